@@ -54,9 +54,10 @@ from logtriage.drawing.ids import SEALED, SPLITS, IncidentId
 from logtriage.policies import perfect_actions
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS
-from logtriage.roles.words import REPORT_WORDS, WORD_GROUPS
+from logtriage.roles.words import WORD_GROUPS, report_words
 from logtriage.tasks import TaskSpec
 from logtriage.transition import transition_jointly
+from logtriage.world.loading import load_world
 
 #: Every task that draws its incidents with one fault at most, at every level of fog.
 DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
@@ -273,7 +274,7 @@ def role_actions(incident: Incident, role: Role) -> SearchStrategy[Action]:
         by_kind.setdefault(action_name(action), []).append(action)
     for action in perfect_actions(incident):
         by_kind[action_name(action)].extend([action] * 20)
-    said = [Report(word, role.name) for word in (*REPORT_WORDS, "it hangs")]
+    said = [Report(word, role.name) for word in (*report_words(load_world("second")), "it hangs")]
     by_kind |= {"report": list(said), "wait": [Wait()]}
     kinds = sorted(role.may)
     read = st.sampled_from(kinds).flatmap(lambda kind: st.sampled_from(by_kind[kind]))

@@ -79,7 +79,7 @@ def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
 
 @st.composite
 def plain(draw: st.DrawFn, topology: Topology) -> Incident:
-    if topology is SEVEN_SERVICES and draw(st.booleans()):
+    if topology == SEVEN_SERVICES and draw(st.booleans()):
         return make_incident(draw(incident_ids(ORIGINAL_TASKS, SPLITS[:3])))
     small = len(topology) <= 12  # to weigh sets of faults takes a while on each new topology
     task = draw(st.sampled_from((*DRAWN, *COMPOUND_TASKS) if small else DRAWN))

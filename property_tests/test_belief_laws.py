@@ -36,13 +36,14 @@ from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
 from logtriage.roles.splits import TRIO
 from logtriage.state import Closing
-from logtriage.world.channels import Channel, Evidence, sort_of
+from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import (
     WELL,
     Condition,
     Hypothesis,
     accepted_remedies,
     affected,
+    errors_first,
     teams_of,
     unaffected,
 )
@@ -51,7 +52,6 @@ from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import (
     CALM,
-    EDGE_TOKENS,
     RECOVERED,
     alphabet,
     edge_weights,
@@ -101,6 +101,7 @@ def naive_posterior(state: State) -> list[Fraction]:
     world = state.incident.telemetry
     assert isinstance(world, Simulation)
     topology, directory = world.topology, state.incident.directory
+    public = world.setting.world
     shown, doings = evidence(state), state.facts.doings
     table = prior(world.setting, topology, world.held)
     edge = [one for one in shown if one.channel is Channel.EDGE]
@@ -116,7 +117,7 @@ def naive_posterior(state: State) -> list[Fraction]:
         return sum(
             (
                 Fraction(share, 65_536) * shown_by(service, condition, None)
-                for condition, share in unaffected(topology.services[service].tier)
+                for condition, share in unaffected(public, topology.services[service].tier)
             ),
             Fraction(0),
         )
@@ -127,21 +128,21 @@ def naive_posterior(state: State) -> list[Fraction]:
 
     found = []
     for hypothesis, weight in zip(table.hypotheses, table.weights, strict=True):
-        wanted = accepted_remedies(topology, hypothesis)
+        wanted = accepted_remedies(public, topology, hypothesis)
         fixes = [number for number, one in enumerate(doings.remedies) if one[1:] in wanted]
         fixed = doings.remedies[fixes[0]][0] if fixes else None
         total = Fraction(weight)
         for place, (_, team) in enumerate(doings.pages):
             wrong = state.closing is Closing.MISROUTED and place == len(doings.pages) - 1
-            if (team in teams_of(topology, directory, hypothesis)) == wrong:
+            if (team in teams_of(public, topology, directory, hypothesis)) == wrong:
                 total = Fraction(0)
-        reached = affected(topology, hypothesis)
+        reached = affected(public, topology, hypothesis)
         for service in range(len(topology)):
             if service in reached:
                 total *= shown_by(service, reached[service], fixed)
             else:
                 total *= spared(service)
-        total *= panel(bool(hypothesis.faults), hypothesis.errors_first, fixed)
+        total *= panel(bool(hypothesis.faults), errors_first(public, hypothesis), fixed)
         for one in shown:
             if one.channel is Channel.EFFECT:
                 total *= (one.token == "eases") == (bool(fixes) and one.slot == fixes[0])
@@ -162,10 +163,10 @@ def _cells(
     """The likelihood of what a service showed, healthy again after the fix."""
     place, numerator = places(world.topology)[service], 1
     for one in cells:
-        sort = sort_of(one.channel, one.slot)
+        sort = world.setting.world.sort_of(one.channel, one.slot)
         over = fixed is not None and one.start > fixed
         row = weights(world.setting, sort, place, WELL if over else condition, one.start)
-        numerator *= row[alphabet(sort, place, world.setting.fog).index(one.token)]
+        numerator *= row[alphabet(world.setting, sort, place).index(one.token)]
     return Fraction(numerator, 65_536 ** len(cells))
 
 
@@ -183,7 +184,7 @@ def _edge(
         for one in cells:
             over = fixed is not None and one.start > fixed and shown != CALM
             row = edge_weights(setting, RECOVERED if over else shown, errors_first, one.start)
-            total *= Fraction(row[EDGE_TOKENS.index(one.token)], 65_536)
+            total *= Fraction(row[setting.world.edge_tokens.index(one.token)], 65_536)
         return total
 
     if not faulty:
@@ -196,10 +197,11 @@ def _edge(
 
 
 def _note(world: Simulation, hypothesis: Hypothesis, token: str) -> Fraction:
-    if teams_of(world.topology, ("owner",) * len(world.topology), hypothesis) != ("owner",):
+    public, topology = world.setting.world, world.topology
+    if teams_of(public, topology, ("owner",) * len(topology), hypothesis) != ("owner",):
         return Fraction(token == "nothing")
     kind, service = hypothesis.faults[0]
-    rows = dict(note_weights(kind, world.topology.services[service].tier, world.setting.fog))
+    rows = dict(note_weights(world.setting, kind, topology.services[service].tier))
     if token == "nothing":
         return Fraction(rows[token], 65_536)
     where, _, told = token.partition(":")

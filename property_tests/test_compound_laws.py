@@ -21,18 +21,19 @@ from logtriage.audit.exact import Situations
 from logtriage.drawing.ids import SPLITS
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
+from logtriage.tasks import setting_of
 from logtriage.topology import Service
 from logtriage.transition import play, play_jointly
-from logtriage.world.compounds import LINKED, SetPrior
+from logtriage.world.compounds import SetPrior
 from logtriage.world.conditions import (
-    POOL,
     WELL,
     Hypothesis,
     affected,
-    exhausts,
+    brings_about,
     secondary,
     unaffected,
 )
+from logtriage.world.loading import load_world
 from logtriage.world.outcomes import condition_at, left_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Doings
@@ -61,6 +62,13 @@ TINY: Final = Topology(
 )
 
 
+WORLD: Final = load_world("second")
+SETTING: Final = setting_of(WORLD, WORLD.tasks["compound_failure"], 2)
+RULE: Final = WORLD.rules.secondary_fault
+assert RULE is not None
+POOL: Final = RULE.kind
+
+
 @st.composite
 def compound(draw: st.DrawFn, least: int = 0, *, fleets: bool = False) -> Incident:
     """Incidents of the tasks with several faults, ``least`` of them or more."""
@@ -87,7 +95,7 @@ def light_prior(draw: st.DrawFn) -> SetPrior:
     singles = [(kind, TINY.index(name)) for name, row in kinds.items() for kind in row]
     weights = tuple(draw(st.integers(1, 3)) for _ in singles)
     hypotheses = tuple(Hypothesis((one,)) for one in singles)
-    return SetPrior(TINY, Prior(hypotheses, weights, sum(weights)), (30, 50, 20), 150)
+    return SetPrior(SETTING, TINY, Prior(hypotheses, weights, sum(weights)))
 
 
 @given(st.composite(light_prior)())
@@ -97,11 +105,11 @@ def test_every_set_has_as_many_ranks_as_it_weighs(table: SetPrior) -> None:
         sets = [one.faults for one in table.sets() if len(one.faults) == size]
         assert drawn == Counter({one: table.raw(one) for one in sets})
         for faults in sets:
-            linked = len(secondary(TINY, Hypothesis(faults)))
+            linked = len(secondary(WORLD, TINY, Hypothesis(faults)))
             plain = 1
             for one in faults:
                 plain *= table.weight_of[one]
-            assert table.raw(faults) == plain * (1 + LINKED * linked)
+            assert table.raw(faults) == plain * (1 + table.linked * linked)
 
 
 @given(compound(fleets=True))
@@ -123,7 +131,7 @@ def test_faults_strike_distinct_services_and_each_asks_for_its_own(incident: Inc
 def test_root_then_loaded_then_waiting_then_distracted(incident: Incident) -> None:
     world = simulation_of(incident)
     topology, faults = world.topology, {at: kind for kind, at in world.truth.faults}
-    hidden = secondary(topology, world.truth)
+    hidden = secondary(WORLD, topology, world.truth)
     for service, condition in enumerate(world.conditions):
         if service in faults and service not in hidden:
             assert condition.name == faults[service]
@@ -133,7 +141,7 @@ def test_root_then_loaded_then_waiting_then_distracted(incident: Incident) -> No
         elif condition.name != "loaded":
             assert service not in hidden
             tier = topology.services[service].tier
-            assert condition in [one for one, _ in unaffected(tier)]
+            assert condition in [one for one, _ in unaffected(WORLD, tier)]
             assert not any(called in faults for called in topology.calls[service])
 
 
@@ -150,31 +158,31 @@ def test_what_is_left_shows_as_if_it_had_been_alone(
         for tick, part in enumerate(gone)
         for remedy, service in [min(part.remedies)]
     )
-    left = left_at(world.topology, world.truth, Doings(remedies=remedies), len(gone))
+    left = left_at(WORLD, world.topology, world.truth, Doings(remedies=remedies), len(gone))
     fixed = {service for part in gone for service in part.root_causes}
     rest = [one for one in world.truth.faults if world.topology.names[one[1]] not in fixed]
     assert left == (Hypothesis(tuple(rest)) if rest else None)
-    before = affected(world.topology, world.truth)
-    alone = affected(world.topology, left) if left else {}
+    before = affected(WORLD, world.topology, world.truth)
+    alone = affected(WORLD, world.topology, left) if left else {}
     assert set(alone) <= set(before)
     for service, own in enumerate(world.conditions):
-        shown = condition_at(world.topology, world.truth, left, service, own)
+        shown = condition_at(WORLD, world.topology, world.truth, left, service, own)
         assert shown == (alone.get(service, WELL) if service in before else own)
 
 
 def test_a_secondary_fault_waits_for_its_database_and_outlasts_it() -> None:
     shop, store = TINY.index("shop"), TINY.index("store")
     both = Hypothesis(((POOL, shop), ("slow_query", store)))
-    assert exhausts(TINY, store)
-    assert secondary(TINY, both) == {shop}
-    assert affected(TINY, both)[shop].name == "waiting"
-    assert affected(TINY, both)[shop].sick == (store,)
-    well = left_at(TINY, both, Doings(remedies=((3, "kill-query", "store"),)), 4)
+    assert brings_about(WORLD, TINY, store)
+    assert secondary(WORLD, TINY, both) == {shop}
+    assert affected(WORLD, TINY, both)[shop].name == "waiting"
+    assert affected(WORLD, TINY, both)[shop].sick == (store,)
+    well = left_at(WORLD, TINY, both, Doings(remedies=((3, "kill-query", "store"),)), 4)
     assert well == Hypothesis(((POOL, shop),))
-    assert affected(TINY, well)[shop].name == POOL
-    scaled = left_at(TINY, both, Doings(remedies=((3, "scale", "shop"),)), 4)
+    assert affected(WORLD, TINY, well)[shop].name == POOL
+    scaled = left_at(WORLD, TINY, both, Doings(remedies=((3, "scale", "shop"),)), 4)
     assert scaled == Hypothesis((("slow_query", store),))
-    assert affected(TINY, scaled)[shop].name == "waiting"
+    assert affected(WORLD, TINY, scaled)[shop].name == "waiting"
 
 
 # --- what it is worth --------------------------------------------------------------------

@@ -17,7 +17,6 @@ from logtriage.drawing.generator import open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
 from logtriage.rng import MASK, below, between, draw, mix, subkey
 from logtriage.tasks import TASKS
-from logtriage.world.faults import fault_kind
 from property_tests.strategies import incident_ids, incidents
 
 numbers = st.integers(0, (1 << 48) - 1)
@@ -68,7 +67,9 @@ def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
             frozenset(),
         )
         return
-    kind, service = fault_kind(truth.fault.kind), truth.fault.service
+    setting, service = incident.setting, truth.fault.service
+    assert setting is not None
+    kind = setting.world.kind(truth.fault.kind)
     index = incident.topology.index(service)
     assert incident.topology.services[index].tier in kind.tiers
     assert truth.root_causes == {service}

@@ -13,7 +13,7 @@ from logtriage.belief.beliefs import Belief
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, BeliefScreens
 from logtriage.vector.layout import Floats, Layout
-from logtriage.vector.marginals import KINDS
+from logtriage.vector.marginals import kinds_of
 from property_tests.strategies import topologies
 from property_tests.test_vector_laws import any_task, chosen_rows, incident_of, tasks
 
@@ -21,7 +21,7 @@ from property_tests.test_vector_laws import any_task, chosen_rows, incident_of, 
 def marginals(held: Belief) -> Mapping[str, list[float]]:
     """The blocks of probabilities, from the scalar belief."""
     names, total = held.topology.names, sum(held.weights)
-    kinds = dict.fromkeys(KINDS, 0)
+    kinds = dict.fromkeys(kinds_of(held.world), 0)
     for one, weight in zip(held.hypotheses, held.weights, strict=True):
         for kind, _ in one.faults or (one.benign,):  # type: ignore[misc]
             kinds[kind] += weight

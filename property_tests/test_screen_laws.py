@@ -30,19 +30,18 @@ from logtriage.drawing.ids import SPLITS
 from logtriage.incident import Truth
 from logtriage.rng import hash_name, mix
 from logtriage.tasks import TASKS
-from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence, sort_of
-from logtriage.world.faults import FAULT_KINDS
+from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence
+from logtriage.world.loading import load_world
 from logtriage.world.schedule import Cell, Doings, cells
-from logtriage.world.signatures import BENIGN, DISTRACTIONS
 from logtriage.world.simulation import Simulation, speakers
-from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+from logtriage.world.tables import alphabet, places
 
 SECOND = tuple(task for task in TASKS if task.setting is not None)
 NOTHING = Truth(None, SEVERITIES[2], frozenset(), frozenset(), frozenset())
 #: What a text must not say: the name of a fault, a benign kind, a distraction.
 SECRETS = tuple(
     re.compile(rf"\b{name.replace('_', '[ _-]')}\b")
-    for name in (*(kind.name for kind in FAULT_KINDS), *BENIGN, *DISTRACTIONS)
+    for name in load_world("second").signatures
     if "_" in name
 )
 
@@ -64,12 +63,14 @@ class Forced(Simulation):
     def _any(self, cell: Cell) -> str:
         channel, service, slot, start = cell
         if service >= 0:
-            sort = sort_of(channel, slot)
-            tokens = alphabet(sort, places(self.topology)[service], self.setting.fog)
+            sort = self.setting.world.sort_of(channel, slot)
+            tokens = alphabet(self.setting, sort, places(self.topology)[service])
         elif channel is Channel.NOTE:
             tokens = (NO_NEWS, "0:queueing")
         else:
-            tokens = EDGE_TOKENS if channel is Channel.EDGE else (EASES, NO_CHANGE)
+            tokens = (
+                self.setting.world.edge_tokens if channel is Channel.EDGE else (EASES, NO_CHANGE)
+            )
         return tokens[mix(hash_name(f"{channel}{service}.{slot}.{start}")) % len(tokens)]
 
 

@@ -42,13 +42,19 @@ from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import play
 from logtriage.world.channels import Evidence
 from logtriage.world.compounds import set_prior
-from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of, unaffected
+from logtriage.world.conditions import (
+    Condition,
+    Hypothesis,
+    affected,
+    errors_first,
+    teams_of,
+    unaffected,
+)
 from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
-from logtriage.world.setting import compound_failure
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import COMPOUND_TASKS
 from property_tests.test_belief_laws import asked, check_calibrated
-from property_tests.test_compound_laws import TINY
+from property_tests.test_compound_laws import SETTING, TINY
 
 
 @st.composite
@@ -86,14 +92,15 @@ def likelihood(
     world, doings = state.incident.telemetry, state.facts.doings
     assert isinstance(world, Simulation)
     topology, setting = world.topology, world.setting
-    right = teams_of(topology, world.directory, one)
+    public = setting.world
+    right = teams_of(public, topology, world.directory, one)
     if any(team not in right for _, team in doings.pages):
         return -float("inf")
-    reached, total = affected(topology, one), 0.0
+    reached, total = affected(public, topology, one), 0.0
 
     def seen(cell: Evidence, condition: Condition) -> float:
-        left = left_at(topology, one, doings, cell.start)
-        condition = condition_at(topology, one, left, cell.service, condition)
+        left = left_at(public, topology, one, doings, cell.start)
+        condition = condition_at(public, topology, one, left, cell.service, condition)
         if (cell, condition) not in known:
             tokens, row = at_service(setting, topology, condition, cell.cell)
             known[cell, condition] = row[tokens.index(cell.token)] / 65_536
@@ -107,7 +114,7 @@ def likelihood(
             if service not in known:
                 known[service] = sum(
                     share / 65_536 * prod(seen(cell, condition) for cell in cells)
-                    for condition, share in unaffected(row.tier)
+                    for condition, share in unaffected(public, row.tier)
                 )
             found = known[service]
         total += log2(found) if found else -float("inf")
@@ -163,7 +170,7 @@ def told(incidents: Iterable[Incident]) -> dict[str, list[tuple[float, bool]]]:
             state = transition(state, fix)
         held, truth, world = belief(state), incident.truth, incident.telemetry
         assert isinstance(world, Simulation)
-        calls = path_of(world.topology, world.truth).calls
+        calls = path_of(world.setting.world, world.topology, world.truth).calls
         counts = [0.0] * 4
         for one, share in zip(held.hypotheses, held.probabilities, strict=True):
             counts[len(one.faults)] += share
@@ -198,7 +205,7 @@ def test_beliefs_over_sets_on_the_topologies_of_the_task_are_calibrated() -> Non
 
 @lru_cache(maxsize=2)
 def model(held: bool = False) -> Model:
-    return any_model_of(compound_failure(2), FIVE_TEAMS, held)
+    return any_model_of(SETTING, FIVE_TEAMS, held)
 
 
 @given(st.lists(st.integers(0, 20_000), min_size=1, max_size=20))
@@ -207,13 +214,13 @@ def test_what_is_compiled_is_what_each_set_affects(rows: list[int]) -> None:
     for row in rows:
         members = [one for one in listed.members[row] if one != NONE]
         one = Hypothesis(tuple(model().singles[number] for number in members))
-        reached = affected(FIVE_TEAMS, one)
+        reached = affected(model().world, FIVE_TEAMS, one)
         for service, place in enumerate(listed.place[row]):
             if service in reached:
                 assert listed.conditions[service][place] == reached[service]
             else:
                 assert place == NONE
-        assert bool(listed.errors_first[row]) == one.errors_first
+        assert bool(listed.errors_first[row]) == errors_first(model().world, one)
         weight = model().sets.weight(one)
         whole = model().sets.total
         assert isclose(model().listed.logs[row] / 2**20, log2(weight), abs_tol=1e-3), whole
@@ -238,7 +245,7 @@ def test_every_part_of_a_set_that_is_searched_is_there() -> None:
     fleet = random_topology(5, 20, FIVE_TEAMS.teams)
     incident = draw_incident(task, IncidentId(task, "test", 2), fleet)
     state = initial_state(incident)
-    whole = any_model_of(compound_failure(2), fleet, incident.held)
+    whole = any_model_of(SETTING, fleet, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
     listed = searched_posterior(whole, seen).listed
     members = listed.members[: listed.sets]
@@ -256,10 +263,12 @@ def test_every_part_of_a_set_that_is_searched_is_there() -> None:
 def graded(state: State, one: Hypothesis, severities: tuple[int, ...], plan: list[Action]) -> float:
     """The mean grade of a plan if a hypothesis is true, by the grader itself."""
     incident, total = state.incident, 0.0
-    teams = teams_of(incident.topology, incident.directory, one)
+    assert incident.setting is not None
+    world = incident.setting.world
+    teams = teams_of(world, incident.topology, incident.directory, one)
     for severity, share in zip(SEVERITIES, severities, strict=True):
         if share:
-            truth = truth_of(incident.topology, teams, one, severity)
+            truth = truth_of(world, incident.topology, teams, one, severity)
             there = attrs.evolve(incident, truth=truth)
             if plan:
                 whole, _ = play(there, [*state.actions, *plan])

@@ -24,7 +24,7 @@ from logtriage.joint import observe_roles, requests_left
 from logtriage.policies import perfect_actions
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.roles.splits import SOLO
-from logtriage.tasks import TaskSpec
+from logtriage.tasks import TaskSpec, get_task
 from logtriage.vector import (
     CREDITS,
     BatchedTeam,
@@ -207,9 +207,11 @@ def test_a_reader_that_goes_along_reads_what_the_history_says(
 def test_a_role_has_columns_of_the_team_s_observation_in_order(
     split: RoleSplit, topology: Topology
 ) -> None:
-    whole = team_tokens_of(split, topology, 2, 14)
+    setting = get_task("cascading_failure-v2").setting
+    assert setting is not None
+    whole = team_tokens_of(split, setting, topology, 14)
     for role in split.roles:
-        mine = role_tokens_of(split, role, topology, 2, 14)
+        mine = role_tokens_of(split, role, setting, topology, 14)
         assert list(mine.blocks) == [name for name in whole.blocks if name in mine.blocks]
         assert (np.diff(mine.columns) > 0).all()
         assert {"time", "closed"} <= set(mine.blocks)

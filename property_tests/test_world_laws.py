@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logtriage import (
+    TASKS,
     Escalate,
     Incident,
     Remediate,
+    Remedy,
     Severity,
     State,
     initial_state,
@@ -20,15 +22,13 @@ from logtriage import (
 from logtriage.evidence import evidence
 from logtriage.policies import perfect_actions
 from logtriage.topology import FIVE_TEAMS
-from logtriage.world.channels import LOG_TOKENS, TIER_TOKENS, Channel, Evidence
-from logtriage.world.conditions import Condition, affected, unaffected
-from logtriage.world.faults import FAULT_KINDS, FaultClass, fault_kind
+from logtriage.world.channels import Channel, Evidence
+from logtriage.world.conditions import Condition, affected, errors_first, unaffected
+from logtriage.world.loading import load_world
 from logtriage.world.prior import prior
-from logtriage.world.runbook import SEVERITY_RULE
-from logtriage.world.setting import SETTINGS, Setting
-from logtriage.world.signatures import AFFECTED, BENIGN, DISTRACTIONS, KINDS
+from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import EDGE_TOKENS, Place, alphabet, edge_weights, places, weights
+from logtriage.world.tables import Place, alphabet, edge_weights, places, weights
 from logtriage.world.telemetry import Gauge, Trace
 from logtriage.world.voice import Voice
 from property_tests.strategies import (
@@ -41,13 +41,16 @@ from property_tests.strategies import (
 
 SORTS = ("alert", "change", "log", "window", "cpu", "memory", "workers", "traffic", "tier",
          "time", "errors")  # fmt: skip
-NAMES = (*KINDS, *AFFECTED, *BENIGN, *DISTRACTIONS, "healthy")
+WORLD = load_world("second")
+NAMES = tuple(WORLD.signatures)
 
 
 @st.composite
 def setting_of_any_task(draw: st.DrawFn) -> Setting:
     """The public constants of a task, at any fog."""
-    return SETTINGS[draw(st.sampled_from(sorted(SETTINGS)))](draw(st.integers(0, 3)))
+    task = draw(st.sampled_from([one for one in TASKS if one.setting is not None]))
+    assert task.setting is not None
+    return task.setting
 
 
 def simulation_of(incident: Incident) -> Simulation:
@@ -70,7 +73,7 @@ def test_every_signature_is_whole_numbers_that_sum_to_65536(
     row = weights(setting, sort, place, Condition(name, sick), start)
     assert sum(row) == 65_536
     assert min(row) >= 0
-    assert len(row) == len(alphabet(sort, place, setting.fog))
+    assert len(row) == len(alphabet(setting, sort, place))
 
 
 @given(setting_of_any_task(), st.sampled_from([*range(5)]), st.booleans(), st.integers(0, 16))
@@ -91,15 +94,15 @@ def test_no_token_stands_where_it_makes_no_sense(incident: Incident, asked: int)
         if one.service < 0:
             continue
         tier = incident.topology.services[one.service].tier
-        if one.token in LOG_TOKENS:
-            assert tier in LOG_TOKENS[one.token]
-        if one.channel is Channel.METRICS and one.slot == 4:
-            assert one.token in TIER_TOKENS[tier]
+        if one.token in WORLD.lines:
+            assert tier in WORLD.topic(one.token).tiers
+        if one.channel is Channel.METRICS:
+            assert one.token in WORLD.tokens_at(tuple(WORLD.gauges)[one.slot], tier)
         name, _, number = one.token.partition(":")
         if name in ("timeout", "calls"):
             assert int(number) in incident.topology.calls[one.service]
         if name == "names":
-            assert tier in fault_kind(number).tiers
+            assert tier in WORLD.kind(number).tiers
 
 
 @given(incidents(DRAWN))
@@ -108,23 +111,27 @@ def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: Incide
     bands = {"usual": 2, "slight": 2, "P2": 1, "P1": 0}
     for start in range(world.setting.severity_from, incident.horizon):
         shown = 3 if incident.truth.benign else list(Severity).index(world.severity)
-        row = edge_weights(world.setting, shown, world.truth.errors_first, start)
-        for token, weight in zip(EDGE_TOKENS, row, strict=True):
+        row = edge_weights(
+            world.setting, shown, errors_first(world.setting.world, world.truth), start
+        )
+        for token, weight in zip(world.setting.world.edge_tokens, row, strict=True):
             if weight:
                 worst = min(bands[part] for part in token.split("/"))
                 assert list(Severity)[worst] == (incident.truth.severity or "P3")
     panel = observe(initial_state(incident)).edge
     assert panel is not None
-    for severity, error_bp, p99_ms in SEVERITY_RULE:
-        worse = panel.error_bp >= error_bp or panel.p99_ms >= p99_ms
+    for rule in WORLD.rules.severity_rule:
+        worse = panel.error_bp >= rule.errors or panel.p99_ms >= rule.p99
         worst = min(bands[part] for part in panel.token.split("/"))
-        assert worse == (worst <= list(Severity).index(severity))
+        assert worse == (worst <= list(Severity).index(rule.severity))
 
 
 @given(incidents(DRAWN))
 def test_within_a_band_no_caller_is_faster_than_what_it_waits_for(incident: Incident) -> None:
     world = simulation_of(incident)
-    voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+    voice = Voice(
+        world.setting.world, world.topology, world.seed, world.phrasing, world.setting.onset
+    )
     for caller, callees in enumerate(world.topology.calls):
         for callee in callees:
             if voice.heights[caller] > voice.heights[callee]:
@@ -139,8 +146,9 @@ def test_a_guilty_change_precedes_the_onset(incident: Incident) -> None:
     for change in observe(initial_state(incident)).changes:
         assert change.token is not None
         assert (change.minutes_ago > onset) == change.token.endswith("_before")
-    for kind, row in KINDS.items():
-        likely = [token for token, share in row["change"].items() if share > 20]
+    for kind in WORLD.kind_names:
+        row = WORLD.signatures[kind]["change"]
+        likely = [token for token, share in row.items() if share > 20]
         assert all(token.endswith("_before") for token in likely), kind
 
 
@@ -158,9 +166,9 @@ def test_what_is_said_twice_is_said_the_same(states: tuple[State, ...]) -> None:
 @given(incidents(DRAWN))
 def test_a_minor_fault_never_sits_at_the_edge_and_makes_nobody_wait(incident: Incident) -> None:
     world = simulation_of(incident)
-    reached = affected(world.topology, world.truth)
+    reached = affected(world.setting.world, world.topology, world.truth)
     for service, condition in enumerate(world.conditions):
-        if service not in reached and condition.name in KINDS:
+        if service not in reached and condition.name in WORLD.kind_names:
             assert world.topology.services[service].tier != "edge"
         if condition.name == "waiting":
             assert service in reached
@@ -172,8 +180,8 @@ def test_the_right_remedy_is_seen_at_once(incident: Incident, bits: int) -> None
         return
     wanted = min(incident.truth.remedies)
     other = next(
-        Remediate(kind.remedies[0], service)
-        for kind in FAULT_KINDS
+        Remediate(Remedy(kind.remedies[0]), service)
+        for kind in WORLD.kinds
         for service in incident.topology.names
         if (kind.remedies[0], service) not in incident.truth.remedies
     )
@@ -210,14 +218,16 @@ def test_the_directory_says_nothing_of_the_truth(incident: Incident) -> None:
 
 
 def test_no_team_is_right_in_more_than_35_per_cent_of_the_faults() -> None:
-    for name in SETTINGS:
-        table = prior(SETTINGS[name](2), FIVE_TEAMS, held=False)
+    settings = [one.setting for one in TASKS if one.setting is not None and one.fog == 2]
+    assert len(settings) == 6
+    for setting in settings:
+        table = prior(setting, FIVE_TEAMS, held=False)
         shares: Counter[str] = Counter()
         for hypothesis, weight in zip(table.hypotheses, table.weights, strict=True):
             if hypothesis.faults:
-                fault_class = fault_kind(hypothesis.faults[0][0]).fault_class
-                owner = fault_class in (FaultClass.CODE, FaultClass.DATA)
-                shares["owner" if owner else str(fault_class)] += weight
+                fault_class = WORLD.kind(hypothesis.faults[0][0]).fault_class
+                owner = fault_class in ("code", "data")
+                shares["owner" if owner else fault_class] += weight
         whole = sum(shares.values())
         # Owners are drawn evenly among three teams.
         assert Fraction(shares["owner"], 3 * whole) <= Fraction(35, 100)
@@ -227,7 +237,7 @@ def test_no_team_is_right_in_more_than_35_per_cent_of_the_faults() -> None:
 
 def test_what_an_unaffected_service_is_sums_to_65536() -> None:
     for tier in ("edge", "service", "datastore", "queue"):
-        rows = unaffected(tier)
+        rows = unaffected(load_world("second"), tier)
         assert sum(weight for _, weight in rows) == 65_536
         well = sum(weight for condition, weight in rows if condition.name == "healthy")
         assert 0.4 < well / 65_536 < 0.75
@@ -245,7 +255,7 @@ def test_draws_have_the_shares_of_the_table() -> None:
             place = places(world.topology)[one.service]
             row = weights(world.setting, "alert", place, world.conditions[one.service], 0)
             counts[one.token] += 1
-            for token, weight in zip(alphabet("alert", place, world.setting.fog), row, strict=True):
+            for token, weight in zip(alphabet(world.setting, "alert", place), row, strict=True):
                 expected[token] += weight
     for token, total in expected.items():
         mean = total / 65_536

@@ -139,6 +139,7 @@ def _rules(
         "distractions": [
             {
                 "name": f"distraction_{number}",
+                "words": f"things {number}",
                 "share": draw(st.integers(0, 300)),
                 "signature": _signature(draw, gauges, topics),
             }
@@ -150,6 +151,7 @@ def _rules(
         rules["secondary_fault"] = {
             "kind": draw(st.sampled_from(names)),
             "tiers": _subset(draw, tiers),
+            "words": "drag down who calls it",
             "weight": draw(st.integers(1, 20)),
         }
     return rules, kinds
@@ -290,7 +292,14 @@ def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
         "name": name,
         "ordinary": "usual",
         "tokens": [{"name": token, "word": f"{name} {token}"} for token in tokens],
-        "readings": [{"says": {one: f"{{{one}}}%" for one in ("usual", *tokens)}}],
+        "readings": [
+            {
+                "says": {one: f"{{{one}}}%" for one in ("usual", *tokens)},
+                "metrics": [{"name": name, "unit": "%"}],
+            }
+        ],
+        "title": name,
+        "explained": draw(st.booleans()),
         "figures": figures,
     }
 

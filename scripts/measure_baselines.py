@@ -36,27 +36,19 @@ from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
-from logtriage.rendering.signature_table import GROUPS, shares_of, told_shares
+from logtriage.rendering.signature_table import groups_of, shares_of, told_shares
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
-from logtriage.topology import FIVE_TEAMS, TIERS
+from logtriage.topology import FIVE_TEAMS
 from logtriage.vector import token_layout_of
 from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
-from logtriage.world.channels import (
-    ALERT_TOKENS,
-    BANDS,
-    CHANGE_TOKENS,
-    GAUGE_TOKENS,
-    LOG_TOKENS,
-    TIER_TOKENS,
-)
+from logtriage.world.channels import SPANS
 from logtriage.world.default import second_world
-from logtriage.world.faults import FAULT_KINDS
-from logtriage.world.runbook import SEVERITY_RULE
+from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FOG, FULL, NAMED, Setting
-from logtriage.world.signatures import DISTRACTED, MINOR_FAULT, ORDINARY, Signature
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -201,11 +193,12 @@ def fog() -> str:
 
 def signatures() -> str:
     """Every signature; of each sort of cell the shares of all tokens but the ordinary one."""
+    world = second_world()
 
     def cell(signature: Signature, sorts: Iterable[str]) -> str:
-        told = {sort: dict(shares) for sort, shares in shares_of(signature) if sort in sorts}
+        told = {sort: dict(shares) for sort, shares in shares_of(world, signature) if sort in sorts}
         for sort, shares in told.items():
-            del shares[ORDINARY[sort]]
+            del shares[world.ordinary[sort]]
         parts = [
             (f"{sort}: " if len(list(sorts)) > 1 else "") + told_shares(shares)
             for sort, shares in told.items()
@@ -213,14 +206,14 @@ def signatures() -> str:
         return "; ".join(parts) or "–"
 
     columns = {
-        "alert": ("alert",),
-        "log line": ("log",),
-        "gauges": ("cpu", "memory", "workers", "traffic", "tier"),
-        "traces": ("time", "errors"),
-        "change": ("change",),
+        "alert": (ALERT,),
+        "log line": (LOG,),
+        "gauges": tuple(world.gauges),
+        "traces": SPANS,
+        "change": (CHANGE,),
     }
     parts = []
-    for title, group in GROUPS.items():
+    for title, group in groups_of(world).items():
         rows = [
             [f"`{name}`", *(cell(signature, sorts) for sorts in columns.values())]
             for name, signature in group.items()
@@ -231,27 +224,42 @@ def signatures() -> str:
 
 def tokens() -> str:
     """What can be read where."""
+    world = second_world()
+    naming = [f"`{one}:` and the dependency" for one in world.naming_tokens(LOG)]
     rows = [
-        ["alert", "every service", code(*ALERT_TOKENS)],
-        ["edge panel", "errors and p99, each", code(*BANDS)],
-        ["change", "every service", code(*CHANGE_TOKENS)],
+        ["alert", "every service", code(world.ordinary[ALERT], *world.alerts)],
+        ["edge panel", "errors and p99, each", code(*world.bands)],
+        ["change", "every service", code(world.ordinary[CHANGE], *world.changes)],
         *(
-            ["log line", ", ".join(tiers) if len(tiers) < len(TIERS) else "every tier", code(one)]
-            for one, tiers in LOG_TOKENS.items()
+            ["log line", where_of(one.tiers), code(one.name)]
+            for one in world.topics
+            if not one.dependency
         ),
-        ["log line", "of a caller", "`timeout:` and the dependency"],
+        *(["log line", "of a caller", one] for one in naming),
         ["log line", "fog 0 and 1", "`names:` and the fault"],
-        *(["gauge: " + one, "every service", code(*kinds)] for one, kinds in GAUGE_TOKENS.items()),
-        *(["gauge: tier", tier, code(*kinds)] for tier, kinds in TIER_TOKENS.items()),
-        ["trace: time", "every service", "`nowhere`, `itself`, `calls:` and the dependency"],
-        ["trace: errors", "every service", "`nowhere`, `itself`, `calls:` and the dependency"],
     ]
+    for gauge in world.gauges:
+        here = {tier: world.tokens_at(gauge, tier) for tier in world.tier_names}
+        if gauge in world.gauges_of_a_tier:
+            rows += [[f"gauge: {gauge}", tier, code(*tokens)] for tier, tokens in here.items()]
+        else:
+            rows.append([f"gauge: {gauge}", "every service", code(*next(iter(here.values())))])
+    for span in world.tokens.spans:
+        plain = [f"`{one.name}`" for one in span.tokens if not one.dependency]
+        naming = [f"`{one}:` and the dependency" for one in world.naming_tokens(span.name)]
+        told = ", ".join([f"`{span.ordinary}`", *plain, *naming])
+        rows.append([f"trace: {span.name}", "every service", told])
     return table(("read", "where", "tokens"), rows)
 
 
+def where_of(tiers: tuple[str, ...]) -> str:
+    return ", ".join(tiers) if len(tiers) < len(second_world().tier_names) else "every tier"
+
+
 def unaffected_shares() -> str:
-    rows = [[f"`{name}`", f"{share / 10:g} %"] for name, share in DISTRACTED.items()]
-    rows.append(["a minor fault (never at the edge)", f"{MINOR_FAULT / 10:g} %"])
+    rules = second_world().rules
+    rows = [[f"`{one.name}`", f"{one.share / 10:g} %"] for one in rules.distractions]
+    rows.append(["a minor fault (never at the edge)", f"{rules.minor_faults / 10:g} %"])
     return table(("an unaffected service is", "share"), rows)
 
 
@@ -267,11 +275,11 @@ def faults() -> str:
             kind.fault_class,
             ", ".join(kind.tiers),
             " or ".join(f"`{remedy}`" for remedy in kind.remedies),
-            "errors" if kind.errors else "latency",
+            "errors" if kind.errors_first else "latency",
             "yes" if kind.drifts else "no",
-            kind.signature,
+            kind.summary,
         ]
-        for kind in FAULT_KINDS
+        for kind in second_world().kinds
     ]
     head = ("fault", "class", "tiers", "remedies", "shows in", "creeps in", "what it is")
     weights = ", ".join(f"{one.name} {one.weight}" for one in second_world().classes.values())
@@ -283,7 +291,10 @@ def faults() -> str:
 
 
 def severity_rule() -> str:
-    rows = [[severity, f"{error / 100:g} %", f"{p99} ms"] for severity, error, p99 in SEVERITY_RULE]
+    rows = [
+        [row.severity, f"{row.errors / 100:g} %", f"{row.p99} ms"]
+        for row in second_world().rules.severity_rule
+    ]
     return table(
         ("severity", "errors from", "or p99 from"), [*rows, [SEVERITIES[-1], "less", "less"]]
     )
@@ -375,7 +386,7 @@ TOKEN_BLOCKS = {
 
 def token_observation() -> str:
     topology, spec = lt.FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v2")
-    layout = token_layout_of(topology, spec.fog or 0, spec.horizon)
+    layout = token_layout_of(spec.setting, topology, spec.horizon)
     rows = []
     for name, first, width in layout.describe():
         columns = str(first) if width == 1 else f"{first}–{first + width - 1}"
@@ -387,7 +398,7 @@ def token_observation() -> str:
 
 def team_spaces() -> str:
     rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v2")
-    where = lt.FIVE_TEAMS, spec.fog or 0, spec.horizon
+    where = spec.setting, lt.FIVE_TEAMS, spec.horizon
     for split in ROLE_SPLITS.values():
         for role in split.roles:
             size = role_tokens_of(split, role, *where).size

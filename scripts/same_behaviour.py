@@ -48,6 +48,7 @@ def history_of(number: int, tasks: list[str]) -> dict[str, str]:
 
     import logtriage as lt
     from logtriage.belief import belief
+    from logtriage.codec import encode_transcript
 
     draw = Random(number)
     task = tasks[number % len(tasks)]
@@ -73,7 +74,7 @@ def history_of(number: int, tasks: list[str]) -> dict[str, str]:
         "observation": repr(lt.observe(state)),
         "screens": "\n".join(screens),
         "grade": repr(grade) + str(grade),
-        "transcript": repr(lt.transcript_of(state)),
+        "transcript": encode_transcript(lt.transcript_of(state)),
     }
     held = belief(state)
     parts["belief"] = exact(

@@ -30,10 +30,17 @@ from logtriage.rendering.signs import WORDS
 from logtriage.roles import role as roles
 from logtriage.roles import splits as role_splits
 from logtriage.state import Closing
-from logtriage.world import channels, compounds, setting
+from logtriage.world import channels, compounds
+from logtriage.world.loading import load_world
+from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
 from logtriage.world.telemetry import TICK_SECONDS
-from logtriage.world.topologies import MAX_SERVICES, MIN_SERVICES
 
+WORLD = load_world("second")
+DRAWN, LINK = WORLD.rules.drawn_topologies, WORLD.rules.secondary_fault
+FLEET = WORLD.tasks["fleet_outage"].services
+assert DRAWN is not None
+assert FLEET is not None
+assert LINK is not None
 ROOT = Path(__file__).resolve().parent.parent
 if not (ROOT / "docs").is_dir():
     pytest.skip("no docs here: a source distribution", allow_module_level=True)
@@ -269,10 +276,16 @@ SENTENCES = (
     ("README.md", f"and {percent(1000 * (1 - triage.UNAPPROVED_REMEDY))} of the rest before"),
     ("README.md", f"{triage.MOST_UNPAGED:g} is the most that can be earned without a page"),
     ("README.md", "This *price of silence* is {}, {} or {},".format(*drawing.PRICES_OF_SILENCE)),
-    ("README.md", "split `ood` ({} to {} services".format(*drawing._RANDOM_SIZES)),
-    ("README.md", "`fleet_outage-v2` ({} to {} services)".format(*drawing._FLEET_SIZES)),
-    ("docs/tasks.md", "Random topologies of {} to {} services".format(*drawing._RANDOM_SIZES)),
-    ("docs/tasks.md", "a topology of {} to {} services".format(*drawing._FLEET_SIZES)),
+    ("README.md", "split `ood` ({} to {} services".format(*DRAWN.ood_services)),
+    (
+        "README.md",
+        "`fleet_outage-v2` ({} to {} services)".format(*FLEET),
+    ),
+    ("docs/tasks.md", "Random topologies of {} to {} services".format(*DRAWN.ood_services)),
+    (
+        "docs/tasks.md",
+        "a topology of {} to {} services".format(*FLEET),
+    ),
     ("docs/tasks.md", "{}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_SILENCE)),
     (
         "docs/tasks.md",
@@ -285,10 +298,10 @@ SENTENCES = (
     ("docs/tasks.md", f"{NUMBERS[channels.LINES]} lines of that service, new ones each time"),
     ("docs/tasks.md", f"the last {NUMBERS[channels.SERIES]} readings"),
     ("docs/tasks.md", f"{NUMBERS[channels.NOTE_DELAY]} ticks after the first right page"),
-    ("docs/tasks.md", f"A set weighs {1 + compounds.LINKED} times more"),
+    ("docs/tasks.md", f"A set weighs {1 + LINK.weight} times more"),
     ("docs/tasks.md", f"more than {compounds.LISTED:,} sets"),
     ("docs/tasks.md", f"no more than {100 * search.ERROR:g} % of the posterior"),
-    ("docs/tasks.md", "(weights {}, {} and {})".format(*setting.compound_failure(2).counts)),
+    ("docs/tasks.md", "(weights {}, {} and {})".format(*WORLD.tasks["compound_failure"].counts)),
     ("docs/concepts.md", f"A reading holds for {NUMBERS[channels.EPOCH]} ticks"),
     ("docs/concepts.md", f"On more than {LONG_LIST} services lists are compact"),
     ("docs/glossary.md", f"one step of {TICK_SECONDS} simulated seconds"),
@@ -313,7 +326,8 @@ def test_prose_states_the_constants_of_the_code(page: str, sentence: str) -> Non
 
 def test_constants_behind_words() -> None:
     """Figures that the pages give in words."""
-    assert drawing._RANDOM_SHARE == 500
+    assert DRAWN is not None
+    assert DRAWN.ood_share == 500
     assert max(lt.FIVE_TEAMS.depth) == 2
 
 

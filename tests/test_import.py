@@ -93,6 +93,29 @@ def test_an_incident_needs_no_numpy() -> None:
     assert "numpy" not in packages_loaded_by("logtriage")
 
 
+@pytest.mark.parametrize(
+    "module",
+    [
+        "logtriage",
+        "logtriage.tasks",
+        "logtriage.cli.app",
+        "logtriage.evaluation",
+        "logtriage.server.settings",
+        "logtriage.adapters.sources",
+    ],
+)
+def test_an_import_reads_no_world(module: str) -> None:
+    code = f"import sys; sys.modules['tomllib'] = None; import {module}; print('imported')"
+    needs = f"{code}; import logtriage; logtriage.make_incident('single_crash-v2/test/0')"
+    assert "imported" in _output(code)
+    assert "tomllib" in _output(needs), "nothing was blocked"
+
+
+def _output(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
 def test_the_probe_sees_what_an_import_loads() -> None:
     assert "pytest" in packages_loaded_by("pytest")
 

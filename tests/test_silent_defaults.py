@@ -2,42 +2,33 @@
 
 from typing import Any
 
-import attrs
 import pytest
 
 from logtriage.actions import action_name, action_value
 from logtriage.belief.model import any_model_of
 from logtriage.belief.posterior import Seen, posterior
 from logtriage.errors import InvalidInput, UnknownName
+from logtriage.tasks import setting_of
 from logtriage.topology import FIVE_TEAMS
-from logtriage.world import faults, runbook
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis
-from logtriage.world.faults import FAULT_KINDS, FaultClass
 from logtriage.world.figures import Figures
+from logtriage.world.loading import load_world
+from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
-from logtriage.world.setting import cascading_failure
-from logtriage.world.signatures import (
-    AFFECTED,
-    BENIGN,
-    DISTRACTED,
-    DISTRACTIONS,
-    HEALTHY,
-    KINDS,
-    ORDINARY,
-)
-from logtriage.world.tables import alphabet, places, signature_of, weights
+from logtriage.world.tables import alphabet, places, weights
 
-SETTING = cascading_failure(2)
+WORLD = load_world("second")
+SETTING = setting_of(WORLD, WORLD.tasks["cascading_failure"], 2)
 (PLACE, *_) = places(FIVE_TEAMS)
 
 
 def test_every_condition_that_may_occur_has_a_signature() -> None:
-    named = {kind.name for kind in FAULT_KINDS} | {*BENIGN, *AFFECTED, *DISTRACTED, HEALTHY}
-    assert {*KINDS, *AFFECTED, *BENIGN, *DISTRACTIONS, HEALTHY} == named
-    for name in named:
-        assert signature_of(name) is not None
+    benign = [row.name for row in WORLD.benign]
+    distracted = [row.name for row in WORLD.rules.distractions]
+    for name in (*WORLD.kind_names, *benign, *distracted, WAITING, LOADED, HEALTHY):
+        assert WORLD.signature(name) is not None
 
 
 def test_a_condition_without_a_signature_does_not_look_healthy() -> None:
@@ -46,19 +37,18 @@ def test_a_condition_without_a_signature_does_not_look_healthy() -> None:
 
 
 def test_every_sign_of_a_signature_can_be_seen_somewhere() -> None:
-    known: dict[str, set[str]] = {sort: set() for sort in ORDINARY}
-    for sort in ORDINARY:
+    known: dict[str, set[str]] = {sort: set() for sort in WORLD.ordinary}
+    for sort in known:
         for place in places(FIVE_TEAMS):
-            known[sort] |= {one.partition(":")[0] for one in alphabet(sort, place, 0)}
-    for signatures in (KINDS, AFFECTED, BENIGN, DISTRACTIONS):
-        for name, signature in signatures.items():
-            for sort, shares in signature.items():
-                assert set(shares) <= known[sort], (name, sort)
+            known[sort] |= {one.partition(":")[0] for one in alphabet(SETTING, sort, place)}
+    for name, signature in WORLD.signatures.items():
+        for sort, shares in signature.items():
+            assert set(shares) <= known[sort], (name, sort)
 
 
 def test_a_sort_of_cell_that_is_not_known_is_refused() -> None:
     with pytest.raises(UnknownName, match="unknown sort of cell 'disk'"):
-        alphabet("disk", PLACE, 2)
+        alphabet(SETTING, "disk", PLACE)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +60,7 @@ def test_a_sort_of_cell_that_is_not_known_is_refused() -> None:
     ],
 )
 def test_a_gauge_shows_no_figure_of_what_it_cannot_say(gauge: str, token: str, what: str) -> None:
-    figures = Figures(FIVE_TEAMS, 1)
+    figures = Figures(WORLD, FIVE_TEAMS, 1)
     with pytest.raises(UnknownName, match=what):
         figures.reading(0, gauge, token)
 
@@ -84,17 +74,6 @@ def test_only_the_edge_notes_and_effects_have_no_service() -> None:
     seen = Seen(FIVE_TEAMS.owners, (Evidence(*cell, "errors"),), nothing)
     with pytest.raises(InvalidInput, match="needs a service"):
         posterior(listed, seen)
-
-
-def test_a_class_that_nobody_is_paged_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set(runbook.PAGED) == set(FaultClass)
-    strange: Any = "network"
-    kind = attrs.evolve(FAULT_KINDS[0], name="dns_misconfig", fault_class=strange)
-    monkeypatch.setitem(faults._BY_NAME, kind.name, kind)
-    with pytest.raises(
-        InvalidInput, match="nobody is paged for its class 'network'; somebody is for code, data"
-    ):
-        runbook.responsible_team(kind.name, 0, FIVE_TEAMS, FIVE_TEAMS.owners)
 
 
 def test_what_is_no_action_has_no_name_and_no_value() -> None:

@@ -10,14 +10,21 @@ import pytest
 from logtriage import TASKS, InvalidInput, UnknownName, get_task, incident_ids, make_incident
 from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId, parse_incident_id
 from logtriage.errors import RetiredName
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import (
+    DEFAULT_TASKS,
+    DRAWN_TASKS,
+    benchmark_of,
+    tasks_of,
+    world_of_tasks,
+)
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES
-from logtriage.world.setting import SETTINGS
+from logtriage.world.loading import load_world
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        ({"services": (5, 9)}, "task 'single_crash': expected either topology or services"),
         ({"name": ""}, "task '': name: expected letters, digits"),
         ({"name": "a/b"}, "task 'a/b': name: expected letters, digits"),
         ({"version": -1}, "task 'single_crash': version: expected a whole number from 0, got -1"),
@@ -51,7 +58,7 @@ def test_a_sheet_that_makes_no_sense_is_refused(changes: dict[str, Any], said: s
 )
 def test_a_setting_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(said)):
-        attrs.evolve(SETTINGS["single_crash"](2), **changes)
+        attrs.evolve(get_task("single_crash-v2").setting, **changes)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("given", [None, 5, b"single_crash-v2/test/0"])
@@ -92,12 +99,38 @@ def test_drawn_tasks_stand_at_four_levels_of_fog(name: str, horizon: int, fog: i
     assert (task.horizon, task.fog, task.rubric) == (horizon, fog, "logtriage/2")
     assert task.setting is not None
     assert (task.noise, task.benign) == (task.setting.noise, 150)
-    assert task.topology is (None if name in ("fleet_outage", "compound_fleet") else FIVE_TEAMS)
+    fleet = name in ("fleet_outage", "compound_fleet")
+    assert task.topology == (None if fleet else FIVE_TEAMS)
+    assert task.services == ((20, 60) if fleet else None)
 
 
 def test_one_name_for_one_thing() -> None:
     with pytest.raises(UnknownName, match="unknown task 'single_crash-v2-fog2'"):
         get_task("single_crash-v2-fog2")
+
+
+def test_the_ids_that_stand_in_the_code_are_those_of_the_files() -> None:
+    tasks = tasks_of(load_world("second"))
+    assert list(DEFAULT_TASKS) == list(tasks) == [task.id for task in TASKS]
+    assert dict(DEFAULT_TASKS) == {name: (task.name, task.fog) for name, task in tasks.items()}
+    assert benchmark_of(load_world("second")) == DRAWN_TASKS
+
+
+def test_tasks_of_another_world_are_named_by_it_and_have_no_version() -> None:
+    tasks = tasks_of(load_world("tiny"))
+    assert list(tasks) == ["tiny:outage", *(f"tiny:outage-fog{fog}" for fog in (0, 1, 3))]
+    assert {task.version for task in tasks.values()} == {None}
+    assert benchmark_of(load_world("tiny")) == ("tiny:outage",)
+    assert get_task("tiny:outage") == get_task("outage", "tiny") == tasks["tiny:outage"]
+
+
+def test_tasks_of_several_worlds_are_not_mixed() -> None:
+    tiny, second = load_world("tiny"), load_world("second")
+    assert world_of_tasks(["tiny:outage", "tiny:outage-fog0"]) is tiny
+    assert world_of_tasks([]) is second
+    assert world_of_tasks([], "tiny") is tiny
+    with pytest.raises(InvalidInput, match=r"'tiny' .tiny:outage. and 'second' .single_crash-v2."):
+        world_of_tasks(["tiny:outage", "single_crash-v2"])
 
 
 def test_all_means_the_benchmark() -> None:

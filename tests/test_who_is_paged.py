@@ -1,6 +1,4 @@
-"""Who is paged stands in one table: a rule planted there is known to all at once."""
-
-from collections.abc import Iterator
+"""A world says who is paged: another rule in it is known to all at once."""
 
 import attrs
 import pytest
@@ -9,38 +7,31 @@ from logtriage import Escalate, Incident, State, get_task, initial_state, transi
 from logtriage.belief import belief
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.drawing.incidents import owning_teams
 from logtriage.rendering.briefing import briefing
-from logtriage.topology import FIVE_TEAMS, Topology
+from logtriage.tasks import TaskSpec
+from logtriage.topology import FIVE_TEAMS
 from logtriage.vector import belief_batch
 from logtriage.vector.marginals import Marginals
 from logtriage.vector.tokens.tables import OWNER, tables_of
-from logtriage.world import runbook
-from logtriage.world.faults import FaultClass, fault_kind
+from logtriage.world.loading import load_world
 
-TASK = get_task("single_crash-v2-fog3")
 #: The team that faults of data are paged to by the planted rule, whoever owns the service.
 NETWORK = "dba-team"
 
 
-@attrs.frozen(cache_hash=True)
-class Networked(Topology):
-    """A topology that names one more team."""
+def planted() -> TaskSpec:
+    """A task of a world in which faults of data, else paged to their owner, go to a team."""
+    task, world = get_task("single_crash-v2-fog3"), load_world("second")
+    classes = tuple(
+        attrs.evolve(row, pages=NETWORK) if row.name == "data" else row
+        for row in world.rules.classes
+    )
+    other = attrs.evolve(world, rules=attrs.evolve(world.rules, classes=classes))
+    assert task.setting is not None
+    return attrs.evolve(task, setting=attrs.evolve(task.setting, world=other))
 
-    network_team: str = NETWORK
 
-
-TOPOLOGY = Networked("planted", FIVE_TEAMS.teams, FIVE_TEAMS.services)
-
-
-@pytest.fixture(autouse=True)
-def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What was faults of data, paged to their owner, is paged to a team of its own."""
-    assert runbook.PAGED[FaultClass.DATA] is None
-    monkeypatch.setitem(runbook.PAGED, FaultClass.DATA, "network_team")
-    owning_teams.cache_clear()
-    yield
-    owning_teams.cache_clear()
+TASK, TOPOLOGY = planted(), FIVE_TEAMS
 
 
 def incidents(count: int = 40) -> list[Incident]:
@@ -50,9 +41,13 @@ def incidents(count: int = 40) -> list[Incident]:
     return [one for one in drawn if one.truth.fault is not None]
 
 
+def class_of(kind: str) -> str:
+    return load_world("second").kind(kind).fault_class
+
+
 def is_data(incident: Incident) -> bool:
     fault = incident.truth.fault
-    return fault is not None and fault_kind(fault.kind).fault_class is FaultClass.DATA
+    return fault is not None and class_of(fault.kind) == "data"
 
 
 def test_the_truth_pages_by_the_planted_rule_and_the_team_owns_nothing() -> None:
@@ -88,12 +83,14 @@ def test_the_engine_the_networks_and_the_runbook_know_the_planted_rule() -> None
     assert incident.setting is not None
     tables = tables_of(incident.setting, TOPOLOGY, None)
     number = TOPOLOGY.teams.index(NETWORK)
-    marginals = Marginals(TOPOLOGY, belief(initial_state(incident)).hypotheses)
+    marginals = Marginals(
+        incident.setting.world, TOPOLOGY, belief(initial_state(incident)).hypotheses
+    )
     for row, one in enumerate(belief(initial_state(incident)).hypotheses):
-        if one.faults and fault_kind(one.faults[0][0]).fault_class is FaultClass.DATA:
+        if one.faults and class_of(one.faults[0][0]) == "data":
             assert tables.team[row] == number
             assert marginals._fixed[row, number] == 1
-        elif one.faults and fault_kind(one.faults[0][0]).fault_class is FaultClass.CODE:
+        elif one.faults and class_of(one.faults[0][0]) == "code":
             assert tables.team[row] == OWNER
     text = "\n".join(briefing(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))
     assert f"data (page {NETWORK}):" in text

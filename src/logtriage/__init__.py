@@ -51,7 +51,7 @@ from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.replay import replay
 from logtriage.state import State, initial_state
-from logtriage.tasks import TASKS, TaskSpec, get_task
+from logtriage.tasks import TaskSpec, get_task
 from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
 from logtriage.transcript import Transcript, transcript_of
 from logtriage.transition import apply, tick, transition, transition_jointly
@@ -59,6 +59,7 @@ from logtriage.world.topologies import random_topology
 
 if TYPE_CHECKING:
     from logtriage.evaluation.playing import play
+    from logtriage.tasks import TASKS
 
 __version__ = _version("logtriage")
 
@@ -120,7 +121,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """Load :func:`play` when it is first asked for: it brings all policies, and numpy."""
+    """What is loaded when it is first asked for.
+
+    :func:`play` brings all policies, and numpy; for ``TASKS`` the default world is read.
+    """
+    if name == "TASKS":
+        from logtriage.tasks import TASKS
+
+        return TASKS
     if name == "play":
         from logtriage.evaluation.playing import play
 

@@ -27,7 +27,7 @@ class Severity(StrEnum):
 class FaultCategory(StrEnum):
     """The class of the fault of a recording: CPU, memory or disk; the network; code.
 
-    Not that of the simulator's faults (:class:`logtriage.world.faults.FaultClass`).
+    Not that of the simulator's faults (:class:`logtriage.world.schema.parts.FaultClass`).
     """
 
     RESOURCE = "resource"
@@ -204,7 +204,7 @@ class Report:
     """Joint play only: tell the other roles something. Never graded.
 
     One printable line; numeric agents use the words of
-    :data:`logtriage.roles.words.REPORT_WORDS`. ``by`` names the role that wrote it.
+    :func:`logtriage.roles.words.report_words`. ``by`` names the role that wrote it.
 
     Raises:
         InvalidInput: for an empty message, or one of more than :data:`MAX_REPORT` characters.
@@ -458,7 +458,7 @@ def no_action(given: object) -> str:
     elif isinstance(given, type) and issubclass(given, Action):
         return f"expected an action, got the type {given.__name__}; pass {given.__name__}(…)"
     else:
-        how = "pass one such as Resolve() or Escalate('sre-team')"
+        how = "pass one such as Resolve() or Escalate(team)"
     shown = repr(given)
     shown = shown if len(shown) <= 80 else kind_of(given)
     return f"expected an action, got {shown}; {how}"

@@ -33,7 +33,7 @@ from logtriage.transcript import (
 )
 
 _FIELDS: Final = frozenset(
-    {"schema", "incident", "actions", "status", "agent", TICKS, "seal", ROLE_SPLIT}
+    {"schema", "incident", "actions", "status", "agent", TICKS, "seal", ROLE_SPLIT, "world"}
 )
 _Data = TypeVar("_Data", Topology, RoleSplit)
 
@@ -48,6 +48,7 @@ class Record(NamedTuple):
     ticks: tuple[int, ...] | None
     seal: str | None
     role_split: str | None
+    world: str | None
 
 
 _NOT_JSON, _NOT_UTF8, _NO_OBJECT = "not JSON", "not UTF-8", "expected a JSON object"
@@ -108,8 +109,8 @@ def _record(raw: object) -> Record:
     for number, action in enumerate(actions):
         if not isinstance(action, dict):
             raise TranscriptError(f"actions[{number}]: expected an object, got {json_kind(action)}")
-    status, agent, seal, split = (
-        _text(raw, key) for key in ("status", "agent", "seal", ROLE_SPLIT)
+    status, agent, seal, split, world = (
+        _text(raw, key) for key in ("status", "agent", "seal", ROLE_SPLIT, "world")
     )
     # One line each, whoever wrote them: they go into tables, logs and messages.
     status = COMPLETED if status is None else spelled(status)
@@ -122,7 +123,7 @@ def _record(raw: object) -> Record:
             raise TranscriptError(str(error)) from None
     elif split is not None:
         raise TranscriptError(WITHOUT_TICKS)
-    return Record(incident, actions, status, agent, ticks, seal, split)
+    return Record(incident, actions, status, agent, ticks, seal, split, world)
 
 
 def _text(raw: dict[str, Any], key: str) -> str | None:
@@ -140,9 +141,9 @@ def structure_transcript(raw: Any) -> Transcript:
     Raises:
         TranscriptError: naming the field and what was expected.
     """
-    incident, actions, status, agent, ticks, seal, split = _record(raw)
+    incident, actions, status, agent, ticks, seal, split, world = _record(raw)
     extra = {key: value for key, value in raw.items() if key not in _FIELDS}
-    return Transcript(incident, tuple(actions), status, agent, extra, ticks, seal, split)
+    return Transcript(incident, tuple(actions), status, agent, extra, ticks, seal, split, world)
 
 
 def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
@@ -159,6 +160,8 @@ def unstructure_transcript(transcript: Transcript) -> dict[str, Any]:
         raw[TICKS] = list(transcript.ticks)
     if transcript.seal is not None:
         raw["seal"] = transcript.seal
+    if transcript.world is not None:
+        raw["world"] = transcript.world
     if transcript.role_split is not None:
         raw[ROLE_SPLIT] = transcript.role_split
     extra = {key: value for key, value in transcript.extra.items() if key not in _FIELDS}

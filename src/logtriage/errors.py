@@ -37,19 +37,22 @@ _ALL, _SOME = 12, 8
 class UnknownName(InvalidInput):
     """A name that does not exist, with the one that may be meant and those that do exist.
 
-    The message lists the first of many names; ``known`` holds all of them.
+    The message lists the first of many names; ``known`` holds all of them, and ``where`` says
+    in which places they were looked for.
     """
 
-    def __init__(self, what: str, given: object, known: Iterable[str]) -> None:
+    def __init__(self, what: str, given: object, known: Iterable[str], where: str = "") -> None:
         self.what = what
         self.given = given
         self.known = tuple(known)
+        self.where = where
         meant = closest(given, self.known)
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
-        super().__init__(f"unknown {what} {given!r}{hint}; known: {_listed(self.known)}")
+        listed = _listed(self.known) + (f"; {where}" if where else "")
+        super().__init__(f"unknown {what} {given!r}{hint}; known: {listed}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.what, self.given, self.known)
+        return type(self), (self.what, self.given, self.known, self.where)
 
 
 class RetiredName(UnknownName):

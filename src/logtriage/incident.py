@@ -6,6 +6,8 @@ import attrs
 
 from logtriage.actions import FaultCategory, Remedy, Severity
 from logtriage.topology import Topology
+from logtriage.world.default import second_world
+from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation, speakers
 from logtriage.world.telemetry import Telemetry
@@ -142,6 +144,21 @@ class Incident:
     def setting(self) -> Setting | None:
         """The public constants of its world, if beliefs can be held of it; else None."""
         return None if self.simulation is None else self.simulation.setting
+
+    @property
+    def world(self) -> World | None:
+        """The world that it is of; None for a recording."""
+        return self.telemetry.setting.world if isinstance(self.telemetry, Simulation) else None
+
+    @property
+    def world_mark(self) -> str | None:
+        """The fingerprint of its world, as records say it.
+
+        None where there is nothing to say: for a recording, and for the default world, whose
+        tasks have a version that changes with it.
+        """
+        world = self.world
+        return None if world is None or world == second_world() else world.fingerprint
 
     def speakers(self, now: int) -> tuple[int, ...]:
         """The services of the window's lines at a tick; empty if it has no :attr:`world`.

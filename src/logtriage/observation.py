@@ -6,10 +6,12 @@ from functools import lru_cache
 import attrs
 
 from logtriage.actions import Action, FaultCategory, Malformed, Report, Severity, action_name
+from logtriage.errors import InvalidInput
 from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, Channel, Evidence
+from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import (
     TICK_SECONDS,
@@ -23,7 +25,7 @@ from logtriage.world.telemetry import (
     Telemetry,
     Trace,
 )
-from logtriage.world.voice import Voice
+from logtriage.world.voice import voice_of
 
 
 @attrs.frozen(cache_hash=True)
@@ -69,6 +71,8 @@ class Observation:
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
         price_of_hand_over: in points of the grade; None where nobody takes the incident over.
+        world: the public world that a simulated incident is of; None for a recording. It says
+            what tokens mean, and nothing of this incident.
     """
 
     topology: Topology
@@ -103,6 +107,20 @@ class Observation:
     fault_category: FaultCategory | None = None
     on_request: bool = False
     price_of_hand_over: float | None = None
+    world: World | None = attrs.field(default=None, repr=False, eq=False)
+
+    @property
+    def readings(self) -> tuple[Gauge | Trace, ...]:
+        """The gauges, then the traces, that were asked for."""
+        return (*self.metrics, *self.traces)
+
+    def is_ordinary(self, sort: str, token: str) -> bool:
+        """Whether a token says nothing out of the ordinary for its sort.
+
+        Raises:
+            InvalidInput: for a recording, which has no tokens.
+        """
+        return world_of(self).ordinary[sort] == token
 
     def settles(self, service: str) -> bool:
         """Whether to declare a service as root cause could have no effect any more.
@@ -115,6 +133,24 @@ class Observation:
     def ticks_left(self) -> int:
         """Ticks until the horizon."""
         return self.horizon - self.tick
+
+
+def world_of(observation: Observation) -> World:
+    """The world that an observation of a simulated incident is of.
+
+    Raises:
+        InvalidInput: for a recording, which has none.
+    """
+    if observation.world is None:
+        raise InvalidInput(
+            "expected an observation of a simulated incident: a recording has no world"
+        )
+    return observation.world
+
+
+def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
+    """Whether a gauge or a trace says something out of the ordinary; without tokens it does not."""
+    return any(not observation.is_ordinary(reading.name, token) for token in reading.tokens)
 
 
 def observe(state: State, role: Role | None = None) -> Observation:
@@ -186,7 +222,8 @@ def observe(state: State, role: Role | None = None) -> Observation:
 
 def _observe_world(state: State, world: Simulation) -> Observation:
     incident, facts, now = state.incident, state.facts, state.tick
-    voice = Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+    setting = world.setting
+    voice = voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
     by_channel: defaultdict[Channel, list[Evidence]] = defaultdict(list)
     for one in world.shown(now, facts.doings):
         by_channel[one.channel].append(one)
@@ -221,6 +258,7 @@ def _observe_world(state: State, world: Simulation) -> Observation:
             for one in by_channel[Channel.EFFECT]
         ),
         price_of_silence=incident.price_of_silence,
+        world=voice.world,
         price_of_hand_over=incident.price_of_hand_over,
     )
 

@@ -7,7 +7,7 @@ from logtriage.drawing.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.roles.splits import get_role_split
 from logtriage.state import State, initial_state
-from logtriage.transcript import Splits, Transcript, check_seal, plays_of
+from logtriage.transcript import Splits, Transcript, check_drawn, plays_of
 from logtriage.transition import transition_jointly
 
 
@@ -29,7 +29,7 @@ def replay(
         SealError: for a sealed incident without its key, or with another one.
     """
     incident = resolve(transcript.incident)
-    check_seal(transcript.seal, incident)
+    check_drawn(transcript.seal, transcript.world, incident)
     by_tick: dict[int, list[Action]] = {}
     for when, action in plays_of(transcript, incident.topology, splits):
         by_tick.setdefault(when, []).append(action)

@@ -1,21 +1,29 @@
 """Tasks: versioned distributions of incidents, each with a sheet.
 
-A version changes exactly when behaviour changes; golden transcripts enforce it.
+A version of the default world's tasks changes exactly when behaviour changes; golden
+transcripts enforce it. The tasks of any other world have no version: the fingerprint of the
+world changes when its behaviour does.
 """
 
 import re
-from functools import cached_property
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from logtriage.errors import InvalidInput, RetiredName, UnknownName
-from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
-from logtriage.world.setting import FOG, SETTINGS, Setting, check_weights, check_whole
+from logtriage.topology import Topology
+from logtriage.world.default import second_world
+from logtriage.world.loading import WorldLike, is_world, load_world, world_named
+from logtriage.world.model import World
+from logtriage.world.schema.parts import Task
+from logtriage.world.setting import Setting, check_weights, check_whole
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
-#: The tasks whose incidents each have a topology of 20 to 60 services of their own.
-FLEETS: Final = ("fleet_outage", "compound_fleet")
+#: Stands between the name of a world and that of its task.
+OF_WORLD: Final = ":"
 
 
 @attrs.frozen
@@ -26,14 +34,16 @@ class TaskSpec:
     ``benign`` that of incidents with no fault behind them, both per mille;
     ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
     entry a version. ``original`` marks the fixed incident of a ``*-v0`` task; the others have a
-    ``setting``, the constants of their world.
+    ``setting``, the constants of their world. ``topology`` has the services of its incidents,
+    split ``ood`` aside; without it each incident draws its own of ``services`` services, from
+    the first number to the second. ``version`` is None of a world with a fingerprint instead.
 
     Raises:
         InvalidInput: naming the field and what was expected.
     """
 
     name: str
-    version: int
+    version: int | None
     title: str
     hard: str
     horizon: int
@@ -44,6 +54,8 @@ class TaskSpec:
     severity_weights: tuple[int, int, int] = (1, 1, 1)
     original: bool = False
     setting: Setting | None = None
+    topology: Topology | None = None
+    services: tuple[int, int] | None = None
 
     def __attrs_post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -51,7 +63,10 @@ class TaskSpec:
                 f"task {self.name!r:.80}: name: expected letters, digits, '-', '_' and '.'"
             )
         where = f"task {self.name!r}"
-        check_whole(f"{where}: version", self.version)
+        if self.version is not None:
+            check_whole(f"{where}: version", self.version)
+        if (self.topology is None) == (self.services is None):
+            raise InvalidInput(f"{where}: expected either topology or services")
         check_whole(f"{where}: horizon", self.horizon, least=1)
         check_whole(f"{where}: noise", self.noise, most=1000)
         check_whole(f"{where}: benign", self.benign, most=1000)
@@ -68,163 +83,279 @@ class TaskSpec:
         return self.setting is not None and self.setting.several
 
     @property
-    def topology(self) -> Topology | None:
-        """The services of its incidents, split ``ood`` aside; None if each has its own."""
-        if self.setting is None:
-            return SEVEN_SERVICES
-        return None if self.name in FLEETS else FIVE_TEAMS
+    def world(self) -> World:
+        """The world of its incidents."""
+        return second_world() if self.setting is None else self.setting.world
 
     @cached_property
     def id(self) -> str:
-        """Name, version and fog, such as ``cascading_failure-v2-fog1``.
+        """Name, version and fog, such as ``cascading_failure-v2-fog1``, or ``tiny:outage-fog1``.
 
         The benchmark's level of fog is not named: one name for one thing.
         """
-        name = f"{self.name}-v{self.version}"
-        return name if self.fog in (None, BENCHMARK_FOG) else f"{name}-fog{self.fog}"
+        if self.version is None:
+            return _with_fog(f"{self.world.name}{OF_WORLD}{self.name}", self.fog)
+        return _with_fog(f"{self.name}-v{self.version}", self.fog)
 
 
+#: Fog of the benchmark: the tasks whose ids name none.
+BENCHMARK_FOG: Final = 2
 _V0_HISTORY: Final = (
     "v0: the one fixed incident of the original LogTriageEnv, new telemetry",
     "v0: the telemetry of the drawn tasks of version 2, without fog",
 )
-
-
-def _original(name: str, title: str, hard: str, horizon: int) -> TaskSpec:
-    """A task of the original, with telemetry as of the task of that name without fog."""
-    return TaskSpec(
-        name=name,
-        version=0,
-        title=title,
-        hard=hard,
-        horizon=horizon,
-        noise=SETTINGS[name](0).noise,
-        rubric=f"logtriage-env/0/{name}",
-        history=_V0_HISTORY,
-        original=True,
-    )
-
-
-_ORIGINALS: Final = (
-    _original(
-        "single_crash", "The original's single crash", "always payment-service, P1, restart", 8
-    ),
-    _original(
-        "cascading_failure",
-        "The original's cascade",
-        "always user-db, P1, kill-query or restart",
-        12,
-    ),
-    _original(
-        "silent_degradation",
-        "The original's silent degradation",
-        "always payment-db, P2, flush-cache or kill-query",
-        15,
-    ),
-)
-
-#: Fog of the benchmark: the tasks whose ids name none.
-BENCHMARK_FOG: Final = 2
 _V2_HISTORY: Final = (
     "v2: the second world: truth, condition, token, text; the exact posterior is known",
     "v2: a drawn topology is named by a hash of its content: its old name told the seed",
     "v2: sealed incidents are drawn with keys as wide as their seed",
 )
+#: Horizon, title and what is hard about it, of each ``*-v0`` task.
+_ORIGINALS: Final = {
+    "single_crash": (8, "The original's single crash", "always payment-service, P1, restart"),
+    "cascading_failure": (
+        12,
+        "The original's cascade",
+        "always user-db, P1, kill-query or restart",
+    ),
+    "silent_degradation": (
+        15,
+        "The original's silent degradation",
+        "always payment-db, P2, flush-cache or kill-query",
+    ),
+}
 
 
-def _drawn(name: str, title: str, hard: str, horizon: int) -> tuple[TaskSpec, ...]:
-    """A task with drawn incidents at every level of fog."""
-    return tuple(
-        TaskSpec(
-            name=name,
-            version=2,
-            title=title,
-            hard=hard,
-            horizon=horizon,
-            noise=setting.noise,
-            rubric="logtriage/2",
-            history=_V2_HISTORY,
-            benign=setting.benign,
-            severity_weights=setting.severities,
-            setting=setting,
-        )
-        for setting in (SETTINGS[name](fog) for fog in range(len(FOG)))
-    )
+def _with_fog(name: str, fog: int | None) -> str:
+    return name if fog in (None, BENCHMARK_FOG) else f"{name}-fog{fog}"
 
 
-_DRAWN: Final = (
-    *_drawn(
-        "single_crash",
-        "One service fails, loudly",
-        "few questions: look-alike faults differ in the team to page or in the remedy",
-        10,
-    ),
-    *_drawn(
-        "cascading_failure",
-        "The callers scream, the root is silent",
-        "the root neither alerts nor speaks at first; minor faults elsewhere show the same "
-        "signs, and only the callers' waiting tells them apart",
-        14,
-    ),
-    *_drawn(
-        "silent_degradation",
-        "Slow drift under much noise",
-        "signs grow with time, so that waiting informs, and costs",
-        16,
-    ),
-    *_drawn(
-        "fleet_outage",
-        "Twenty to sixty services, few questions",
-        "what to ask is the problem: nobody can look at every service",
-        14,
-    ),
-)
-_COMPOUND: Final = (
-    *_drawn(
-        "compound_failure",
-        "One fault, two or three at once",
-        "how many faults there are is not told: one may hide behind another's callers, and a "
-        "pool may stay exhausted after its database is well again",
-        20,
-    ),
-    *_drawn(
-        "compound_fleet",
-        "The same among twenty to sixty services",
-        "what to ask is the problem, and how many faults there are is not told",
-        20,
-    ),
-)
-#: Every task: the benchmark's, then those at other levels of fog, then several faults at
-#: once, then the original's.
-TASKS: Final = (
-    *(task for task in _DRAWN if task.fog == BENCHMARK_FOG),
-    *(task for task in _DRAWN if task.fog != BENCHMARK_FOG),
-    *sorted(_COMPOUND, key=lambda task: task.fog != BENCHMARK_FOG),
-    *_ORIGINALS,
-)
+# --- ids of the default world, which are known before anything is read --------------------
+
+_ONE_FAULT: Final = ("single_crash", "cascading_failure", "silent_degradation", "fleet_outage")
+_SEVERAL: Final = ("compound_failure", "compound_fleet")
+_FOGS: Final = (BENCHMARK_FOG, 0, 1, 3)
+
+
+def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
+    for names in (_ONE_FAULT, _SEVERAL):
+        for fogs in (_FOGS[:1], _FOGS[1:]):
+            for name in names:
+                for fog in fogs:
+                    yield _with_fog(f"{name}-v2", fog), (name, fog)
+    for name in _ORIGINALS:
+        yield f"{name}-v0", (name, None)
+
+
+#: Name and fog of every task of the default world: the benchmark's, then those at other levels
+#: of fog, then several faults at once, then the original's, whose fog is None.
+DEFAULT_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(dict(_default_ids()))
 
 #: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
 #: faults at once are named where they are wanted: they are another measure.
-DRAWN_TASKS: Final = tuple(task.id for task in _DRAWN if task.fog == BENCHMARK_FOG)
+DRAWN_TASKS: Final = tuple(f"{name}-v2" for name in _ONE_FAULT)
 
-_BY_ID: Final = {task.id: task for task in TASKS}
 #: Tasks that are no more, with those that took their places.
 RETIRED: Final = {
     f"{name}-v1": f"{name}-v2"
     for name in ("single_crash", "cascading_failure", "silent_degradation")
 }
 
+if TYPE_CHECKING:
+    #: Every task of the default world.
+    TASKS: tuple[TaskSpec, ...]
 
-def get_task(task_id: str) -> TaskSpec:
+
+def __getattr__(name: str) -> Any:
+    """``TASKS``, when it is first asked for: the default world is read for it."""
+    if name == "TASKS":
+        return tuple(tasks_of(second_world()).values())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# --- tasks of any world --------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def tasks_of(world: World) -> Mapping[str, TaskSpec]:
+    """The tasks of a world by id, in order: those at the benchmark's fog, then the others."""
+    default = world == second_world()
+    fogs = range(len(world.rules.fog))
+    drawn = [
+        _drawn(world, row, fog, default=default) for row in world.tasks.values() for fog in fogs
+    ]
+    drawn.sort(key=lambda task: (task.several, task.fog != BENCHMARK_FOG))
+    if default:
+        drawn.extend(_original(world, name) for name in _ORIGINALS)
+    return MappingProxyType({task.id: task for task in drawn})
+
+
+def benchmark_of(world: World) -> tuple[str, ...]:
+    """What ``all`` stands for in a world: its tasks with one fault at the benchmark's fog.
+
+    All tasks at that fog where each has several faults.
+    """
+    tasks = [task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG]
+    return tuple(task.id for task in tasks if not task.several) or tuple(one.id for one in tasks)
+
+
+def _drawn(world: World, row: Task, fog: int, *, default: bool) -> TaskSpec:
+    """A task of a world at a level of fog."""
+    setting = setting_of(world, row, fog)
+    return TaskSpec(
+        name=row.name,
+        version=2 if default else None,
+        title=row.title,
+        hard=row.hard,
+        horizon=row.horizon,
+        noise=row.noise,
+        rubric="logtriage/2",
+        history=_V2_HISTORY if default else (),
+        benign=row.benign,
+        severity_weights=row.severities,
+        setting=setting,
+        topology=None if row.topology is None else world.topologies[row.topology],
+        services=row.services,
+    )
+
+
+def setting_of(world: World, row: Task, fog: int) -> Setting:
+    """The public constants of a task at a level of fog."""
+    return Setting(
+        fog=fog,
+        noise=row.noise,
+        severity_from=row.severity_from,
+        alert_ticks=row.alert_ticks,
+        onset=row.onset,
+        par=row.par,
+        par_benign=row.par_benign,
+        root_silent=row.root_silent,
+        grows_for=row.grows_for,
+        benign=row.benign,
+        severities=row.severities,
+        called_only=row.called_only,
+        creeping=row.creeping,
+        counts=row.counts,
+        world=world,
+    )
+
+
+def _original(world: World, name: str) -> TaskSpec:
+    """A task of the original, with telemetry as of the task of that name without fog."""
+    horizon, title, hard = _ORIGINALS[name]
+    return TaskSpec(
+        name=name,
+        version=0,
+        title=title,
+        hard=hard,
+        horizon=horizon,
+        noise=world.tasks[name].noise,
+        rubric=f"logtriage-env/0/{name}",
+        history=_V0_HISTORY,
+        original=True,
+        topology=world.topologies["seven-services"],
+    )
+
+
+def is_registered(task: TaskSpec) -> bool:
+    """Whether a sheet is that of its id, and no changed one."""
+    return tasks_of(task.world).get(task.id) == task
+
+
+def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
     """The task of that id.
 
+    Args:
+        task_id: a task of the default world, or ``world:task``. With ``world``, the name of the
+            task is enough.
+        world: the world of the task: a :class:`World`, the name of a shipped one or of one on
+            the search path ``LOGTRIAGE_WORLDS``, or a folder. Without it, the id says it.
+
     Raises:
-        UnknownName: if there is none; the message lists the known ids, or names the task
-            that took the place of a retired one.
+        UnknownName: if there is no such task, or no such world; the message lists the known
+            ids, or names the task that took the place of a retired one.
+        InvalidInput: if the id names another world than ``world``.
     """
-    try:
-        return _BY_ID[task_id]
-    except KeyError:
-        if task_id in RETIRED:
-            raise RetiredName("task", task_id, RETIRED[task_id], _BY_ID) from None
-        raise UnknownName("task", task_id, _BY_ID) from None
+    if not isinstance(task_id, str):
+        raise UnknownName("task", task_id, DEFAULT_TASKS)
+    of = world_of_id(task_id, world)
+    tasks = tasks_of(of)
+    found = tasks.get(task_id)
+    if found is None and OF_WORLD not in task_id and of != second_world():
+        found = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
+    if found is not None:
+        return found
+    if task_id in RETIRED:
+        raise RetiredName("task", task_id, RETIRED[task_id], tasks)
+    raise UnknownName("task", task_id, tasks)
+
+
+def names_world(text: str) -> bool:
+    """Whether an id begins with the name of a world at hand, and not with that of a module."""
+    name, colon, _ = text.partition("/")[0].partition(OF_WORLD)
+    return bool(colon) and is_world(name)
+
+
+def task_of(
+    task: str | TaskSpec, world: WorldLike | None = None, horizon: int | None = None
+) -> TaskSpec:
+    """A task's sheet, or that of its id; with another horizon, if one is given.
+
+    Raises:
+        UnknownName: as :func:`get_task`.
+        InvalidInput: if it is of another world than ``world``, and for a horizon of no ticks.
+    """
+    if isinstance(task, TaskSpec):
+        world_of_id(f"{task.world.name}{OF_WORLD}{task.name}", world)
+    else:
+        task = get_task(task, world)
+    return task if horizon is None else attrs.evolve(task, horizon=horizon)
+
+
+def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> World:
+    """The one world of several tasks; without any, ``world`` or the default one.
+
+    Raises:
+        UnknownName: as :func:`world_of_id`.
+        InvalidInput: if they are of several, or of another one than ``world``.
+    """
+    named = list(task_ids)
+    worlds = {world_of_id(task, world): task for task in named}
+    if len(worlds) > 1:
+        raise InvalidInput(
+            "expected tasks of one world, got some of "
+            + " and ".join(f"{one.name!r} ({task})" for one, task in worlds.items())
+        )
+    return next(iter(worlds), None) or as_world(world)
+
+
+def as_world(world: WorldLike | None) -> World:
+    """The world that an argument stands for; the default one for None.
+
+    Raises:
+        UnknownName, WorldError, OSError: as :func:`~logtriage.world.loading.load_world`.
+    """
+    if world is None:
+        return second_world()
+    return world if isinstance(world, World) else load_world(world)
+
+
+def world_of_id(text: str, world: WorldLike | None = None) -> World:
+    """The world of a task, of an incident or of several that their id begins with.
+
+    Raises:
+        UnknownName: for a world that nobody ships, and that is not on the search path.
+        InvalidInput: naming both, if that is another world than ``world``.
+    """
+    name, colon, _ = text.partition("/")[0].partition(OF_WORLD)
+    if world is None and colon:
+        return world_named(name)
+    given = as_world(world)
+    default = second_world()
+    if not colon and name in DEFAULT_TASKS and name not in given.tasks:
+        name, colon = default.name, OF_WORLD if given != default else ""
+    if colon and name != given.name:
+        raise InvalidInput(
+            f"{text!r:.200}: of world {name!r}, and the world given here is {given.name!r} "
+            f"({given.fingerprint})"
+        )
+    return given

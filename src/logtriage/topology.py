@@ -5,7 +5,7 @@ others are loaded from JSON (:mod:`logtriage.codec`) or drawn at random
 (:func:`logtriage.world.topologies.random_topology`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final
 
@@ -13,6 +13,8 @@ import attrs
 
 from logtriage.errors import TopologyError, UnknownName
 
+#: The fields that name the team of a class of faults.
+_PAGED: Final = {"capacity": "capacity_team", "security": "security_team"}
 TIERS: Final = ("edge", "service", "datastore", "queue")
 
 
@@ -60,13 +62,29 @@ class Topology:
     capacity_team: str = "sre-team"
     security_team: str = "security-team"
 
+    @classmethod
+    def paging(
+        cls,
+        name: str,
+        teams: tuple[str, ...],
+        services: tuple[Service, ...],
+        pages: Mapping[str, str],
+    ) -> "Topology":
+        """A topology on which ``pages`` gives the team of a class of faults, if it names one."""
+        named = {field: pages.get(which, teams[0]) for which, field in _PAGED.items()}
+        return cls(name, teams, services, **named)
+
+    def pages(self, fault_class: str) -> str | None:
+        """The team that it names for a class of faults; None where it leaves that to the world."""
+        return getattr(self, _PAGED[fault_class]) if fault_class in _PAGED else None
+
     def __attrs_post_init__(self) -> None:
         # An incident's id ends in @ and this name, or is it: source/name of a recording.
         for part in self.name.split("/", 1):
             self._check_letters("its name", part)
         self._check_names("team", self.teams)
         self._check_names("service", self.names)
-        for field in ("capacity_team", "security_team"):
+        for field in _PAGED.values():
             if getattr(self, field) not in self.teams:
                 raise self._wrong(f"{field} {getattr(self, field)!r} is not one of its teams")
         known = set(self.names)

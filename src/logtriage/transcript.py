@@ -92,7 +92,8 @@ class Transcript:
     never inside them, since what stands in an action is the agent's own word. ``role_split``
     names the split whose roles they are: without it every action has a tick of its own.
 
-    ``seal`` is the fingerprint of the key that a sealed incident was drawn with.
+    ``seal`` is the fingerprint of the key that a sealed incident was drawn with, ``world`` that
+    of the world of the incident (:attr:`~logtriage.incident.Incident.world_mark`).
 
     Raises:
         InvalidInput: for ``ticks`` that are not so, and a ``role_split`` without ``ticks``.
@@ -106,6 +107,7 @@ class Transcript:
     ticks: tuple[int, ...] | None = None
     seal: str | None = None
     role_split: str | None = None
+    world: str | None = None
 
     def __attrs_post_init__(self) -> None:
         """Check the ticks."""
@@ -120,17 +122,32 @@ class Transcript:
         actions = tuple(dict(action) for action in self.actions)
         extra = dict(self.extra)
         fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
-        return Transcript, (*fields, self.role_split)
+        return Transcript, (*fields, self.role_split, self.world)
 
 
-def check_seal(said: str | None, incident: Incident) -> None:
-    """See that what was played is this incident, and not that of another key.
+def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None:
+    """See that what was played is this incident: not of another world, nor of another key.
 
-    ``said`` is the fingerprint in the record, None if there is none.
+    ``seal`` and ``world`` are the fingerprints in the record, None where it has none.
 
     Raises:
+        InvalidInput: naming both worlds.
         SealError: saying which key is needed.
     """
+    here = incident.world_mark
+    if world != here:
+        name = "the default world" if incident.world is None else repr(incident.world.name)
+        raise InvalidInput(
+            f"world: {incident.id} was played in the world "
+            + ("that the record does not name" if world is None else f"{world!r:.40}")
+            + f", and the world here is {name}"
+            + ("" if here is None else f" ({here!r})")
+            + "; nothing is graded in another world"
+        )
+    _check_seal(seal, incident)
+
+
+def _check_seal(said: str | None, incident: Incident) -> None:
     if said == incident.seal:
         return
     if incident.seal is None:
@@ -179,7 +196,17 @@ def transcript_of(
     incident = state.incident
     kept = ticks if joint or role_split is not None else None
     name = None if role_split is None else role_split.name
-    made = Transcript(incident.id, wires, status, agent, extra, kept, incident.seal, name)
+    made = Transcript(
+        incident.id,
+        wires,
+        status,
+        agent,
+        extra,
+        kept,
+        incident.seal,
+        name,
+        incident.world_mark,
+    )
     if role_split is not None:
         read = plays_of(made, incident.topology, lambda _: role_split)
         for number, (played, again) in enumerate(zip(state.history, read, strict=True)):

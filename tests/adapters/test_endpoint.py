@@ -199,6 +199,23 @@ def test_an_endpoint_of_a_reasoning_model_is_asked_in_its_words() -> None:
     assert ask.usage == other.usage == Usage(1, 10, 3)
 
 
+def test_requests_that_are_refused_for_the_field_at_the_same_time_are_all_sent_again() -> None:
+    together = threading.Barrier(4, timeout=60)
+
+    def handler(body: dict[str, Any]) -> tuple[int, bytes]:
+        if "max_tokens" in body:
+            together.wait()  # none hears of it before all have asked
+            told = {"message": "max_tokens is not supported. Use max_completion_tokens."}
+            return 400, json.dumps({"error": told}).encode()
+        return 200, completion("thought over")
+
+    with server(handler) as (url, seen):
+        ask = ChatEndpoint("m", base_url=url)
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(ask, [HELLO] * 4)) == ["thought over"] * 4
+    assert len(seen) == 8
+
+
 def test_another_refusal_is_an_error_and_asked_once() -> None:
     refusal = b'{"error": {"message": "no such model"}}'
     with (

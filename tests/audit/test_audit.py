@@ -126,7 +126,7 @@ def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
 def test_a_registered_task_is_drawn_by_its_ids() -> None:
     for task in TASKS:
         subject = subject_of(task)
-        assert subject.draw == RegisteredTask(task.id)
+        assert subject.draw == RegisteredTask(task)
         assert subject.incident("ood", 5) is make_incident(f"{task.id}/ood/5")
         assert subject.rubric is rubric_of(subject.incident("test", 0))
 

@@ -31,6 +31,7 @@ def test_the_last_twin_shares_a_fault_that_is_fixed_in_both() -> None:
         other, _ = _another(incident, world, TWINS - 1)
         assert set(other.faults) & set(world.truth.faults)
         assert other != world.truth
-        fixes = [one for one in _plan(incident, other, TWINS - 1) if isinstance(one, Remediate)]
+        plan = _plan(incident, world.setting.world, other, TWINS - 1)
+        fixes = [one for one in plan if isinstance(one, Remediate)]
         right = [one for one in fixes if (one.remedy, one.service) in incident.truth.remedies]
         assert (len(fixes), len(right)) == (2, 1)

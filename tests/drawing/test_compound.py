@@ -110,7 +110,7 @@ def test_only_services_that_were_declared_are_settled() -> None:
         if isinstance(one, IdentifyRootCause) and not open_
     ]
     assert sorted(settled) == sorted(names)
-    layout = token_layout_of(incident.topology, 2, incident.horizon)
+    layout = token_layout_of(incident.setting, incident.topology, incident.horizon)
     declared = encode_tokens(state)[layout["declared"]]
     assert [bool(one) for one in declared] == [name in names for name in incident.topology.names]
     single, _ = play(make_incident("cascading_failure-v2/test/0"), list(state.actions))

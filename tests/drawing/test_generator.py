@@ -27,6 +27,7 @@ from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.registry import make_policy
 from logtriage.topology import Service, Topology
+from logtriage.world.default import second_world
 from tests.builders import SMALL_TASKS, V0_TASKS
 
 
@@ -57,8 +58,8 @@ def test_random_topologies_are_in_split_ood_only(task: TaskSpec) -> None:
 
 def test_an_id_determines_the_incident_in_any_order_of_calls() -> None:
     ids = [one for task in SMALL_TASKS for one in incident_ids(task.id, "ood", 40)]
-    first = {one: open_incident.__wrapped__(one) for one in ids}
-    second = {one: open_incident.__wrapped__(one) for one in reversed(ids)}
+    first = {one: open_incident.__wrapped__(one, second_world()) for one in ids}
+    second = {one: open_incident.__wrapped__(one, second_world()) for one in reversed(ids)}
     assert first == second
     assert {one: hash(incident) for one, incident in first.items()} == {
         one: hash(incident) for one, incident in second.items()
@@ -110,7 +111,7 @@ def test_v0_truths_are_fixed(task: TaskSpec) -> None:
     service, severity, remedies, teams = V0_TRUTHS[task.id]
     for split in SPLITS:
         for one in (make_incident(i) for i in incident_ids(task.id, split, 20)):
-            assert one.topology is SEVEN_SERVICES
+            assert one.topology == SEVEN_SERVICES
             assert one.directory == SEVEN_SERVICES.owners
             assert one.truth.root_causes == {service}
             assert one.truth.severity == severity

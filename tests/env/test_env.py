@@ -134,7 +134,7 @@ def test_spaces() -> None:
     assert envs.action_space == gymnasium.spaces.MultiDiscrete(3 * [ACTIONS])
     assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    layout = token_layout_of(FIVE_TEAMS, 2, 14)
+    layout = token_layout_of(get_task("cascading_failure-v2").setting, FIVE_TEAMS, 14)
     space: Any = env.observation_space
     assert envs.observation_space.shape == (3, layout.size)
     assert (space.low == 0).all()
@@ -570,7 +570,7 @@ def test_each_task_has_a_sequence_of_its_own() -> None:
 def test_several_tasks_have_one_layout() -> None:
     tasks = {TASK: 1, "silent_degradation-v2-fog1": 1}
     envs = TriageVectorEnv(tasks, 2)
-    layout = token_layout_of(FIVE_TEAMS, 1, 16)
+    layout = token_layout_of(get_task("silent_degradation-v2-fog1").setting, FIVE_TEAMS, 16)
     space: Any = envs.single_observation_space
     assert np.array_equal(space.high, 255 * layout.units)
     assert space == TriageEnv(tasks).observation_space

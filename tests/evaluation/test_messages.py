@@ -27,8 +27,10 @@ from logtriage.evidence import evidence
 from logtriage.policies import RolePolicies
 from logtriage.policies.told_tokens import said_in, spell
 from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_REPORTS
-from logtriage.roles.words import TOKEN_WORDS
 from logtriage.world.channels import Channel
+from logtriage.world.loading import load_world
+
+WORLD = load_world("second")
 
 
 def telling(index: int, message: str | None) -> State:
@@ -38,7 +40,9 @@ def telling(index: int, message: str | None) -> State:
     if message is None:
         seen = evidence(state, TRIO.roles[0])
         words = [
-            spell(one, state.incident.topology) for one in seen if one.channel is Channel.TRACES
+            spell(one, state.incident.topology, WORLD)
+            for one in seen
+            if one.channel is Channel.TRACES
         ]
         message = said_in(word for word in words if word)
     state = play(state, (Report(message, "triage"), Wait(), Wait()))
@@ -75,7 +79,7 @@ def test_words_tell_by_what_a_speaker_says_elsewhere() -> None:
     assert empty.bits is not None
     assert honest.bits.low > 0.3 > abs(empty.bits.mean) + 0.1
     # A word of what is seen is one of the code, too: here it stands for each kind.
-    coded = dict(zip(dict.fromkeys(kinds), TOKEN_WORDS, strict=False))
+    coded = dict(zip(dict.fromkeys(kinds), WORLD.board_words, strict=False))
     seen = messages_of([telling(at, coded[kind]) for at, kind in enumerate(kinds)], TRIO)
     assert seen is not None
     assert seen.bits is not None

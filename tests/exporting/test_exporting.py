@@ -19,10 +19,12 @@ from logtriage.exporting.tape import EARLIEST, LATEST, Tape
 from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
 from logtriage.tasks import get_task
 from logtriage.topology import FIVE_TEAMS
-from logtriage.world.channels import GAUGE_TOKENS, GAUGES, TIER_TOKENS, Channel
+from logtriage.world.channels import Channel
+from logtriage.world.loading import load_world
 from logtriage.world.topologies import random_topology
 
 TEAMS = FIVE_TEAMS.teams
+WORLD = load_world("second")
 INCIDENT = "cascading_failure-v2/test/27"
 OPENED = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
 
@@ -136,11 +138,11 @@ def test_the_truth_is_not_in_the_files(folder: Path) -> None:
         assert "root_cause" not in text
 
 
-@pytest.mark.parametrize("gauge", GAUGES)
+@pytest.mark.parametrize("gauge", WORLD.gauges)
 def test_every_figure_of_every_gauge_becomes_a_number(gauge: str) -> None:
     tape = Tape.of(lt.make_incident(INCIDENT), OPENED)
     for service, row in enumerate(tape.simulation.topology.services):
-        tokens = TIER_TOKENS[row.tier] if gauge == "tier" else GAUGE_TOKENS[gauge]
+        tokens = WORLD.tokens_at(gauge, row.tier)
         for token in tokens:
             texts = [text for _, text in tape.voice.reading(service, gauge, token)]
             expected = [float(one) for text in texts for one in re.findall(r"\d+", text)]
@@ -192,7 +194,7 @@ def test_gauges_come_back(record: RecordedIncident) -> None:
     services = {one.name: one for one in record.recording.services}
     for now, screen in tape.screens():
         for one in tape.holding(now, screen, Channel.METRICS):
-            if GAUGES[one.slot] != "cpu":
+            if tuple(WORLD.gauges)[one.slot] != "cpu":
                 continue
             ((_, _, percent),) = reading(tape.voice, one.service, "cpu", one.token)
             metrics = {row.name: row for row in services[tape.names[one.service]].metrics}

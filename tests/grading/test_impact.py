@@ -45,7 +45,8 @@ def world(*faults: tuple[str, str]) -> Simulation:
 
 def path(*faults: tuple[str, str]) -> Path:
     """The path of the damage of some faults."""
-    return path_of(FIVE_TEAMS, world(*faults).truth)
+    simulation = world(*faults)
+    return path_of(simulation.setting.world, FIVE_TEAMS, simulation.truth)
 
 
 def test_who_waits_for_whom_is_the_path() -> None:

@@ -261,7 +261,7 @@ def test_spaces_and_names_stay_the_same_objects(make: Any) -> None:
 def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
     env = triage_team_v1.parallel_env(role_split=split, topology=topology)
     flat = triage_team_v1.parallel_env(role_split=split, topology=topology, observations="flat")
-    where = env.topology, 2, 14
+    where = get_task("cascading_failure-v2").setting, env.topology, 14
     assert env.state_space.shape == (team_tokens_of(split, *where).size,)
     for role in split.roles:
         agent, layout = f"{role.name}_0", role_tokens_of(split, role, *where)
@@ -511,7 +511,7 @@ def test_the_fixed_incidents_of_the_original_are_refused(task: TaskSpec) -> None
 
 def test_a_task_is_played_by_text() -> None:
     env = triage_team_v1.parallel_env("cascading_failure-v2", observations="text")
-    assert env.topology is FIVE_TEAMS
+    assert env.topology == FIVE_TEAMS
     screens, infos = env.reset(options={"id": 0})
     assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
     asks: dict[str, Action] = {

@@ -40,7 +40,7 @@ def test_whole_episodes_within_the_masks(observations):
         assert len(played) <= 16
         assert played["state"].shape == (
             len(played),
-            team_tokens_of(raw.role_split, raw.topology, 2, 16).size,
+            team_tokens_of(raw.role_split, raw.task.setting, raw.topology, 16).size,
         )
         for group in GROUPS:
             before = played[group]

@@ -47,7 +47,7 @@ NO_ACTIONS: dict[str, tuple[Any, str]] = {
     ),
     "integer": (57, "got 57; the action of this canonical integer is all_actions(topology)[57]"),
     "type": (Resolve, "got the type Resolve; pass Resolve(…)"),
-    "nothing": (None, "got None; pass one such as Resolve() or Escalate('sre-team')"),
+    "nothing": (None, "got None; pass one such as Resolve() or Escalate(team)"),
     "long": (["x" * 99], "got a list; pass one such as Resolve()"),
 }
 

@@ -126,7 +126,7 @@ def test_the_search_does_no_worse_than_any_single_action() -> None:
         declared = ClassifySeverity(severity)
         for closer in (Resolve(), Ignore()):
             assert found.mean >= scorer(incidents).mean((declared, closer))
-    assert all(one.topology is FIVE_TEAMS for one in incidents)
+    assert all(one.topology == FIVE_TEAMS for one in incidents)
 
 
 def test_the_local_search_improves_on_what_it_starts_from() -> None:

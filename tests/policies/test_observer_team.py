@@ -17,8 +17,10 @@ from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.state import State
 from logtriage.world.channels import Channel
+from logtriage.world.loading import load_world
 
 INCIDENT = make_incident("cascading_failure-v2/val/5")
+WORLD = load_world("second")
 
 
 def asked() -> State:
@@ -34,7 +36,7 @@ def test_evidence_survives_being_told() -> None:
     setting = INCIDENT.setting
     assert setting is not None
     for one in evidence(state):
-        word = spell(one, INCIDENT.topology)
+        word = spell(one, INCIDENT.topology, WORLD)
         if one.channel is Channel.NOTE:
             assert word is None
         else:
@@ -77,7 +79,7 @@ def test_told_evidence_is_believed_like_one_s_own() -> None:
     state = asked()
     triage, _, remediation = TRIO.roles
     seen = [one for one in evidence(state, triage) if one.channel is Channel.TRACES]
-    words = [word for one in seen if (word := spell(one, INCIDENT.topology))]
+    words = [word for one in seen if (word := spell(one, INCIDENT.topology, WORLD))]
     after = transition_jointly(state, (Report(said_in(words), "triage"), Wait(), Wait()))
     screen = observe_roles(after, TRIO)[2]
     board = told(screen, after)

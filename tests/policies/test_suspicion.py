@@ -16,9 +16,11 @@ from logtriage.policies.suspicion import (
     structures,
 )
 from logtriage.topology import FIVE_TEAMS
-from logtriage.world.channels import GAUGES
+from logtriage.world.loading import load_world
 
 INDEX = FIVE_TEAMS.index
+WORLD = load_world("second")
+GAUGES = tuple(WORLD.gauges)
 
 
 def timeout(speaker: str, dependency: str) -> Sign:
@@ -76,12 +78,12 @@ def test_only_lines_and_spans_blame() -> None:
 def test_points_follow_the_words_of_the_runbook(
     kind: str, sort: str, token: str, points: int
 ) -> None:
-    assert fit(kind, [Sign("user-db", sort, token)]) == points
+    assert fit(WORLD, kind, [Sign("user-db", sort, token)]) == points
 
 
 def test_rows_differ_where_a_look_tells_them_apart() -> None:
-    assert differences("slow_query", "slow_query", GAUGES) == 0
-    assert differences("slow_query", "stuck_replica", GAUGES) > 0
-    assert differences("slow_query", "malicious_query", GAUGES) == differences(
-        "malicious_query", "slow_query", GAUGES
+    assert differences(WORLD, "slow_query", "slow_query", GAUGES) == 0
+    assert differences(WORLD, "slow_query", "stuck_replica", GAUGES) > 0
+    assert differences(WORLD, "slow_query", "malicious_query", GAUGES) == differences(
+        WORLD, "malicious_query", "slow_query", GAUGES
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from logtriage import InvalidInput, make_incident
+from logtriage import InvalidInput, make_incident, play
 from logtriage.registry import POLICY_HELP, TEAM_HELP, is_own, make_policy, make_team
 from logtriage.roles.splits import DUO
 from tests.cli.test_cli import lines, logtriage
@@ -118,6 +118,14 @@ def test_what_is_made_and_does_not_act_leaves_its_episodes_unscored(
     assert done.exit_code == 1
     (file,) = (tmp_path / "run" / "transcripts").iterdir()
     assert "own_policies:maker_of_nothing: made an int, which has no act" in file.read_text()
+
+
+def test_play_says_what_was_made_and_does_not_act(own: str) -> None:
+    said = f"{own}:maker_of_nothing: made an int, which has no act"
+    with pytest.raises(InvalidInput, match=said):
+        play(INCIDENT, f"{own}:maker_of_nothing")
+    done = logtriage("play", INCIDENT.id, "--policy", f"{own}:maker_of_nothing")
+    assert (done.exit_code, done.stderr) == (2, f"error: {said}\n")
 
 
 def test_play_watches_it(own: str) -> None:

@@ -157,7 +157,7 @@ def test_names_of_another_topology_are_malformed_there() -> None:
     policy = make_policy("constant:identify_root_cause=user-db,resolve")
     graph = random_topology(1, 5)
     there = make_incident("single_crash-v2/ood/0")
-    while there.topology is FIVE_TEAMS:
+    while there.topology == FIVE_TEAMS:
         number = int(there.id.rpartition("/")[2]) + 1
         there = make_incident(f"single_crash-v2/ood/{number}")
     assert "user-db" not in graph

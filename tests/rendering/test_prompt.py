@@ -17,15 +17,19 @@ from logtriage import (
 from logtriage.actions import ACTION_TYPES, SEVERITIES, Remedy
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rendering import Reply
-from logtriage.rendering.signs import NAMES, PAIRS, WORDS, signs_of, word_of
+from logtriage.rendering.signs import WORDS, signs_of, word_of
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import TASKS, TaskSpec
-from logtriage.topology import FIVE_TEAMS, TIERS
-from logtriage.world.faults import FAULT_KINDS, FaultKind
+from logtriage.topology import FIVE_TEAMS
+from logtriage.world.loading import load_world
+from logtriage.world.model import LOADED, WAITING
+from logtriage.world.schema.parts import Kind, Signature
 from logtriage.world.setting import FULL
-from logtriage.world.signatures import AFFECTED, BACKGROUND, BENIGN, DISTRACTIONS, KINDS, Signature
 
+WORLD = load_world("second")
+#: What has a row in the runbook.
+ROWS = (*WORLD.kind_names, WAITING, LOADED, *(one.name for one in WORLD.benign))
 SECOND = tuple(task for task in TASKS if task.setting is not None)
 every_task = pytest.mark.parametrize("task", SECOND, ids=lambda task: task.id)
 #: Characters of the prompt on the default topology by how to answer; what longer names
@@ -42,9 +46,8 @@ def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
 
 def rows_of(prompt: str) -> dict[str, str]:
     """The runbook's rows by their names."""
-    named = {*KINDS, *AFFECTED, *BENIGN}
     lines = {re.split(r"[* :]", line)[0]: line for line in prompt.splitlines()}
-    return {name: line for name, line in lines.items() if name in named}
+    return {name: line for name, line in lines.items() if name in ROWS}
 
 
 # -- size -----------------------------------------------------------------------------
@@ -220,22 +223,24 @@ def test_words_by_share() -> None:
 
 
 def every_signature() -> dict[str, Signature]:
-    return {**KINDS, **AFFECTED, **BENIGN, **DISTRACTIONS, "background": BACKGROUND}
+    return {**WORLD.signatures, "background": WORLD.rules.background}
 
 
 def test_every_token_of_the_table_has_a_short_name_of_its_own() -> None:
     for name, signature in every_signature().items():
         for sort, shares in signature.items():
-            assert set(shares) <= set(NAMES[sort]), (name, sort)
-    short = [text for names in NAMES.values() for text in names.values()]
+            assert set(shares) <= set(WORLD.words[sort]), (name, sort)
+    short = [text for names in WORLD.words.values() for text in names.values()]
     assert len(short) == len(set(short))
 
 
 @pytest.mark.parametrize("name", every_signature())
 def test_signs_are_the_shares_of_the_table(name: str) -> None:
     """Every share stands under its word; of one gauge the rarer reading may go unsaid."""
-    signature, signs = every_signature()[name], signs_of(every_signature()[name])
-    places = {text: (sort, token) for sort, row in NAMES.items() for token, text in row.items()}
+    signature, signs = every_signature()[name], signs_of(WORLD, every_signature()[name])
+    places = {
+        text: (sort, token) for sort, row in WORLD.words.items() for token, text in row.items()
+    }
     for word, texts in signs.items():
         for text in texts:
             sort, token = places[text]
@@ -247,7 +252,7 @@ def test_signs_are_the_shares_of_the_table(name: str) -> None:
             if share >= WORDS[-1][1] and (
                 sort not in ("cpu", "memory", "workers", "traffic") or share == strongest
             ):
-                assert NAMES[sort][token] in told_of
+                assert WORLD.words[sort][token] in told_of
 
 
 def columns_of(row: str) -> list[set[str]]:
@@ -255,39 +260,43 @@ def columns_of(row: str) -> list[set[str]]:
     columns = []
     for column in row.partition(": ")[2].split("; "):
         names = set(column.split(", ")) - {"-"}
-        columns.append({one for name in names for one in PAIRS.get(name, (name,))})
+        columns.append({one for name in names for one in WORLD.pairs.get(name, (name,))})
     return columns
 
 
-@pytest.mark.parametrize("name", [*KINDS, *AFFECTED, *BENIGN])
+@pytest.mark.parametrize("name", ROWS)
 def test_a_row_of_the_runbook_says_exactly_the_signs(name: str) -> None:
-    signs = signs_of({**KINDS, **AFFECTED, **BENIGN}[name])
+    signs = signs_of(WORLD, WORLD.signatures[name])
     row = rows_of(prompt_of(SECOND[0]))[name]
     said = columns_of(row)
     said += [set()] * (len(signs) - len(said))
     assert said == [set(names) for names in signs.values()]
 
 
-@pytest.mark.parametrize("kind", FAULT_KINDS, ids=lambda kind: kind.name)
-def test_a_row_of_a_fault_says_where_it_can_strike_and_what_helps(kind: FaultKind) -> None:
+@pytest.mark.parametrize("kind", WORLD.kinds, ids=lambda kind: kind.name)
+def test_a_row_of_a_fault_says_where_it_can_strike_and_what_helps(kind: Kind) -> None:
     heading = rows_of(prompt_of(SECOND[0]))[kind.name].partition(":")[0]
     name, tiers, remedies = heading.split(" ")
     assert name == kind.name
     assert set(remedies.split("/")) == set(kind.remedies)
-    told_of = TIERS if tiers == "any" else [tier for tier in TIERS if tier[0] in tiers]
+    told_of = (
+        WORLD.tier_names
+        if tiers == "any"
+        else [tier for tier in WORLD.tier_names if tier[0] in tiers]
+    )
     assert set(told_of) == set(kind.tiers)
 
 
 def test_what_stands_for_more_than_it_says_is_explained() -> None:
     prompt = prompt_of(SECOND[0])
-    for letter, pair in PAIRS.items():
+    for letter, pair in WORLD.pairs.items():
         assert f"{letter}: {', '.join(pair)}." in prompt
-    assert len({tier[0] for tier in TIERS}) == len(TIERS)
+    assert len({tier[0] for tier in WORLD.tier_names}) == len(WORLD.tier_names)
     for legend in ("tiers (initials)", "Own: by traces", "Hot, idle: CPU", "Busy, full: workers"):
         assert legend in prompt
     assert "~: log topics" in prompt
-    topics = {text for sort, row in NAMES.items() if sort == "log" for text in row.values()}
-    others = {text for sort, row in NAMES.items() if sort != "log" for text in row.values()}
+    topics = {text for sort, row in WORLD.words.items() if sort == "log" for text in row.values()}
+    others = {text for sort, row in WORLD.words.items() if sort != "log" for text in row.values()}
     assert all(text.startswith("~") for text in topics)
     assert not any(text.startswith("~") for text in others)
 
@@ -306,7 +315,7 @@ def test_a_class_of_faults_stands_under_whom_to_page() -> None:
         "capacity": f"page {incident.topology.capacity_team}",
         "security": f"page {incident.topology.security_team}",
     }
-    for kind in FAULT_KINDS:
+    for kind in WORLD.kinds:
         assert whom[kind.fault_class] in found[kind.name]
         assert kind.fault_class in found[kind.name]
 
@@ -314,6 +323,6 @@ def test_a_class_of_faults_stands_under_whom_to_page() -> None:
 def test_kinds_that_cannot_be_the_root_are_marked_where_faults_creep_in() -> None:
     task = next(one for one in SECOND if one.name == "silent_degradation")
     rows = rows_of(prompt_of(task))
-    for kind in FAULT_KINDS:
+    for kind in WORLD.kinds:
         assert rows[kind.name].startswith(f"{kind.name}{'' if kind.drifts else '*'} ")
     assert "*: only minor here." in prompt_of(task)

@@ -28,6 +28,7 @@ from logtriage.observation import Observation
 from logtriage.roles.splits import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
 from logtriage.tasks import TASKS, TaskSpec
 from logtriage.topology import FIVE_TEAMS
+from logtriage.world.loading import load_world
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Trace
 
 SECOND = tuple(task for task in TASKS if task.setting is not None)
@@ -130,6 +131,7 @@ SCREEN = Observation(
     notes=("dba-team: we see this at user-db: blocked 40 ms",),
     effects=(("restart", "user-db", True),),
     price_of_silence=0.2,
+    world=load_world("second"),
 )
 
 

@@ -35,8 +35,8 @@ from logtriage.roles.splits import (
     TRIO_WITHOUT_REPORTS,
     get_role_split,
 )
-from logtriage.roles.words import REPORT_WORDS, TOKEN_WORDS
-from logtriage.world.faults import FAULT_KINDS
+from logtriage.roles.words import report_words
+from logtriage.world.loading import load_world
 
 ALL = Role("all", VIEWS, ACTION_TYPES)
 
@@ -100,7 +100,8 @@ def test_without_reports_nobody_speaks_and_all_see_what_was_declared() -> None:
 
 
 def test_the_report_words_are_the_fault_kinds_and_that_there_is_none() -> None:
-    assert (*(kind.name for kind in FAULT_KINDS), "no_fault") == REPORT_WORDS
+    world = load_world("tiny")
+    assert report_words(world) == ("bad_release", "heavy_query", "overload", "no_fault")
 
 
 def test_splits_by_name() -> None:
@@ -202,7 +203,7 @@ def test_the_parts_of_the_default_topology() -> None:
 def test_words_are_groups_and_one_s_own() -> None:
     role = attrs.evolve(TRIAGE, words=("services", "kinds", "ask escalation", "slow_query"))
     words = role_words(role, SEVEN_SERVICES)
-    assert words == (*SEVEN_SERVICES.names, *REPORT_WORDS, "ask escalation")
+    assert words == (*SEVEN_SERVICES.names, *report_words(load_world("second")), "ask escalation")
     reports = [one for one in role_actions(role, SEVEN_SERVICES) if isinstance(one, Report)]
     assert reports == [Report(word, "triage") for word in words]
     assert role_words(DUO.role("action"), SEVEN_SERVICES) == ()
@@ -211,7 +212,7 @@ def test_words_are_groups_and_one_s_own() -> None:
         assert [
             word for word in role_words(one, SEVEN_SERVICES) if word.startswith("ask")
         ] == others
-        assert set(TOKEN_WORDS) <= set(role_words(one, SEVEN_SERVICES))
+        assert set(load_world("second").board_words) <= set(role_words(one, SEVEN_SERVICES))
 
 
 @pytest.mark.parametrize("split", [TRIO, TRIO_WITHOUT_REPORTS], ids=lambda one: one.name)

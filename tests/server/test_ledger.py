@@ -32,6 +32,13 @@ def begun(path: Path, run: str = "one") -> list[tuple[str, str]]:
         return sorted(held._begun)
 
 
+def test_an_attempt_that_never_ended_says_its_world(path: Path) -> None:
+    with Ledger(path, "one") as held:
+        held.begin("tiny:outage/sealed/3", PRINT, "0123")
+        (unfinished,) = held.close_run()
+    assert (unfinished.world, unfinished.status) == ("0123", UNFINISHED)
+
+
 def test_each_key_run_and_incident_has_one_attempt_whatever_restarts(path: Path) -> None:
     for _ in range(2):
         with Ledger(path, "one") as held:

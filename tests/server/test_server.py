@@ -47,6 +47,8 @@ from logtriage.server.sessions import UNTOUCHED_SECONDS, NoCapacity, Sessions
 from logtriage.server.settings import Settings, is_loopback
 from logtriage.server.wire import Served, observation_of, served_of, view_of
 from logtriage.tasks import TASKS
+from logtriage.world.loading import load_world
+from tests.worlds.folders import copy_of
 
 INCIDENT = "cascading_failure-v2/test/42"
 KEY = b"the key of these tests, 0123456789"
@@ -328,6 +330,57 @@ def test_settings_show_a_seal_by_its_fingerprint() -> None:
     shown = repr(Settings(seal=SEAL, ledger=Path("ledger"), token="x" * 16))
     assert SEAL.fingerprint in shown
     assert KEY.decode() not in shown
+
+
+# -- worlds ----------------------------------------------------------------------------
+
+
+def test_a_server_plays_one_world(tmp_path: Path) -> None:
+    folder = copy_of("tiny", tmp_path)
+    settings = Settings(world=folder)
+    assert (settings.tasks, settings.world) == (("own:outage",), load_world(folder))
+    assert Settings(tasks=["outage-fog0"], world="tiny").tasks == ("tiny:outage-fog0",)
+    assert Settings(tasks=["tiny:outage"]).world is load_world("tiny")
+    assert Settings().world is load_world("second")
+    with pytest.raises(InvalidInput, match="expected tasks of one world"):
+        Settings(tasks=["tiny:outage", "single_crash-v2"])
+
+
+def test_a_server_refuses_episodes_of_another_world(tmp_path: Path) -> None:
+    own = load_world(copy_of("tiny", tmp_path))
+    catalogue = Catalogue(("own:outage",), world=own)
+    assert catalogue.incident_id({"split": "test", "index": 3}) == "own:outage/test/3"
+    assert catalogue.incident_id({"incident": "own:outage/test/3"}) == "own:outage/test/3"
+    assert catalogue.incident_id({"incident": "outage/test/3"}) == "own:outage/test/3"
+    assert catalogue.spec("test", 1)["task"] == "own:outage"
+    for named in ({"incident": "tiny:outage/test/3"}, {"task": "tiny:outage"}):
+        with pytest.raises(InvalidInput, match=r"of world 'tiny', and the world .*'own'"):
+            catalogue.incident_id(named)
+    with pytest.raises(InvalidInput, match=r"of world 'tiny', and the world .*'second'"):
+        Catalogue(DRAWN).incident_id({"incident": "tiny:outage/test/3"})
+    expected = {"incident": "own:outage/test/3", "world": own.fingerprint}
+    assert catalogue.incident_id(expected) == "own:outage/test/3"
+    with pytest.raises(
+        InvalidInput, match=f"expected '0123'; this server plays 'own' .{own.fingerprint}"
+    ):
+        catalogue.incident_id({**expected, "world": "0123"})
+
+
+def test_an_episode_is_of_the_servers_world(tmp_path: Path) -> None:
+    own = load_world(copy_of("tiny", tmp_path))
+    episode = Episode("own:outage/test/3", Gate(), world=own)
+    assert episode.state.incident.world is own
+    graded = grade_listed("own:outage/test/3", [{"action_type": "resolve"}], own)
+    assert graded["task"] == "own:outage"
+
+
+def test_a_view_is_read_back_in_the_world_of_its_incident() -> None:
+    state = lt.initial_state(lt.make_incident("tiny:outage/test/3"))
+    tiny = load_world("tiny")
+    first = observation_of(view_of(observe(state), first=True), world=tiny)
+    assert first.world is tiny
+    later = view_of(observe(lt.transition(state, lt.RequestMoreLogs())), first=False)
+    assert observation_of(later, first).world is tiny
 
 
 # -- names ---------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def save(where: Path, *, roles: RoleSplit = TRIO, **changes: object) -> Path:
     draws = np.random.default_rng(0)
     arrays: dict[str, Any] = {}
     for place, role in enumerate(roles.roles):
-        layout = role_tokens_of(roles, role, topology, setting.fog, INCIDENT.horizon)
+        layout = role_tokens_of(roles, role, setting, topology, INCIDENT.horizon)
         mine = RoleInput(role, layout, model_of(setting, topology, False).hypotheses)
         wide = [mine.size, 8, len(role_actions(role, topology)) + mine.pointers.groups]
         for number, (columns, outputs) in enumerate(pairwise(wide)):

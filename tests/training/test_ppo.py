@@ -20,7 +20,7 @@ from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing, initial_state
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage
-from logtriage.world.channels import LOG_TOKENS
+from logtriage.world.loading import load_world
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
@@ -227,7 +227,8 @@ def test_a_screen_alone_shows_what_is_new_and_counts_recall_the_sum():
     layout, alone = played("screen")
     _, recalled = played("counts")
     lines = layout["seen:log"]
-    at = lines.start, lines.start + len(LOG_TOKENS)  # no level of fog has fewer in these
+    # No level of fog has fewer in these.
+    at = lines.start, lines.start + len(load_world("second").lines)
     summed = torch.zeros_like(alone[0][1][:, slice(*at)])
     for (_, new), (_, so_far) in zip(alone, recalled, strict=True):
         summed += new[:, slice(*at)]

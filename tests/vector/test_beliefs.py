@@ -10,8 +10,9 @@ import logtriage as lt
 from logtriage.belief import belief
 from logtriage.errors import InvalidInput
 from logtriage.vector import BeliefBatch, belief_batch
-from logtriage.vector.cells import CHANNELS, FIELDS, LINES, cell_numbers, padded
+from logtriage.vector.cells import CHANNELS, FIELDS, cell_numbers, padded
 from logtriage.world.channels import Channel, Evidence
+from logtriage.world.loading import load_world
 from logtriage.world.simulation import Simulation
 
 if find_spec("numba") is None:
@@ -80,7 +81,7 @@ def test_numbers_of_cells_follow_the_documented_layout() -> None:
     assert numbers.tolist() == [
         [EDGE, -1, 0, 3, 1],
         [NOTE, -1, 0, 4, 0],
-        [NOTE, -1, 0, 4, 1 + 2 * len(LINES) + 1],
+        [NOTE, -1, 0, 4, 1 + 2 * len(load_world("second").lines) + 1],
         [EFFECT, -1, 1, 4, 1],
         [ALERT, 5, 0, 4, 2],
     ]

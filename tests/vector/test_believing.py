@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from logtriage.errors import InvalidInput
+from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of, token_layout_of
 from logtriage.vector.tokens.layout import TokenLayout
 
@@ -30,7 +31,10 @@ def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
 
 def test_a_layout_is_the_same_at_every_level_of_fog() -> None:
     topology, horizon = batch_of().topology, 10
-    layouts = [belief_layout_of(token_layout_of(topology, fog, horizon)) for fog in range(4)]
+    settings = [
+        get_task(f"single_crash-v2{fog}").setting for fog in ("-fog0", "-fog1", "", "-fog3")
+    ]
+    layouts = [belief_layout_of(token_layout_of(one, topology, horizon)) for one in settings]
     assert all(one.blocks == layouts[0].blocks for one in layouts)
 
 

@@ -7,21 +7,20 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from logtriage.topology import SEVEN_SERVICES, TIERS
-from logtriage.world.channels import EVERYDAY, LOG_TOKENS, TIMEOUT
-from logtriage.world.faults import FAULT_KINDS
 from logtriage.world.loading import load_world
 from logtriage.world.schema.forms import pieces
 from logtriage.world.schema.parts import GROUPS, Phrase
 from logtriage.world.topologies import random_topology
 
 WORLD = load_world("second")
-KINDS = [kind.name for kind in FAULT_KINDS]
-TOKENS = [token for token in LOG_TOKENS if token != EVERYDAY]
+KINDS = list(WORLD.kind_names)
+TIMEOUT = "timeout"
+TOKENS = [one.name for one in WORLD.topics if not one.ordinary and not one.dependency]
 #: What is said, by token, tier and kind: three groups of phrases.
 SPOKEN = {
     topic.name: topic.said_at(topic.tiers[0]).groups for topic in WORLD.topics if not topic.ordinary
 }
-CHATTER = {tier: WORLD.topic(EVERYDAY).said_at(tier).groups for tier in TIERS}
+CHATTER = {tier: WORLD.topic("everyday").said_at(tier).groups for tier in TIERS}
 NAMES = {kind.name: kind.names.groups for kind in WORLD.kinds}
 CAUSES = {kind.name: kind.past.groups for kind in WORLD.kinds}
 FIGURES = {"n", "ms", "pct", "mb"}

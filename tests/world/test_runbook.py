@@ -3,9 +3,11 @@
 import pytest
 
 from logtriage import SEVEN_SERVICES, Severity
-from logtriage.world.faults import FAULT_KINDS, FaultClass
-from logtriage.world.runbook import responsible_team, severity_of
+from logtriage.world.loading import load_world
+from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import Reading
+
+WORLD = load_world("second")
 
 
 @pytest.mark.parametrize(
@@ -59,18 +61,18 @@ DIRECTORY = (
 )
 def test_whom_to_page(kind: str, service: str, team: str) -> None:
     index = SEVEN_SERVICES.index(service)
-    assert responsible_team(kind, index, SEVEN_SERVICES, DIRECTORY) == team
+    assert WORLD.team_of(SEVEN_SERVICES, DIRECTORY, kind, index) == team
 
 
 def test_every_class_is_paged_by_its_rule() -> None:
     odd_directory = ("backend-team",) * 7
     paged = {
-        kind.fault_class: responsible_team(kind.name, 0, SEVEN_SERVICES, odd_directory)
-        for kind in FAULT_KINDS
+        kind.fault_class: WORLD.team_of(SEVEN_SERVICES, odd_directory, kind.name, 0)
+        for kind in WORLD.kinds
     }
     assert paged == {
-        FaultClass.CODE: "backend-team",
-        FaultClass.DATA: "backend-team",
-        FaultClass.CAPACITY: "sre-team",
-        FaultClass.SECURITY: "security-team",
+        "code": "backend-team",
+        "data": "backend-team",
+        "capacity": "sre-team",
+        "security": "security-team",
     }

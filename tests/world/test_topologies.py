@@ -3,7 +3,7 @@
 import pytest
 
 from logtriage import SEVEN_SERVICES, InvalidInput, random_topology
-from logtriage.world.topologies import MAX_SERVICES, MIN_SERVICES
+from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
 
 
 @pytest.mark.parametrize("size", [5, 6, 20, 60, 200])

@@ -28,7 +28,6 @@ from logtriage.grading import Grade, Resolver
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
 from logtriage.topology import FIVE_TEAMS
-from logtriage.world.faults import fault_kind
 from logtriage.world.prior import held_out
 
 Attempts = Mapping[str, Sequence[Grade]]
@@ -126,7 +125,9 @@ def held_out_part(incident: Incident) -> str:
     place = "random topology" if topology.name != FIVE_TEAMS.name else "default topology"
     if fault is None:
         return f"{place}, {BENIGN}"
-    unseen = held_out(topology, topology.index(fault.service), fault_kind(fault.kind))
+    setting = incident.setting
+    assert setting is not None  # only a drawn incident is of a split
+    unseen = held_out(topology, topology.index(fault.service), setting.world.kind(fault.kind))
     return f"{place}, {'held-out pair' if unseen else 'pair of training'}"
 
 

@@ -30,7 +30,7 @@ class Inputs:
         setting = batch.engine.task.setting
         assert setting is not None  # or there would be no batch
         hypotheses = model_of(setting, batch.topology, False).hypotheses
-        self._marginals = Marginals(batch.topology, hypotheses)
+        self._marginals = Marginals(setting.world, batch.topology, hypotheses)
         self.roles = tuple(
             RoleInput(role, layout, hypotheses)
             for role, layout in zip(batch.split.roles, batch.layouts, strict=True)

@@ -13,7 +13,6 @@ from logtriage.roles import role_actions
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
-from logtriage.world.faults import fault_kind
 from training.common.tasks import incident_of
 from training.marl.evaluate import Played
 from training.marl.settings import Settings
@@ -67,7 +66,8 @@ def review(state: State) -> Episode:
     """What became of one incident."""
     incident, facts, graded = state.incident, state.facts, grade(state)
     truth, topology = incident.truth, incident.topology
-    fault = truth.fault
+    fault, setting = truth.fault, incident.setting
+    assert setting is not None  # teams are trained on drawn incidents
     words = tuple(dict.fromkeys(report.message for _, report in facts.reports))
     assert graded.score is not None
     assert state.closing is not None
@@ -77,7 +77,7 @@ def review(state: State) -> Episode:
         criteria={one.name: one.score for one in graded.criteria},
         closing=state.closing.value,
         ticks=graded.ticks,
-        fault_class=BENIGN if fault is None else fault_kind(fault.kind).fault_class.value,
+        fault_class=BENIGN if fault is None else setting.world.kind(fault.kind).fault_class,
         kind=BENIGN if fault is None else fault.kind,
         depth=-1 if fault is None else topology.depth[topology.index(fault.service)],
         team=" or ".join(sorted(truth.teams)) or BENIGN,

@@ -14,6 +14,7 @@ statistics of the evidence, in the columns of :class:`logtriage.vector.TokenLayo
 
 from typing import Final, Protocol
 
+import attrs
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from torch import Tensor
 
 from logtriage.vector import BatchedTriage, BeliefScreens, Step, TokenLayout, token_layout_of
 from logtriage.vector.layout import Floats
+from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
 
 Numbers = NDArray[np.int64]
@@ -53,8 +55,9 @@ class Inputs(Protocol):
 class _Tokens:
     """The columns of a token layout that mean the same at every level of fog."""
 
-    def __init__(self, layout: TokenLayout, fog: int, horizon: int) -> None:
-        plain = token_layout_of(layout.topology, _PLAINEST_FOG, horizon)
+    def __init__(self, layout: TokenLayout, setting: Setting, horizon: int) -> None:
+        plainest = attrs.evolve(setting, fog=_PLAINEST_FOG)
+        plain = token_layout_of(plainest, layout.topology, horizon)
         columns, blocks, at = [], {}, 0
         for name, here in layout.blocks.items():
             if name in _NUMBERED:
@@ -62,7 +65,7 @@ class _Tokens:
             wanted = plain[name].stop - plain[name].start
             chosen = np.arange(here.start, here.stop)
             if len(chosen) != wanted:
-                chosen = here.start + _shared(layout, name.removeprefix("seen:"), fog)
+                chosen = here.start + _shared(layout, name.removeprefix("seen:"), setting, plainest)
             assert len(chosen) == wanted
             columns.append(chosen)
             blocks[name] = slice(at, at + wanted)
@@ -76,12 +79,12 @@ class _Tokens:
         return found
 
 
-def _shared(layout: TokenLayout, sort: str, fog: int) -> Numbers:
+def _shared(layout: TokenLayout, sort: str, setting: Setting, plainest: Setting) -> Numbers:
     """Which counts of a sort are of tokens that the plainest level of fog has, too."""
     flags = [
-        token in alphabet(sort, place, _PLAINEST_FOG)
+        token in alphabet(plainest, sort, place)
         for place in places(layout.topology)
-        for token in alphabet(sort, place, fog)
+        for token in alphabet(setting, sort, place)
     ]
     return np.flatnonzero(flags)
 
@@ -147,4 +150,4 @@ def inputs_of(kind: str, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
     assert isinstance(layout, TokenLayout)
     assert setting is not None
     reader = CountInputs if kind == "counts" else ScreenInputs
-    return reader(layout, setting.fog, batch.task.horizon)
+    return reader(layout, setting, batch.task.horizon)

@@ -6,9 +6,7 @@ from torch import Tensor, nn
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 
 from logtriage.actions import Escalate, action_id
-from logtriage.drawing.incidents import owning_teams
-from logtriage.topology import Topology
-from logtriage.vector import BatchedTriage
+from logtriage.vector import BatchedTriage, TokenLayout
 from training.common.initial import POLICY, VALUE
 from training.common.networks import masked_actor, perceptrons
 from training.ppo.inputs import Inputs, inputs_of
@@ -24,11 +22,14 @@ class PagesOwners(nn.Module):
     puts out are scores (n,), the others logits of the actions.
     """
 
-    def __init__(self, body: nn.Module, owners: slice, topology: Topology) -> None:
+    def __init__(self, body: nn.Module, owners: slice, layout: TokenLayout) -> None:
         super().__init__()
         self.body = body
+        topology = layout.topology
         self._owners, self._services = owners, len(topology)
-        pages = [action_id(Escalate(team), topology) for team in owning_teams(topology)]
+        pages = [
+            action_id(Escalate(team), topology) for team in layout.world.owning_teams(topology)
+        ]
         self.register_buffer("pages", torch.tensor(pages), persistent=False)
 
     def forward(self, observation: Tensor) -> Tensor:
@@ -107,7 +108,7 @@ def make_agent(settings: Settings) -> Agent:
         out = len(batch.topology) + actions
         shapes = [(columns, out, POLICY), (columns, 1, VALUE)]
         body, value = perceptrons(shapes, settings)
-        logits = PagesOwners(body, inputs.owners, batch.topology)
+        logits = PagesOwners(body, inputs.owners, batch.layout)
     critic = ValueOperator(value, in_keys=["observation"])
     memory = Memory(inputs.size, settings.memory) if settings.memory else None
     return Agent(logits, value, masked_actor(logits), critic, settings.inputs, memory)

@@ -8,28 +8,17 @@ follows from words that stand close by.
 from collections.abc import Iterable
 from typing import Final
 
-from logtriage.observation import Observation
+from logtriage.observation import Observation, world_of
 from logtriage.policies.expert import LEADS, SURE, lead_of, open_suspects
 from logtriage.policies.notebook import Notebook
-from logtriage.world.channels import (
-    ALERT_TOKENS,
-    BANDS,
-    CHANGE_TOKENS,
-    GAUGE_TOKENS,
-    GAUGES,
-    ITSELF,
-    NONE,
-    NOWHERE,
-    SPANS,
-    TIER_TOKENS,
-    named_service,
-)
-from logtriage.world.faults import FAULT_KINDS
-from logtriage.world.signatures import BENIGN
+from logtriage.world.channels import SPANS, named_service
+from logtriage.world.loading import load_world
+from logtriage.world.vocabulary import ALERT, CHANGE
 
 #: Before the suspect, its owner and what is settled.
 SUSPECT, OWNER, NOBODY, EASED, FAILED = "suspect", "of", "nobody", "eased", "failed"
 UNCHANGED: Final = "unchanged"
+NONE: Final = "none"
 #: Points by which the suspect leads the next one with another page, and the words for it. From
 #: the first on the expert asks no more, from the others it pages where silence is worth that.
 LEAD_WORDS: Final = ((SURE, "sure"), (LEADS[0.6], "likely"), (LEADS[0.4], "maybe"))
@@ -38,21 +27,23 @@ TORN: Final = "torn"
 
 def note_words() -> tuple[str, ...]:
     """Every word of a note that is no name of a service or a team."""
+    world = load_world("second")
+    every = {
+        sort: (ordinary, *(one.name for one in world.sorts[sort] if not one.dependency))
+        for sort, ordinary in world.ordinary.items()
+    }
     return tuple(
         dict.fromkeys(
             (
-                *BANDS,
-                *GAUGES,
+                *world.bands,
+                *world.gauges,
                 *SPANS,
-                *(token for tokens in GAUGE_TOKENS.values() for token in tokens),
-                *(token for tokens in TIER_TOKENS.values() for token in tokens),
-                *ALERT_TOKENS,
-                *CHANGE_TOKENS[1:],
+                *(token for sort in (*world.gauges, ALERT) for token in every[sort]),
+                *every[CHANGE][1:],
                 UNCHANGED,
-                *(kind.name for kind in FAULT_KINDS),
-                *BENIGN,
-                ITSELF,
-                NOWHERE,
+                *world.kind_names,
+                *(one.name for one in world.benign),
+                *(token for sort in SPANS for token in every[sort]),
                 SUSPECT,
                 OWNER,
                 NOBODY,
@@ -81,8 +72,8 @@ def note(observation: Observation, book: Notebook, place: int = 0) -> str:
 
 def read_out(observation: Observation, book: Notebook) -> list[str]:
     """The words for the worst band so far, and for every reading that was asked for."""
-    words = [BANDS[book.worst or 0]]
-    for shown in (*observation.metrics, *observation.traces):
+    words = [tuple(world_of(observation).bands)[book.worst or 0]]
+    for shown in observation.readings:
         words.append(shown.name)
         for token in shown.tokens:
             dependency = named_service(token)

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
 from logtriage.topology import FIVE_TEAMS
-from logtriage.world.voice import ALERTS
+from logtriage.world.loading import load_world
 from training.tiny.notes import OWNER
 
 #: For a token at which nothing need be told.
@@ -37,7 +37,8 @@ def readings(
     teams = set(tokenizer.convert_tokens_to_ids(list(FIVE_TEAMS.teams)))
     services = set(tokenizer.convert_tokens_to_ids(list(FIVE_TEAMS.names)))
     (end,), (of,) = tokenizer.encode("\n"), tokenizer.encode(f" {OWNER}")
-    alerts = {name: tokenizer.encode(f" {token}")[0] for token, name in ALERTS.items()}
+    titles = [(one.name, one.title) for one in load_world("second").alerts.values()]
+    alerts = {name: tokenizer.encode(f" {token}")[0] for token, name in titles}
     read = [NOTHING] * len(ids)
     told = last = NOTHING
     ahead = 0

@@ -191,14 +191,15 @@ class ChatEndpoint:
             **self._request,
             **more,
         }
+        field = self._shared.field  # another thread may change it meanwhile
         try:
             try:
-                return self._create(request)
+                return self._create(request, field)
             except openai.BadRequestError as error:
-                if self._shared.field == _NEWER or _NEWER not in str(error):
+                if field == _NEWER or _NEWER not in str(error):
                     raise
             self._shared.field = _NEWER
-            return self._create(request)
+            return self._create(request, _NEWER)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
             raise self._failed(_reason(error, request)) from error
 
@@ -207,9 +208,9 @@ class ChatEndpoint:
         self._shared.failure = self._shared.failure or failure
         return EndpointError(failure)
 
-    def _create(self, request: dict[str, Any]) -> tuple[object, int]:
+    def _create(self, request: dict[str, Any], field: str) -> tuple[object, int]:
         """The answer, and how often the client had to ask again for it."""
-        limited = {**request, self._shared.field: self._shared.limit}
+        limited = {**request, field: self._shared.limit}
         raw = self._client.chat.completions.with_raw_response.create(**limited)
         return raw.parse(), raw.retries_taken
 

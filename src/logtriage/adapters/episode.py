@@ -31,7 +31,7 @@ from logtriage.parsing import action_from_wire, action_to_wire, parse_action, pa
 from logtriage.parsing.calls import Wire
 from logtriage.rendering import Reply, render_observation
 from logtriage.state import State, initial_state
-from logtriage.transcript import COMPLETED, Transcript, check_seal
+from logtriage.transcript import COMPLETED, Transcript, check_drawn
 from logtriage.transition import transition
 
 __all__ = [
@@ -111,7 +111,8 @@ class Episode:
         """The episode of a data set's row, whose column ``incident`` has the id.
 
         Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists.
+            UnknownName, InvalidInput: if the row names no incident that exists, or one of
+                another world than the one here.
             SealError: for a sealed incident without its key, or with another one.
         """
         incident_id = row.get("incident")
@@ -121,7 +122,7 @@ class Episode:
                 f"columns: {', '.join(map(str, row)) or 'none'}"
             )
         incident = resolve(incident_id)
-        check_seal(row.get("seal"), incident)
+        check_drawn(row.get("seal"), row.get("world"), incident)
         return cls(incident, reply, rubric=rubric, turns=turns)
 
     # -- playing --------------------------------------------------------------------------
@@ -251,4 +252,4 @@ class Episode:
         """The transcript, with everything that the agent did."""
         status = COMPLETED if self.error is None else f"error: {self.error}"
         one = self.incident
-        return Transcript(one.id, self.actions, status, agent, seal=one.seal)
+        return Transcript(one.id, self.actions, status, agent, seal=one.seal, world=one.world_mark)

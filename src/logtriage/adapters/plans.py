@@ -8,7 +8,7 @@ from logtriage.drawing.sealing import incident_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions
 from logtriage.incident import Incident
 from logtriage.parsing import parse_plan
-from logtriage.transcript import check_seal
+from logtriage.transcript import check_drawn
 
 
 def plan_rows(
@@ -16,7 +16,8 @@ def plan_rows(
 ) -> list[dict[str, Any]]:
     """Rows of a one-shot data set: ``prompt`` (messages) and ``incident`` (the id).
 
-    Those of sealed incidents have the fingerprint of their ``seal``, too.
+    Those of sealed incidents have the fingerprint of their ``seal``, too, and those of other
+    worlds than the default one that of their ``world``.
     """
     incidents = map(resolve, incident_ids)
     return [{"prompt": opening(one, "plan"), **row_of(one)} for one in incidents]
@@ -28,11 +29,13 @@ def grade_plan(
     rubric: Rubric | None = None,
     *,
     seal: str | None = None,
+    world: str | None = None,
     resolve: Resolver = incident_of,
 ) -> Grade:
     """Grade a reply that holds a plan (:func:`~logtriage.parsing.parse_plan`); total in text.
 
-    ``seal`` is that of the row, which a sealed incident must have if it is named by its id.
+    ``seal`` and ``world`` are those of the row: a sealed incident must have the first, one of
+    another world than the default one the second, if it is named by its id.
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
@@ -40,5 +43,5 @@ def grade_plan(
     """
     if isinstance(incident, str):
         incident = resolve(incident)
-        check_seal(seal, incident)
+        check_drawn(seal, world, incident)
     return grade_actions(incident, parse_plan(text, incident.topology), rubric)

@@ -14,7 +14,12 @@ from logtriage.drawing.ids import ALL_SPLITS, incident_ids, index_of, indices
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
-from logtriage.tasks import get_task
+from logtriage.tasks import get_task, names_world
+
+
+def is_own_task(text: str) -> bool:
+    """Whether a text names a task of one's own, ``module:name``, and no task of a world."""
+    return is_reference(text) and not names_world(text)
 
 
 def own_incident(task: str, split: str, number: int) -> Incident:
@@ -53,7 +58,7 @@ class Sources:
         Raises:
             OSError: if the bundle cannot be read.
         """
-        self._tasks.update(filter(is_reference, tasks))
+        self._tasks.update(filter(is_own_task, tasks))
         if bundle is not None:
             # Frameworks may change the working directory before they play.
             self._bundles[bundle] = Incidents.of(Path(bundle).resolve())
@@ -88,7 +93,7 @@ class Sources:
             if task in RECORDED_TASKS:
                 recorded = list(self._bundles[bundle].recorded(task))
                 names += recorded[numbers.start : numbers.stop]
-            elif is_reference(task):
+            elif is_own_task(task):
                 drawn = {f"{task}/{split}/{one}": own_incident(task, split, one) for one in numbers}
                 self._own |= drawn
                 names += drawn
@@ -107,7 +112,7 @@ class Sources:
             BundleError: if the bundle is damaged.
         """
         task, *rest = name.split("/")
-        if is_reference(task) and len(rest) == 2:
+        if is_own_task(task) and len(rest) == 2:
             if task not in self._tasks:
                 raise InvalidInput(
                     f"incident {name!r}: expected a task that was named here "

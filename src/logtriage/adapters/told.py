@@ -18,12 +18,17 @@ WireActions = Sequence[Mapping[str, Any]]
 
 
 def row_of(incident: Incident) -> dict[str, str]:
-    """What a row says of its incident: the id, and by which seal a sealed one was drawn.
+    """What a row says of its incident: the id, and by which seal and in which world it was drawn.
+
+    Neither is there where there is nothing to say: not sealed, of the default world.
 
     For whoever trains or evaluates; no prompt, no screen and no tool holds it.
     """
-    row = {"incident": incident.id}
-    return row if incident.seal is None else {**row, "seal": incident.seal}
+    said = {"seal": incident.seal, "world": incident.world_mark}
+    return {
+        "incident": incident.id,
+        **{name: mark for name, mark in said.items() if mark is not None},
+    }
 
 
 def rules_of(incident: Incident, reply: Reply) -> str:

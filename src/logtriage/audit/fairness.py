@@ -42,6 +42,7 @@ from logtriage.transition import transition
 from logtriage.world.channels import SERIES, Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
+from logtriage.world.model import World
 from logtriage.world.prior import prior
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import Simulation, draw_truth, speakers
@@ -66,7 +67,7 @@ def _fairness(subject: Subject, sizes: Sizes) -> Finding:
         world = cast(Simulation, incident.simulation)
         for number in range(TWINS):
             truth, severity = _another(incident, world, number)
-            plan = _plan(incident, truth, number)
+            plan = _plan(incident, world.setting.world, truth, number)
             mine = list(_states(incident, plan))
             tokens = {one.cell: one.token for state in mine for one in evidence(state)}
             twin = _twin(incident, world, truth, severity, tokens)
@@ -98,11 +99,12 @@ def _another(incident: Incident, world: Simulation, number: int) -> tuple[Hypoth
     Every other one is looked for among truths that a page for this one is right for, so that
     what a page brings is compared, too.
     """
-    paged = set(teams_of(world.topology, world.directory, world.truth))
+    public, topology = world.setting.world, world.topology
+    paged = set(teams_of(public, topology, world.directory, world.truth))
     for attempt in range(200):
         bits = mix(hash_name(f"{incident.id} twin {number} {attempt}"))
         found = _drawn(world, bits, keeps=number == TWINS - 1)
-        theirs = set(teams_of(world.topology, world.directory, found))
+        theirs = set(teams_of(public, topology, world.directory, found))
         alike = bool(theirs & paged) or theirs == paged
         if found != world.truth and (alike or number % 2 or attempt > 150):
             rank = bits % len(SEVERITIES) if found.faults else len(SEVERITIES) - 1
@@ -119,11 +121,11 @@ def _drawn(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
     if not keeps or not world.truth.faults:
         return found
     kept = world.truth.faults[bits % len(world.truth.faults)]
-    others = [one for one in found.faults if one[1] != kept[1]][: len(sets.counts) - 1]
+    others = [one for one in found.faults if one[1] != kept[1]][: len(world.setting.counts) - 1]
     return Hypothesis(tuple(sorted((kept, *others), key=lambda one: one[1])))
 
 
-def _plan(incident: Incident, other: Hypothesis, number: int) -> _Plan:
+def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _Plan:
     """What is asked and done: all that leaves both incidents open and alike.
 
     Pages that are right for both, a remedy that is wrong for both, where there are several
@@ -136,8 +138,8 @@ def _plan(incident: Incident, other: Hypothesis, number: int) -> _Plan:
     if other.benign is not None:
         guilty.append(names[other.benign[1]])
     order = [*dict.fromkeys(guilty), *(one for one in names if one not in guilty)]
-    shared = truth.teams.intersection(teams_of(topology, incident.directory, other))
-    wanted = accepted_remedies(topology, other)
+    shared = truth.teams.intersection(teams_of(world, topology, incident.directory, other))
+    wanted = accepted_remedies(world, topology, other)
     accepted = {*truth.remedies, *wanted}
     fixing = sorted(one for one in truth.remedies if one in wanted) if truth.several else []
     wrong = [
@@ -183,8 +185,9 @@ def _twin(
     kind = type("Twin", (type(world),), {"shown": shown})
     given = {one.alias: getattr(world, one.name) for one in attrs.fields(type(world)) if one.init}
     other = kind(**{**given, "truth": truth, "severity": severity})
-    teams = teams_of(incident.topology, world.directory, truth)
-    answer = truth_of(incident.topology, teams, truth, severity)
+    public = world.setting.world
+    teams = teams_of(public, incident.topology, world.directory, truth)
+    answer = truth_of(public, incident.topology, teams, truth, severity)
     return attrs.evolve(incident, telemetry=other, truth=answer)
 
 

@@ -27,7 +27,8 @@ from logtriage.policies import ExpertPolicy, Memory, Policy, RandomPolicy
 from logtriage.registry import make_policy
 from logtriage.rng import hash_name
 from logtriage.state import State
-from logtriage.world.faults import FAULT_KINDS
+from logtriage.world.default import second_world
+from logtriage.world.model import World
 from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import EdgePanel, Reading
 
@@ -57,7 +58,7 @@ def _reflex(screen: Observation, service: str, remedy: Remedy, page: bool) -> tu
     plan: list[Action] = []
     panel = _panel(screen)
     if panel is not None:
-        plan.append(ClassifySeverity(severity_of(panel)))
+        plan.append(ClassifySeverity(severity_of(panel, screen.world)))
     plan.append(IdentifyRootCause(service))
     if page and screen.directory:
         plan.append(Escalate(screen.directory[screen.topology.index(service)]))
@@ -141,8 +142,9 @@ class PanelWatcher:
             return Resolve(), memory
         if memory is None:
             memory = _Treatment(panel, _treatments(observation))
-            return ClassifySeverity(severity_of(panel)), memory
-        if self.dismiss and memory.tried is None and severity_of(memory.shown) is Severity.P3:
+            return ClassifySeverity(severity_of(panel, observation.world)), memory
+        first = severity_of(memory.shown, observation.world)
+        if self.dismiss and memory.tried is None and first is Severity.P3:
             return Ignore(), memory
         if (
             memory.cured is None
@@ -172,19 +174,20 @@ def _treatments(screen: Observation) -> tuple[tuple[Remedy, str], ...]:
     deepest = [one for one in sorted(alerting) if alerting.isdisjoint(topology.calls[one])]
     below = [called for one in deepest for called in topology.calls[one]]
     order = dict.fromkeys((*deepest, *below, *sorted(alerting), *range(len(topology))))
+    # A recording has tiers, and no fault table of its own.
+    world = screen.world or second_world()
     return tuple(
         (remedy, topology.names[one])
         for one in order
-        for remedy in _likely_remedies(topology.services[one].tier)
+        for remedy in _likely_remedies(world, topology.services[one].tier)
     )
 
 
 @lru_cache
-def _likely_remedies(tier: str) -> tuple[Remedy, ...]:
+def _likely_remedies(world: World, tier: str) -> tuple[Remedy, ...]:
     """What mends a fault of a tier, by the public table: what mends most kinds first."""
-    kinds = [kind for kind in FAULT_KINDS if tier in kind.tiers]
-    mended = Counter(remedy for kind in kinds for remedy in kind.remedies)
-    return tuple(remedy for remedy, _ in mended.most_common())
+    mended = Counter(remedy for kind in world.kinds_at(tier) for remedy in kind.remedies)
+    return tuple(Remedy(remedy) for remedy, _ in mended.most_common())
 
 
 def _has_helped(screen: Observation, now: Reading | EdgePanel, before: Reading | EdgePanel) -> bool:

@@ -33,7 +33,6 @@ from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
 from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
-from logtriage.world.faults import FAULT_KINDS
 from logtriage.world.simulation import Simulation
 
 Floats = NDArray[np.float64]
@@ -174,7 +173,8 @@ class _Answers:
     def __init__(self, weighed: Sequence[tuple[State, Belief]], draws: int) -> None:
         places = max(len(one.topology) for _, one in weighed)
         teams = sorted({team for _, one in weighed for team in one.topology.teams})
-        kinds = [one.name for one in FAULT_KINDS]
+        simulated = [cast(Simulation, state.incident.simulation) for state, _ in weighed]
+        kinds = dict.fromkeys(kind for one in simulated for kind in one.setting.world.kind_names)
         self.names = ["benign", *map(str, SEVERITIES), *kinds, *teams]
         self._roots = len(self.names)
         self.names += [f"root cause {one}" for one in range(places)]

@@ -17,7 +17,8 @@ from logtriage.grading import Rubric, rubric_of
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.state import State
-from logtriage.tasks import TASKS, TaskSpec, get_task
+from logtriage.tasks import TaskSpec, is_registered, task_of
+from logtriage.world.loading import WorldLike
 
 #: Incidents are looked at from these numbers on, since what is paid may hang on the number.
 NUMBERS: Final = (0, 100_000, 10_000_000)
@@ -31,11 +32,11 @@ Oracle = Callable[[Incident], Sequence[Action]]
 class RegisteredTask:
     """Draws the incidents of a task by their ids."""
 
-    task: str
+    spec: TaskSpec
 
     def __call__(self, split: str, number: int) -> Incident:
         """The incident of that split and number."""
-        return make_incident(f"{self.task}/{split}/{number}")
+        return make_incident(f"{self.spec.id}/{split}/{number}", world=self.spec.world)
 
 
 @attrs.frozen
@@ -127,7 +128,7 @@ class Subject:
 def seed_of(incident: Incident) -> int:
     """The seed that an id stands for; 0 for an id of one's own."""
     try:
-        return parse_incident_id(incident.id.partition("@")[0]).seed
+        return parse_incident_id(incident.id.partition("@")[0], world=incident.world).seed
     except LogTriageError:
         return 0
 
@@ -138,6 +139,7 @@ def subject_of(
     *,
     oracle: Oracle | None = None,
     reads: Mapping[Any, Read] | None = None,
+    world: WorldLike | None = None,
 ) -> Subject:
     """The subject that a task stands for.
 
@@ -148,6 +150,7 @@ def subject_of(
         oracle: from an incident to the list of actions that is meant to earn the most,
             in place of the one that plays the truth and never looks.
         reads: what measures of your own read (:class:`Subject`).
+        world: that of the task, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
         UnknownName: for the id of a task that does not exist.
@@ -157,10 +160,9 @@ def subject_of(
         given: dict[str, Any] = {"rubric": rubric, "oracle": oracle, "reads": reads}
         return attrs.evolve(task, **{name: one for name, one in given.items() if one is not None})
     draw: Any
-    if isinstance(task, str):
-        name, draw = task, RegisteredTask(get_task(task).id)
-    elif isinstance(task, TaskSpec):
-        name, draw = task.id, RegisteredTask(task.id) if task in TASKS else OwnTask(task)
+    if isinstance(task, str | TaskSpec):
+        spec = task_of(task, world)
+        name, draw = spec.id, RegisteredTask(spec) if is_registered(spec) else OwnTask(spec)
     elif callable(task):
         name, draw = getattr(task, "__qualname__", type(task).__qualname__), task
     else:

@@ -18,16 +18,15 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.incident import Incident
 from logtriage.topology import Topology
-from logtriage.world.channels import BANDS, EPOCH, NONE, Channel, Evidence
-from logtriage.world.conditions import Hypothesis, affected
+from logtriage.world.channels import EPOCH, Channel, Evidence
+from logtriage.world.conditions import Hypothesis, affected, errors_first
 from logtriage.world.prior import prior
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import EDGE_TOKENS, alphabet, edge_weights, places, weights
+from logtriage.world.tables import edge_weights, places, weights
+from logtriage.world.vocabulary import ALERT
 
-#: The edge panel at its usual figures.
-UNMOVED = f"{BANDS[0]}/{BANDS[0]}"
 #: A setting on a topology: what the chances hang on, besides the horizon.
 _Model = tuple[Setting, Topology, bool | None, int]
 
@@ -114,9 +113,11 @@ def is_seen(incident: Incident) -> bool:
 
 
 def _shows(one: Evidence, world: Simulation) -> bool:
+    public = world.setting.world
     if one.channel is Channel.EDGE:
-        return one.token != UNMOVED
-    return one.channel is Channel.ALERT and one.service in world.reached and one.token != NONE
+        return one.token != public.edge_tokens[0]
+    alerts = one.channel is Channel.ALERT and one.token != public.ordinary[ALERT]
+    return alerts and one.service in world.reached
 
 
 @lru_cache(maxsize=64)
@@ -144,20 +145,18 @@ def chances(
 
 def _edge_calm(setting: Setting, severity: int, one: Hypothesis, horizon: int) -> Fraction:
     """How likely every reading of the edge panel is the usual one."""
-    place, calm = EDGE_TOKENS.index(UNMOVED), Fraction(1)
+    first, calm = errors_first(setting.world, one), Fraction(1)
     for start in range(0, horizon, EPOCH):
-        calm *= Fraction(edge_weights(setting, severity, one.errors_first, start)[place], FULL)
+        calm *= Fraction(edge_weights(setting, severity, first, start)[0], FULL)
     return calm
 
 
 def _no_alert(setting: Setting, topology: Topology, one: Hypothesis, horizon: int) -> Fraction:
     """How likely none of the services that a fault reaches ever alerts."""
     silent = Fraction(1)
-    for service, condition in affected(topology, one).items():
+    for service, condition in affected(setting.world, topology, one).items():
         place = places(topology)[service]
-        ordinary = alphabet("alert", place, setting.fog).index(NONE)
         for start in setting.alert_ticks:
             if start < horizon:
-                row = weights(setting, "alert", place, condition, start)
-                silent *= Fraction(row[ordinary], FULL)
+                silent *= Fraction(weights(setting, ALERT, place, condition, start)[0], FULL)
     return silent

@@ -24,6 +24,7 @@ from logtriage.state import Closing, State, check_state
 from logtriage.topology import Topology
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of
+from logtriage.world.model import World
 from logtriage.world.schedule import Doings
 
 #: Hypotheses below 1 in so many say nothing of how damage spread.
@@ -69,9 +70,14 @@ class Belief:
         """The weight of each hypothesis."""
         return self.posterior.weights
 
+    @property
+    def world(self) -> World:
+        """The world that the belief is about."""
+        return self.model.setting.world
+
     def teams_of(self, hypothesis: Hypothesis) -> tuple[str, ...]:
         """The teams that it is right to page under a hypothesis."""
-        return teams_of(self.topology, self.posterior.directory, hypothesis)
+        return teams_of(self.world, self.topology, self.posterior.directory, hypothesis)
 
     @property
     def total(self) -> int:
@@ -109,7 +115,7 @@ class Belief:
     @cached_property
     def remedies(self) -> dict[tuple[str, str], float]:
         """How likely each (remedy, service) is accepted, likeliest first."""
-        return self._sums(lambda one: accepted_remedies(self.topology, one))
+        return self._sums(lambda one: accepted_remedies(self.world, self.topology, one))
 
     @cached_property
     def faults(self) -> dict[tuple[str, str], float]:
@@ -120,7 +126,9 @@ class Belief:
     @cached_property
     def calls(self) -> dict[tuple[str, str], float]:
         """How likely each (caller, callee) is a call that waits or carries load."""
-        return self._sums(lambda one: path_of(self.topology, one).calls, -(-self.total // _HARDLY))
+        return self._sums(
+            lambda one: path_of(self.world, self.topology, one).calls, -(-self.total // _HARDLY)
+        )
 
     @cached_property
     def benign(self) -> float:

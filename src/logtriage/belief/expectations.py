@@ -13,7 +13,7 @@ from logtriage.belief.cases import Standing
 from logtriage.belief.imagining import Imagination, imagine
 from logtriage.evidence import cells_on, evidence
 from logtriage.state import Closing, State, facts_of
-from logtriage.world.channels import GAUGES, LINES, SERIES, SPANS, Channel
+from logtriage.world.channels import LINES, SERIES, Channel
 from logtriage.world.schedule import Cell, Doings, alert_starts, epoch_starts
 
 
@@ -71,7 +71,7 @@ def _everything(held: Belief, tick: int) -> list[Cell]:
     for service in range(len(held.topology)):
         found.extend((Channel.ALERT, service, 0, start) for start in alerts)
         found.extend((Channel.LOGS, service, line, tick) for line in range(LINES))
-        for channel, slots in ((Channel.METRICS, GAUGES), (Channel.TRACES, SPANS)):
+        for channel, slots in held.world.slots.items():
             found.extend(
                 (channel, service, slot, start) for slot in range(len(slots)) for start in epochs
             )

@@ -40,6 +40,7 @@ def imagine(
     """What the cells might hold under the hypothesis at a place."""
     model, listed, hypothesis = held.model, held.listed, held.hypothesis(place)
     setting, topology = model.setting, model.topology
+    world = setting.world
     reached = held.reach(place)
     own = [
         conditions[reached[service] if service in reached else chance.pick(weights)]
@@ -52,8 +53,8 @@ def imagine(
     for cell in cells:
         service, start = cell[1], cell[3]
         if service >= 0:
-            left = left_at(topology, hypothesis, doings, start)
-            condition = condition_at(topology, hypothesis, left, service, own[service])
+            left = left_at(world, topology, hypothesis, doings, start)
+            condition = condition_at(world, topology, hypothesis, left, service, own[service])
             tokens, row = at_service(setting, topology, condition, cell)
         else:
             tokens, row = elsewhere(

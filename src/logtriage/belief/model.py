@@ -18,20 +18,17 @@ from logtriage.actions import REMEDIES
 from logtriage.belief.fixedpoint import NEVER, Longs, log2
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
-from logtriage.world.compounds import LINKED, SetPrior, set_prior
+from logtriage.world.compounds import SetPrior, set_prior
 from logtriage.world.conditions import (
-    POOL,
     Condition,
     Hypothesis,
     accepted_remedies,
     affected,
     unaffected,
 )
-from logtriage.world.faults import fault_kind
+from logtriage.world.model import World
 from logtriage.world.prior import Prior, prior
-from logtriage.world.runbook import responsible_team
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.signatures import POURS_LOAD
 from logtriage.world.tables import Place, alphabet, places, weights
 
 Bools = NDArray[np.bool_]
@@ -63,7 +60,7 @@ _reader = lru_cache(maxsize=4096)(Reader)
 @lru_cache(maxsize=1 << 17)
 def _column(reader: Reader, sort: str, start: int, token: str) -> Longs:
     setting, place = reader.setting, reader.place
-    index = alphabet(sort, place, setting.fog).index(token)
+    index = alphabet(setting, sort, place).index(token)
     found = np.array(
         [log2(weights(setting, sort, place, one, start)[index]) for one in reader.conditions],
         np.int64,
@@ -194,6 +191,11 @@ class Model:
     topology: Topology
     held: bool | None
 
+    @property
+    def world(self) -> World:
+        """The world of the setting."""
+        return self.setting.world
+
     @cached_property
     def prior(self) -> Prior:
         """Single faults and benign loads with their weights."""
@@ -224,7 +226,7 @@ class Model:
         topology = self.topology
         number = {team: place for place, team in enumerate(topology.teams)}
         paged = (
-            responsible_team(kind, service, topology, directory) for kind, service in self.singles
+            self.world.team_of(topology, directory, kind, service) for kind, service in self.singles
         )
         return np.array([*(number[team] for team in paged), NONE])
 
@@ -239,7 +241,7 @@ class Model:
         place = {one: number for number, one in enumerate(self.remedies)}
         found = np.zeros((len(self.singles) + 1, len(place)), np.bool_)
         for number, fault in enumerate(self.singles):
-            for one in accepted_remedies(self.topology, Hypothesis((fault,))):
+            for one in accepted_remedies(self.world, self.topology, Hypothesis((fault,))):
                 found[number, place[one]] = True
         return found
 
@@ -272,7 +274,7 @@ class Model:
     def shares(self) -> tuple[tuple[int, ...], ...]:
         """The logarithms of how often an unaffected service is what it can be."""
         return tuple(
-            tuple(log2(weight) - log2(FULL) for _, weight in unaffected(row.tier))
+            tuple(log2(weight) - log2(FULL) for _, weight in unaffected(self.world, row.tier))
             for row in self.topology.services
         )
 
@@ -295,15 +297,18 @@ class Model:
         """Sets given by their members, with all benign hypotheses."""
         benign = tuple(one for one in self.prior.hypotheses if not one.faults)
         known: list[dict[Condition, int]] = [
-            {condition: place for place, (condition, _) in enumerate(unaffected(row.tier))}
+            {
+                condition: place
+                for place, (condition, _) in enumerate(unaffected(self.world, row.tier))
+            }
             for row in self.topology.services
         ]
         place = np.full((len(members) + len(benign), len(self.topology)), NONE, np.int64)
         self._place_sets(members, known, place)
         for row, one in enumerate(benign, len(members)):
-            for service, condition in affected(self.topology, one).items():
+            for service, condition in affected(self.world, self.topology, one).items():
                 place[row, service] = known[service].setdefault(condition, len(known[service]))
-        leads = np.array([*(fault_kind(kind).errors for kind, _ in self.singles), False])
+        leads = np.array([*(self.world.kind(kind).errors_first for kind, _ in self.singles), False])
         gaps = np.full((len(benign), members.shape[1]), NONE, np.int64)
         return Listed(
             self,
@@ -316,7 +321,7 @@ class Model:
 
     def _place_sets(self, members: Longs, known: list[dict[Condition, int]], place: Longs) -> None:
         """Fill in what each service is: sets that differ in kinds of one sort share all else."""
-        plain = np.array([*map(_sort, self.singles), NONE])
+        plain = np.array([*(_sort(self.world, one) for one in self.singles), NONE])
         groups, which = np.unique(plain[members], axis=0, return_inverse=True)
         own = np.array(
             [
@@ -329,7 +334,7 @@ class Model:
         for start, end in zip((0, *ends[:-1].tolist()), ends.tolist(), strict=True):
             rows = order[start:end]
             faults = [self.singles[one] for one in members[rows[0]] if one != NONE]
-            reached = affected(self.topology, Hypothesis(tuple(faults)))
+            reached = affected(self.world, self.topology, Hypothesis(tuple(faults)))
             for service, condition in reached.items():
                 place[rows, service] = known[service].setdefault(condition, len(known[service]))
             for column, (kind, service) in enumerate(faults):
@@ -359,7 +364,7 @@ class Model:
         for first, second in product(range(members.shape[1]), repeat=2):
             links += self._linked[members[:, first], members[:, second]]
         factors = np.array(
-            [log2(1 + LINKED * one) for one in range(int(links.max(initial=0)) + 1)], np.int64
+            [log2(1 + table.linked * one) for one in range(int(links.max(initial=0)) + 1)], np.int64
         )
         found = alone[members].sum(axis=1) + of_size[sizes] + factors[links]
         calm = log2(table.shares[0]) - log2(len(listed.benign)) if table.shares[0] else NEVER
@@ -367,19 +372,21 @@ class Model:
 
     @cached_property
     def _linked(self) -> Longs:
-        """1 where the first fault exhausts the pool that is the second; the last is none."""
+        """1 where the first fault may bring about the second; the last is none."""
         links, singles = set(self.sets.links), self.singles
         found = np.zeros((len(singles) + 1, len(singles) + 1), np.int64)
         for one, (_, below) in enumerate(singles):
-            for other, (kind, caller) in enumerate(singles):
-                found[one, other] = kind == POOL and (below, caller) in links
+            for other, fault in enumerate(singles):
+                found[one, other] = (below, fault) in links
         return found
 
 
-def _sort(fault: tuple[str, int]) -> int:
+def _sort(world: World, fault: tuple[str, int]) -> int:
     """Faults of one sort at a service reach others alike."""
     kind, service = fault
-    return service * 3 + (1 if kind in POURS_LOAD else 2 if kind == POOL else 0)
+    rule = world.rules.secondary_fault
+    secondary = rule is not None and kind == rule.kind
+    return service * 4 + world.kind(kind).pours_load + 2 * secondary
 
 
 @lru_cache(maxsize=64)

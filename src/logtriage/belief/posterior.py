@@ -15,12 +15,11 @@ import numpy as np
 from logtriage.belief.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
 from logtriage.belief.model import FILL, NONE, Bools, Listed, Model, Reader
 from logtriage.errors import InvalidInput
-from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence, sort_of
+from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import Hypothesis
-from logtriage.world.runbook import class_team
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.tables import CALM, EDGE_TOKENS, RECOVERED, edge_weights, note_weights
+from logtriage.world.tables import CALM, RECOVERED, edge_weights, note_weights
 
 #: A fault that was fixed in no remedy's tick.
 UNFIXED = -1
@@ -183,6 +182,7 @@ def _sorted_out(
 ) -> tuple[Longs, list[tuple[int, Evidence]], list[Evidence], list[Evidence]]:
     """Sums of columns (segments between remedies, n, C); and what has no service."""
     breaks, readers = seen.breaks, listed.readers
+    sort_of = listed.model.world.sort_of
     piles: dict[tuple[int, int], list[Longs]] = {}
     edge: list[tuple[int, Evidence]] = []
     effects: list[Evidence] = []
@@ -244,7 +244,7 @@ def _edge_logs(
 ) -> dict[str, int]:
     """The logarithm of the weight of each token of the edge panel."""
     row = edge_weights(setting, severity, errors_first, start)
-    return dict(zip(EDGE_TOKENS, map(log2, row), strict=True))
+    return dict(zip(setting.world.edge_tokens, map(log2, row), strict=True))
 
 
 def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]:
@@ -284,10 +284,10 @@ def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
 def _noted(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
     """The likelihood of the responders' notes: of the first fault that is theirs by owner."""
     model, team = listed.model, seen.doings.pages[0][1]
-    topology, fog = model.topology, model.setting.fog
+    topology, world = model.topology, model.world
     full, found = log2(FULL), np.zeros(len(listed.members), np.int64)
     mine = [
-        class_team(kind, topology) is None and seen.directory[service] == team
+        world.pages(kind, topology) is None and seen.directory[service] == team
         for kind, service in model.singles
     ]
     theirs = np.array([*mine, False])[listed.members]
@@ -297,7 +297,7 @@ def _noted(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
         told, _, token = note.token.partition(":")
         likely = []
         for kind, service in model.singles:
-            rows = dict(note_weights(kind, topology.services[service].tier, fog))
+            rows = dict(note_weights(model.setting, kind, topology.services[service].tier))
             if note.token == NO_NEWS:
                 likely.append(log2(rows[NO_NEWS]) - full)
             else:  # a kind never shows a token that its row lacks

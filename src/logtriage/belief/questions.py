@@ -13,7 +13,7 @@ from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.model import NONE, Reader
 from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
-from logtriage.world.channels import GAUGES, SERIES, SPANS, Channel
+from logtriage.world.channels import SERIES, Channel
 from logtriage.world.schedule import epoch_starts
 from logtriage.world.setting import FULL
 from logtriage.world.tables import weights
@@ -121,7 +121,7 @@ def _told_by(belief: Belief, request: Request) -> tuple[int, tuple[str, ...], in
     fresh = [one for one in starts if one not in shown]
     if not fresh:
         return None
-    return service, GAUGES if channel is Channel.METRICS else SPANS, fresh[-1]
+    return service, belief.world.slots[channel], fresh[-1]
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,6 @@ import numpy as np
 from logtriage.belief.fixedpoint import NEVER, Longs
 from logtriage.belief.model import Model
 from logtriage.belief.posterior import Posterior, Seen, posterior, weighed
-from logtriage.world.conditions import POOL
 
 #: The share of the posterior (total variation) that the search may misplace on average.
 ERROR: Final = 0.08
@@ -29,7 +28,7 @@ SINGLES: Final = 40
 PAIRS: Final = 100
 #: So many of the likeliest faults, and of the likeliest pairs, are combined with every other fault.
 ANCHORS: Final = 10
-#: So many of the likeliest faults bring along the pools that they may exhaust.
+#: So many of the likeliest faults bring along the faults that they may bring about.
 _LINKING: Final = 12
 
 
@@ -92,12 +91,13 @@ def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int
         # What a remedy would have fixed may be what it has fixed, however it looks by now.
         column = model.remedies.index((remedy[0], remedy[1]))
         kept.update(np.flatnonzero(model.accepted[:, column]).tolist())
-    for one in ranked[:_LINKING]:
+    rule = model.world.rules.secondary_fault
+    for one in ranked[:_LINKING] if rule else ():
         below = model.singles[one][1]
         kept.update(
             number
             for number, (kind, caller) in enumerate(model.singles)
-            if kind == POOL and below in model.topology.calls[caller]
+            if rule and kind == rule.kind and below in model.topology.calls[caller]
         )
     return sorted(kept)
 

@@ -17,11 +17,11 @@ from logtriage.cli.auditing_forms import (
 )
 from logtriage.cli.completion import ALL, complete_rubric, complete_tasks
 from logtriage.cli.console import emit, results, say
-from logtriage.cli.options import Json
+from logtriage.cli.options import Json, OfWorld, world_in
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric, rubric_named
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import DRAWN_TASKS, benchmark_of, names_world
 
 if TYPE_CHECKING:
     from logtriage.audit import Finding, Verdict
@@ -90,6 +90,7 @@ def audit_(
         float | None,
         typer.Option(metavar="RETURN", help="With --env: what a perfect episode earns."),
     ] = None,
+    of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
     """Check tasks and rubrics for holes; exit with 1 if a check fails, 3 if one is not exact.
@@ -107,9 +108,10 @@ def audit_(
 
     checked_form(form)
     if env:
-        if task or rubric or oracle or family:
+        if task or rubric or oracle or family or of_world:
             raise InvalidInput(
-                "--env is audited from outside: it takes no --task, --rubric, --oracle, --family"
+                "--env is audited from outside: it takes no --task, --rubric, --oracle, --family, "
+                "--world"
             )
         boxes = [box_of(one, actions=actions_of(action), best=best) for one in env]
         seeds = FEW_SEEDS if quick else SEEDS
@@ -122,9 +124,13 @@ def audit_(
     if solver is not None and not callable(solver):
         raise InvalidInput(f"{oracle}: expected a function, found {type(solver).__name__}")
     console, verdicts = results(), list["Verdict"]()
-    names = [name for one in (task or [ALL]) for name in (DRAWN_TASKS if one == ALL else [one])]
+    world = world_in(of_world)
+    every = DRAWN_TASKS if world is None else benchmark_of(world)
+    names = [name for one in (task or [ALL]) for name in (every if one == ALL else [one])]
     subjects = [
-        subject_of(imported(one) if is_reference(one) else one, chosen, oracle=solver)
+        subject_of(one, chosen, oracle=solver, world=world)
+        if world is not None or names_world(one) or not is_reference(one)
+        else subject_of(imported(one), chosen, oracle=solver)
         for one in names
     ]
     for subject in subjects:

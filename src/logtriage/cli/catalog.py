@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import attrs
 import typer
@@ -13,7 +13,7 @@ from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage.cli.completion import complete_incident, complete_task
 from logtriage.cli.console import emit, fail, put, results, say
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Bundle, Json, SealFile, seal_in
+from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, seal_in, world_in
 from logtriage.cli.screens import facts, heading, screen, truth
 from logtriage.cli.sheets import sheet, signatures, signatures_json
 from logtriage.codec import truth_to_json
@@ -23,7 +23,10 @@ from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
-from logtriage.tasks import BENCHMARK_FOG, TASKS, get_task
+from logtriage.tasks import BENCHMARK_FOG, as_world, get_task, tasks_of
+
+#: Fields of a task that its JSON leaves out: the world says them.
+_LEFT_OUT: Final = ("world", "topology", "services")
 
 
 def tasks(
@@ -35,6 +38,7 @@ def tasks(
         bool,
         typer.Option("--signatures", help="Show how often each sign is seen in each condition."),
     ] = False,
+    of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
     """List the tasks with their spec sheets, and the shipped recorded incidents.
@@ -48,23 +52,26 @@ def tasks(
                 "one signature table holds for all tasks: give no task with --signatures"
             )
         if as_json:
-            emit(signatures_json())
+            emit(signatures_json(as_world(world_in(of_world))))
         else:
-            put(results(), signatures())
+            put(results(), signatures(as_world(world_in(of_world))))
         return
-    chosen = [get_task(name) for name in names] if names else list(TASKS)
+    world = world_in(of_world)
+    every = tasks_of(as_world(world)).values()
+    chosen = [get_task(name, world) for name in names] if names else list(every)
     if not names and not as_json:
         chosen = [task for task in chosen if task.fog in (None, BENCHMARK_FOG)]
     if as_json:
         for task in chosen:
-            emit({"id": task.id, **attrs.asdict(task)})
+            fields = attrs.asdict(task, filter=lambda field, _: field.alias not in _LEFT_OUT)
+            emit({"id": task.id, **fields})
         return
     console = results()
     for task in chosen:
         console.print(Text.assemble((task.id, "bold cyan"), f"  {task.title}"))
         put(console, sheet(task))
         say(console)
-    if not names:
+    if not names and world is None:
         console.print(Text.assemble(("recorded", "bold cyan"), "  Incidents of a real system"))
         put(console, _recorded())
         say(console)
@@ -101,6 +108,7 @@ def show(
     ] = False,
     bundle: Bundle = None,
     seal_file: SealFile = None,
+    of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
     """Show incidents as an agent first sees them, or the answers.
@@ -109,7 +117,7 @@ def show(
     """
     from logtriage.evaluation import Incidents
 
-    incidents = Incidents.of(bundle, seal_in(seal_file))
+    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
     bad = False
     for where, incident_id in _ids(ids):
         try:

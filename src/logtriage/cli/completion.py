@@ -12,7 +12,8 @@ from logtriage.drawing.ids import ALL_SPLITS, SPLITS
 from logtriage.grading import RUBRICS
 from logtriage.registry import POLICY_HELP, TEAM_HELP
 from logtriage.roles.splits import ROLE_SPLITS
-from logtriage.tasks import TASKS, get_task
+from logtriage.tasks import TaskSpec, as_world, tasks_of
+from logtriage.world.loading import load_world, shipped_worlds
 
 #: Offered beside the tasks by the commands that take them.
 ALL: Final = "all"
@@ -28,9 +29,22 @@ Offered = Iterator[tuple[str, str]]
 
 def complete_task(incomplete: str) -> Offered:
     """Tasks, each with its title."""
-    for task in TASKS:
+    for task in _tasks():
         if task.id.startswith(incomplete):
             yield task.id, task.title
+
+
+def _tasks() -> Iterator[TaskSpec]:
+    """The tasks of the default world, and then those of the other shipped ones."""
+    default = as_world(None)
+    others = (load_world(name) for name in shipped_worlds() if name != default.name)
+    for world in (default, *others):
+        yield from tasks_of(world).values()
+
+
+def complete_world(incomplete: str) -> Iterator[str]:
+    """Names of worlds; the shell itself knows the folders."""
+    return (name for name in shipped_worlds() if name.startswith(incomplete))
 
 
 def complete_tasks(incomplete: str) -> Offered:
@@ -80,11 +94,12 @@ def complete_incident(incomplete: str) -> Iterator[str]:
         yield from (f"{name}/" for name, _ in complete_task(task))
         yield from _recorded(incomplete)
         return
-    if task not in {one.id for one in TASKS}:
+    known = {one.id: one for one in _tasks()}
+    if task not in known:
         yield from _recorded(incomplete)
         return
     split, slash, number = rest.partition("/")
-    splits = SPLITS if get_task(task).setting is None else ALL_SPLITS
+    splits = SPLITS if known[task].setting is None else ALL_SPLITS
     if not slash:
         yield from (f"{task}/{name}/" for name in splits if name.startswith(split))
     elif split in splits:

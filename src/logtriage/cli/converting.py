@@ -8,7 +8,7 @@ import typer
 
 from logtriage.cli.console import emit, fail, note
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Bundle, SealFile, seal_in
+from logtriage.cli.options import Bundle, OfWorld, SealFile, seal_in, world_in
 from logtriage.codec import unstructure_transcript
 from logtriage.conversations.convert import convert_file
 from logtriage.conversations.wires import Style
@@ -37,6 +37,7 @@ def convert(
     ] = None,
     bundle: Bundle = None,
     seal_file: SealFile = None,
+    of_world: OfWorld = None,
 ) -> None:
     """Turn conversations from other frameworks into transcripts.
 
@@ -45,7 +46,7 @@ def convert(
     """
     from logtriage.evaluation import Incidents
 
-    incidents = Incidents.of(bundle, seal_in(seal_file))
+    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
     converted = bad = 0
 
     def report(error: TranscriptError) -> None:

@@ -24,12 +24,14 @@ from logtriage.cli.options import (
     Bundle,
     EnvUrl,
     Json,
+    OfWorld,
     SealFile,
     SplitRoles,
     check_human,
     check_served,
     role_split,
     seal_in,
+    world_in,
 )
 from logtriage.cli.reporting import put_rows
 from logtriage.cli.served import (
@@ -55,7 +57,8 @@ from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import POLICY_HELP
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import DRAWN_TASKS, benchmark_of
+from logtriage.world.model import World
 
 if TYPE_CHECKING:
     from logtriage.evaluation import Recorder
@@ -120,6 +123,7 @@ def evaluate_(
     bundle: Bundle = None,
     env_url: EnvUrl = None,
     seal_file: SealFile = None,
+    of_world: OfWorld = None,
     base_url: BaseUrl = None,
     concurrency: Concurrency = CONCURRENCY,
     reply: Reply = REPLIES[0],
@@ -143,10 +147,11 @@ def evaluate_(
     from logtriage.evaluation.explaining import check_explainable
 
     roles = role_split(split_roles)
-    names = _tasks(task, bundle)
+    world = world_in(of_world)
+    names = _tasks(task, bundle, world)
     if split is not None and all(one in RECORDED_TASKS for one in names):
         raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
-    spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles)
+    spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles, world=world)
     seal = seal_for(spec.split, seal_in(seal_file))
     check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
@@ -155,7 +160,7 @@ def evaluate_(
         recorded = any(one in RECORDED_TASKS for one in spec.tasks)
         check_served(roles, recorded=bundle is not None or recorded)
     if explain:
-        left_out = check_explainable(spec, Incidents.of(bundle, seal))
+        left_out = check_explainable(spec, Incidents.of(bundle, seal, spec.world))
         if left_out:
             note(
                 f"not explained, because exact probabilities are unknown: {', '.join(left_out)}",
@@ -196,7 +201,7 @@ def evaluate_(
                 recordings=served,
                 concurrency=concurrency,
                 on_progress=bar.update,
-                recorder=None if env_url is None else _recorder(env_url, seal),
+                recorder=None if env_url is None else _recorder(env_url, seal, spec.world),
                 seal=seal,
             )
             if explain:
@@ -218,20 +223,21 @@ def evaluate_(
         raise typer.Exit(SOME_BAD)
 
 
-def _tasks(given: list[str] | None, bundle: Path | None) -> list[str]:
+def _tasks(given: list[str] | None, bundle: Path | None, world: World | None) -> list[str]:
     from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS
 
     if given is None:
         given = [ALL if bundle is None else RECORDED_TASK]
     elif bundle is not None and not any(one in RECORDED_TASKS for one in given):
         given = [*given, RECORDED_TASK]
-    return [name for one in given for name in (DRAWN_TASKS if one == ALL else [one])]
+    every = DRAWN_TASKS if world is None else benchmark_of(world)
+    return [name for one in given for name in (every if one == ALL else [one])]
 
 
-def _recorder(env_url: str, seal: Seal | None) -> "Recorder":
+def _recorder(env_url: str, seal: Seal | None, world: World) -> "Recorder":
     from logtriage.server import RemoteRecorder
 
-    return RemoteRecorder(env_url, seal=seal)
+    return RemoteRecorder(env_url, seal=seal, world=world)
 
 
 def _human(incident: Incident) -> Policy:

@@ -8,7 +8,7 @@ import typer
 
 from logtriage.cli.completion import complete_incident
 from logtriage.cli.console import note
-from logtriage.cli.options import SealFile, seal_in
+from logtriage.cli.options import OfWorld, SealFile, seal_in, world_in
 from logtriage.drawing.ids import incident_ids
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
@@ -59,11 +59,13 @@ def otlp(
         ),
     ] = None,
     seal_file: SealFile = None,
+    of_world: OfWorld = None,
 ) -> None:
     """Write the logs, traces and metrics of an incident as OTLP, in lines of JSON."""
     from logtriage.exporting import write_labels, write_otlp
 
-    incident, moment = incident_of(incident_id, seal_in(seal_file)), _moment(opened)
+    incident = incident_of(incident_id, seal_in(seal_file), world_in(of_world))
+    moment = _moment(opened)
     # The labels first: an incident that has none is refused before anything is written.
     answer = () if labels is None else (write_labels(incident, labels, moment),)
     for path in (*write_otlp(incident, out, moment), *answer):
@@ -71,12 +73,16 @@ def otlp(
 
 
 def alertmanager(
-    incident_id: _IncidentId, out: _Folder, opened: _Opened = None, seal_file: SealFile = None
+    incident_id: _IncidentId,
+    out: _Folder,
+    opened: _Opened = None,
+    seal_file: SealFile = None,
+    of_world: OfWorld = None,
 ) -> None:
     """Write the alerts of an incident as Alertmanager's webhook sends them."""
     from logtriage.exporting import write_alertmanager
 
-    incident = incident_of(incident_id, seal_in(seal_file))
+    incident = incident_of(incident_id, seal_in(seal_file), world_in(of_world))
     note(str(write_alertmanager(incident, out, _moment(opened))), "dim")
 
 

@@ -74,10 +74,10 @@ def gate(
     graded and the run has not fails the gate. With --lenient, only what is shown to be worse
     fails.
     """
-    from logtriage.evaluation import check_seals, gate_runs, load_run
+    from logtriage.evaluation import check_drawn_alike, gate_runs, load_run
 
     margins = Margins(margin, mis_page_margin, false_alarm_margin)
-    check_seals(run, base)
+    check_drawn_alike(run, base)
     seal = seal_in(seal_file)
     checks = gate_runs(
         load_run(run, seal=seal),

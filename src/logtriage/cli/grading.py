@@ -11,7 +11,16 @@ from rich.text import Text
 from logtriage.cli.completion import complete_rubric
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Bundle, Json, OwnSplit, SealFile, role_split, seal_in
+from logtriage.cli.options import (
+    Bundle,
+    Json,
+    OfWorld,
+    OwnSplit,
+    SealFile,
+    role_split,
+    seal_in,
+    world_in,
+)
 from logtriage.cli.screens import number
 from logtriage.codec import is_no_object
 from logtriage.errors import InvalidInput, TranscriptError
@@ -37,6 +46,7 @@ def grade(
     ] = None,
     bundle: Bundle = None,
     seal_file: SealFile = None,
+    of_world: OfWorld = None,
     split_roles: OwnSplit = None,
     as_json: Json = False,
 ) -> None:
@@ -49,7 +59,7 @@ def grade(
     from logtriage.evaluation.statistics import bound_of
 
     chosen = None if rubric is None else rubric_named(rubric)
-    incidents = Incidents.of(bundle, seal_in(seal_file))
+    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
     splits = splits_with(role_split(split_roles))
     console, scores, unscored, bad = results(), [], 0, 0
     #: Lines of the file at hand that are no JSON objects; None once one was.

@@ -6,13 +6,16 @@ from typing import Annotated
 import typer
 
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
-from logtriage.cli.completion import complete_role_split
+from logtriage.cli.completion import complete_role_split, complete_world
 from logtriage.cli.human import HUMAN
 from logtriage.codec import load_role_split
 from logtriage.drawing.sealing import read_seal
 from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
+from logtriage.world.loading import WORLDS_VARIABLE, load_world, shipped_worlds
+from logtriage.world.model import World
+from logtriage.world.schema.canonical import RULES_FILE
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
 Bundle = Annotated[
@@ -24,6 +27,16 @@ Bundle = Annotated[
 SealFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help=f"The key of sealed incidents. Default: {SEAL_VARIABLE}."),
+]
+OfWorld = Annotated[
+    str | None,
+    typer.Option(
+        "--world",
+        metavar="DIR",
+        help=f"The world: a folder, or the name of a shipped one or of one in {WORLDS_VARIABLE}. "
+        "Ids may then leave it out. Default: what they begin with.",
+        autocompletion=complete_world,
+    ),
 ]
 SplitRoles = Annotated[
     str | None,
@@ -61,6 +74,21 @@ def role_split(given: str | None) -> RoleSplit | None:
     if given not in ROLE_SPLITS and (Path(given).is_file() or Path(given).suffix == ".json"):
         return load_role_split(given)
     return get_role_split(given)
+
+
+def world_in(given: str | None) -> World | None:
+    """The world of a folder or a name; None if none is given, and the ids say it.
+
+    Raises:
+        UnknownName: for what is neither.
+        WorldError: naming the file and the field.
+        OSError: if it cannot be read.
+    """
+    if given is None:
+        return None
+    here = Path(given)
+    is_folder = given not in shipped_worlds() and (here / RULES_FILE).is_file()
+    return load_world(here if is_folder else given)
 
 
 def seal_in(path: Path | None) -> Seal | None:

@@ -21,12 +21,14 @@ from logtriage.cli.options import (
     Bundle,
     EnvUrl,
     Json,
+    OfWorld,
     SealFile,
     SplitRoles,
     check_human,
     check_served,
     role_split,
     seal_in,
+    world_in,
 )
 from logtriage.cli.screens import debrief, screen
 from logtriage.codec import encode_transcript
@@ -86,6 +88,7 @@ def play(
     bundle: Bundle = None,
     env_url: EnvUrl = None,
     seal_file: SealFile = None,
+    of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
     """Triage an incident yourself, or watch a policy, and see the grade explained.
@@ -102,7 +105,7 @@ def play(
     check_human((policy,), roles)
     if env_url is not None:
         check_served(roles, recorded=bundle is not None or is_recorded(incident_id))
-    incident = Incidents.of(bundle, seal_in(seal_file))(incident_id)
+    incident = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))(incident_id)
     console = messages() if as_json else results()
     full_screen = policy == HUMAN and env_url is None and not plain and _is_terminal()
     if full_screen and (hint := _missing_desk()) is not None:
@@ -211,13 +214,20 @@ def _play_served(
     """:func:`_play` on a server; the state is ours, made of the same actions."""
     from logtriage.evaluation import failure_of
     from logtriage.server import RemoteEnv
-    from logtriage.server.remote import ConnectionLost, ServerError, check_grade, remote_steps
+    from logtriage.server.remote import (
+        ConnectionLost,
+        ServerError,
+        check_grade,
+        named_to_server,
+        remote_steps,
+    )
 
     state = initial_state(incident)
     with RemoteEnv(url) as env:
-        last = opened = env.reset(incident=incident.id, show_id=True, view=True)
+        last = opened = env.reset(**named_to_server(incident))
         try:
-            for action, observation, served in remote_steps(env, opened, _factory(policy, console)):
+            factory, world = _factory(policy, console), incident.world
+            for action, observation, served in remote_steps(env, opened, factory, world):
                 last = served
                 if action is not None:
                     state = transition(state, action)

@@ -41,9 +41,9 @@ def compare(
     different rubrics are not compared, nor are runs with different seals.
     """
     from logtriage.cli.tables import print_comparisons
-    from logtriage.evaluation import check_seals, compare_runs, load_run
+    from logtriage.evaluation import check_drawn_alike, compare_runs, load_run
 
-    check_seals(run_a, run_b)
+    check_drawn_alike(run_a, run_b)
     seal = seal_in(seal_file)
     a, b = load_run(run_a, seal=seal), load_run(run_b, seal=seal)
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)

@@ -2,14 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-import attrs
 import typer
 
 from logtriage.cli.completion import complete_task
 from logtriage.cli.console import note
-from logtriage.cli.options import SealFile
+from logtriage.cli.options import OfWorld, SealFile, world_in
 from logtriage.drawing.sealing import seal_at_hand
 from logtriage.errors import InvalidInput
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
@@ -30,6 +29,7 @@ def serve(
             autocompletion=complete_task,
         ),
     ] = None,
+    of_world: OfWorld = None,
     max_sessions: Annotated[
         int, typer.Option(metavar="N", help="Most sessions at a time.")
     ] = _DEFAULT.max_sessions,
@@ -85,6 +85,8 @@ def serve(
     from logtriage.server import serve as serve_now
 
     given = os.environ.get(TOKEN_VARIABLE) if token_file is None else _read(token_file)
+    chosen: dict[str, Any] = {"tasks": task, "per_address": per_address}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
     settings = Settings(
         host=host,
         port=port,
@@ -100,10 +102,9 @@ def serve(
         seal=seal_at_hand(seal_file),
         ledger=ledger,
         run=run,
-        **({} if per_address is None else {"per_address": per_address}),
+        world=world_in(of_world),
+        **chosen,
     )
-    if task is not None:
-        settings = attrs.evolve(settings, tasks=task)
     if settings.token is None:
         note("no token: anyone who can log in to this machine can use this server", "dim")
     if settings.seal is not None:

@@ -7,9 +7,10 @@ from rich.text import Text
 
 from logtriage.actions import SEVERITIES
 from logtriage.cli.screens import facts, heading
-from logtriage.rendering.signature_table import GROUPS, shares_of, told_shares
-from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
-from logtriage.world.setting import FULL, NAMED, Setting
+from logtriage.rendering.signature_table import groups_of, shares_of, told_shares
+from logtriage.tasks import BENCHMARK_FOG, TaskSpec, tasks_of
+from logtriage.world.model import World
+from logtriage.world.setting import FULL, Setting
 
 
 def sheet(task: TaskSpec) -> RenderableType:
@@ -26,7 +27,16 @@ def sheet(task: TaskSpec) -> RenderableType:
         ]
     rows.append(("rubric", task.rubric))
     if task.fog == BENCHMARK_FOG:
-        rows.append(("other fog", ", ".join(one.id for one in TASKS if _is_sibling(one, task))))
+        rows.append(
+            (
+                "other fog",
+                ", ".join(
+                    one.id for one in tasks_of(task.world).values() if _is_sibling(one, task)
+                ),
+            )
+        )
+    if task.version is None:
+        rows.append(("world", f"{task.world.name}, fingerprint {task.world.fingerprint}"))
     rows.extend(("history", entry) for entry in task.history)
     return facts(rows)
 
@@ -38,11 +48,12 @@ def _is_sibling(one: TaskSpec, task: TaskSpec) -> bool:
 
 def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
     """The public constants of a world."""
-    named = f", {100 * NAMED[setting.fog] / FULL:.0f} % of the root's own lines name their cause"
+    share = setting.world.naming_weights[setting.fog]
+    named = f", {100 * share / FULL:.0f} % of the root's own lines name their cause"
     yield (
         "fog",
         f"level {setting.fog}: {100 * setting.fog_weight / FULL:.0f} % of the readings say what "
-        f"any service might say{named if NAMED[setting.fog] else ''}",
+        f"any service might say{named if share else ''}",
     )
     yield "par", f"{setting.par} ticks, {setting.par_benign} for a benign incident"
     yield "onset", f"{setting.onset} minutes before tick 0"
@@ -63,22 +74,22 @@ def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
         yield "signs", f"grow from half strength at tick 0 to full at tick {setting.grows_for}"
 
 
-def signatures() -> RenderableType:
-    """The signature table: by condition and sort of cell, the share of every token."""
+def signatures(world: World) -> RenderableType:
+    """The signature table of a world: by condition and sort of cell, the share of every token."""
     parts: list[RenderableType] = [
         Text("Percentages before fog. A token without sense at a tier becomes the ordinary one.")
     ]
-    for title, group in GROUPS.items():
+    for title, group in groups_of(world).items():
         parts += [Text(), heading(title.upper())]
         for name, signature in group.items():
-            rows = [(sort, told_shares(shares)) for sort, shares in shares_of(signature)]
+            rows = [(sort, told_shares(shares)) for sort, shares in shares_of(world, signature)]
             parts += [Text(name, "bold"), facts(rows)]
     return Group(*parts)
 
 
-def signatures_json() -> dict[str, dict[str, dict[str, dict[str, int]]]]:
+def signatures_json(world: World) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
     """The same as JSON data: group, condition, sort, token, per cent."""
     return {
-        title: {name: dict(shares_of(signature)) for name, signature in group.items()}
-        for title, group in GROUPS.items()
+        title: {name: dict(shares_of(world, signature)) for name, signature in group.items()}
+        for title, group in groups_of(world).items()
     }

@@ -15,7 +15,7 @@ from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Resolver
 from logtriage.incident import Incident
 from logtriage.roles.splits import get_role_split
-from logtriage.transcript import COMPLETED, ROLE_SPLIT, TICKS, Transcript, check_seal, plays_of
+from logtriage.transcript import COMPLETED, ROLE_SPLIT, TICKS, Transcript, check_drawn, plays_of
 
 #: Where the id of the incident may stand, in the order in which it is looked for.
 INCIDENT_AT: Final = (
@@ -45,7 +45,18 @@ MESSAGES_AT: Final = (
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
 _OWN_KEYS: Final = frozenset(
-    {"schema", "incident", "actions", "status", "agent", "error", "seal", ROLE_SPLIT, TICKS}
+    {
+        "schema",
+        "incident",
+        "actions",
+        "status",
+        "agent",
+        "error",
+        "seal",
+        "world",
+        ROLE_SPLIT,
+        TICKS,
+    }
 )
 
 
@@ -64,7 +75,7 @@ def transcript_of_row(
     :func:`~logtriage.conversations.wires.actions_of_conversation`. A row with an
     ``error`` (or ``errors``) gets it as its status, so that it is not scored. Short
     plain fields of the row are kept. A row of a sealed incident must have ``seal``, the
-    fingerprint of its key, beside the id.
+    fingerprint of its key, beside the id; one of another world than the default one ``world``.
 
     Raises:
         TranscriptError: naming the field and what was expected.
@@ -93,7 +104,13 @@ def transcript_of_row(
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     extra = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
     return Transcript(
-        incident.id, tuple(wires), _status(row), _agent(row), extra, seal=incident.seal
+        incident.id,
+        tuple(wires),
+        _status(row),
+        _agent(row),
+        extra,
+        seal=incident.seal,
+        world=incident.world_mark,
     )
 
 
@@ -142,6 +159,7 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
         ticks=ticks,
         seal=incident.seal,
         role_split=split.name,
+        world=incident.world_mark,
     )
 
 
@@ -169,12 +187,14 @@ def _at(row: Mapping[str, Any], path: str) -> Any:
 
 
 def _incident(row: Mapping[str, Any], incident_at: str | None, resolve: Resolver) -> Incident:
-    """The incident of a row, of the very key that the row says if it is sealed."""
+    """The incident of a row: of the very key, and in the very world, that the row says."""
     path, found = _incident_id(row, incident_at)
     incident = resolve(found)
-    if incident.seal is not None:
-        said = _at(row, f"{path.rpartition('.')[0]}.seal".removeprefix("."))
-        check_seal(said if isinstance(said, str) else None, incident)
+    if incident.seal is not None or incident.world_mark is not None:
+        beside = path.rpartition(".")[0]
+        said = (_at(row, f"{beside}.{name}".removeprefix(".")) for name in ("seal", "world"))
+        seal, world = (one if isinstance(one, str) else None for one in said)
+        check_drawn(seal, world, incident)
     return incident
 
 

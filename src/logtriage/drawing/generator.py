@@ -7,41 +7,54 @@ import attrs
 from logtriage._lib.seal import Seal
 from logtriage.drawing.ids import IncidentId, is_sealed, parse_incident_id
 from logtriage.drawing.incidents import draw_world, truth_of
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, kind_of
 from logtriage.incident import ClosingRules, Incident
-from logtriage.tasks import TaskSpec
-from logtriage.topology import SEVEN_SERVICES, Topology
+from logtriage.tasks import TaskSpec, setting_of, world_of_id
+from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis
+from logtriage.world.loading import WorldLike
+from logtriage.world.model import World
 from logtriage.world.originals import ORIGINALS
-from logtriage.world.setting import SETTINGS
 from logtriage.world.simulation import Simulation
 
 
-def make_incident(incident_id: str, *, seal: Seal | None = None) -> Incident:
+def make_incident(
+    incident_id: str, *, seal: Seal | None = None, world: WorldLike | None = None
+) -> Incident:
     """The incident of that id: the same on every machine, in every process.
 
-    ``seal`` holds the key of sealed incidents; others are drawn without.
+    Args:
+        incident_id: ``<task>/<split>/<index>``; a task of any world but the default one is
+            ``<world>:<task>``.
+        seal: the key of sealed incidents; others are drawn without.
+        world: the world of the incident: a :class:`~logtriage.world.model.World`, the name of a
+            shipped one or of one in ``LOGTRIAGE_WORLDS``, or a folder, which is read at each
+            call. The id may then leave it out. Without ``world``, the id says it.
 
     Raises:
-        UnknownName: for an unknown task or split.
-        InvalidInput: for an id that is not ``<task>/<split>/<index>``, and for a split that
-            the task lacks.
+        UnknownName: for an unknown world, task or split.
+        InvalidInput: for an id that is not ``<task>/<split>/<index>``, for one of another
+            world, and for a split that the task lacks.
+        WorldError, OSError: for a world that cannot be used.
         SealError: for a sealed incident without its seal.
     """
+    if not isinstance(incident_id, str):
+        raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(incident_id)}")
+    of = world_of_id(incident_id, world)
     if seal is None or not is_sealed(incident_id):
-        return open_incident(incident_id)
-    parsed = parse_incident_id(incident_id, seal)
+        return open_incident(incident_id, of)
+    parsed = parse_incident_id(incident_id, seal, of)
     return draw_incident(parsed.task, parsed)
 
 
 @lru_cache(maxsize=4096)
-def open_incident(incident_id: str) -> Incident:
+def open_incident(incident_id: str, world: World) -> Incident:
     """The incident of an id that needs no key; what is kept here tells of none.
 
     Raises:
         UnknownName, InvalidInput, SealError: as :func:`make_incident`.
     """
-    parsed = parse_incident_id(incident_id)
+    parsed = parse_incident_id(incident_id, world=world)
     if parsed.task.original:
         return _original_incident(parsed)
     return draw_incident(parsed.task, parsed)
@@ -68,13 +81,15 @@ def draw_incident(
 
 def _original_incident(incident_id: IncidentId) -> Incident:
     """The fixed truth of a ``*-v0`` task; only its telemetry depends on the seed."""
-    task, topology = incident_id.task, SEVEN_SERVICES
+    task, topology = incident_id.task, incident_id.task.topology
+    assert topology is not None
     original = ORIGINALS[task.name]
     root = topology.index(original.service)
     faults = Hypothesis(tuple((kind, root) for kind in original.kinds))
-    world = Simulation(
-        # None of them is benign, and nobody is told that some are.
-        attrs.evolve(SETTINGS[task.name](0), benign=0),
+    # None of them is benign, and nobody is told that some are.
+    setting = attrs.evolve(setting_of(task.world, task.world.tasks[task.name], 0), benign=0)
+    simulation = Simulation(
+        setting,
         topology,
         topology.owners,
         incident_id.seed,
@@ -88,8 +103,8 @@ def _original_incident(incident_id: IncidentId) -> Incident:
         horizon=task.horizon,
         topology=topology,
         directory=topology.owners,
-        truth=truth_of(topology, original.teams, faults, original.severity),
-        telemetry=world,
+        truth=truth_of(setting.world, topology, original.teams, faults, original.severity),
+        telemetry=simulation,
         closing=ClosingRules(wrong_page=False, ignore_only_p1=True),
         rubric=task.rubric,
     )

@@ -1,4 +1,7 @@
-"""Ids of incidents, ``<task>/<split>/<index>``, and the seed that each stands for."""
+"""Ids of incidents, ``<task>/<split>/<index>``, and the seed that each stands for.
+
+A task of any world but the default one is named ``<world>:<task>``.
+"""
 
 from functools import lru_cache
 from typing import Final
@@ -8,9 +11,8 @@ import attrs
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.errors import InvalidInput, SealError, UnknownName, kind_of
 from logtriage.rng import hash_name
-from logtriage.tasks import DRAWN_TASKS, TASKS, TaskSpec, get_task
-
-_TASKS: Final = frozenset(task.id for task in TASKS)
+from logtriage.tasks import DEFAULT_TASKS, DRAWN_TASKS, OF_WORLD, TaskSpec, get_task
+from logtriage.world.loading import WorldLike
 
 #: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")
@@ -96,11 +98,15 @@ def _scramble62(value: int) -> int:
     return value
 
 
-def parse_incident_id(text: str, seal: Seal | None = None) -> IncidentId:
+def parse_incident_id(
+    text: str, seal: Seal | None = None, world: WorldLike | None = None
+) -> IncidentId:
     """Read ``<task>/<split>/<index>``; ``seal`` is kept if that is a sealed incident.
 
+    ``world`` is that of the task, as in :func:`~logtriage.tasks.get_task`.
+
     Raises:
-        UnknownName: for an unknown task or split.
+        UnknownName: for an unknown world, task or split.
         InvalidInput: for a split that the task lacks, and for anything else that is not an
             id in canonical form.
     """
@@ -108,10 +114,10 @@ def parse_incident_id(text: str, seal: Seal | None = None) -> IncidentId:
         raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
     parts = text.split("/")
     if len(parts) == 2 and parts[1] in ALL_SPLITS:
-        get_task(parts[0])  # an unknown task is told before the number that is missing
+        get_task(parts[0], world)  # an unknown task is told before the number that is missing
     if len(parts) != 3:
         raise InvalidInput(f"incident id {text!r:.200}: {_missing(parts)}")
-    task = get_task(parts[0])
+    task = get_task(parts[0], world)
     check_split(task, parts[1])
     return IncidentId(task, parts[1], index_of(text), seal if parts[1] == SEALED else None)
 
@@ -143,21 +149,25 @@ def indices(count: int, start: int = 0) -> range:
     return range(start, start + count)
 
 
-def incident_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
+def incident_ids(
+    task_id: str, split: str, count: int, start: int = 0, *, world: WorldLike | None = None
+) -> tuple[str, ...]:
     """The ids ``start`` to ``start + count - 1`` of a split.
 
+    ``world`` is that of the task, as in :func:`~logtriage.tasks.get_task`.
+
     Raises:
-        UnknownName: for an unknown task or split.
+        UnknownName: for an unknown world, task or split.
         InvalidInput: for a split that the task lacks, and for a negative count or start.
     """
-    task = get_task(task_id)
+    task = get_task(task_id, world)
     check_split(task, split)
     return tuple(f"{task.id}/{split}/{index}" for index in indices(count, start))
 
 
 def _missing(parts: list[str]) -> str:
     """What an id of fewer or more than three parts lacks."""
-    if parts[0] not in _TASKS or len(parts) > 2:
+    if not is_of_task(parts[0]) or len(parts) > 2:
         return "expected <task>/<split>/<index>"
     if len(parts) == 1:
         return f"the split and the number are missing; expected {parts[0]}/test/0, for example"
@@ -166,5 +176,9 @@ def _missing(parts: list[str]) -> str:
 
 
 def is_of_task(incident_id: str) -> bool:
-    """Whether an id begins with a task's, as that of a drawn incident does."""
-    return incident_id.partition("/")[0] in _TASKS
+    """Whether an id begins with a task's, as that of a drawn incident does.
+
+    Worlds other than the default one are not read for it: what names one counts.
+    """
+    task = incident_id.partition("/")[0]
+    return task in DEFAULT_TASKS or OF_WORLD in task

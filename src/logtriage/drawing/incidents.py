@@ -10,11 +10,11 @@ from logtriage.errors import InvalidInput
 from logtriage.incident import Fault, Incident, Part, Truth
 from logtriage.rng import Draws, below, draw, hash_name, subkey
 from logtriage.tasks import TaskSpec
-from logtriage.topology import FIVE_TEAMS, Topology
+from logtriage.topology import Topology
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Hypothesis, accepted_remedies, secondary, teams_of
+from logtriage.world.model import World
 from logtriage.world.prior import prior
-from logtriage.world.runbook import class_teams
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation, draw_truth
 from logtriage.world.topologies import random_topology
@@ -39,11 +39,6 @@ class Slot(IntEnum):
 PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
 #: What it may be worth to hand an incident over at once.
 PRICES_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
-#: Share of ``ood`` incidents on a random topology, per mille, and its size.
-_RANDOM_SHARE: Final = 500
-_RANDOM_SIZES: Final = (5, 30)
-#: Sizes of the topologies of fleets.
-_FLEET_SIZES: Final = (20, 60)
 #: Phrasing groups: train and val share one, and so do test and sealed.
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
@@ -65,8 +60,9 @@ def draw_world(
         )
     seed = incident_id.seed
     draws = Draws(seed, TRUTH_STREAM)
-    topology, held = _topology(task, incident_id, seed, draws, own)
-    directory = _directory(seed, topology)
+    world = setting.world
+    topology, held = _topology(task, world, incident_id, draws, own)
+    directory = _directory(world, seed, topology)
     if setting.several:
         sets = set_prior(setting, topology, held)
         truth = sets.pick(draws.bits(Slot.COUNT), draws.bits(Slot.TRUTH))
@@ -75,7 +71,7 @@ def draw_world(
     severity = Severity.P3
     if truth.faults:
         severity = SEVERITIES[draws.weighted(setting.severities, Slot.SEVERITY)]
-    world = Simulation(
+    simulation = Simulation(
         setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
     )
     name = str(incident_id) if own is None else f"{incident_id}@{own.name}"
@@ -85,8 +81,10 @@ def draw_world(
         horizon=task.horizon,
         topology=topology,
         directory=directory,
-        truth=truth_of(topology, teams_of(topology, directory, truth), truth, severity),
-        telemetry=world,
+        truth=truth_of(
+            world, topology, teams_of(world, topology, directory, truth), truth, severity
+        ),
+        telemetry=simulation,
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
         price_of_silence=PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)],
@@ -101,39 +99,33 @@ def price_of_hand_over(seed: int) -> float:
 
 
 def _topology(
-    task: TaskSpec, incident_id: IncidentId, seed: int, draws: Draws, own: Topology | None
+    task: TaskSpec, world: World, incident_id: IncidentId, draws: Draws, own: Topology | None
 ) -> tuple[Topology, bool | None]:
     """The topology, and which (service, fault) pairs its prior holds back."""
     if own is not None:
         return own, None
-    ood = incident_id.split == "ood"
+    ood, drawn = incident_id.split == "ood", world.rules.drawn_topologies
     if task.topology is None:
-        sizes = _FLEET_SIZES
-    elif ood and draws.chance(_RANDOM_SHARE, Slot.RANDOM_TOPOLOGY):
-        sizes = _RANDOM_SIZES
+        sizes = task.services
+        assert sizes is not None  # or it had a topology
+    elif ood and drawn and draws.chance(drawn.ood_share, Slot.RANDOM_TOPOLOGY):
+        sizes = drawn.ood_services
     else:
         return task.topology, ood
     size = draws.between(*sizes, Slot.TOPOLOGY_SIZE)
-    return random_topology(seed, size, FIVE_TEAMS.teams), None
+    return random_topology(incident_id.seed, size, world.rules.teams, world), None
 
 
-def _directory(seed: int, topology: Topology) -> tuple[str, ...]:
+def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
     """An owner for each service, evenly among the teams that are not paged for a class."""
-    owners, key = owning_teams(topology), subkey(seed, DIRECTORY_STREAM)
+    owners, key = world.owning_teams(topology), subkey(seed, DIRECTORY_STREAM)
     count = len(owners)
     return tuple([owners[below(draw(key, 0, one), count)] for one in range(len(topology))])
 
 
-@lru_cache(maxsize=4096)
-def owning_teams(topology: Topology) -> tuple[str, ...]:
-    """The teams that may own a service: those that are not paged for a class of faults."""
-    special = class_teams(topology)
-    return tuple(team for team in topology.teams if team not in special) or topology.teams
-
-
 @lru_cache(maxsize=65_536)
 def truth_of(
-    topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
+    world: World, topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
     """The answer of an incident in which a hypothesis holds, and these teams are to be paged.
 
@@ -146,26 +138,28 @@ def truth_of(
         severity=severity,
         root_causes=frozenset(names[service] for service in truth.services),
         teams=frozenset(teams),
-        remedies=_remedies(topology, truth),
-        several=_parts(topology, teams, truth) if len(truth.services) > 1 else (),
+        remedies=_remedies(world, topology, truth),
+        several=_parts(world, topology, teams, truth) if len(truth.services) > 1 else (),
     )
 
 
-def _parts(topology: Topology, teams: tuple[str, ...], truth: Hypothesis) -> tuple[Part, ...]:
-    brought_about = secondary(topology, truth)
+def _parts(
+    world: World, topology: Topology, teams: tuple[str, ...], truth: Hypothesis
+) -> tuple[Part, ...]:
+    brought_about = secondary(world, topology, truth)
     return tuple(
         Part(
             Fault(kind, topology.names[service]),
             frozenset({topology.names[service]}),
             frozenset({team}),
-            _remedies(topology, Hypothesis(((kind, service),))),
+            _remedies(world, topology, Hypothesis(((kind, service),))),
             service in brought_about,
         )
         for (kind, service), team in zip(truth.faults, teams, strict=True)
     )
 
 
-def _remedies(topology: Topology, truth: Hypothesis) -> frozenset[tuple[Remedy, str]]:
+def _remedies(world: World, topology: Topology, truth: Hypothesis) -> frozenset[tuple[Remedy, str]]:
     return frozenset(
-        (Remedy(remedy), service) for remedy, service in accepted_remedies(topology, truth)
+        (Remedy(remedy), service) for remedy, service in accepted_remedies(world, topology, truth)
     )

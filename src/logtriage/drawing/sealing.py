@@ -15,6 +15,7 @@ from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import SEALED, is_sealed
 from logtriage.errors import SealError
 from logtriage.incident import Incident
+from logtriage.world.loading import WorldLike
 
 #: Random bytes of a new key, which is written as twice as many hex digits.
 _NEW_KEY: Final = 32
@@ -115,7 +116,9 @@ def seal_of_run(fingerprint: str | None, given: Seal | None, where: str) -> Seal
     return seal
 
 
-def incident_of(incident_id: str, seal: Seal | None = None) -> Incident:
+def incident_of(
+    incident_id: str, seal: Seal | None = None, world: WorldLike | None = None
+) -> Incident:
     """:func:`make_incident`; a sealed one with ``seal``, or else the environment's.
 
     Raises:
@@ -123,4 +126,4 @@ def incident_of(incident_id: str, seal: Seal | None = None) -> Incident:
     """
     if seal is None and is_sealed(incident_id):
         seal = seal_of_environment()
-    return make_incident(incident_id, seal=seal)
+    return make_incident(incident_id, seal=seal, world=world)

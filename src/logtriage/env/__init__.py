@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
 
 from logtriage.env.batched import TriageVectorEnv
 from logtriage.env.scalar import TriageEnv
-from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
+from logtriage.tasks import BENCHMARK_FOG, DEFAULT_TASKS
 
 __all__ = ["ENV_IDS", "TriageEnv", "TriageVectorEnv"]
 
@@ -36,14 +36,17 @@ _NAMES = {
 }
 
 
-def _env_id(task: TaskSpec) -> str:
+def _env_id(name: str, fog: int) -> str:
     """As the task's, but that Gymnasium wants the version last."""
-    fog = "" if task.fog in (None, BENCHMARK_FOG) else f"-fog{task.fog}"
-    return f"logtriage/{_NAMES[task.name]}{fog}-v{task.version}"
+    level = "" if fog == BENCHMARK_FOG else f"-fog{fog}"
+    return f"logtriage/{_NAMES[name]}{level}-v2"
 
 
-#: What is registered with Gymnasium: the id, and the task that it stands for.
-ENV_IDS: dict[str, str] = {_env_id(task): task.id for task in TASKS if not task.original}
+#: What is registered with Gymnasium: the id, and the task that it stands for. Tasks of other
+#: worlds are made by ``TriageEnv("tiny:outage")``.
+ENV_IDS: dict[str, str] = {
+    _env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items() if fog is not None
+}
 
 for _id, _task in ENV_IDS.items():
     gymnasium.register(

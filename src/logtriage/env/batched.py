@@ -21,6 +21,7 @@ from logtriage.vector import BatchedTriage, BeliefScreens, Step
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.layout import Floats
 from logtriage.vector.shaping import BatchedShaping
+from logtriage.world.loading import WorldLike
 
 Bools = NDArray[np.bool_]
 #: What a row shows: the counts of tokens, or what an ideal observer believes after them.
@@ -54,6 +55,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
             step told, as :func:`logtriage.belief.shaping.shaped_reward`; ``infos`` then hold the
             ``potential`` (N,), too. A belief is held in each row, which takes time.
+        world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
+            without it, the task's id says it.
 
     Raises:
         UnknownName: for a task, split or kind of observations that does not exist.
@@ -80,6 +83,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         observations: Observations = "tokens",
         show_id: bool = False,
         shaping: float | None = None,
+        world: WorldLike | None = None,
     ) -> None:
         if num_envs < 1:
             raise InvalidInput(f"num_envs must be at least 1, got {num_envs}")
@@ -90,9 +94,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             )
         if observations not in OBSERVATIONS:
             raise UnknownName("kind of observations", observations, OBSERVATIONS)
-        self._playlist = Playlist(task, split, topology is not None)
-        given = tuple(task) if isinstance(task, Mapping) else task
-        self._batch = BatchedTriage(given, topology=topology, rubric=rubric)
+        self._playlist = Playlist(task, split, topology is not None, world)
+        self._batch = BatchedTriage(self._playlist.tasks, topology=topology, rubric=rubric)
         self.tasks = tuple(one.id for one in self._batch.tasks)
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
         self._beliefs: BeliefScreens | None = None

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from logtriage._lib.seal import Seal
 from logtriage.drawing.generator import draw_incident, make_incident
 from logtriage.drawing.ids import IncidentId
@@ -16,8 +14,9 @@ from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.incident import Incident
 from logtriage.state import State
-from logtriage.tasks import TASKS, TaskSpec, get_task
+from logtriage.tasks import is_registered, task_of
 from logtriage.topology import Topology
+from logtriage.world.loading import WorldLike
 
 
 class Incidents:
@@ -38,13 +37,14 @@ class Incidents:
         topology: Topology | None,
         seal: Seal | None = None,
         horizon: int | None = None,
+        world: WorldLike | None = None,
     ) -> None:
         if isinstance(tasks, Mapping):
             if horizon is not None:
                 raise InvalidInput(f"horizon {horizon!r}: can be given for one task, not several")
         else:
-            tasks = task_of(tasks, horizon)
-        self.playlist = Playlist(tasks, split, topology is not None)
+            tasks = task_of(tasks, world, horizon)
+        self.playlist = Playlist(tasks, split, topology is not None, world)
         self.tasks = self.playlist.tasks
         self.task = self.tasks[0]
         self.number = 0
@@ -65,20 +65,9 @@ class Incidents:
         self.number, index = int(numbers[0]), int(indices[0])
         task = self.tasks[self.number]
         name = IncidentId(task, self._split, index, self._seal)
-        if self._own is None and task in TASKS:
-            return index, make_incident(str(name), seal=self._seal)
+        if self._own is None and is_registered(task):
+            return index, make_incident(str(name), seal=self._seal, world=task.world)
         return index, draw_incident(task, name, self._own)
-
-
-def task_of(task: str | TaskSpec, horizon: Any) -> TaskSpec:
-    """The task, with another horizon if one is given.
-
-    Raises:
-        UnknownName: for a task that does not exist.
-        InvalidInput: for a horizon of no ticks.
-    """
-    spec = task if isinstance(task, TaskSpec) else get_task(task)
-    return spec if horizon is None else attrs.evolve(spec, horizon=horizon)
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from logtriage.drawing.ids import MAX_INDEX, SPLITS, check_split, parse_incident_id
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import TaskSpec, get_task
+from logtriage.tasks import TaskSpec, task_of
+from logtriage.world.loading import WorldLike
 
 Ints = NDArray[np.int64]
 #: A task, by its id or as a sheet, or several with weights.
@@ -29,13 +30,13 @@ class Playlist:
             topology of one's own, and for weights that are none.
     """
 
-    def __init__(self, tasks: Tasks, split: str, own_topology: bool) -> None:
-        if isinstance(tasks, Mapping):
-            self.tasks = tuple(map(get_task, tasks))
-            self.set_weights(tasks)
-        else:
-            self.tasks = (tasks if isinstance(tasks, TaskSpec) else get_task(tasks),)
-            self.set_weights({self.tasks[0].id: 1.0})
+    def __init__(
+        self, tasks: Tasks, split: str, own_topology: bool, world: WorldLike | None = None
+    ) -> None:
+        weights = tasks if isinstance(tasks, Mapping) else {tasks: 1.0}
+        self.tasks = tuple(task_of(one, world) for one in weights)
+        names = (task.id for task in self.tasks)
+        self.set_weights(dict(zip(names, weights.values(), strict=True)))
         for task in self.tasks:
             _check_playable(task, split, own_topology)
         self._split = split
@@ -124,7 +125,7 @@ class Playlist:
         """The number of an incident's task, and its index."""
         names = " or ".join(f"{task.id}/{self._split}/…" for task in self.tasks)
         if isinstance(one, str):
-            parsed = parse_incident_id(one)
+            parsed = parse_incident_id(one, world=self.tasks[0].world)
             known = [task.id for task in self.tasks]
             if parsed.task.id not in known or parsed.split != self._split:
                 raise InvalidInput(

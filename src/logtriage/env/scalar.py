@@ -25,6 +25,7 @@ from logtriage.vector.layout import Floats
 from logtriage.vector.shaping import checked_discount
 from logtriage.vector.tokens.layout import layout_of_tasks
 from logtriage.vector.tokens.setting import check_together
+from logtriage.world.loading import WorldLike
 
 
 class TriageEnv(gymnasium.Env[Floats, np.int64]):
@@ -49,6 +50,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
             step told: :func:`logtriage.belief.shaping.shaped_reward`; ``info`` then holds the
             ``potential``, too.
+        world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
+            without it, the task's id says it.
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
@@ -70,11 +73,12 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         render_mode: str | None = None,
         show_id: bool = False,
         shaping: float | None = None,
+        world: WorldLike | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._incidents = Incidents(task, split, topology)
+        self._incidents = Incidents(task, split, topology, world=world)
         self._rubric = rubric
         if shaping is not None:
             shaping = checked_discount(self._incidents.task, rubric, shaping)

@@ -9,7 +9,7 @@ resumed, loaded, compared and sent to others. Every figure is derived from the
 transcripts in it, by the one grader.
 """
 
-from logtriage.evaluation.compare import Comparison, check_seals, compare_runs
+from logtriage.evaluation.compare import Comparison, check_drawn_alike, compare_runs
 from logtriage.evaluation.episodes import (
     PolicyFailure,
     failure_of,
@@ -76,7 +76,7 @@ __all__ = [
     "Verdict",
     "augrc",
     "brier",
-    "check_seals",
+    "check_drawn_alike",
     "compare_runs",
     "evaluate",
     "explain_run",

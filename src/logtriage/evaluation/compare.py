@@ -76,6 +76,7 @@ def compare_runs(
         InvalidInput: if there is nothing to pair: no policy, task or scored incident
             in common.
         RubricError: if a task was graded by different rubrics.
+        InvalidInput: if they are runs of different worlds.
         SealError: if one run is sealed and the other not, or by another key.
     """
     pairs, tasks = pair_runs(a, b, policy_a, policy_b)
@@ -94,7 +95,7 @@ def pair_runs(
     Raises:
         UnknownName, InvalidInput, RubricError, SealError: as :func:`compare_runs`.
     """
-    _same_seal((a.directory, a.manifest), (b.directory, b.manifest))
+    _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
     pairs = _pairs(a, b, policy_a, policy_b)
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
@@ -201,18 +202,29 @@ def _bound(scores: Mapping[str, float], planned: Collection[str]) -> float:
     return found
 
 
-def check_seals(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
-    """See that two runs are under the same seal, or both under none; needs no key.
+def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
+    """See that two runs are of one world, and under the same seal or both under none.
+
+    It needs no key.
 
     Raises:
-        SealError: if they are not.
-        InvalidInput: if a directory holds no run, or a damaged one.
+        SealError: if they are under different seals.
+        InvalidInput: if they are of different worlds, or a directory holds no run, or a damaged
+            one.
     """
     a, b = Path(run_a), Path(run_b)
-    _same_seal((a, read_manifest(a)), (b, read_manifest(b)))
+    _drawn_alike((a, read_manifest(a)), (b, read_manifest(b)))
 
 
-def _same_seal(*runs: tuple[Path, Manifest]) -> None:
+def _drawn_alike(*runs: tuple[Path, Manifest]) -> None:
+    if len({manifest.spec.world for _, manifest in runs}) > 1:
+        worlds = ", ".join(
+            f"{directory} is of {one.spec.world.name!r} ({one.spec.world.fingerprint})"
+            for directory, one in runs
+        )
+        raise InvalidInput(
+            f"runs of different worlds have no incident in common and are not compared: {worlds}"
+        )
     if len({manifest.seal for _, manifest in runs}) > 1:
         said = ", ".join(
             f"{directory} is "

@@ -16,6 +16,8 @@ from logtriage.drawing.sealing import incident_of
 from logtriage.errors import UnknownName
 from logtriage.grading import RECORDED_2
 from logtriage.incident import Incident
+from logtriage.world.loading import WorldLike, load_world
+from logtriage.world.model import World
 
 #: Stands for the recorded incidents at hand, whatever their tasks are called.
 RECORDED_TASK: Final = "recorded"
@@ -35,6 +37,10 @@ def digest_of(bundle: bytes) -> str:
     return blake2b(bundle, digest_size=8).hexdigest()
 
 
+def _loaded(world: WorldLike | None) -> World | None:
+    return world if world is None or isinstance(world, World) else load_world(world)
+
+
 @attrs.frozen
 class Incidents:
     """Finds incidents by id: a resolver for grading that can travel to other processes.
@@ -42,24 +48,32 @@ class Incidents:
     Drawn incidents (``<task>/<split>/<index>``) are always at hand. Recorded ones
     (``<source>/<name>``) come from ``bundle``, or are those that ship with the package.
     ``digest`` identifies the content of the bundle; None for the shipped ones. ``seal``
-    draws sealed incidents; None for that of the environment, if there is one.
+    draws sealed incidents; None for that of the environment, if there is one. ``world`` is
+    that of all drawn incidents; None where their ids say it.
     """
 
     bundle: Path | None = None
     digest: str | None = None
     seal: Seal | None = None
+    world: World | None = attrs.field(default=None, converter=_loaded)
 
     @classmethod
-    def of(cls, bundle: str | PathLike[str] | None, seal: Seal | None = None) -> "Incidents":
+    def of(
+        cls,
+        bundle: str | PathLike[str] | None,
+        seal: Seal | None = None,
+        world: WorldLike | None = None,
+    ) -> "Incidents":
         """With the recorded incidents of a bundle, or for None the shipped ones.
 
         Raises:
-            OSError: if the bundle cannot be read.
+            OSError: if the bundle or the world cannot be read.
+            UnknownName, WorldError: for a world that does not exist or cannot be used.
         """
         if bundle is None:
-            return cls(seal=seal)
+            return cls(seal=seal, world=world)
         path = Path(bundle)
-        return cls(path, digest_of(path.read_bytes()), seal)
+        return cls(path, digest_of(path.read_bytes()), seal, world)
 
     def __call__(self, incident_id: str) -> Incident:
         """The incident of that id.
@@ -70,7 +84,7 @@ class Incidents:
             BundleError: if the bundle is damaged.
         """
         if not is_recorded(incident_id):
-            return incident_of(incident_id, self.seal)
+            return incident_of(incident_id, self.seal, self.world)
         recorded = self.recorded()
         if self.bundle is None and incident_id not in recorded:
             recorded = _shipped()
@@ -79,7 +93,9 @@ class Incidents:
         except KeyError:
             _, _, name = incident_id.partition("/")
             if is_of_task(incident_id) or name in ALL_SPLITS:
-                return incident_of(incident_id, self.seal)  # which says what the id lacks
+                return incident_of(
+                    incident_id, self.seal, self.world
+                )  # which says what the id lacks
             raise UnknownName("recorded incident", incident_id, recorded) from None
 
     def recorded(self, task: str = RECORDED_TASK) -> Mapping[str, Incident]:

@@ -118,10 +118,10 @@ def _rubric(rubric: tuple[str, str] | None) -> str:
 
 def _incidents_of(directory: Path, manifest: Manifest, seal: Seal | None) -> Incidents:
     if manifest.bundle is None:
-        return Incidents(seal=seal)
+        return Incidents(seal=seal, world=manifest.spec.world)
     copy = next(copies_of(directory, manifest.bundle), None)
     if copy is not None:
-        return Incidents(copy, manifest.bundle, seal)
+        return Incidents(copy, manifest.bundle, seal, manifest.spec.world)
     others = [directory / name for name in BUNDLES if (directory / name).exists()]
     if not others:
         raise InvalidInput(f"{directory}: the recorded incidents ({BUNDLES[0]}) are missing")

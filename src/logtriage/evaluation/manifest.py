@@ -15,9 +15,24 @@ from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
 from logtriage.roles import RoleSplit
+from logtriage.world.default import second_world
+from logtriage.world.loading import read_content
+from logtriage.world.model import World
 
 SCHEMA: Final = "logtriage.run/1"
 RUN_FILE: Final = "run.json"
+
+
+#: The content of the world of a run, if it is another one than the default world.
+WORLD_FILE: Final = "world.json"
+
+
+@attrs.frozen
+class WorldMark:
+    """Which world it is."""
+
+    name: str
+    fingerprint: str
 
 
 @attrs.frozen
@@ -27,7 +42,8 @@ class Manifest:
     ``bundle`` is the digest of the recorded incidents that were given, if any; ``players``
     the fingerprints of the policies and teams that were given, of served models how they are
     asked; ``environment`` where the episodes are played, if not here; ``seal`` the fingerprint
-    of the key that sealed incidents are drawn with.
+    of the key that sealed incidents are drawn with. The world of its tasks is named beside its
+    fingerprint, and kept in :data:`WORLD_FILE`, unless it is the default one.
     """
 
     spec: RunSpec
@@ -37,6 +53,12 @@ class Manifest:
     players: Mapping[str, str] = attrs.field(factory=dict)
     environment: str | None = None
     seal: str | None = None
+
+    @property
+    def world(self) -> "WorldMark | None":
+        """What is said of the world of its tasks; None of the default one."""
+        world = self.spec.world
+        return None if world == second_world() else WorldMark(world.name, world.fingerprint)
 
     @classmethod
     def of(
@@ -64,6 +86,7 @@ class Manifest:
             "tasks": list(self.spec.tasks),
             "split": self.spec.split,
             "seal": self.seal,
+            **({} if self.world is None else {"world": attrs.asdict(self.world)}),
             "episodes": self.spec.episodes,
             "start": self.spec.start,
             "role_split": None if split is None else role_split_to_json(split),
@@ -93,12 +116,12 @@ def read_manifest(directory: Path) -> Manifest:
     if raw.get("schema") != SCHEMA:
         raise InvalidInput(f"{path}: schema: expected {SCHEMA!r}, got {raw.get('schema')!r}")
     try:
-        return _manifest(raw)
+        return _manifest(raw, directory)
     except LogTriageError as error:
         raise InvalidInput(f"{path}: {error}") from None
 
 
-def _manifest(raw: Mapping[str, Any]) -> Manifest:
+def _manifest(raw: Mapping[str, Any], directory: Path) -> Manifest:
     rubrics = {}
     for task, one in _field(raw, "rubrics", dict).items():
         if not isinstance(one, dict):
@@ -120,6 +143,7 @@ def _manifest(raw: Mapping[str, Any]) -> Manifest:
             _field(raw, "episodes", int),
             _field(raw, "start", int),
             None if split is None else _role_split(raw),
+            world=_world(raw, directory) if "world" in raw else None,
         ),
         _field(raw, "logtriage", str),
         rubrics,
@@ -128,6 +152,19 @@ def _manifest(raw: Mapping[str, Any]) -> Manifest:
         None if place is None else _field(raw, "environment", str),
         None if seal is None else _field(raw, "seal", str),
     )
+
+
+def _world(raw: Mapping[str, Any], directory: Path) -> World:
+    """The world of a run, out of the copy of its content."""
+    said = _field(raw, "world", dict)
+    mark = WorldMark(_field(said, "name", str), _field(said, "fingerprint", str))
+    world = read_content(directory / WORLD_FILE)
+    if world.fingerprint != mark.fingerprint:
+        raise InvalidInput(
+            f"world: played in {mark.name!r} ({mark.fingerprint!r:.40}), and {WORLD_FILE} holds "
+            f"{world.name!r} ({world.fingerprint})"
+        )
+    return world
 
 
 def _role_split(raw: Mapping[str, Any]) -> RoleSplit:

@@ -23,7 +23,7 @@ from logtriage.incident import Incident
 from logtriage.joint import hears
 from logtriage.policies.told_tokens import read
 from logtriage.roles import RoleSplit
-from logtriage.roles.words import NO_FAULT, REPORT_WORDS, TOKEN_WORDS
+from logtriage.roles.words import NO_FAULT, report_words
 from logtriage.state import State
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
@@ -34,8 +34,6 @@ EPISODES = 50
 PRIOR_COUNT = 2.0
 #: A truth that was talked out of all belief counts as this likely.
 LEAST = 2.0**-30
-#: Words that are about the kind of a fault.
-_KINDS = frozenset((*REPORT_WORDS, *TOKEN_WORDS))
 
 
 @attrs.frozen
@@ -164,7 +162,7 @@ class _Codes:
             world = state.incident.simulation
             assert world is not None  # states without one were left out
             for _, report in state.facts.reports:
-                for sort, word in _named(report.message, state.incident.topology.names):
+                for sort, word in _named(report.message, state.incident):
                     truth = _about(sort, world.truth, state.incident.topology.names)
                     key = f"{report.by} {sort}", truth
                     self._counts.setdefault(key, Counter())[word] += 1
@@ -174,7 +172,7 @@ class _Codes:
     def bits(self, incident: Incident, report: Report, before: Belief, place: int) -> float | None:
         """What a report tells of the truth at a place, by its speaker's words elsewhere."""
         names = incident.topology.names
-        said = _named(report.message, names)
+        said = _named(report.message, incident)
         if not said:
             return None
         likely = [1.0] * len(before.hypotheses)
@@ -207,13 +205,16 @@ class _Codes:
         return (mine[word] + PRIOR_COUNT * habit) / (mine.total() + PRIOR_COUNT)
 
 
-def _named(message: str, names: Sequence[str]) -> list[tuple[str, str]]:
+def _named(message: str, incident: Incident) -> list[tuple[str, str]]:
     """The words of numeric agents in a report, by what they are about, if it says nothing else.
 
     What is seen of a service (``cpu_high``) is about the kind of the fault.
     """
+    names, setting = incident.topology.names, incident.setting
+    assert setting is not None  # states without one were left out
+    kinds = frozenset((*report_words(setting.world), *setting.world.board_words))
     found = [
-        ("kind", word) if word in _KINDS else ("service", word) if word in names else None
+        ("kind", word) if word in kinds else ("service", word) if word in names else None
         for word in message.split(" ")
     ]
     return [] if None in found else [one for one in found if one is not None]

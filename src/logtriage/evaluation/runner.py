@@ -109,7 +109,7 @@ def evaluate(
             raise InvalidInput(f"{name} must be at least 1, got {number}")
     directory = Path(directory)
     seal = seal_for(spec.split, seal)
-    incidents = Incidents.of(bundle, seal)
+    incidents = Incidents.of(bundle, seal, spec.world)
     alone = recordings or {}
     made = records_of(
         spec, incidents, factories or {}, teams or {}, recorder, alone, listening=listening

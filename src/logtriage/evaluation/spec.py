@@ -6,12 +6,14 @@ from typing import Any
 import attrs
 
 from logtriage.drawing.ids import ALL_SPLITS, SEALED, check_split, incident_ids
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import InvalidInput, RetiredName, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.grading.offered import check_joint
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import get_role_split
-from logtriage.tasks import TASKS, get_task
+from logtriage.tasks import get_task, world_of_tasks
+from logtriage.world.loading import WorldLike
+from logtriage.world.model import World
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
@@ -36,12 +38,13 @@ class RunSpec:
     ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASKS` for recorded incidents,
     which have no split and of which there may be fewer. Names that are given twice
     count once. With a ``role_split`` (or the name of a built-in one) ``policies`` are
-    teams that play jointly; without, single agents.
+    teams that play jointly; without, single agents. ``world`` is that of the tasks, as in
+    :func:`~logtriage.tasks.get_task`; a run has one.
 
     Raises:
-        UnknownName: for a task, split or role split that does not exist.
-        InvalidInput: if there is nothing to play, a task has no such split, or a number makes no
-            sense.
+        UnknownName: for a world, task, split or role split that does not exist.
+        InvalidInput: if there is nothing to play, a task has no such split, tasks are of several
+            worlds, or a number makes no sense.
     """
 
     policies: tuple[str, ...] = attrs.field(converter=_distinct, validator=_not_empty)
@@ -50,23 +53,48 @@ class RunSpec:
     episodes: int = 100
     start: int = 0
     role_split: RoleSplit | None = attrs.field(default=None, converter=_as_split)
+    _world: WorldLike | None = attrs.field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        known = (*(one.id for one in TASKS), *RECORDED_TASKS)
-        for task in self.tasks:
-            if task not in known:
-                raise UnknownName("task", task, known)
+        world = world_of_tasks(
+            (one for one in self.tasks if one not in RECORDED_TASKS), self._world
+        )
+        object.__setattr__(self, "_world", world)
+        tasks = dict.fromkeys(_task_id(task, world) for task in self.tasks)
+        object.__setattr__(self, "tasks", tuple(tasks))
         if self.split not in ALL_SPLITS:
             raise UnknownName("split", self.split, ALL_SPLITS)
         for task in self.tasks:
             if task not in RECORDED_TASKS:
-                check_split(get_task(task), self.split)
+                check_split(get_task(task, world), self.split)
             elif self.split == SEALED:
                 raise InvalidInput(f"recorded incidents have no split {SEALED!r}: they are public")
         if self.episodes < 1:
             raise InvalidInput(f"episodes must be at least 1, got {self.episodes}")
         if self.start < 0:
             raise InvalidInput(f"start must not be negative, got {self.start}")
+
+    @property
+    def world(self) -> World:
+        """The world of its tasks; the default one where all are recorded."""
+        assert isinstance(self._world, World)
+        return self._world
+
+
+def _task_id(task: str, world: World) -> str:
+    """The canonical id of a task; what stands for recorded ones is one already.
+
+    Raises:
+        UnknownName: if there is no such task.
+    """
+    if task in RECORDED_TASKS:
+        return task
+    try:
+        return get_task(task, world).id
+    except RetiredName:
+        raise
+    except UnknownName as error:
+        raise UnknownName("task", task, (*error.known, *RECORDED_TASKS)) from None
 
 
 @attrs.frozen
@@ -102,9 +130,9 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
 
 
 def _drawn(spec: RunSpec, task: str) -> dict[str, tuple[str, tuple[str, ...]]]:
-    return {
-        task: (get_task(task).rubric, incident_ids(task, spec.split, spec.episodes, spec.start))
-    }
+    world = spec.world
+    ids = incident_ids(task, spec.split, spec.episodes, spec.start, world=world)
+    return {task: (get_task(task, world).rubric, ids)}
 
 
 def _recorded(

@@ -6,6 +6,7 @@
     transcripts/<policy>--<task>.jsonl   one transcript a line, in the order of the ids
     explanations/<policy>--<task>.jsonl  why they lost what they lost, of those explained
     bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
+    world.json                           the content of the world, if it is not the default one
     ahead.jsonl                          episodes of served models that wait for earlier ones
     summary.json                         the figures; there once the run is finished
 
@@ -27,7 +28,7 @@ from logtriage.evaluation.ahead import AHEAD_FILE
 from logtriage.evaluation.cells import TRANSCRIPTS, refuse_link, transcripts_path
 from logtriage.evaluation.explanations import EXPLANATIONS, explanations_path
 from logtriage.evaluation.incidents import Incidents, digest_of
-from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
+from logtriage.evaluation.manifest import RUN_FILE, WORLD_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell
 
 SUMMARY_FILE: Final = "summary.json"
@@ -51,7 +52,7 @@ def open_run(
     refuse_link(directory / TRANSCRIPTS)
     refuse_link(directory / EXPLANATIONS)
     if not (directory / RUN_FILE).exists():
-        _check_empty(directory, incidents)
+        _check_empty(directory, manifest, incidents)
         _begin(directory, manifest, incidents)
     elif fresh or not _has_episodes(directory):
         _begin(directory, manifest, incidents, instead_of=read_manifest(directory))
@@ -66,9 +67,12 @@ def _has_episodes(directory: Path) -> bool:
     return any(path.exists() and path.stat().st_size for path in files)
 
 
-def _check_empty(directory: Path, incidents: Incidents) -> None:
+def _check_empty(directory: Path, manifest: Manifest, incidents: Incidents) -> None:
     """Refuse a directory with anything but what an interrupted beginning leaves."""
     left = {path.name for path in copies_of(directory, incidents.digest)}
+    world = directory / WORLD_FILE
+    if manifest.world is not None and world.is_file():
+        left |= {WORLD_FILE} if world.read_bytes() == manifest.spec.world.content else set()
     strange = sorted(
         one.name
         for one in directory.iterdir()
@@ -100,13 +104,16 @@ def _begin(
             raise InvalidInput(f"{copy}: not part of a run; it would be overwritten")
         with replacing(copy) as file:
             file.write(bundle)
+    if manifest.world is not None:
+        with replacing(directory / WORLD_FILE) as file:
+            file.write(manifest.spec.world.content)
     # Last, so that a directory with a definition has all that it needs.
     write_json(directory / RUN_FILE, manifest.to_json())
 
 
 def _discard(directory: Path, manifest: Manifest) -> None:
     """Throw away what a run left, but for the definition, which is about to be replaced."""
-    for name in (SUMMARY_FILE, AHEAD_FILE):
+    for name in (SUMMARY_FILE, AHEAD_FILE, *(() if manifest.world is None else (WORLD_FILE,))):
         (directory / name).unlink(missing_ok=True)
     for path in copies_of(directory, manifest.bundle):
         path.unlink()
@@ -124,6 +131,8 @@ def _check_same(directory: Path, manifest: Manifest) -> None:
         for one in (there, wanted):  # then the names tell them apart
             one["role_split"] = one["role_split"] and one["role_split"]["name"]
     for one in (there, wanted):
+        world = one.get("world")
+        one["world"] = f"{world['name']} ({world['fingerprint']})" if world else "the default one"
         one |= {f"policy {name!r}": mark for name, mark in one.pop("players").items()}
     differences = [
         f"{key} is {_show(there.get(key))}, asked for {_show(wanted.get(key))}"

@@ -1,32 +1,16 @@
 """Gauges and the edge panel as OTLP gauges."""
 
-import re
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from logtriage.exporting.encoding import Json, by_resource
 from logtriage.exporting.tape import Tape
-from logtriage.world.channels import GAUGES, USUAL, Channel, Evidence
+from logtriage.world.channels import Channel, Evidence
 from logtriage.world.figures import Figures
+from logtriage.world.schema.tokens import NUMBER
 from logtriage.world.telemetry import TICK_SECONDS, EdgePanel
 
 #: Name, unit and value of a metric.
 Metric = tuple[str, str, float]
-#: The figures of each gauge in the order in which its text has them: name and unit.
-FIGURES: Final = {
-    "cpu": (("cpu.utilization", "%"),),
-    "memory": (("memory.utilization", "%"),),
-    "workers": (("workers.busy", "{worker}"), ("workers.limit", "{worker}")),
-    "traffic": (
-        ("requests.rate", "{request}/s"),
-        ("clients.active", "{client}"),
-        ("clients.new", "{client}"),
-    ),
-}
-#: What the text of a memory gauge says beside its figure, and the metric of that.
-_CLIMBING: Final = ("memory.climbing", "1")
-_NUMBER: Final = re.compile(r"\d+")
-_UNITS: Final = {"/s": "{event}/s", "/min": "{event}/min", "MB/s": "MBy/s", "s": "s", "%": "%"}
 
 
 def metric_lines(tape: Tape) -> Iterator[Json]:
@@ -39,8 +23,8 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
             usual = [
                 (service, metric)
                 for service in services
-                for gauge in GAUGES
-                for metric in reading(voice, service, gauge, USUAL)
+                for gauge in voice.world.tokens.gauges
+                for metric in reading(voice, service, gauge.name, gauge.ordinary)
             ]
             usual += [(edge, one) for one in _usual_edge(panel)]
             for second in tape.calm:
@@ -55,24 +39,22 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
 
 
 def _of_cell(voice: Figures, cell: Evidence) -> Iterator[Metric]:
-    return reading(voice, cell.service, GAUGES[cell.slot], cell.token)
+    return reading(voice, cell.service, voice.world.tokens.gauges[cell.slot].name, cell.token)
 
 
 def reading(voice: Figures, service: int, gauge: str, token: str) -> Iterator[Metric]:
-    """What a gauge says, as numbers: those of its text, each with a name."""
-    for label, text in voice.reading(service, gauge, token):
-        numbers = [float(one) for one in _NUMBER.findall(text)]
-        if gauge in FIGURES:
-            known = FIGURES[gauge]
-            numbers += [0.0] * (len(known) - len(numbers))  # no new clients are not told
-            for (name, unit), number in zip(known, numbers, strict=True):
-                yield name, unit, number
-        else:
-            (number,) = numbers
-            unit = _NUMBER.sub("", text).strip()
-            yield label.strip().replace(" ", "."), _UNITS.get(unit, "1"), number
-        if gauge == "memory":
-            yield *_CLIMBING, float("climbing" in text)
+    """What a gauge says, as numbers: those of its texts, then which token it says."""
+    world, tier = voice.world, voice.topology.services[service].tier
+    lines = world.readings_at(gauge, tier)
+    for line, (_, text) in zip(lines, voice.reading(service, gauge, token), strict=True):
+        numbers = NUMBER.findall(text)
+        # No new clients are not told.
+        numbers += ["0"] * (len(line.metrics) - len(numbers))
+        for metric, number in zip(line.metrics, numbers, strict=True):
+            yield metric.name, metric.unit, float(number)
+    for one in world.gauges[gauge].tokens:
+        if one.metric:
+            yield one.metric, "1", float(one.name == token)
 
 
 def _edge(panel: EdgePanel) -> Iterator[Metric]:

@@ -12,7 +12,7 @@ from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS
-from logtriage.world.voice import Voice
+from logtriage.world.voice import Voice, voice_of
 
 #: How long the time without trouble is that is written first, in seconds, and how long
 #: before the onset it ends, in minutes: no change is that old.
@@ -60,8 +60,8 @@ class Tape:
     @property
     def voice(self) -> Voice:
         """What words the tokens."""
-        world = self.simulation
-        return Voice(world.topology, world.seed, world.phrasing, world.setting.onset)
+        world, setting = self.simulation, self.simulation.setting
+        return voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from logtriage.exporting.encoding import Json, attributes, by_resource, id_of
 from logtriage.exporting.tape import Tape
-from logtriage.world.channels import ITSELF, NOWHERE, SPANS, Channel, named_service
+from logtriage.world.channels import SPANS, Channel, named_service
 from logtriage.world.telemetry import TICK_SECONDS
 
 _SERVER, _CLIENT = 2, 3
@@ -19,7 +19,7 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
 
     In it each service has one trace: the request that it served, and its calls.
     """
-    calm = dict.fromkeys(range(len(tape.names)), (NOWHERE, NOWHERE))
+    calm = dict.fromkeys(range(len(tape.names)), _nowhere(tape))
     for second in tape.calm:
         yield from _line(tape, second, calm)
     for now, screen in tape.screens():
@@ -28,10 +28,16 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
             for one in tape.holding(now, screen, Channel.TRACES)
         }
         told = {
-            service: (held[service, "time"], held[service, "errors"])
+            service: (held[service, SPANS[0]], held[service, SPANS[1]])
             for service in range(len(tape.names))
         }
         yield from _line(tape, TICK_SECONDS * now, told)
+
+
+def _nowhere(tape: Tape) -> tuple[str, str]:
+    """What a trace says that is as usual: of its time, of its errors."""
+    time, errors = (tape.voice.world.spans[name].ordinary for name in SPANS)
+    return time, errors
 
 
 def _line(tape: Tape, second: int, told: dict[int, tuple[str, str]]) -> Iterator[Json]:
@@ -54,7 +60,7 @@ def _trace(
     end = 1000 * (second - 1) - 10 * service
     start, trace = end - total, id_of(tape, 32, second, service)
     failing, own = named_service(errors), id_of(tape, 16, second, service, "server")
-    failed = errors != NOWHERE
+    failed = errors != _nowhere(tape)[1]
     yield service, _span(tape, trace, own, "", _SERVER, start, end, failed=failed)
     begun = start
     for callee in calls:
@@ -74,14 +80,15 @@ def _waits(
     tape: Tape, service: int, time: str, total: int, calls: tuple[int, ...]
 ) -> dict[int, int]:
     """Milliseconds that a request waits for each service that is called."""
-    if time == NOWHERE:
+    if time == _nowhere(tape)[0]:
         return dict.fromkeys(calls, total // (len(calls) + 1))
     share = tape.voice.share(service, time)
     slow = total * share // 100
-    if time == ITSELF:
+    dependency = named_service(time)
+    if dependency is None:
         return dict.fromkeys(calls, (total - slow) // max(1, len(calls)))
     rest = (total - slow) // max(1, len(calls))
-    return {callee: slow if callee == named_service(time) else rest for callee in calls}
+    return {callee: slow if callee == dependency else rest for callee in calls}
 
 
 def _span(

@@ -15,7 +15,7 @@ from logtriage.errors import InvalidInput
 from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis, affected
-from logtriage.world.signatures import LOADED, POURS_LOAD, WAITING
+from logtriage.world.model import LOADED, WAITING, World
 from logtriage.world.simulation import Simulation
 
 #: (caller, callee), by name.
@@ -42,18 +42,18 @@ class Impact:
     exact_roots: bool
 
 
-def path_of(topology: Topology, truth: Hypothesis) -> Path:
+def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
     """How damage spreads under a hypothesis; empty where it is benign."""
     if not truth.faults:
         return Path(frozenset(), frozenset())
-    names, reached = topology.names, affected(topology, truth)
+    names, reached = topology.names, affected(world, topology, truth)
     calls = {
         (names[caller], names[callee])
         for caller, condition in reached.items()
         if condition.name == WAITING
         for callee in condition.sick
     }
-    pouring = {service for kind, service in truth.faults if kind in POURS_LOAD}
+    pouring = {service for kind, service in truth.faults if world.kind(kind).pours_load}
     pouring |= {service for service, one in reached.items() if one.name == LOADED}
     calls |= {
         (names[caller], names[callee])
@@ -70,15 +70,16 @@ def impact_of(state: State) -> Impact:
     Raises:
         InvalidInput: for a recorded incident, of which no path is known.
     """
-    world = state.incident.telemetry
-    if not isinstance(world, Simulation):
+    simulation = state.incident.telemetry
+    if not isinstance(simulation, Simulation):
         raise InvalidInput(f"{state.incident.id}: the path of its damage is not known")
     declared = frozenset(service for _, service in state.facts.root_causes)
     exact = declared == state.incident.truth.root_causes
     reports = [action for action in state.actions if isinstance(action, ReportImpact)]
     if not reports:
         return Impact(None, None, exact)
-    calls, truth = frozenset(reports[-1].calls), path_of(world.topology, world.truth)
+    world, topology = simulation.setting.world, simulation.topology
+    calls, truth = frozenset(reports[-1].calls), path_of(world, topology, simulation.truth)
     services = declared.union(*calls)
     return Impact(f1(services, truth.services), f1(calls, truth.calls), exact)
 

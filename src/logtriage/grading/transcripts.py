@@ -24,7 +24,7 @@ from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
 from logtriage.roles.splits import get_role_split
 from logtriage.state import check_incident
-from logtriage.transcript import COMPLETED, Splits, Transcript, check_seal, plays_of
+from logtriage.transcript import COMPLETED, Splits, Transcript, check_drawn, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
@@ -93,7 +93,7 @@ def grade_transcript(
             f"expected a transcript, got {kind_of(transcript)}; decode_transcript reads JSON"
         )
     incident = _found(transcript.incident, resolve)
-    check_seal(transcript.seal, incident)
+    check_drawn(transcript.seal, transcript.world, incident)
     if transcript.ticks is None:
         actions = actions_from_wire(transcript.actions, incident.topology)
         state, left = play_parsed(incident, actions)

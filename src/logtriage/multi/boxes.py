@@ -15,10 +15,10 @@ def role_box(
 ) -> spaces.Space[Floats]:
     """The box of a role's numeric observation."""
     assert task.setting is not None  # or there would be no environment of the task
-    return box_of(role_tokens_of(split, role, topology, task.setting.fog, task.horizon))
+    return box_of(role_tokens_of(split, role, task.setting, topology, task.horizon))
 
 
 def team_box(split: RoleSplit, task: TaskSpec, topology: Topology) -> spaces.Space[Floats]:
     """The box of all that any role could see."""
     assert task.setting is not None  # or there would be no environment of the task
-    return box_of(team_tokens_of(split, topology, task.setting.fog, task.horizon))
+    return box_of(team_tokens_of(split, task.setting, topology, task.horizon))

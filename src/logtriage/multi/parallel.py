@@ -30,6 +30,7 @@ from logtriage.topology import Topology
 from logtriage.transition import transition_jointly
 from logtriage.vector import CREDITS
 from logtriage.vector.layout import Floats
+from logtriage.world.loading import WorldLike
 
 Infos = dict[str, dict[str, Any]]
 
@@ -68,6 +69,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             :class:`logtriage.env.TriageEnv`.
         seal: the key of split ``sealed``; by default that of the variable
             ``LOGTRIAGE_SEAL``.
+        world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
+            without it, the task's id says it.
 
     Raises:
         UnknownName: for a task, split, role split, credit, kind of observations or render
@@ -99,6 +102,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         render_mode: str | None = None,
         show_id: bool = False,
         seal: Seal | None = None,
+        world: WorldLike | None = None,
     ) -> None:
         _among("credit", credit, CREDITS)
         if render_mode is not None:
@@ -106,7 +110,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.render_mode = render_mode
         self.role_split = _role_split(role_split)
         kinds = _kinds_of(observations, self.role_split)
-        self._incidents = Incidents(task, split, topology, seal, horizon)
+        self._incidents = Incidents(task, split, topology, seal, horizon, world)
         self._rubric, self._credit = rubric, credit
         self.topology = self._incidents.topology
         self._seats = {

@@ -15,6 +15,7 @@ from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
+from logtriage.world.model import World
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")
@@ -57,7 +58,7 @@ class NumericSeat:
         self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, flat: bool
     ) -> None:
         self.role, self._flat = role, flat
-        self._choices = role_actions(role, topology)
+        self._choices = role_actions(role, topology, task.world)
         count = len(self._choices)
         box = role_box(split, role, task, topology)
         mask = spaces.Box(0, 1, (count,), np.int8)
@@ -93,10 +94,11 @@ class TextSeat:
     is its :class:`~logtriage.Malformed` and costs it its turn.
     """
 
-    def __init__(self, role: Role, split: RoleSplit, topology: Topology) -> None:
+    def __init__(self, role: Role, split: RoleSplit, topology: Topology, world: World) -> None:
         self.role, self._topology, self._lane = role, topology, split.roles.index(role)
         self.observation_space: spaces.Space[Any] = Screens()
-        self.action_space: spaces.Space[Any] = Replies(role, topology)
+        self._choices = role_actions(role, topology, world)
+        self.action_space: spaces.Space[Any] = Replies(self._choices)
 
     def begin(self) -> None:
         """As :class:`Seat`."""
@@ -110,7 +112,7 @@ class TextSeat:
         if not isinstance(given, str):
             raise InvalidInput(
                 f"action {given!r} of {agent_name(self.role)}: expected text, such as "
-                f"{render_action(role_actions(self.role, self._topology)[0])}"
+                f"{render_action(self._choices[0])}"
             )
         return signed(parse_action(given, self._topology, self.role.kinds), self.role.name)
 
@@ -120,5 +122,5 @@ def seat_for(
 ) -> Seat:
     """The seat of a role, for one of :data:`OBSERVATIONS`."""
     if observations == "text":
-        return TextSeat(role, split, topology)
+        return TextSeat(role, split, topology, task.world)
     return NumericSeat(role, split, task, topology, observations == "flat")

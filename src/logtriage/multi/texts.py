@@ -5,10 +5,9 @@ from typing import Any, Final
 
 from gymnasium import spaces
 
+from logtriage.actions import Action
 from logtriage.parsing import render_action
 from logtriage.parsing.replies import MAX_TEXT
-from logtriage.roles import Role, role_actions
-from logtriage.topology import Topology
 
 #: More than any screen of a topology of 200 services has, in characters.
 MAX_SCREEN: Final = 100_000
@@ -40,9 +39,9 @@ class Replies(AnyText):
     the environment: the agent loses its turn.
     """
 
-    def __init__(self, role: Role, topology: Topology) -> None:
+    def __init__(self, actions: tuple[Action, ...]) -> None:
         super().__init__(MAX_TEXT)
-        self._actions = role_actions(role, topology)
+        self._actions = actions
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
         """The JSON of one of the role's actions; a mask or probability is of characters."""

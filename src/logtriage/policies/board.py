@@ -1,24 +1,25 @@
 """What scripted roles tell one another: reports, and how they are read."""
 
 from logtriage.actions import Report
-from logtriage.observation import Observation
-from logtriage.roles.words import REPORT_WORDS
+from logtriage.observation import Observation, world_of
+from logtriage.roles.words import report_words
+from logtriage.world.model import World
 
 
-def said(report: Report) -> tuple[str, str | None] | None:
-    """The word of :data:`REPORT_WORDS` in a report, and the service if it names one.
+def said(report: Report, world: World) -> tuple[str, str | None] | None:
+    """The word of :func:`report_words` in a report, and the service if it names one.
 
     The scripted experts say ``slow_query``, or ``slow_query user-db`` where they could not
     declare that root cause themselves. What says more is not guessed at: None.
     """
     word, _, service = report.message.partition(" ")
-    return (word, service or None) if word in REPORT_WORDS else None
+    return (word, service or None) if word in report_words(world) else None
 
 
 def heard(observation: Observation) -> tuple[str, str | None] | None:
     """The latest report on the board that can be understood."""
     for _, report in reversed(observation.reports):
-        found = said(report)
+        found = said(report, world_of(observation))
         if found is not None and (found[1] is None or found[1] in observation.topology):
             return found
     return None

@@ -17,17 +17,16 @@ from logtriage.actions import (
     IdentifyRootCause,
     Ignore,
     Remediate,
+    Remedy,
     RequestMoreLogs,
     Resolve,
     Severity,
 )
-from logtriage.observation import Observation
+from logtriage.observation import Observation, world_of
 from logtriage.policies.base import Memory
 from logtriage.policies.notebook import Notebook, blamed, write_down
-from logtriage.world.channels import EVERYDAY
-from logtriage.world.faults import FAULT_KINDS, FaultKind, fault_kind
-from logtriage.world.runbook import responsible_team
-from logtriage.world.signatures import KINDS
+from logtriage.world.schema.parts import Kind
+from logtriage.world.vocabulary import LOG
 
 #: Ticks for what comes after the questions.
 _STEPS: Final = 6
@@ -64,11 +63,10 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
         yield IdentifyRootCause(end)
     topology = observation.topology
     if not observation.pages:
-        yield Escalate(
-            responsible_team(told.name, topology.index(end), topology, observation.directory)
-        )
+        service, directory = topology.index(end), observation.directory
+        yield Escalate(world_of(observation).team_of(topology, directory, told.name, service))
     if not observation.remedies:
-        yield Remediate(told.remedies[0], end)
+        yield Remediate(Remedy(told.remedies[0]), end)
     yield Resolve()
 
 
@@ -100,20 +98,17 @@ def _loudest(observation: Observation, book: Notebook) -> str:
     return topology.names[topology.edges[0]]
 
 
-def _told(service: str, book: Notebook, observation: Observation) -> FaultKind | None:
+def _told(service: str, book: Notebook, observation: Observation) -> Kind | None:
     """The fault that the service's telling line stands for; one that names it comes first."""
+    world = world_of(observation)
     for kind, where in book.named:
         if where == service:
-            return fault_kind(kind)
+            return world.kind(kind)
     tier = observation.topology.services[observation.topology.index(service)].tier
     for line in book.lines:
-        if line.service != service or line.token == EVERYDAY:
+        if line.service != service:
             continue
-        fitting = [
-            kind
-            for kind in FAULT_KINDS
-            if tier in kind.tiers and KINDS[kind.name]["log"].get(line.token)
-        ]
+        fitting = [kind for kind in world.kinds_at(tier) if kind.signature[LOG].get(line.token)]
         if fitting:
-            return max(fitting, key=lambda kind: KINDS[kind.name]["log"][line.token])
+            return max(fitting, key=lambda kind: kind.signature[LOG][line.token])
     return None

@@ -33,7 +33,7 @@ from logtriage.actions import (
     Severity,
     action_name,
 )
-from logtriage.observation import Observation
+from logtriage.observation import Observation, world_of
 from logtriage.policies.base import Memory
 from logtriage.policies.board import heard
 from logtriage.policies.notebook import Notebook, write_down
@@ -43,8 +43,9 @@ from logtriage.policies.team import idle
 from logtriage.roles import Role, is_request, may_ask
 from logtriage.roles.splits import SOLO
 from logtriage.roles.words import NO_FAULT
-from logtriage.world.channels import GAUGES, SPANS
-from logtriage.world.runbook import class_team
+from logtriage.world.channels import SPANS
+from logtriage.world.model import World
+from logtriage.world.vocabulary import LOG
 
 #: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
 STEPS: Final = 5
@@ -63,7 +64,6 @@ LATE: Final = 3
 #: Views without which nobody can tell where the fault is.
 _DIAGNOSIS: Final = frozenset({"window", "inspection", "traces"})
 _LOOK: Final = (RequestTraces, RequestMetrics, RequestMoreLogs)
-_SORTS: Final = {RequestTraces: SPANS, RequestMetrics: GAUGES, RequestMoreLogs: ("log",)}
 
 Question = RequestTraces | RequestMetrics | RequestMoreLogs
 
@@ -173,7 +173,7 @@ def _questions(
 ) -> Iterator[Action]:
     """The most telling question, of those that the role may ask."""
     looks = [look for look in _LOOK if _named(look) in role.may]
-    topology, top = observation.topology, ranked[0]
+    topology, world, top = observation.topology, world_of(observation), ranked[0]
     if structures(topology, book)[top.service] <= 0:
         # Nobody is known to wait: start at the edge.
         for edge in topology.edges:
@@ -188,12 +188,24 @@ def _questions(
         yield from sorted(
             (look(top.service) for look in looks),
             key=lambda one: (
-                -differences(top.kind, rival.kind, _SORTS[type(one)]) / (1 + book.asked.count(one))
+                -differences(world, top.kind, rival.kind, _sorts(one, world))
+                / (1 + book.asked.count(one))
             ),
         )
     else:
         both = [look(one.service) for look in looks for one in (top, rival)]
         yield from sorted(both, key=book.asked.count)
+
+
+def _sorts(look: Question, world: World) -> tuple[str, ...]:
+    """The sorts of what an answer shows."""
+    match look:
+        case RequestTraces():
+            return SPANS
+        case RequestMetrics():
+            return tuple(world.gauges)
+        case RequestMoreLogs():
+            return (LOG,)
 
 
 def _named(look: type[Question]) -> str:
@@ -225,7 +237,8 @@ def _respond(
 ) -> Iterator[Action]:
     """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
     # Some pages go to a team of the topology, whoever owns the service.
-    known = observation.directory or class_team(top.kind, observation.topology) is not None
+    pages = world_of(observation).pages(top.kind, observation.topology)
+    known = observation.directory or pages is not None
     price = observation.price_of_silence
     worth_it = price is None or lead >= max(
         (points for least, points in LEADS.items() if least <= price), default=0

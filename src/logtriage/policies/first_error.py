@@ -33,7 +33,7 @@ class FirstErrorPolicy:
         match step:
             case 0:
                 panel = observation.slo or observation.edge
-                severity = None if panel is None else severity_of(panel)
+                severity = None if panel is None else severity_of(panel, observation.world)
                 action: Action = ClassifySeverity(severity or "P1")
             case 1:
                 action = IdentifyRootCause(suspect, 0.9)

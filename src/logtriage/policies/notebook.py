@@ -7,17 +7,17 @@ from typing import Final
 import attrs
 
 from logtriage.actions import (
+    SEVERITIES,
     Action,
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
     Severity,
 )
-from logtriage.observation import Observation
+from logtriage.observation import Observation, world_of
 from logtriage.topology import Topology
-from logtriage.world.channels import BANDS, NAMES, SPANS, named_service
-from logtriage.world.default import second_world
-from logtriage.world.telemetry import Gauge, Trace
+from logtriage.world.channels import NAMES, SPANS, named_service
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 
 #: What may be the name of a service.
 _WORDS: Final = re.compile(r"[\w.-]+")
@@ -43,9 +43,9 @@ class Notebook:
 
     ``lines`` lists every log line, ``readings`` every gauge and span once, ``alerts``
     what fires by the last screen and ``changes`` its feed. ``worst`` is the worst band
-    of the edge panel, as an index of :data:`logtriage.world.channels.BANDS`; None where
-    it is not shown. ``noted`` is the service that the responders wrote of. ``failed``
-    lists the remedies that changed nothing, ``eased`` says that one helped.
+    of the edge panel, from 0 for the most harmless; None where it is not shown. ``noted`` is
+    the service that the responders wrote of. ``failed`` lists the remedies that changed nothing,
+    ``eased`` says that one helped.
     """
 
     lines: tuple[Sign, ...] = ()
@@ -63,8 +63,8 @@ class Notebook:
         """The severity that the worst panel so far stands for."""
         if self.worst is None:
             return None
-        band = BANDS[self.worst]
-        return Severity(band) if band in tuple(Severity) else Severity.P3
+        # The first two bands are those of the mildest severity.
+        return SEVERITIES[-max(1, self.worst)]
 
     @property
     def told(self) -> tuple[Sign, ...]:
@@ -84,26 +84,31 @@ class Notebook:
 
 
 def write_down(observation: Observation, book: Notebook) -> Notebook:
-    """The notebook after one more screen."""
+    """The notebook after one more screen of a simulated incident.
+
+    Raises:
+        InvalidInput: for a screen of a recording.
+    """
+    world = world_of(observation)
+    titles = {one.title: token for token, one in world.alerts.items()}
+    names = tuple(world.bands)
     lines = [
-        Sign(one.service, "log", one.token, one.second)
+        Sign(one.service, LOG, one.token, one.second)
         for one in (*observation.inspection, *observation.window)
         if one.token is not None
     ]
     readings = dict.fromkeys((*book.readings, *_readings(observation)))
     bands = [] if observation.edge is None else observation.edge.token.split("/")
-    worst = max((BANDS.index(band) for band in bands), default=None)
+    worst = max((names.index(band) for band in bands), default=None)
     noted = next(
         (name for note in observation.notes for name in _names_in(note, observation)), book.noted
     )
     return Notebook(
         lines=(*book.lines, *lines),
         readings=tuple(readings),
-        alerts=tuple(
-            Sign(one.service, "alert", _alert_tokens()[one.name]) for one in observation.alerts
-        ),
+        alerts=tuple(Sign(one.service, ALERT, titles[one.name]) for one in observation.alerts),
         changes=tuple(
-            Sign(one.service, "change", one.token)
+            Sign(one.service, CHANGE, one.token)
             for one in observation.changes
             if one.token is not None
         ),
@@ -121,14 +126,8 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
     )
 
 
-def _alert_tokens() -> dict[str, str]:
-    """The token of an alert by its title."""
-    return {one.title: token for token, one in second_world().alerts.items()}
-
-
 def _readings(observation: Observation) -> Iterable[Sign]:
-    shown: tuple[Gauge | Trace, ...] = (*observation.metrics, *observation.traces)
-    for one in shown:
+    for one in observation.readings:
         for start, token in zip(one.starts, one.tokens, strict=True):
             yield Sign(one.service, one.name, token, start)
 
@@ -142,7 +141,7 @@ def _names_in(note: str, observation: Observation) -> Iterable[str]:
 
 def blamed(sign: Sign, topology: Topology) -> str | None:
     """The dependency that a sign complains of: a timeout in a line, calls in a trace."""
-    if sign.sort != "log" and sign.sort not in SPANS:
+    if sign.sort != LOG and sign.sort not in SPANS:
         return None
     service = named_service(sign.token)
     return None if service is None else topology.names[service]

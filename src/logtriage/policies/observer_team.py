@@ -112,12 +112,12 @@ class ObserverTeam:
             return None
         there = {one.cell for one in board.tokens}
         new = [one for one in evidence(state, role) if one.cell not in there]
-        worth = bits_told(belief_of(state, board.tokens), new)
-        ranked = sorted(zip(worth, new, strict=True), key=lambda row: -row[0])
+        held = belief_of(state, board.tokens)
+        ranked = sorted(zip(bits_told(held, new), new, strict=True), key=lambda row: -row[0])
         words = [
             word
             for bits, one in ranked
-            if bits >= LEAST_BITS and (word := spell(one, state.incident.topology)) is not None
+            if bits >= LEAST_BITS and (word := spell(one, held.topology, held.world)) is not None
         ]
         return Report(said_in(words), role.name) if words else None
 

@@ -19,7 +19,7 @@ from logtriage.policies.base import Memory
 from logtriage.policies.oracle import perfect_actions
 from logtriage.policies.team import idle
 from logtriage.roles import Role, RoleSplit
-from logtriage.roles.words import NO_FAULT, REPORT_WORDS
+from logtriage.roles.words import NO_FAULT, report_words
 
 
 def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, ...], ...]:
@@ -129,7 +129,8 @@ class OracleRole:
         truth = self.incident.truth
         word = NO_FAULT if truth.fault is None else truth.fault.kind
         report = Report(word, self.role.name)
-        known = truth.benign or word in REPORT_WORDS
+        world = observation.world
+        known = truth.benign or (world is not None and word in report_words(world))
         told = any(one == report for _, one in observation.reports)
         return report if known and not told and "report" in self.role.may else None
 

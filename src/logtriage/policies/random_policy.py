@@ -19,8 +19,8 @@ def masked_actions(observation: Observation, role: Role | None = None) -> tuple[
     Those are declarations that were already made, and requests of a role that has none left.
     If that leaves none (a role that may only declare, and not wait), all of them.
     """
-    topology = observation.topology
-    choices = all_actions(topology) if role is None else role_actions(role, topology)
+    topology, world = observation.topology, observation.world
+    choices = all_actions(topology) if role is None else role_actions(role, topology, world)
     sensible = tuple(
         action
         for action in choices

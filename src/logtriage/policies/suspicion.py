@@ -12,14 +12,12 @@ from typing import Final
 
 import attrs
 
-from logtriage.observation import Observation
+from logtriage.observation import Observation, world_of
 from logtriage.policies.notebook import Notebook, Sign, blamed
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES, SPANS
-from logtriage.world.conditions import benign_kinds
-from logtriage.world.faults import FAULT_KINDS, fault_kind
-from logtriage.world.runbook import responsible_team
-from logtriage.world.signatures import BENIGN, KINDS, ORDINARY
+from logtriage.world.model import World
+from logtriage.world.vocabulary import CHANGE, LOG
 
 #: The runbook's words for how often a sign is seen: *usually*, *often*, *sometimes*. Per
 #: cent from which a word is used, and the points of such a sign where it is seen.
@@ -43,34 +41,34 @@ HARDLY_NOTICED: Final = 1
 
 @attrs.frozen
 class Suspect:
-    """What may be the matter: a fault or a benign kind at a service, with its points."""
+    """What may be the matter: a fault or a benign kind at a service, with its points.
+
+    ``remedy`` is the first one of its row and the service; None for what is benign.
+    """
 
     points: int
     kind: str
     service: str
-    benign: bool = False
+    remedy: tuple[str, str] | None = None
 
     @property
-    def remedy(self) -> tuple[str, str] | None:
-        """The first remedy of its row; None for what is benign."""
-        return None if self.benign else (str(fault_kind(self.kind).remedies[0]), self.service)
+    def benign(self) -> bool:
+        """Whether it settles by itself."""
+        return self.remedy is None
 
     def team(self, observation: Observation) -> str | None:
         """Whom to page for it, by runbook and directory; None for what is benign."""
         if self.benign:
             return None
         topology = observation.topology
-        return responsible_team(
-            self.kind,
-            topology.index(self.service),
-            topology,
-            observation.directory or topology.owners,
-        )
+        directory = observation.directory or topology.owners
+        service = topology.index(self.service)
+        return world_of(observation).team_of(topology, directory, self.kind, service)
 
 
 def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
     """Everything that may be the matter, the most suspect first; ties in runbook order."""
-    topology = observation.topology
+    topology, world = observation.topology, world_of(observation)
     structure = structures(topology, book)
     calm = UNEXPLAINED * sum(blamed(sign, topology) is not None for sign in book.told)
     if book.worst is not None and book.worst <= HARDLY_NOTICED:
@@ -81,15 +79,15 @@ def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
     found = []
     for row in topology.services:
         signs = seen[row.name]
-        changed = "changes" in observation.hidden or any(one.sort == "change" for one in signs)
-        for kind in FAULT_KINDS:
-            if row.tier in kind.tiers:
-                points = structure[row.name] + fit(kind.name, signs)
-                if not changed and _follows_a_change(kind.name):
-                    points += LACKING
-                found.append(Suspect(points, kind.name, row.name))
-        for name in benign_kinds(row.tier):
-            found.append(Suspect(calm + fit(name, signs), name, row.name, benign=True))
+        changed = "changes" in observation.hidden or any(one.sort == CHANGE for one in signs)
+        for kind in world.kinds_at(row.tier):
+            points = structure[row.name] + fit(world, kind.name, signs)
+            if not changed and _follows_a_change(world, kind.name):
+                points += LACKING
+            found.append(Suspect(points, kind.name, row.name, (kind.remedies[0], row.name)))
+        for benign in world.benign_at(row.tier):
+            points = calm + fit(world, benign.name, signs)
+            found.append(Suspect(points, benign.name, row.name))
     return tuple(sorted(found, key=lambda one: -one.points))
 
 
@@ -117,14 +115,14 @@ def callers_of(topology: Topology, service: str) -> frozenset[str]:
     return frozenset(name for name, hop in zip(topology.names, hops, strict=True) if hop > 0)
 
 
-def fit(kind: str, signs: Iterable[Sign]) -> int:
+def fit(world: World, kind: str, signs: Iterable[Sign]) -> int:
     """The points of what one service shows for one row of the runbook."""
-    return sum(_points(kind, one.sort, one.token) for one in signs)
+    return sum(_points(world, kind, one.sort, one.token) for one in signs)
 
 
-def differences(one: str, other: str, sorts: Sequence[str]) -> int:
+def differences(world: World, one: str, other: str, sorts: Sequence[str]) -> int:
     """By how many points two rows of the runbook differ in what these sorts show."""
-    first, second = _row(one), _row(other)
+    first, second = _row(world, one), _row(world, other)
     return sum(
         abs(first.get(sort, {}).get(token, 0) - second.get(sort, {}).get(token, 0))
         for sort in sorts
@@ -133,21 +131,20 @@ def differences(one: str, other: str, sorts: Sequence[str]) -> int:
 
 
 @lru_cache(maxsize=65_536)
-def _points(kind: str, sort: str, token: str) -> int:
+def _points(world: World, kind: str, sort: str, token: str) -> int:
     if token.startswith(f"{NAMES}:"):
         return NAMED * (token == f"{NAMES}:{kind}")
-    row = _row(kind).get(sort, {})
+    row = _row(world, kind).get(sort, {})
     if token in row:
         return row[token]
-    if sort != "log" and _USUALLY in row.values():
+    if sort != LOG and _USUALLY in row.values():
         return LACKING
-    return 0 if token == ORDINARY[sort] else UNLISTED
+    return 0 if token == world.ordinary[sort] else UNLISTED
 
 
 @lru_cache(maxsize=256)
-def _row(kind: str) -> Mapping[str, Mapping[str, int]]:
+def _row(world: World, kind: str) -> Mapping[str, Mapping[str, int]]:
     """The runbook's row: the points of each sign that it lists, by sort."""
-    signature = KINDS[kind] if kind in KINDS else BENIGN[kind]
     return MappingProxyType(
         {
             sort: {
@@ -155,11 +152,11 @@ def _row(kind: str) -> Mapping[str, Mapping[str, int]]:
                 for token, share in shares.items()
                 if share >= WORDS[-1][0]
             }
-            for sort, shares in signature.items()
+            for sort, shares in world.signatures[kind].items()
         }
     )
 
 
-def _follows_a_change(kind: str) -> bool:
+def _follows_a_change(world: World, kind: str) -> bool:
     """Whether a change usually comes before such a fault."""
-    return _USUALLY in _row(kind).get("change", {}).values()
+    return _USUALLY in _row(world, kind).get(CHANGE, {}).values()

@@ -10,30 +10,25 @@ from typing import Final
 
 from logtriage.actions import MAX_REPORT
 from logtriage.topology import Topology
-from logtriage.world.channels import EASES, GAUGES, NO_CHANGE, SPANS, Channel, Evidence, sort_of
+from logtriage.world.channels import EASES, NO_CHANGE, Channel, Evidence
+from logtriage.world.model import World
 from logtriage.world.setting import Setting
-from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+from logtriage.world.tables import alphabet, places
 
 _NUMBERED: Final = {one.value: one for one in (Channel.LOGS, Channel.OVERVIEW, Channel.WINDOW)}
 _SINGLE: Final = {one.value: one for one in (Channel.ALERT, Channel.CHANGE)}
-_READ: Final = {
-    **{name: (Channel.METRICS, slot) for slot, name in enumerate(GAUGES)},
-    **{name: (Channel.TRACES, slot) for slot, name in enumerate(SPANS)},
-}
-#: What belongs to no service: its tokens.
-_NOBODYS: Final = {Channel.EDGE: EDGE_TOKENS, Channel.EFFECT: (EASES, NO_CHANGE)}
 _GAP: Final = " "
 
 
-def spell(one: Evidence, topology: Topology) -> str | None:
+def spell(one: Evidence, topology: Topology, world: World) -> str | None:
     """The word for a piece of evidence; None for a note, which is not passed on."""
     if one.channel is Channel.NOTE:
         return None
     if one.service < 0:
         return f"{one.channel}.{one.slot}/{one.start}={one.token}"
     name = topology.names[one.service]
-    if one.channel in (Channel.METRICS, Channel.TRACES):
-        what = sort_of(one.channel, one.slot)
+    if one.channel in world.slots:
+        what = world.sort_of(one.channel, one.slot)
     elif one.channel.value in _NUMBERED:
         what = f"{one.channel}.{one.slot}"
     else:
@@ -65,24 +60,32 @@ def _read(word: str, topology: Topology, setting: Setting, now: int) -> Evidence
         return None
     name, slash, what = where.rpartition("/")
     kind, _, number = what.partition(".")
+    world = setting.world
     slot = int(number) if number.isdecimal() else 0
     if not slash:
-        for channel, tokens in _NOBODYS.items():
+        nobodys = {Channel.EDGE: world.edge_tokens, Channel.EFFECT: (EASES, NO_CHANGE)}
+        for channel, tokens in nobodys.items():
             if kind == channel.value and token in tokens:
                 return Evidence(channel, -1, slot, int(start), token)
         return None
     if name not in topology.names:
         return None
     service = topology.index(name)
-    if kind in _READ:
-        channel, slot = _READ[kind]
+    slots = (
+        (channel, slot)
+        for channel, sorts in world.slots.items()
+        for slot, sort in enumerate(sorts)
+        if sort == kind
+    )
+    if read := next(slots, None):
+        channel, slot = read
     elif kind in _SINGLE:
         channel, slot = _SINGLE[kind], 0
     elif kind in _NUMBERED and number.isdecimal():
         channel = _NUMBERED[kind]
     else:
         return None
-    sort = sort_of(channel, slot)
-    if token not in alphabet(sort, places(topology)[service], setting.fog):
+    sort = world.sort_of(channel, slot)
+    if token not in alphabet(setting, sort, places(topology)[service]):
         return None
     return Evidence(channel, service, slot, int(start), token)

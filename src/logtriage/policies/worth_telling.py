@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from logtriage.belief import Belief
 from logtriage.belief.model import NONE
-from logtriage.world.channels import Channel, Evidence, sort_of
-from logtriage.world.tables import CALM, EDGE_TOKENS, edge_weights
+from logtriage.world.channels import Channel, Evidence
+from logtriage.world.conditions import errors_first
+from logtriage.world.tables import CALM, edge_weights
 
 #: Logarithms of the world are in units of 2**-20, worths are rounded to 2**-16: ties are
 #: then the same on every machine.
@@ -41,13 +42,15 @@ def _likelihoods(held: Belief, one: Evidence) -> Floats:
     if one.service < 0:  # notes and effects tell hypotheses apart by what was done
         return np.ones(len(held.weights))
     reader, places = held.posterior.at_service(one.service)
-    column = np.exp2(reader.column(sort_of(one.channel, one.slot), one.start, one.token) / _UNIT)
+    sort = held.world.sort_of(one.channel, one.slot)
+    column = np.exp2(reader.column(sort, one.start, one.token) / _UNIT)
     shares = np.exp2(np.array(held.model.shares[one.service]) / _UNIT)
     return np.where(places == NONE, float(shares @ column[: len(shares)]), column[places])
 
 
 def _panel(held: Belief, one: Evidence) -> Floats:
-    setting, token = held.model.setting, EDGE_TOKENS.index(one.token)
+    setting = held.model.setting
+    token = setting.world.edge_tokens.index(one.token)
     likely: dict[bool | None, float] = {
         None: float(edge_weights(setting, CALM, None, one.start)[token])
     }
@@ -56,4 +59,5 @@ def _panel(held: Belief, one: Evidence) -> Floats:
             share * edge_weights(setting, severity, first, one.start)[token]
             for severity, share in enumerate(setting.severities)
         ) / sum(setting.severities)
-    return np.array([max(likely[row.errors_first], 1e-9) for row in held.hypotheses])
+    first_seen = (errors_first(setting.world, row) for row in held.hypotheses)
+    return np.array([max(likely[first], 1e-9) for first in first_seen])

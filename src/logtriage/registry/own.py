@@ -72,7 +72,7 @@ class _OwnPolicy:
         if not _acts(made):
             made = made(incident) if _takes(made, 1) else made()
         if not _acts(made):
-            raise TypeError(f"{self.reference}: made {kind_of(made)}, which has no act")
+            raise InvalidInput(f"{self.reference}: made {kind_of(made)}, which has no act")
         return cast(Policy, made)
 
     def __reduce__(self) -> tuple[object, ...]:

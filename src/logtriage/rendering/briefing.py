@@ -1,34 +1,25 @@
 """What the system prompt says of a simulated incident: how it behaves, and how one is graded.
 
 Everything that a player would otherwise have to guess; the numbers come from the task's
-setting, the signature tables and the rubric.
+setting, its world and the rubric.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from logtriage.actions import SEVERITIES
 from logtriage.grading import TRIAGE_2, triage
-from logtriage.rendering.signs import PAIRS, WORDS, signs_of, told
-from logtriage.topology import TIERS, Topology
+from logtriage.rendering.signs import WORDS, signs_of, told
+from logtriage.topology import Topology
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY
-from logtriage.world.faults import FAULT_KINDS, FaultClass, FaultKind
-from logtriage.world.runbook import PAGED, SEVERITY_RULE, class_teams
-from logtriage.world.setting import FULL, NAMED, Setting
-from logtriage.world.signatures import (
-    AFFECTED,
-    BENIGN,
-    KINDS,
-    LOADED,
-    POURS_LOAD,
-    WAITING,
-    Signature,
-)
+from logtriage.world.model import LOADED, WAITING, World
+from logtriage.world.schema.parts import Kind
+from logtriage.world.setting import FULL, Setting
 
 
 def briefing(topology: Topology, horizon: int, setting: Setting, rubric: str) -> Iterator[str]:
     """The lines between the opening and the actions."""
-    yield _services(topology)
-    yield _world(setting)
+    yield _services(topology, setting.world)
+    yield _several(setting) if setting.several else _world(setting)
     yield _evidence(setting)
     yield _severity(setting)
     if rubric == TRIAGE_2.id:
@@ -36,10 +27,10 @@ def briefing(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
     yield from _runbook(topology, setting)
 
 
-def _services(topology: Topology) -> str:
+def _services(topology: Topology, world: World) -> str:
     """Every service under its tier, with whom it calls."""
     parts = []
-    for tier in TIERS:
+    for tier in world.tier_names:
         rows = [
             f"{one.name} -> {', '.join(one.calls)}" if one.calls else one.name
             for one in topology.services
@@ -51,10 +42,7 @@ def _services(topology: Topology) -> str:
 
 
 def _world(setting: Setting) -> str:
-    load = " or ".join(kind.name for kind in FAULT_KINDS if kind.name in POURS_LOAD)
     where = "a service that others call" if setting.called_only else "one service"
-    if setting.several:
-        return _several(setting, load)
     benign = (
         f"{_percent(setting.benign, 1000)} of incidents are benign: one service looks ill, nobody "
         "waits, EDGE about usual. "
@@ -68,23 +56,39 @@ def _world(setting: Setting) -> str:
     )
     return (
         f"WORLD: trouble began {setting.onset} min before tick 0, a guilty change earlier. The "
-        f"fault is at {where}; its callers, direct or not, are {WAITING}; under {load} all it "
-        f"calls is {LOADED}. Elsewhere: jobs, releases, memory, logins, traffic, minor faults (a "
-        f"fault's signs, nobody waits). {benign}FOG: "
+        f"fault is at {where}; its callers, direct or not, are {WAITING}"
+        f"{_under_load(setting.world, 'it calls')}. {_elsewhere(setting.world)}{benign}FOG: "
         f"{_percent(setting.fog_weight, FULL)} of readings say what any service might.{grows}"
     )
 
 
-def _several(setting: Setting, load: str) -> str:
+def _under_load(world: World, what: str) -> str:
+    """Which kinds pour load, on ``what``."""
+    pouring = " or ".join(kind.name for kind in world.kinds if kind.pours_load)
+    return f"; under {pouring} all {what} is {LOADED}" if pouring else ""
+
+
+def _elsewhere(world: World) -> str:
+    distractions = "".join(f"{one.words}, " for one in world.rules.distractions)
+    return f"Elsewhere: {distractions}minor faults (a fault's signs, nobody waits). "
+
+
+def _several(setting: Setting) -> str:
+    world, second = setting.world, setting.world.rules.secondary_fault
+    secondary = ""
+    if second is not None:
+        sick = " or ".join(second.tiers)
+        secondary = (
+            f"A sick {sick} may {second.words}: that caller is {WAITING} until the {sick} is well, "
+            f"then shows {second.kind}, and counts as a fault. "
+        )
     counts = ", ".join(_percent(one, sum(setting.counts)) for one in setting.counts)
     return (
         f"WORLD: trouble began {setting.onset} min before tick 0, guilty changes earlier. One to "
         f"{len(setting.counts)} faults ({counts}), each at a service of its own; their callers, "
-        f"direct or not, are {WAITING}; under {load} all that is called is {LOADED}. A service "
-        f"shows one thing: its fault, else {LOADED}, else {WAITING}. A sick datastore may exhaust "
-        f"a caller's pool: that caller is {WAITING} until the datastore is well, then shows "
-        "pool_exhaustion, and counts as a fault. Elsewhere: jobs, releases, memory, logins, "
-        "traffic, minor faults (a fault's signs, nobody waits). "
+        f"direct or not, are {WAITING}{_under_load(world, 'that is called')}. A service "
+        f"shows one thing: its fault, else {LOADED}, else {WAITING}. {secondary}"
+        f"{_elsewhere(world)}"
         f"{_percent(setting.benign, 1000)} of incidents are benign: one service looks ill, nobody "
         f"waits, EDGE about usual. FOG: {_percent(setting.fog_weight, FULL)} of readings say what "
         "any service might."
@@ -109,8 +113,8 @@ def _evidence(setting: Setting) -> str:
 
 def _severity(setting: Setting) -> str:
     rows = ", ".join(
-        f"{severity} from {error_bp / 100:g}% or {p99_ms} ms"
-        for severity, error_bp, p99_ms in SEVERITY_RULE
+        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
+        for row in setting.world.rules.severity_rule
     )
     when = f" from tick {setting.severity_from} on (earlier it may show less)"
     return (
@@ -120,50 +124,56 @@ def _severity(setting: Setting) -> str:
 
 
 def _runbook(topology: Topology, setting: Setting) -> Iterator[str]:
+    world = setting.world
     columns = "; ".join(f"{word} {_range(place)}" for place, (word, _) in enumerate(WORDS))
-    pairs = ". ".join(f"{letter}: {', '.join(pair)}" for letter, pair in PAIRS.items())
-    creeping = " *: only minor here." if setting.creeping else ""
-    named = " Some name the cause." if NAMED[setting.fog] else ""
-    yield (
-        f"RUNBOOK. fault tiers (initials) remedy: {columns}, before fog. {pairs}. Own: by traces. "
-        f"Hot, idle: CPU. Busy, full: workers. ~: log topics.{named}{creeping}"
+    pairs = "".join(f" {letter}: {', '.join(pair)}." for letter, pair in world.pairs.items())
+    gauges = "".join(
+        f" {', '.join(sorted(one.word for one in gauge.tokens)).capitalize()}: {gauge.title}."
+        for gauge in world.tokens.gauges
+        if gauge.explained
     )
-    for title, classes in _pages(topology).items():
+    creeping = " *: only minor here." if setting.creeping else ""
+    named = " Some name the cause." if world.naming_weights[setting.fog] else ""
+    yield (
+        f"RUNBOOK. fault tiers (initials) remedy: {columns}, before fog.{pairs} Own: by "
+        f"traces.{gauges} ~: log topics.{named}{creeping}"
+    )
+    for title, kinds in _pages(topology, world):
         yield title
-        for kind in FAULT_KINDS:
-            if kind.fault_class in classes:
-                star = "*" if setting.creeping and not kind.drifts else ""
-                remedies = "/".join(kind.remedies)
-                signs = told(signs_of(KINDS[kind.name]))
-                yield f"{kind.name}{star} {_tiers(kind)} {remedies}: {signs}"
+        for kind in kinds:
+            star = "*" if setting.creeping and not kind.drifts else ""
+            remedies = "/".join(kind.remedies)
+            yield f"{kind.name}{star} {_tiers(kind, world)} {remedies}: {_signs(world, kind.name)}"
     yield "no fault:"
-    yield from _rows(AFFECTED)
+    yield from _rows(world, (WAITING, LOADED))
     yield f"benign ({SEVERITIES[-1]}, ignore, page nobody):"
-    yield from _rows(BENIGN)
+    yield from _rows(world, (one.name for one in world.benign))
 
 
-def _pages(topology: Topology) -> dict[str, tuple[FaultClass, ...]]:
-    """Whom to page, with the classes of faults for which that is right."""
-    special = class_teams(topology)
-    owners = ", ".join(team for team in topology.teams if team not in special)
-    classes: dict[str | None, list[FaultClass]] = {}
-    for one, field in PAGED.items():
-        classes.setdefault(field, []).append(one)
-    found = {}
-    for field, rows in classes.items():
-        whom = f"the owner in DIRECTORY: {owners}" if field is None else getattr(topology, field)
-        found[f"{', '.join(rows)} (page {whom}):"] = tuple(rows)
-    return found
+def _pages(topology: Topology, world: World) -> Iterator[tuple[str, list[Kind]]]:
+    """Whom to page for which classes of faults, with the kinds for which that is right."""
+    owners = ", ".join(world.owning_teams(topology))
+    groups: dict[str | None, list[Kind]] = {}
+    for kind in world.kinds:
+        groups.setdefault(world.pages(kind.name, topology), []).append(kind)
+    for team, kinds in groups.items():
+        whom = f"the owner in DIRECTORY: {owners}" if team is None else team
+        classes = dict.fromkeys(kind.fault_class for kind in kinds)
+        yield f"{', '.join(classes)} (page {whom}):", kinds
 
 
-def _rows(signatures: Mapping[str, Signature]) -> Iterator[str]:
-    for name, signature in signatures.items():
-        yield f"{name}: {told(signs_of(signature))}"
+def _rows(world: World, names: Iterable[str]) -> Iterator[str]:
+    yield from (f"{name}: {_signs(world, name)}" for name in names)
 
 
-def _tiers(kind: FaultKind) -> str:
+def _signs(world: World, name: str) -> str:
+    return told(world, signs_of(world, world.signatures[name]))
+
+
+def _tiers(kind: Kind, world: World) -> str:
     """The tiers that a kind can strike, by their initials."""
-    return "any" if len(kind.tiers) == len(TIERS) else "".join(tier[0] for tier in kind.tiers)
+    everywhere = len(kind.tiers) == len(world.tier_names)
+    return "any" if everywhere else "".join(tier[0] for tier in kind.tiers)
 
 
 def _grade(horizon: int, setting: Setting) -> str:

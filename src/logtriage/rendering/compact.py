@@ -13,8 +13,8 @@ from logtriage.actions import (
     RequestTraces,
 )
 from logtriage.observation import Observation
-from logtriage.world.channels import EVERYDAY
 from logtriage.world.telemetry import Alert, Change, LogLine
+from logtriage.world.vocabulary import LOG
 
 #: Beyond this many services a list of them says less than it costs.
 LONG_LIST: Final = 20
@@ -40,11 +40,11 @@ def changes(feed: Iterable[Change]) -> str:
     return "; ".join(f"{kind}: {', '.join(rows)}" for kind, rows in sorted(kinds.items()))
 
 
-def overview(lines: Iterable[LogLine]) -> tuple[list[LogLine], list[str]]:
-    """The lines that say something, and the services whose line is an everyday one."""
+def overview(observation: Observation) -> tuple[list[LogLine], list[str]]:
+    """The lines asked for that say something, and the services whose line is an everyday one."""
     telling, calm = [], []
-    for one in lines:
-        if one.token == EVERYDAY:
+    for one in observation.inspection:
+        if one.token is not None and observation.is_ordinary(LOG, one.token):
             calm.append(one.service)
         else:
             telling.append(one)

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Final
 
+from logtriage.world.channels import SPANS
+from logtriage.world.model import World
 from logtriage.world.telemetry import EdgePanel, Gauge, Trace
-
-#: Gauges whose figures do not say what they are of.
-_TITLES: Final = {"cpu": "CPU ", "memory": "memory ", "workers": "workers ", "traffic": "requests "}
 
 
 def edge(panel: EdgePanel) -> str:
@@ -18,12 +16,13 @@ def edge(panel: EdgePanel) -> str:
     )
 
 
-def metrics(gauges: Iterable[Gauge]) -> Iterator[str]:
-    """The gauges of each service that was asked for."""
+def metrics(gauges: Iterable[Gauge], world: World | None) -> Iterator[str]:
+    """The gauges of each service that was asked for; those of a recording have no world."""
+    titles = {} if world is None else {one.name: one.title for one in world.tokens.gauges}
     for service, rows in groupby(gauges, key=lambda one: one.service):
         gauge, *others = rows
         yield f"METRICS {service} ({_readings(gauge.starts)}):"
-        yield from (f"{_TITLES.get(one.name, '')}{one.text}" for one in (gauge, *others))
+        yield from (f"{titles.get(one.name, '')} {one.text}".lstrip() for one in (gauge, *others))
 
 
 def traces(spans: Iterable[Trace]) -> Iterator[str]:
@@ -32,7 +31,7 @@ def traces(spans: Iterable[Trace]) -> Iterator[str]:
         span, *others = rows
         yield f"TRACES {service} ({_readings(span.starts)}):"
         yield from (
-            f"{'slowest requests' if one.name == 'time' else 'errors'}: {one.text}"
+            f"{'slowest requests' if one.name == SPANS[0] else 'errors'}: {one.text}"
             for one in (span, *others)
         )
 

@@ -25,6 +25,7 @@ from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import check_incident
 from logtriage.topology import Topology
+from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS
@@ -144,7 +145,8 @@ def public_rules(
         body = recorded_rules(topology)
     useful = useful_kinds(rubric, simulated=setting is not None)
     told = (*body, _GRADING.get(rubric, ""))
-    actions = _action_rules(topology, horizon, reply, seat, useful, recorded=setting is None)
+    world = None if setting is None else setting.world
+    actions = _action_rules(topology, horizon, reply, seat, useful, world)
     beside = _PATH if setting is not None and setting.several and not seat else None
     beside = None if reply == "tools" else beside
     return "\n".join(filter(None, (opening, *told, *actions, beside)))
@@ -210,15 +212,14 @@ def _action_rules(
     reply: Reply,
     role: Role | None,
     useful: Iterable[str],
-    *,
-    recorded: bool,
+    world: World | None,
 ) -> Iterable[str]:
-    """How to answer, and with what.
+    """How to answer, and with what; a recording has no world.
 
     A single agent is told the ``useful`` kinds of action alone; a role of all that it may do.
     """
     if reply == "tools":
-        exact = "Names of services" if recorded else "Names of services and teams"
+        exact = "Names of services" if world is None else "Names of services and teams"
         yield f"ANSWER with one tool call a turn. {exact} must be exact."
         return
     known = set(useful if role is None else role.may)
@@ -226,7 +227,8 @@ def _action_rules(
         known |= role.kinds.intersection(PRICED_ACTION_TYPES, useful)
     types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
     may = tuple(kind for kind in types if kind in known)
-    example = _example(topology, may)
+    remedies = REMEDIES if world is None else world.rules.remedies
+    example = _example(topology, may, remedies[0])
     if reply == "json":
         yield f"ANSWER with one JSON object, such as {example}"
     else:
@@ -239,7 +241,7 @@ def _action_rules(
         "identify_root_cause": "<service>",
         "classify_fault": "|".join(FAULT_CATEGORIES),
         "escalate": "<team>",
-        "remediate": f"<{'|'.join(REMEDIES) if recorded else 'remedy'}>:<service>",
+        "remediate": f"<{'|'.join(remedies) if world is None else 'remedy'}>:<service>",
         "request_more_logs": "<service>|all",
         "request_metrics": "<service>",
         "request_traces": "<service>",
@@ -249,11 +251,11 @@ def _action_rules(
     yield f"ACTIONS: {rows}"
 
 
-def _example(topology: Topology, may: tuple[str, ...]) -> str:
+def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> str:
     """One of the actions that may be taken, as JSON."""
     last = topology.names[-1]
     values = {
-        "remediate": f"restart:{last}",
+        "remediate": f"{remedy}:{last}",
         "identify_root_cause": last,
         "escalate": topology.teams[-1],
     }

@@ -19,7 +19,7 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.errors import InvalidInput, kind_of
-from logtriage.observation import Observation
+from logtriage.observation import Observation, world_of
 from logtriage.rendering import compact, panels
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.rendering.dashboard import dashboard
@@ -68,7 +68,7 @@ def render_observation(observation: Observation) -> str:
     parts.extend(filter(None, (neighbourhood(observation),)))
     if observation.inspection:
         parts.append(_requested(observation))
-    parts.extend(panels.metrics(observation.metrics))
+    parts.extend(panels.metrics(observation.metrics, observation.world))
     parts.extend(panels.traces(observation.traces))
     if "window" not in hidden:
         parts.append(_logs("LOGS", observation.window))
@@ -119,10 +119,15 @@ def _alerts(observation: Observation) -> str:
 
 def _changes(observation: Observation) -> Iterator[str]:
     """The feed; of simulated incidents apart what came before the trouble and what since."""
-    feed = observation.changes
-    before = [one for one in feed if one.token is not None and one.token.endswith("_before")]
-    since = [one for one in feed if one.token is not None and one not in before]
-    other = [one for one in feed if one.token is None]
+    other = [one for one in observation.changes if one.token is None]
+    before, since = (
+        [
+            one
+            for one in observation.changes
+            if one.token is not None and world_of(observation).changes[one.token].before is was
+        ]
+        for was in (True, False)
+    )
     if other:
         told = (f"{one.minutes_ago} min ago {one.service} {one.detail}" for one in other)
         yield f"CHANGES: {'; '.join(told)}"
@@ -137,10 +142,9 @@ def _changes(observation: Observation) -> Iterator[str]:
 
 def _requested(observation: Observation) -> str:
     """The lines asked for; of a look at all services, everyday lines are only counted off."""
-    lines = observation.inspection
     if RequestMoreLogs(None) not in observation.last_actions:
-        return _logs("REQUESTED LOGS", lines)
-    telling, calm = compact.overview(lines)
+        return _logs("REQUESTED LOGS", observation.inspection)
+    telling, calm = compact.overview(observation)
     if _is_fleet(observation):
         return compact.roll_call(telling, len(calm))
     text = _logs("REQUESTED LOGS", telling)

@@ -1,39 +1,32 @@
 """The signature table as people read it: by condition and sort of cell, all shares."""
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Final
 
-from logtriage.world.signatures import (
-    AFFECTED,
-    BACKGROUND,
-    BENIGN,
-    DISTRACTIONS,
-    HEALTHY,
-    HEALTHY_SIGNATURE,
-    KINDS,
-    ORDINARY,
-    Signature,
-)
+from logtriage.world.model import HEALTHY, LOADED, WAITING, World
+from logtriage.world.schema.parts import Signature
 
-#: Every signature, in groups with a heading.
-GROUPS: Final[Mapping[str, Mapping[str, Signature]]] = MappingProxyType(
-    {
-        "roots and minor faults": KINDS,
-        "affected by a root": AFFECTED,
-        "benign": BENIGN,
-        "unaffected": {HEALTHY: HEALTHY_SIGNATURE, **DISTRACTIONS},
-        "fog": {"background": BACKGROUND},
+
+def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
+    """Every signature of a world, in groups with a heading."""
+    rules, every = world.rules, world.signatures
+    names = {
+        "roots and minor faults": world.kind_names,
+        "affected by a root": (WAITING, LOADED),
+        "benign": tuple(one.name for one in world.benign),
+        "unaffected": (HEALTHY, *(one.name for one in rules.distractions)),
     }
-)
+    return {
+        **{title: {name: every[name] for name in row} for title, row in names.items()},
+        "fog": {"background": rules.background},
+    }
 
 
-def shares_of(signature: Signature) -> Iterator[tuple[str, dict[str, int]]]:
+def shares_of(world: World, signature: Signature) -> Iterator[tuple[str, dict[str, int]]]:
     """The shares of every token by sort, per cent; the ordinary one last, with the rest.
 
     Sorts of which a signature says nothing of its own are left out.
     """
-    for sort, ordinary in ORDINARY.items():
+    for sort, ordinary in world.ordinary.items():
         shares = dict(signature.get(sort, {}))
         if shares:
             shares[ordinary] = 100 - sum(shares.values())

@@ -28,6 +28,8 @@ from logtriage.actions import (
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.roles.words import spelt
 from logtriage.topology import TIERS, Topology
+from logtriage.world.default import second_world
+from logtriage.world.model import World
 
 #: The parts of an observation that a role may be given.
 VIEWS: Final = (
@@ -237,13 +239,19 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
 
 
 @lru_cache(maxsize=256)
-def role_words(role: Role, topology: Topology) -> tuple[str, ...]:
-    """What a numeric agent in a role may report, in order; nothing if it may not."""
-    return spelt(role.words, topology) if "report" in role.may else ()
+def role_words(role: Role, topology: Topology, world: World | None = None) -> tuple[str, ...]:
+    """What a numeric agent in a role may report, in order; nothing if it may not.
+
+    The words of kinds and tokens are those of the world, or else of the default one.
+    """
+    said = spelt(role.words, topology, second_world() if world is None else world)
+    return said if "report" in role.may else ()
 
 
 @lru_cache(maxsize=256)
-def role_actions(role: Role, topology: Topology, *, hand_over: bool = False) -> tuple[Action, ...]:
+def role_actions(
+    role: Role, topology: Topology, world: World | None = None, *, hand_over: bool = False
+) -> tuple[Action, ...]:
     """Every action that a numeric agent may take in a role; the position is its integer.
 
     Those of :func:`logtriage.actions.all_actions` that it may take, in their order, without
@@ -257,7 +265,7 @@ def role_actions(role: Role, topology: Topology, *, hand_over: bool = False) -> 
             for one in all_actions(topology)
             if action_name(one) in role.may and may_ask(role, one, topology)
         ),
-        *(Report(word, role.name) for word in role_words(role, topology)),
+        *(Report(word, role.name) for word in role_words(role, topology, world)),
         *((Wait(),) if "wait" in role.may else ()),
         *((HandOver(),) if hand_over and "hand_over" in role.kinds else ()),
     )

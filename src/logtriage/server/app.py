@@ -41,7 +41,7 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
     gate = Gate() if gate is None else gate
     gate.forks = settings.forks
     gate.ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
-    catalogue = Catalogue(settings.tasks, settings.seal)
+    catalogue = Catalogue(settings.tasks, settings.seal, settings.world)
     app = _library_app(
         settings.web,
         partial(TriageEnvironment, catalogue, gate),

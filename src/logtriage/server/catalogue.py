@@ -22,6 +22,8 @@ from logtriage.drawing.ids import (
 from logtriage.errors import InvalidInput, SealError, UnknownName
 from logtriage.server.messages import check_fields
 from logtriage.tasks import get_task
+from logtriage.world.default import second_world
+from logtriage.world.model import World
 
 #: At most this many task specs are listed in one answer.
 MAX_LISTED: Final = 1_000
@@ -35,7 +37,7 @@ _KINDS: Final = {
     SEALED: "test",
 }
 #: What names an episode.
-EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed")
+EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed", "world")
 
 
 def whole_number(name: str, value: Any, below: int) -> int:
@@ -79,36 +81,39 @@ class Catalogue:
     """The tasks that are drawn from where a client names none.
 
     Split ``sealed`` is on offer if there is a ``seal``; those of the tasks take turns
-    there that can be sealed.
+    there that can be sealed. All are of ``world``.
     """
 
     tasks: tuple[str, ...]
     seal: Seal | None = None
+    world: World = attrs.field(factory=second_world)
 
     def incident_id(self, named: Mapping[str, Any]) -> str:
         """The incident that a client asks for; with nothing named, any one of split train.
 
-        ``seed`` is another name for ``index``, since OpenEnv clients send one. What is
-        given and cannot be used is refused rather than ignored.
+        ``seed`` is another name for ``index``, since OpenEnv clients send one. ``world`` is the
+        fingerprint of the world that the client expects. What is given and cannot be used is
+        refused rather than ignored.
 
         Raises:
             UnknownName: for an unknown task or split.
-            InvalidInput: naming the field and what was expected.
+            InvalidInput: naming the field and what was expected, for another world both.
             SealError: for split ``sealed`` of a server without a key.
         """
         given = {name: value for name, value in named.items() if value is not None}
         check_fields(given, EPISODE_FIELDS)
+        self._check_world(given.pop("world", self.world.fingerprint))
         if "incident" in given:
             if len(given) > 1:
                 other = next(name for name in given if name != "incident")
                 raise InvalidInput(f"{other}: an incident is named already; give one or the other")
-            parsed = parse_incident_id(text_field("incident", given["incident"]))
+            parsed = parse_incident_id(text_field("incident", given["incident"]), world=self.world)
             self._check_offered(parsed.split, parsed.task.id)
             return str(parsed)
         split = text_field("split", given.get("split", DEFAULT_SPLIT))
         task = None
         if "task" in given:
-            wanted = get_task(text_field("task", given["task"]))
+            wanted = get_task(text_field("task", given["task"]), self.world)
             check_split(wanted, split)
             task = wanted.id
         self._check_offered(split, task)
@@ -133,7 +138,14 @@ class Catalogue:
     def _taking_turns(self, split: str) -> tuple[str, ...]:
         if split != SEALED:
             return self.tasks
-        return tuple(task for task in self.tasks if get_task(task).setting is not None)
+        return tuple(task for task in self.tasks if get_task(task, self.world).setting is not None)
+
+    def _check_world(self, expected: object) -> None:
+        if expected != self.world.fingerprint:
+            raise InvalidInput(
+                f"world: expected {expected!r:.80}; this server plays {self.world.name!r} "
+                f"({self.world.fingerprint})"
+            )
 
     def _check_offered(self, split: str, task: str | None = None) -> None:
         turns = task is not None or self._taking_turns(split)
@@ -163,7 +175,7 @@ class Catalogue:
         if not 0 <= index < self.size(split=split):
             raise IndexError(index)
         incident = self.incident_id({"split": split, "index": index})
-        task = parse_incident_id(incident).task
+        task = parse_incident_id(incident, world=self.world).task
         sealed = {} if self.seal is None or split != SEALED else {"seal": self.seal.fingerprint}
         return {
             **sealed,

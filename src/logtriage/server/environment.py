@@ -110,7 +110,12 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         else:
             incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
             episode = Episode(
-                incident_id, self._gate, episode_id, show_id=show_id, seal=self._catalogue.seal
+                incident_id,
+                self._gate,
+                episode_id,
+                show_id=show_id,
+                seal=self._catalogue.seal,
+                world=self._catalogue.world,
             )
         self.close()
         self._episode, self._with_view = episode, with_view

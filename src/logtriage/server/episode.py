@@ -23,6 +23,7 @@ from logtriage.server.wire import view_of
 from logtriage.state import State, initial_state
 from logtriage.transcript import transcript_of
 from logtriage.transition import play_parsed, transition
+from logtriage.world.model import World
 
 #: How names of incidents begin that say nothing.
 HIDDEN: Final = "hidden-"
@@ -120,18 +121,21 @@ class Episode:
         *,
         show_id: bool = False,
         seal: Seal | None = None,
+        world: World | None = None,
     ) -> None:
         gate.admit()
         self._gate = gate
         self.id = uuid4().hex if episode_id is None else episode_id
         self._show_id = show_id
         self.name = incident_id if show_id else hidden_name(self.id)
-        self.state: State = initial_state(make_incident(incident_id, seal=seal))
+        self.state: State = initial_state(make_incident(incident_id, seal=seal, world=world))
         self.score: float = score(self.state)
         self.reward: float | None = None
         self.handle, self.owner = token_urlsafe(24), OWNER.get()
         if self.state.incident.seal is not None:
-            self._ledger.begin(incident_id, self.state.incident.seal)
+            self._ledger.begin(
+                incident_id, self.state.incident.seal, self.state.incident.world_mark
+            )
         gate.begin(self)
 
     @property
@@ -211,7 +215,7 @@ def hidden_name(episode_id: str) -> str:
     return f"{HIDDEN}{digest.hexdigest()}"
 
 
-def grade_listed(incident_id: str, actions: Any) -> dict[str, Any]:
+def grade_listed(incident_id: str, actions: Any, world: World | None = None) -> dict[str, Any]:
     """The public grade of a list of wire actions, as JSON data.
 
     Raises:
@@ -223,7 +227,7 @@ def grade_listed(incident_id: str, actions: Any) -> dict[str, Any]:
             f"{incident_id}: a sealed incident is graded in the session that plays it, and for "
             "no list of actions"
         )
-    incident = make_incident(incident_id)
+    incident = make_incident(incident_id, world=world)
     if not isinstance(actions, list):
         raise InvalidInput(f"actions: expected a list of actions, got {type(actions).__name__}")
     for number, one in enumerate(actions):

@@ -84,8 +84,10 @@ class Ledger:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def begin(self, incident_id: str, seal: str) -> None:
+    def begin(self, incident_id: str, seal: str, world: str | None = None) -> None:
         """Write down that an attempt begins, under the key of the fingerprint ``seal``.
+
+        ``world`` is that of its world, if it is not the default one.
 
         Raises:
             SealError: if the run has had it, or if it cannot be written down.
@@ -95,7 +97,8 @@ class Ledger:
                 f"run {self._run!r} has had its attempt at this sealed incident; "
                 "each has one for each key and run"
             )
-        self._append({"seal": seal, "incident": incident_id})
+        of = {} if world is None else {"world": world}
+        self._append({"seal": seal, "incident": incident_id, **of})
         self._begun.add((seal, incident_id))
 
     def end(self, transcript: Transcript) -> None:
@@ -169,7 +172,7 @@ def _transcripts(rows: list[dict[str, Any]]) -> Iterable[Transcript]:
     for row in rows:
         if "incident" in row:
             seal, incident = row["seal"], row["incident"]
-            unfinished = Transcript(incident, (), UNFINISHED, seal=seal)
+            unfinished = Transcript(incident, (), UNFINISHED, seal=seal, world=row.get("world"))
             yield by_attempt.get((seal, incident), unfinished)
 
 

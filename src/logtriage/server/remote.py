@@ -32,6 +32,7 @@ from logtriage.server.episode import HIDDEN
 from logtriage.server.settings import TOKEN_VARIABLE
 from logtriage.server.wire import Served, action_payload, observation_of, served_of
 from logtriage.transcript import COMPLETED, Transcript
+from logtriage.world.model import World
 
 #: Answers longer than this are refused; the largest observation has a fraction of it.
 MAX_ANSWER: Final = 4 * 1024 * 1024
@@ -200,11 +201,11 @@ class _Withheld:
         raise LogTriageError(f"the truth stays on the server; this policy looks at its {name!r}")
 
 
-def _outside(served: Served, observation: Observation) -> Incident:
+def _outside(served: Served, observation: Observation, world: World | None) -> Incident:
     """The incident as far as a client may know it, for factories of policies."""
     if served.incident.startswith(HIDDEN):
         raise InvalidInput("show_id: a reset without it does not say which incident is played")
-    task = parse_incident_id(served.incident).task
+    task = parse_incident_id(served.incident, world=world).task
     withheld: Any = _Withheld()
     return Incident(
         id=served.incident,
@@ -224,12 +225,14 @@ class RemoteRecorder:
 
     The policy sees what the server sends and nothing else. Its actions are graded here as
     well, and a server that grades them otherwise runs another version, or seals incidents
-    by another key than ``seal`` (or that of the environment); either is an error.
+    by another key than ``seal`` (or that of the environment); either is an error. A server of
+    another world than ``world`` (or that of the incident's id) refuses to play.
     """
 
     url: str
     token: str | None = attrs.field(default=None, repr=False)
     seal: Seal | None = None
+    world: World | None = None
 
     @property
     def environment(self) -> str:
@@ -245,44 +248,54 @@ class RemoteRecorder:
             LogTriageError: if the server graded it otherwise.
             SealError: for a sealed incident without a key.
         """
-        seal = seal_for(parse_incident_id(incident_id).split, self.seal)
-        fingerprint = None if seal is None else seal.fingerprint
+        parsed = parse_incident_id(incident_id, world=self.world)
+        seal = seal_for(parsed.split, self.seal)
+        incident = incident_of(incident_id, seal, parsed.task.world)
         actions: list[Action] = []
         with RemoteEnv(self.url, token=self.token) as env:
-            last = opened = env.reset(incident=incident_id, show_id=True, view=True)
+            last = opened = env.reset(**named_to_server(incident))
             try:
-                for action, _, served in remote_steps(env, opened, factory):
+                for action, _, served in remote_steps(env, opened, factory, parsed.task.world):
                     last = served
                     if action is not None:
                         actions.append(action)
             except Exception as error:
                 cause = f"episode broke off: {type(error).__name__}: {error}"[:500]
-                return _transcript(incident_id, actions, cause, agent, fingerprint)
-        transcript = _transcript(incident_id, actions, COMPLETED, agent, fingerprint)
-        graded = grade_transcript(transcript, resolve=lambda one: incident_of(one, seal))
+                return _transcript(incident, actions, cause, agent)
+        transcript = _transcript(incident, actions, COMPLETED, agent)
+        graded = grade_transcript(transcript, resolve=lambda _: incident)
         check_grade(last, graded)
         return transcript
 
 
+def named_to_server(incident: Incident) -> dict[str, Any]:
+    """What a reset says to play an incident and see all of it that an agent may see."""
+    mark = incident.world_mark
+    asked = {"incident": incident.id, "show_id": True, "view": True}
+    return asked if mark is None else {**asked, "world": mark}
+
+
 def _transcript(
-    incident_id: str, actions: Iterable[Action], status: str, agent: str, seal: str | None
+    incident: Incident, actions: Iterable[Action], status: str, agent: str
 ) -> Transcript:
     wires = tuple(map(action_to_wire, actions))
-    return Transcript(incident_id, wires, status, agent, seal=seal)
+    return Transcript(
+        incident.id, wires, status, agent, seal=incident.seal, world=incident.world_mark
+    )
 
 
 def remote_steps(
-    env: RemoteEnv, served: Served, factory: PolicyFactory
+    env: RemoteEnv, served: Served, factory: PolicyFactory, world: World | None = None
 ) -> Iterator[tuple[Action | None, Observation, Served]]:
     """An episode on a server, step by step, from what its reset gave.
 
-    That is one with ``view`` and ``show_id``.
+    That is one with ``view`` and ``show_id``; ``world`` is that of the incident.
 
     Each step is the action that led there (none to the first), what the policy sees, and
     what the server sent. Exceptions of the policy and of the connection pass through.
     """
-    observation = observation_of(served.view or {})
-    policy, memory = factory(_outside(served, observation)), None
+    observation = observation_of(served.view or {}, world=world)
+    policy, memory = factory(_outside(served, observation, world)), None
     yield None, observation, served
     while not served.done:
         action, memory = policy.act(observation, memory)

@@ -20,7 +20,8 @@ from logtriage.server.original_form import original_observation
 from logtriage.server.sessions import Sessions
 from logtriage.server.settings import Settings
 from logtriage.state import Closing
-from logtriage.tasks import get_task
+from logtriage.tasks import get_task, tasks_of
+from logtriage.world.model import World
 from logtriage.world.originals import ORIGINALS
 
 HEADER: Final = "X-Session-Id"
@@ -43,7 +44,7 @@ def _session_id(request: Request, body: dict[str, Any]) -> str | None:
     )
 
 
-def _named(request: Request, body: dict[str, Any]) -> dict[str, Any]:
+def _named(request: Request, body: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     """The episode that a request names: in its query as in the original, or in its body."""
     named: dict[str, Any] = {**request.query_params, **body}
     named.pop(_SESSION, None)
@@ -51,7 +52,7 @@ def _named(request: Request, body: dict[str, Any]) -> dict[str, Any]:
         named.setdefault("task", named["task_id"])
         del named["task_id"]
     if "incident" not in named and not named.keys() & {"split", "index"}:
-        named.setdefault("task", "single_crash")
+        named.setdefault("task", next(iter((*_originals_of(catalogue), *catalogue.tasks))))
     for field in ("seed", "index"):
         given = named.get(field)
         if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 20:
@@ -82,9 +83,16 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
         if episode_id is not None:
             text_field("episode_id", episode_id)
         show_id = flag("show_id", body.pop("show_id", False))
-        incident_id = catalogue.incident_id(_named(request, body))
+        incident_id = catalogue.incident_id(_named(request, body, catalogue))
         session_id = sessions.begin(
-            lambda: Episode(incident_id, gate, episode_id, show_id=show_id, seal=catalogue.seal),
+            lambda: Episode(
+                incident_id,
+                gate,
+                episode_id,
+                show_id=show_id,
+                seal=catalogue.seal,
+                world=catalogue.world,
+            ),
             session_id,
         )
         response.headers[HEADER] = session_id
@@ -141,14 +149,17 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
     @router.get("/tasks")
     async def tasks() -> Any:
         """The tasks: the original's three by their ids, then the others."""
-        return {"tasks": [_task_entry(name) for name in (*ORIGINALS, *catalogue.tasks)]}
+        names = (*_originals_of(catalogue), *catalogue.tasks)
+        return {"tasks": [_task_entry(name, catalogue.world) for name in names]}
 
     async def grader(request: Request) -> Any:
         """The grade of the session's episode, or of a list of actions of any incident."""
         body = body_of(request)
         if "actions" in body:
             actions = body.pop("actions")
-            grade = grade_listed(catalogue.incident_id(_named(request, body)), actions)
+            grade = grade_listed(
+                catalogue.incident_id(_named(request, body, catalogue)), actions, catalogue.world
+            )
         else:
             grade = sessions.episode(_session_id(request, body)).grade()
         return {
@@ -159,7 +170,7 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
                 for row in grade.get("criteria", ())
             },
             "steps_taken": grade["ticks"],
-            "max_steps": get_task(grade["task"]).horizon,
+            "max_steps": get_task(grade["task"], catalogue.world).horizon,
             "resolved": grade["closing"] == Closing.RESOLVED,
             "grade": grade,
         }
@@ -181,8 +192,13 @@ def _answer(episode: Episode, session_id: str | None) -> dict[str, Any]:
     }
 
 
-def _task_entry(name: str) -> dict[str, Any]:
-    task = get_task(_task_of(name))
+def _originals_of(catalogue: Catalogue) -> tuple[str, ...]:
+    """The original's tasks, where its incidents are played: in the default world."""
+    return tuple(ORIGINALS) if f"{next(iter(ORIGINALS))}-v0" in tasks_of(catalogue.world) else ()
+
+
+def _task_entry(name: str, world: World) -> dict[str, Any]:
+    task = get_task(_task_of(name), world)
     return {
         "id": name,
         "name": task.title,

@@ -9,7 +9,9 @@ import attrs
 from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput
 from logtriage.server.ledger import check_run
-from logtriage.tasks import DRAWN_TASKS, get_task
+from logtriage.tasks import DRAWN_TASKS, as_world, benchmark_of, get_task, world_of_tasks
+from logtriage.world.loading import WorldLike
+from logtriage.world.model import World
 
 #: The environment variable that holds the bearer token.
 TOKEN_VARIABLE: Final = "LOGTRIAGE_TOKEN"
@@ -26,10 +28,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _task_ids(names: object) -> tuple[str, ...]:
+def _names(names: object) -> tuple[str, ...]:
     if isinstance(names, str) or not hasattr(names, "__iter__"):
         raise InvalidInput(f"tasks: expected a list of task ids, got {names!r}")
-    return tuple(dict.fromkeys(get_task(name).id for name in names))
+    return tuple(names)
+
+
+def _benchmark(settings: "Settings") -> tuple[str, ...]:
+    # The default world is not read for it.
+    world = settings._world
+    return DRAWN_TASKS if world is None else benchmark_of(as_world(world))
 
 
 def _addresses(names: object) -> tuple[str, ...]:
@@ -49,7 +57,10 @@ class Settings:
         host: address to bind. Anything but loopback needs a ``token``.
         port: TCP port; 0 takes a free one.
         token: bearer token that every request but ``/health`` must carry.
-        tasks: what an episode named by split and index alone is drawn from.
+        world: the world of all episodes: a :class:`~logtriage.world.model.World`, a name or a
+            folder. Without it, that of ``tasks``. Clients who name another one are refused.
+        tasks: what an episode named by split and index alone is drawn from; by default all of
+            the world's with one fault.
         max_sessions: WebSocket sessions at a time, and as many sessions over HTTP.
         max_message: bytes of a message or a request's body; longer ones are refused.
         rate: messages a second on one connection (further ones wait), and HTTP
@@ -75,13 +86,16 @@ class Settings:
 
     Raises:
         InvalidInput: naming the field and what was expected.
-        UnknownName: for a task that does not exist.
+        UnknownName: for a world or a task that does not exist.
     """
 
     host: str = "127.0.0.1"
     port: int = 8000
     token: str | None = attrs.field(default=None, repr=False)
-    tasks: tuple[str, ...] = attrs.field(default=DRAWN_TASKS, converter=_task_ids)
+    _world: WorldLike | None = None
+    tasks: tuple[str, ...] = attrs.field(
+        default=attrs.Factory(_benchmark, takes_self=True), converter=_names
+    )
     max_sessions: int = 256
     max_message: int = 64 * 1024
     rate: float = 2_000.0
@@ -104,6 +118,11 @@ class Settings:
     def __attrs_post_init__(self) -> None:
         if not self.tasks:
             raise InvalidInput("tasks: a server needs at least one task")
+        if self._world is not None or self.tasks != DRAWN_TASKS:
+            world = world_of_tasks(self.tasks, self._world)
+            object.__setattr__(self, "_world", world)
+            ids = dict.fromkeys(get_task(name, world).id for name in self.tasks)
+            object.__setattr__(self, "tasks", tuple(ids))
         if not 0 <= self.port < 65536:
             raise InvalidInput(f"port: expected a number from 0 to 65535, got {self.port}")
         for name in ("max_sessions", "max_message", "per_address"):
@@ -142,3 +161,8 @@ class Settings:
                 f"set {TOKEN_VARIABLE} (try: python -c 'import secrets; "
                 "print(secrets.token_hex(24))')"
             )
+
+    @property
+    def world(self) -> World:
+        """The world of all episodes."""
+        return as_world(self._world)

@@ -16,6 +16,8 @@ from logtriage.errors import InvalidInput
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.state import Closing
+from logtriage.tasks import as_world
+from logtriage.world.model import World
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
 
 T = TypeVar("T")
@@ -84,8 +86,12 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
     return view
 
 
-def observation_of(view: Mapping[str, Any], before: Observation | None = None) -> Observation:
+def observation_of(
+    view: Mapping[str, Any], before: Observation | None = None, world: World | None = None
+) -> Observation:
     """Read a view back; ``before`` is an earlier observation of the same episode.
+
+    ``world`` is that of its incident; by default that of ``before``, or the default one.
 
     Texts in it are made printable: the server may be anybody's, and they stand on screens.
 
@@ -108,6 +114,7 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
             topology, horizon, open_loop = before.topology, before.horizon, before.open_loop
             changes, directory = before.changes, before.directory
             price, hand_over = before.price_of_silence, before.price_of_hand_over
+            world = before.world
         return Observation(
             topology,
             int(view["tick"]),
@@ -134,6 +141,7 @@ def observation_of(view: Mapping[str, Any], before: Observation | None = None) -
                 (remedy, service, bool(eased)) for remedy, service, eased in view["effects"]
             ),
             price_of_silence=price,
+            world=None if open_loop else as_world(world),
             # A server that knows of no incidents with several faults does not tell.
             root_causes=_names(view.get("root_causes")),
             price_of_hand_over=hand_over,

@@ -101,7 +101,7 @@ class NetworkRole:
         logits = _logits(row, self.team.roles[self.role.name], self.team)
         allowed = role_token_mask(state, self.split, self.role).astype(bool)
         place = int(np.where(allowed, logits, -np.inf).argmax())
-        return role_actions(self.role, incident.topology)[place]
+        return role_actions(self.role, incident.topology, incident.setting.world)[place]
 
 
 class _Reader:
@@ -111,9 +111,9 @@ class _Reader:
         self, split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int
     ) -> None:
         self._split, self._role = split, role
-        self._layout = role_tokens_of(split, role, topology, setting.fog, horizon)
+        self._layout = role_tokens_of(split, role, setting, topology, horizon)
         hypotheses = model_of(setting, topology, False).hypotheses
-        self._marginals = Marginals(topology, hypotheses)
+        self._marginals = Marginals(setting.world, topology, hypotheses)
         self.input = RoleInput(role, self._layout, hypotheses)
 
     def read(self, state: State, seen: Observation) -> Floats:
@@ -124,7 +124,7 @@ class _Reader:
             place = self._layout.blocks.get(f"report:{speaker.name}")
             if place is None:
                 continue
-            words = role_words(speaker, topology)
+            words = role_words(speaker, topology, self._layout.team.base.world)
             said = {one.message for _, one in seen.reports if one.by == speaker.name}
             row[place] = [word in said for word in words]
         weights = np.array([belief(state, self._role).weights], np.uint32)

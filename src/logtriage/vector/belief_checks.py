@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from logtriage.errors import InvalidInput
 from logtriage.vector.belief_state import BeliefState
 from logtriage.vector.belief_tables import BeliefTables
-from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, LINES, Cells, FlatCells
+from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, Cells, FlatCells
 from logtriage.world.channels import Channel
 
 Ints = NDArray[Any]
@@ -97,7 +97,7 @@ def check_cells(
     last = np.where(several > 0, several - 1, np.iinfo(np.int16).max)
     first = np.zeros(len(last), np.int64)
     tokens = np.full(len(last), tables.edge.shape[1] - 1)
-    tokens[cells.channel == _NOTE] = 1 + tables.services * len(LINES)
+    tokens[cells.channel == _NOTE] = 1 + tables.services * (len(tables.note) - 1)
     effects = np.flatnonzero(cells.channel == _EFFECT)
     if len(effects):
         applied, before = _applied(state, tables, rows, actions)

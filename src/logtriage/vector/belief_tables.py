@@ -10,16 +10,14 @@ from logtriage.actions import REMEDIES
 from logtriage.belief.fixedpoint import COARSE, FINE, NEVER, log2
 from logtriage.belief.model import Model
 from logtriage.grading.action_lists import ranges_of
-from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
-from logtriage.vector.cells import FIRST_SORT, LINES, SLOTS, SORTS
-from logtriage.world.channels import NO_NEWS
-from logtriage.world.conditions import Hypothesis, accepted_remedies
-from logtriage.world.runbook import class_team
+from logtriage.vector.cells import CHANNELS
+from logtriage.world.channels import NO_NEWS, Channel
+from logtriage.world.conditions import accepted_remedies, errors_first
+from logtriage.world.model import World
 from logtriage.world.setting import FULL
 from logtriage.world.tables import (
     CALM,
-    EDGE_TOKENS,
     RECOVERED,
     alphabet,
     edge_weights,
@@ -62,7 +60,7 @@ class BeliefTables(NamedTuple):
     (H,) is 0 or 1 where latency or errors come first, 2 for a benign incident.
     ``severities`` (3,) are logarithms. ``accepts`` (5 n, H) are remedies in canonical
     order, ``fixed_team`` (m, H) teams right whoever owns what, ``owner_root`` (H, K) the
-    services whose owners are right, -1 for none. ``note`` (19, H) has what notes say of
+    services whose owners are right, -1 for none. ``note`` (1 + lines, H) has what notes say of
     the hypothesis' own service, no news first; ``noted`` (H,) is that service, or -1.
     """
 
@@ -119,7 +117,7 @@ class BeliefTables(NamedTuple):
 @lru_cache(maxsize=16)
 def tables_of(model: Model) -> BeliefTables:
     """The tables of a model; kept, as the model is."""
-    topology, hypotheses = model.topology, model.hypotheses
+    world, topology, hypotheses = model.world, model.topology, model.hypotheses
     reaching: list[list[tuple[int, int]]] = [[] for _ in topology.services]
     groups: dict[tuple[int, ...], int] = {}
     group = []
@@ -136,7 +134,7 @@ def tables_of(model: Model) -> BeliefTables:
         first_column=first_column,
         first_peak=first_peak,
         tokens=tokens,
-        stages=np.array([stages(model.setting, sort) for sort in SORTS]),
+        stages=np.array([stages(model.setting, sort) for sort in world.cell_sorts]),
         own_at=_bounds([len(row) for row in model.shares]),
         reach_at=_bounds([len(row) for row in reaching]),
         reach=np.array([place for row in reaching for place, _ in row], np.int64),
@@ -147,22 +145,31 @@ def tables_of(model: Model) -> BeliefTables:
         spare=np.array([one for row in groups for one in row], np.int64),
         edge=_edge(model),
         severity_from=model.setting.severity_from,
-        errors=np.array(
-            [2 if one.errors_first is None else int(one.errors_first) for one in hypotheses]
-        ),
+        errors=np.array([_errors(errors_first(world, one)) for one in hypotheses]),
         severities=_severities(model),
         accepts=_accepts(model),
         fixed_team=_fixed_team(model),
-        owner_root=_owner_root(topology, hypotheses),
+        owner_root=_owner_root(model),
         note=_note(model),
         noted=np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses]),
         first_page=ranges.page,
         first_remedy=ranges.remedy,
-        first_sort=np.array(FIRST_SORT),
-        slots=np.array(SLOTS),
+        first_sort=np.array([_first_sort(world, one) for one in CHANNELS]),
+        slots=np.array([len(world.slots.get(one, ())) for one in CHANNELS]),
         coarse=np.array(COARSE, np.int64),
         fine=np.array(FINE, np.int64),
     )
+
+
+def _first_sort(world: World, channel: Channel) -> int:
+    """The number of the sort of a channel's first slot; -1: its cells belong to no service."""
+    if channel in (Channel.EDGE, Channel.NOTE, Channel.EFFECT):
+        return -1
+    return world.cell_sorts.index(world.sort_of(channel, 0))
+
+
+def _errors(first: bool | None) -> int:
+    return 2 if first is None else int(first)
 
 
 def _bounds(lengths: list[int]) -> NDArray[np.int64]:
@@ -180,20 +187,20 @@ def _logs(weights: Ints) -> Longs:
 def _columns(
     model: Model, reaching: list[list[tuple[int, int]]]
 ) -> tuple[Ints, Longs, Longs, Longs, Longs]:
-    setting = model.setting
+    setting, sorts = model.setting, model.world.cell_sorts
     floor = floor_of(np.int32)
     found: list[Ints] = []
     peaks: list[Longs] = []
     sizes: list[int] = []
     counts: list[int] = []
-    tokens = np.zeros((len(model.places), len(SORTS)), np.int64)
+    tokens = np.zeros((len(model.places), len(sorts)), np.int64)
     for service, (place, conditions) in enumerate(
         zip(model.places, model.listed.conditions, strict=True)
     ):
         own = range(len(model.shares[service]))
         wanted = [*own, *(condition for _, condition in reaching[service])]
-        for number, sort in enumerate(SORTS):
-            tokens[service, number] = len(alphabet(sort, place, setting.fog))
+        for number, sort in enumerate(sorts):
+            tokens[service, number] = len(alphabet(setting, sort, place))
             table = np.array(
                 [
                     [weights(setting, sort, place, one, start) for one in conditions]
@@ -224,7 +231,7 @@ def _edge(model: Model) -> Longs:
         (CALM, None),
         (RECOVERED, None),
     ]
-    found = np.zeros((2, len(EDGE_TOKENS) + 1, len(shown)), np.int64)
+    found = np.zeros((2, len(setting.world.edge_tokens) + 1, len(shown)), np.int64)
     for late, start in enumerate((0, setting.severity_from)):
         rows = [edge_weights(setting, severity, first, start) for severity, first in shown]
         found[late, :-1] = _logs(np.array(rows)).T
@@ -242,7 +249,7 @@ def _accepts(model: Model) -> NDArray[np.bool_]:
     found = np.zeros((len(order), len(model.hypotheses)), np.bool_)
     place = {one: number for number, one in enumerate(order)}
     for column, hypothesis in enumerate(model.hypotheses):
-        for one in accepted_remedies(topology, hypothesis):
+        for one in accepted_remedies(model.world, topology, hypothesis):
             found[place[one], column] = True
     return found
 
@@ -252,16 +259,16 @@ def _fixed_team(model: Model) -> NDArray[np.bool_]:
     found = np.zeros((len(topology.teams), len(model.hypotheses)), np.bool_)
     for column, hypothesis in enumerate(model.hypotheses):
         for kind, _ in hypothesis.faults:
-            team = class_team(kind, topology)
+            team = model.world.pages(kind, topology)
             if team is not None:
                 found[topology.teams.index(team), column] = True
     return found
 
 
-def _owner_root(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.int64]:
+def _owner_root(model: Model) -> NDArray[np.int64]:
     rows = [
-        [service for kind, service in one.faults if class_team(kind, topology) is None]
-        for one in hypotheses
+        [at for kind, at in one.faults if model.world.pages(kind, model.topology) is None]
+        for one in model.hypotheses
     ]
     found = np.full((len(rows), max(1, max(map(len, rows)))), -1, np.int64)
     for place, row in enumerate(rows):
@@ -270,17 +277,17 @@ def _owner_root(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> NDArr
 
 
 def _note(model: Model) -> Longs:
-    whole = log2(FULL)
-    found = np.full((1 + len(LINES), len(model.hypotheses)), NEVER, np.int64)
+    whole, lines = log2(FULL), model.world.lines
+    found = np.full((1 + len(lines), len(model.hypotheses)), NEVER, np.int64)
     for place, hypothesis in enumerate(model.hypotheses):
         if not hypothesis.faults:
             continue
         kind, service = hypothesis.faults[0]
-        if class_team(kind, model.topology) is not None:
+        if model.world.pages(kind, model.topology) is not None:
             found[0, place] = 0
             continue
         tier = model.topology.services[service].tier
-        for token, weight in note_weights(kind, tier, model.setting.fog):
-            number = 0 if token == NO_NEWS else 1 + LINES.index(token)
+        for token, weight in note_weights(model.setting, kind, tier):
+            number = 0 if token == NO_NEWS else 1 + lines.index(token)
             found[number, place] = log2(weight) - whole if weight else NEVER
     return found

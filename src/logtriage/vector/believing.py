@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from logtriage.actions import REMEDIES
-from logtriage.drawing.incidents import owning_teams
 from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ranges_of
 from logtriage.vector.arrays import Ints
@@ -30,18 +29,22 @@ from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Floats, Layout
-from logtriage.vector.marginals import KINDS, Marginals
+from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.onscreen import ScreenCells
 from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.vector.tokens.tables import SORTS
+from logtriage.world.model import World
+from logtriage.world.vocabulary import LOG
 
 #: Blocks of the screens that are kept beside the belief.
 KEPT: Final = (
     *("seen:edge", "noted", "remedied", "applied", "eased", "declared", "severity"),
     *("paged", "closed", "edge", "time", "price"),
 )
-#: How much each service has said: a sort of each channel that may be asked for.
-HEARD: Final = ("log", "cpu", "time")
+
+
+def heard_sorts(world: World) -> tuple[str, ...]:
+    """How much a service has said is counted by these: a sort of each channel to be asked for."""
+    return (LOG, *(sorts[0] for sorts in world.slots.values()))
 
 
 @lru_cache(maxsize=32)
@@ -57,8 +60,13 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
     The other blocks are those of the token layout.
     """
     n, m = len(layout.topology), len(layout.topology.teams)
-    widths = {"root": n, "remedy": len(REMEDIES) * n, "team": m, "kind": len(KINDS)}
-    widths |= {"benign": 1, "doubt": 1} | {f"heard:{sort}": n for sort in HEARD}
+    widths = {
+        "root": n,
+        "remedy": len(REMEDIES) * n,
+        "team": m,
+        "kind": len(kinds_of(layout.world)),
+    }
+    widths |= {"benign": 1, "doubt": 1} | {f"heard:{sort}": n for sort in heard_sorts(layout.world)}
     widths |= {name: layout[name].stop - layout[name].start for name in KEPT}
     blocks, at = {}, 0
     for name, width in widths.items():
@@ -109,7 +117,7 @@ class BeliefScreens:
             self._setting, topology, self._held, count=count, horizon=horizon
         )
         self._cells = ScreenCells(self._setting, self._tokens, horizon, count)
-        self._marginals = Marginals(topology, self.beliefs.hypotheses)
+        self._marginals = Marginals(self._setting.world, topology, self.beliefs.hypotheses)
         rows = np.arange(count)
         self._start(screen, rows)
         self._take_in(screen, rows, None)
@@ -140,7 +148,7 @@ class BeliefScreens:
 
     def _owners(self, numbers: Floats) -> Ints:
         teams = self._batch.topology.teams
-        able = owning_teams(self._batch.topology)
+        able = self._setting.world.owning_teams(self._batch.topology)
         flags = np.stack([numbers[:, self._tokens[f"owner:{team}"]] for team in able])
         found: Ints = np.array([teams.index(team) for team in able])[flags.argmax(axis=0)]
         return found
@@ -170,10 +178,11 @@ class BeliefScreens:
 
 
 def _heard(layout: TokenLayout) -> Floats:
-    """Sums the counts (D,) of a sort by service, for every sort of :data:`HEARD`."""
-    n = len(layout.topology)
-    found = np.zeros((layout.size, len(HEARD) * n), np.float32)
-    for place, sort in enumerate(HEARD):
-        for service, columns in enumerate(layout.column_of[SORTS.index(sort)]):
+    """Sums the counts (D,) of a sort by service, for each of :func:`heard_sorts`."""
+    n, world = len(layout.topology), layout.world
+    heard = heard_sorts(world)
+    found = np.zeros((layout.size, len(heard) * n), np.float32)
+    for place, sort in enumerate(heard):
+        for service, columns in enumerate(layout.column_of[world.cell_sorts.index(sort)]):
             found[columns[columns >= 0], place * n + service] = 1
     return found

@@ -9,9 +9,9 @@ a channel of :data:`NO_CELL` stands where there is none.
 | channel | the place in :data:`CHANNELS` |
 | service, slot, start | as in ``Evidence`` (service -1: of no service) |
 | token of a service's cell | the place in :func:`logtriage.world.tables.alphabet` of its sort |
-| token of the edge panel | the place in :data:`logtriage.world.tables.EDGE_TOKENS` |
+| token of the edge panel | the place in ``edge_tokens`` of the world |
 | token of an effect | the place in :data:`EFFECTS` |
-| token of a note | 0 for no news, else 1 + service x 18 + the place in :data:`LINES` |
+| token of a note | 0 for no news, else 1 + service x lines + the place in ``lines`` of the world |
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.topology import Topology
-from logtriage.world.channels import (
-    EASES,
-    GAUGES,
-    LOG_TOKENS,
-    NO_CHANGE,
-    NO_NEWS,
-    SPANS,
-    Channel,
-    Evidence,
-    sort_of,
-)
+from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence
 from logtriage.world.setting import Setting
-from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+from logtriage.world.tables import alphabet, places
+from logtriage.world.vocabulary import LOG
 
 #: Any number of cells, (…, 5).
 Cells = NDArray[np.int16]
@@ -45,21 +36,8 @@ CHANNELS: Final = tuple(Channel)
 NO_CELL: Final = -1
 #: The numbers of a cell, in order.
 FIELDS: Final = ("channel", "service", "slot", "start", "token")
-#: What a service's cell can be about, in the order of the numbers of sorts.
-SORTS: Final = ("alert", "change", "window", "log", *GAUGES, *SPANS)
 #: What became of a remedy.
 EFFECTS: Final = (EASES, NO_CHANGE)
-#: What a note can tell of a service.
-LINES: Final = tuple(LOG_TOKENS)
-
-_MOST_SLOTS: Final = {Channel.METRICS: len(GAUGES), Channel.TRACES: len(SPANS)}
-#: How many slots a channel has whose slots are of different sorts; 0: all are of one.
-SLOTS: Final = tuple(_MOST_SLOTS.get(one, 0) for one in CHANNELS)
-#: The number of the sort of a channel's first slot; -1: its cells belong to no service.
-FIRST_SORT: Final = tuple(
-    -1 if one in (Channel.EDGE, Channel.NOTE, Channel.EFFECT) else SORTS.index(sort_of(one, 0))
-    for one in CHANNELS
-)
 
 
 class FlatCells(NamedTuple):
@@ -111,20 +89,33 @@ _CHANNEL_PLACE: Final = {one: place for place, one in enumerate(CHANNELS)}
 def _token_number(setting: Setting, topology: Topology, one: Evidence) -> int:
     match one.channel:
         case Channel.EDGE:
-            return EDGE_TOKENS.index(one.token)
+            return setting.world.edge_tokens.index(one.token)
         case Channel.EFFECT:
             return EFFECTS.index(one.token)
         case Channel.NOTE:
             if one.token == NO_NEWS:
                 return 0
             service, _, token = one.token.partition(":")
-            return 1 + int(service) * len(LINES) + LINES.index(token)
+            lines = setting.world.lines
+            return 1 + int(service) * len(lines) + lines.index(token)
         case _:
-            sort = sort_of(one.channel, one.slot)
+            sort = setting.world.sort_of(one.channel, one.slot)
             return _places_in(setting, topology, sort, one.service)[one.token]
 
 
 @lru_cache(maxsize=4096)
 def _places_in(setting: Setting, topology: Topology, sort: str, service: int) -> dict[str, int]:
-    tokens = alphabet(sort, places(topology)[service], setting.fog)
+    tokens = alphabet(setting, sort, places(topology)[service])
     return {token: place for place, token in enumerate(tokens)}
+
+
+@lru_cache(maxsize=32)
+def line_places(setting: Setting, topology: Topology) -> NDArray[np.int64]:
+    """Where what each service's lines can be about (n, K) stands among what notes tell; or -1."""
+    number = {token: place for place, token in enumerate(setting.world.lines)}
+    rows = [
+        [number.get(token, -1) for token in alphabet(setting, LOG, place)]
+        for place in places(topology)
+    ]
+    widest = max(map(len, rows))
+    return np.array([[*row, *[-1] * (widest - len(row))] for row in rows])

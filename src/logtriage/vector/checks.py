@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,12 +11,15 @@ from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading import triage
 from logtriage.grading.plan import check_kernels
 from logtriage.grading.rubric import Rubric
-from logtriage.tasks import TaskSpec, get_task
+from logtriage.tasks import TaskSpec, task_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
+from logtriage.world.loading import WorldLike
 
 
-def checked_task(task: str | TaskSpec, horizon: Any = None) -> TaskSpec:
+def checked_task(
+    task: str | TaskSpec, horizon: Any = None, world: WorldLike | None = None
+) -> TaskSpec:
     """The task, if a batch can be drawn from it; with another horizon, if one is given.
 
     Raises:
@@ -25,11 +27,9 @@ def checked_task(task: str | TaskSpec, horizon: Any = None) -> TaskSpec:
         InvalidInput: for a ``*-v0`` task, and for a horizon of no ticks, or of more than
             can be counted.
     """
-    spec = task if isinstance(task, TaskSpec) else get_task(task)
+    spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
-    if horizon is not None:
-        spec = attrs.evolve(spec, horizon=horizon)
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"

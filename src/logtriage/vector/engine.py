@@ -32,6 +32,7 @@ from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.vector.tokens.setting import TokenSetting, settings_of
+from logtriage.world.loading import WorldLike
 
 #: Observations with so many columns are renewed where they have changed; to write the others
 #: anew takes no longer than to compare them.
@@ -74,6 +75,8 @@ class BatchedTriage:
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
+        world: the world of the tasks: a :class:`~logtriage.world.model.World`, a name or a folder;
+            without it, the tasks' ids say it.
 
     Raises:
         UnknownName: for a task that does not exist.
@@ -93,11 +96,12 @@ class BatchedTriage:
         lanes: int = 1,
         apart: bool = False,
         copy: bool = True,
+        world: WorldLike | None = None,
     ) -> None:
         from logtriage.vector.tokens.compiled import TokenKernels  # loads Numba
 
         given = [task] if isinstance(task, str | TaskSpec) else task
-        self.tasks = tuple(map(checked_task, given))
+        self.tasks = tuple(checked_task(one, world=world) for one in given)
         if not self.tasks:
             raise InvalidInput("task: expected at least one")
         self.task = self.tasks[0]

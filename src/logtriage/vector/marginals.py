@@ -9,12 +9,12 @@ from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
 from logtriage.world.conditions import Hypothesis, accepted_remedies
-from logtriage.world.faults import FAULT_KINDS
-from logtriage.world.runbook import class_team
-from logtriage.world.signatures import BENIGN
+from logtriage.world.model import World
 
-#: What may be the matter, wherever it is.
-KINDS = (*(kind.name for kind in FAULT_KINDS), *BENIGN)
+
+def kinds_of(world: World) -> tuple[str, ...]:
+    """What may be the matter, wherever it is: the fault kinds, then the benign ones."""
+    return (*world.kind_names, *(one.name for one in world.benign))
 
 
 @attrs.frozen(eq=False)
@@ -44,11 +44,13 @@ class Believed:
 class Marginals:
     """Sums over the hypotheses of a topology."""
 
-    def __init__(self, topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> None:
-        self._table = _marginals(topology, hypotheses)
-        self._fixed = _fixed_teams(topology, hypotheses)
+    def __init__(
+        self, world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]
+    ) -> None:
+        self._table = _marginals(world, topology, hypotheses)
+        self._fixed = _fixed_teams(world, topology, hypotheses)
         n = len(topology)
-        self._cuts = np.cumsum([n, len(REMEDIES) * n, len(KINDS), n])
+        self._cuts = np.cumsum([n, len(REMEDIES) * n, len(kinds_of(world)), n])
 
     def of(self, weights: NDArray[np.generic]) -> Believed:
         """What weights (N, H) of the hypotheses, not all 0 in a row, say."""
@@ -60,39 +62,41 @@ class Marginals:
         return Believed(root, remedy, kind, benign, doubt, owned, shares @ self._fixed)
 
 
-def _marginals(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
+def _marginals(world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
     """Columns whose sums, weighted by the posterior (H,), are probabilities.
 
     Of roots, remedies, kinds, roots whose owner is to be paged, and benign incidents.
     """
-    n = len(topology)
+    n, every = len(topology), kinds_of(world)
     roots, owned = np.zeros((2, len(hypotheses), n), np.float32)
-    kinds = np.zeros((len(hypotheses), len(KINDS)), np.float32)
+    kinds = np.zeros((len(hypotheses), len(every)), np.float32)
     for place, one in enumerate(hypotheses):
         for kind, service in one.faults:
             roots[place, service] = 1
-            owned[place, service] = class_team(kind, topology) is None
-            kinds[place, KINDS.index(kind)] = 1
+            owned[place, service] = world.pages(kind, topology) is None
+            kinds[place, every.index(kind)] = 1
         if one.benign is not None:
-            kinds[place, KINDS.index(one.benign[0])] = 1
-    remedies = _remedies(topology, hypotheses)
+            kinds[place, every.index(one.benign[0])] = 1
+    remedies = _remedies(world, topology, hypotheses)
     benign = np.array([[not one.faults] for one in hypotheses])
     return np.concatenate([roots, remedies, kinds, owned, benign], axis=1, dtype=np.float32)
 
 
-def _remedies(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> NDArray[np.bool_]:
+def _remedies(
+    world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]
+) -> NDArray[np.bool_]:
     order = [(str(remedy), name) for remedy in REMEDIES for name in topology.names]
     return np.array(
-        [[pair in accepted_remedies(topology, one) for pair in order] for one in hypotheses]
+        [[pair in accepted_remedies(world, topology, one) for pair in order] for one in hypotheses]
     )
 
 
-def _fixed_teams(topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
+def _fixed_teams(world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
     """The teams (H, m) that are right whoever owns what."""
     found = np.zeros((len(hypotheses), len(topology.teams)), np.float32)
     for place, one in enumerate(hypotheses):
         for kind, _ in one.faults:
-            team = class_team(kind, topology)
+            team = world.pages(kind, topology)
             if team is not None:
                 found[place, topology.teams.index(team)] = 1
     return found

@@ -21,4 +21,5 @@ def role_mask(observation: Observation, role: Role) -> NDArray[np.int8]:
     By :func:`logtriage.policies.masked_actions`, never all of them useless.
     """
     sensible = set(masked_actions(observation, role))
-    return np.array([one in sensible for one in role_actions(role, observation.topology)], np.int8)
+    choices = role_actions(role, observation.topology, observation.world)
+    return np.array([one in sensible for one in choices], np.int8)

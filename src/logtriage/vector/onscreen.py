@@ -5,34 +5,19 @@ cells. What stands between is public: when panels were read anew, how often line
 asked for. Nothing here knows a truth.
 """
 
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
-from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, LINES, NO_CELL, Cells
+from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, NO_CELL, Cells, line_places
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import REQUEST, TokenLayout
-from logtriage.world.channels import (
-    BANDS,
-    EASES,
-    EPOCH,
-    GAUGES,
-    NO_CHANGE,
-    SERIES,
-    SPANS,
-    WINDOW_LINES,
-    Channel,
-)
-from logtriage.world.channels import LINES as LINES_SHOWN
+from logtriage.world.channels import EASES, EPOCH, LINES, NO_CHANGE, SERIES, WINDOW_LINES, Channel
 from logtriage.world.setting import Setting
-from logtriage.world.tables import alphabet, places
 
 _NUMBER: Final = {channel: place for place, channel in enumerate(CHANNELS)}
-_SLOTS: Final = {Channel.METRICS: len(GAUGES), Channel.TRACES: len(SPANS)}
 _EASES: Final = EFFECTS.index(EASES)
 _NO_CHANGE: Final = EFFECTS.index(NO_CHANGE)
 _NONE: Final = -1
@@ -50,7 +35,8 @@ class ScreenCells:
         n = len(layout.topology)
         self._setting, self._layout, self._horizon = setting, layout, horizon
         self._services = n
-        self._lines = _line_places(layout.topology, setting.fog)
+        self._lines = line_places(setting, layout.topology)
+        self._slots = {channel: len(sorts) for channel, sorts in setting.world.slots.items()}
         self._epochs = np.full((count, SERIES), _NONE)
         self._asked = np.zeros((count, n + 1), np.int64)
         self._remedies = np.zeros(count, np.int64)
@@ -112,7 +98,7 @@ class ScreenCells:
 
     def _edge(self, numbers: Ints, now: Ints, anew: NDArray[np.bool_]) -> Ints:
         bands = numbers[:, self._layout["edge"]]
-        token = bands[:, :1] * len(BANDS) + bands[:, 1:]
+        token = bands[:, :1] * len(self._setting.world.bands) + bands[:, 1:]
         return self._cells(Channel.EDGE, -1, 0, now[:, None], token, anew[:, None])
 
     def _window(self, numbers: Ints, now: Ints) -> Ints:
@@ -142,8 +128,8 @@ class ScreenCells:
             if not len(at_kind):
                 continue
             channel[at_kind] = _NUMBER[kind]
-            if kind in _SLOTS:
-                reading, slot[at_kind] = np.divmod(place, _SLOTS[kind])
+            if kind in self._slots:
+                reading, slot[at_kind] = np.divmod(place, self._slots[kind])
                 held = self._epochs[rows[at_kind]]
                 which = (held == _NONE).sum(axis=1)[:, None] + reading
                 start[at_kind] = np.take_along_axis(held, np.minimum(which, SERIES - 1), axis=1)
@@ -154,7 +140,7 @@ class ScreenCells:
             if kind is Channel.OVERVIEW:
                 who[at_kind], slot[at_kind] = place, before
             else:
-                slot[at_kind] = before * LINES_SHOWN + place
+                slot[at_kind] = before * LINES + place
         found = self._cells(Channel.LOGS, who, slot, start, token, token >= 0)
         found[..., 0] = np.where(token >= 0, channel, NO_CELL)
         return found
@@ -164,7 +150,7 @@ class ScreenCells:
         told = numbers[:, self._layout["note"]]
         service = told.argmax(axis=1)
         line = self._lines[service, np.maximum(told.max(axis=1) - 1, 0)]
-        token = np.where(told.any(axis=1), 1 + service * len(LINES) + line, 0)
+        token = np.where(told.any(axis=1), 1 + service * len(self._setting.world.lines) + line, 0)
         there = noted & ~self._noted[rows]
         self._noted[rows] |= noted
         return self._cells(Channel.NOTE, -1, 0, now[:, None], token[:, None], there[:, None])
@@ -178,14 +164,3 @@ class ScreenCells:
         return self._cells(
             Channel.EFFECT, -1, slot[:, None], now[:, None], token[:, None], remedied[:, None]
         )
-
-
-@lru_cache(maxsize=32)
-def _line_places(topology: Topology, fog: int) -> Ints:
-    """Where the lines of each service's alphabet (n, K) stand among those of notes."""
-    rows = [
-        [LINES.index(one) if one in LINES else -1 for one in alphabet("log", place, fog)]
-        for place in places(topology)
-    ]
-    widest = max(map(len, rows))
-    return np.array([[*row, *[-1] * (widest - len(row))] for row in rows])

@@ -25,8 +25,9 @@ from logtriage.actions import (
 )
 from logtriage.roles import Role, role_actions, role_words
 from logtriage.roles.words import NO_FAULT
+from logtriage.vector.believing import heard_sorts
 from logtriage.vector.layout import Floats
-from logtriage.vector.marginals import KINDS, Believed, Marginals
+from logtriage.vector.marginals import Believed, Marginals, kinds_of
 from logtriage.vector.team_tokens import RoleTokens
 from logtriage.world.conditions import Hypothesis
 
@@ -39,8 +40,6 @@ _KEPT: Final = frozenset(
         *("declared_owner", "severity", "paged", "closed", "time", "price", "report", "left"),
     }
 )
-#: How much each service has said: a sort of each channel that may be asked for.
-_HEARD: Final = ("seen:log", "seen:cpu", "seen:time")
 
 
 @attrs.frozen(eq=False)
@@ -67,7 +66,8 @@ class RoleInput:
     def __init__(self, role: Role, layout: RoleTokens, hypotheses: tuple[Hypothesis, ...]) -> None:
         self.role, self._layout = role, layout
         topology = layout.topology
-        n, m, k = len(topology), len(topology.teams), len(KINDS)
+        world = layout.team.base.world
+        n, m, k = len(topology), len(topology.teams), len(kinds_of(world))
         self.pages = "directory" in role.views
         widths = {"root": n, "kind": k, "benign": 1, "doubt": 1}
         widths |= {"heard_root": n, "heard_remedy": len(REMEDIES) * n, "heard_kind": k}
@@ -78,7 +78,11 @@ class RoleInput:
             if name in _KEPT or name.partition(":")[0] in _KEPT
         ]
         self._kept = np.concatenate(kept)
-        self._said = [layout.blocks[one] for one in _HEARD if one in layout.blocks]
+        self._said = [
+            layout.blocks[f"seen:{sort}"]
+            for sort in heard_sorts(world)
+            if f"seen:{sort}" in layout.blocks
+        ]
         service = layout.team.service[layout.columns]
         self._services = [
             (service[place][:, None] == np.arange(n)).astype(np.float32) for place in self._said
@@ -90,7 +94,7 @@ class RoleInput:
             at += width
         self.size = at
         self._senses = _senses(role, layout, hypotheses)
-        self.pointers = _pointers(self, topology.names, topology.teams)
+        self.pointers = _pointers(self, kinds_of(world))
 
     def heard(self, seen: Floats, weights: NDArray[np.generic]) -> Floats:
         """Weights (N, H) with the odds of what fits the words that were heard."""
@@ -139,7 +143,7 @@ def _senses(
         block = layout.blocks.get(f"report:{speaker.name}")
         if speaker == role or block is None:
             continue
-        words = role_words(speaker, layout.topology)
+        words = role_words(speaker, layout.topology, layout.team.base.world)
         for senses in (kinds, roots):
             fits = np.array([[word in one for one in senses] for word in words], np.float32)
             named = np.flatnonzero(fits.any(axis=1))
@@ -152,9 +156,11 @@ def _senses(
     return found
 
 
-def _pointers(mine: RoleInput, names: tuple[str, ...], teams: tuple[str, ...]) -> Pointers:
-    blocks, rows = mine.blocks, []
-    for place, action in enumerate(role_actions(mine.role, mine._layout.topology)):
+def _pointers(mine: RoleInput, kinds: tuple[str, ...]) -> Pointers:
+    blocks, rows, topology = mine.blocks, [], mine._layout.topology
+    world = mine._layout.team.base.world
+    names, teams = topology.names, topology.teams
+    for place, action in enumerate(role_actions(mine.role, topology, world)):
         match action:
             case IdentifyRootCause(service):
                 rows.append((place, blocks["heard_root"].start + names.index(service), "root"))
@@ -165,8 +171,8 @@ def _pointers(mine: RoleInput, names: tuple[str, ...], teams: tuple[str, ...]) -
                 rows.append((place, blocks["heard_remedy"].start + number, "remedy"))
             case Ignore():
                 rows.append((place, blocks["heard_benign"].start, "benign"))
-            case Report(word) if word in KINDS:
-                rows.append((place, blocks["kind"].start + KINDS.index(word), "say kind"))
+            case Report(word) if word in kinds:
+                rows.append((place, blocks["kind"].start + kinds.index(word), "say kind"))
             case Report(word) if word == NO_FAULT:
                 rows.append((place, blocks["benign"].start, "say kind"))
             case Report(word) if word in names:

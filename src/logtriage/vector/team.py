@@ -22,6 +22,7 @@ from logtriage.vector.checks import checked_task, checked_team_actions
 from logtriage.vector.engine import NOTHING, BatchedTriage
 from logtriage.vector.layout import Floats
 from logtriage.vector.team_screens import TokenScreens
+from logtriage.world.loading import WorldLike
 
 #: How a tick's reward is shared out: the team's, or each role's own difference to waiting.
 CREDITS: Final = ("team", "counterfactual")
@@ -60,6 +61,8 @@ class BatchedTeam:
         rubric: another one than the task's.
         credit: ``team`` gives every role the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this role waited.
+        world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
+            without it, the task's id says it.
 
     Raises:
         UnknownName: for a task or credit that does not exist.
@@ -76,10 +79,11 @@ class BatchedTeam:
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         credit: str = "team",
+        world: WorldLike | None = None,
     ) -> None:
         if credit not in CREDITS:
             raise UnknownName("credit", credit, CREDITS)
-        spec = checked_task(task, horizon)
+        spec = checked_task(task, horizon, world)
         self.split = split
         self.credit = credit
         self._batch = BatchedTriage(

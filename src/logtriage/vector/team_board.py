@@ -13,6 +13,7 @@ from logtriage.roles import RoleSplit, role_words
 from logtriage.topology import Topology
 from logtriage.vector import arrays as vec
 from logtriage.vector.arrays import Bits, Bools, Ints
+from logtriage.world.model import World
 
 #: Later than any tick, delays included.
 NEVER: Final = np.iinfo(np.uint16).max
@@ -28,12 +29,14 @@ class Boards:
     declared; ``made`` (N, R) how many requests each role made.
     """
 
-    def __init__(self, split: RoleSplit, topology: Topology, declarations: int) -> None:
+    def __init__(
+        self, split: RoleSplit, topology: Topology, world: World, declarations: int
+    ) -> None:
         self.split = split
         self.words: list[slice] = []
         at = 0
         for role in split.roles:
-            count = len(role_words(role, topology))
+            count = len(role_words(role, topology, world))
             self.words.append(slice(at, at + count))
             at += count
         self._widths = at, declarations

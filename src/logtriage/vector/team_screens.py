@@ -69,7 +69,9 @@ class TokenSeat:
     def of(cls, role: Role, layout: RoleTokens) -> "TokenSeat":
         """The seat of a role."""
         topology, split = layout.topology, layout.team.split
-        actions, words = role_actions(role, topology), role_words(role, topology)
+        world = layout.team.base.world
+        actions = role_actions(role, topology, world)
+        words = role_words(role, topology, world)
         here = watched(role, topology)
         unseen = np.array([False, *(at not in here for at in range(len(topology)))])
         return cls(
@@ -102,7 +104,7 @@ class TokenScreens:
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
         setting = batch.task.setting
         assert setting is not None  # or there would be no batch
-        where = batch.topology, setting.fog, batch.task.horizon
+        where = setting, batch.topology, batch.task.horizon
         self.layout = team_tokens_of(split, *where)
         self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)
         self.seats = tuple(map(TokenSeat.of, split.roles, self.layouts))
@@ -112,7 +114,7 @@ class TokenScreens:
             width = self.layout[name].stop - self.layout[name].start
             self._parts[name] = slice(at, at + width)
             at += width
-        self._boards = Boards(split, batch.topology, at)
+        self._boards = Boards(split, batch.topology, setting.world, at)
 
     def begin(self) -> None:
         """All rows were begun anew."""

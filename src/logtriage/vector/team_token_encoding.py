@@ -80,7 +80,7 @@ def role_token_mask(state: State, split: RoleSplit, role: Role) -> NDArray[np.in
     As :func:`logtriage.policies.masked_actions` of what the role sees, without its screen.
     """
     board, left = board_of(state, role), requests_left(state, split, role)
-    choices = role_actions(role, state.incident.topology)
+    choices = role_actions(role, state.incident.topology, state.incident.world)
     sensible = np.array(
         [
             not (
@@ -100,8 +100,8 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
     incident = state.incident
     world, topology = incident.telemetry, incident.topology
     assert isinstance(world, Simulation)  # or there would be no evidence
-    fog = world.setting.fog
-    layout = team_tokens_of(split, topology, fog, incident.horizon)
+    where = world.setting, topology, incident.horizon
+    layout = team_tokens_of(split, *where)
     numbers: Numbers = np.zeros(layout.size, np.int64)
     for one in shown:
         if role is None or is_shown(one, role, topology):
@@ -119,7 +119,7 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
     found: Floats = np.minimum(numbers, MOST).astype(np.float32) * layout.units
     if role is None:
         return found
-    mine: Floats = found[role_tokens_of(split, role, topology, fog, incident.horizon).columns]
+    mine: Floats = found[role_tokens_of(split, role, *where).columns]
     return mine
 
 
@@ -150,6 +150,6 @@ def _write_board(
         numbers[layout["paged"].start + topology.teams.index(team)] = 1
     for _, report in board.reports:
         if report.by in split.names:
-            words = role_words(split.role(report.by), topology)
+            words = role_words(split.role(report.by), topology, layout.base.world)
             if report.message in words:
                 numbers[layout[f"report:{report.by}"].start + words.index(report.message)] = 1

@@ -22,7 +22,7 @@ from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.tokens.encoding import ASKED_BY
 from logtriage.vector.tokens.layout import REQUESTS, TokenLayout, token_layout_of
-from logtriage.world.channels import GAUGES, SPANS
+from logtriage.world.setting import Setting
 
 Columns = NDArray[np.intp]
 
@@ -34,8 +34,6 @@ _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
     "seen:change": (frozenset({"changes"}),),
     "seen:log": (frozenset({"inspection"}),),
     "seen:window": (frozenset({"window"}),),
-    **{f"seen:{gauge}": (frozenset({"metrics"}),) for gauge in GAUGES},
-    **{f"seen:{span}": (frozenset({"traces"}),) for span in SPANS},
     "seen:edge": (frozenset({"slo"}),),
     "noted": (frozenset({"notes"}),),
     "remedied": (frozenset({"effects", "remediate"}),),
@@ -91,13 +89,15 @@ class RoleTokens(Layout):
 
 
 @lru_cache(maxsize=64)
-def team_tokens_of(split: RoleSplit, topology: Topology, fog: int, horizon: int) -> TeamTokens:
-    """The team's layout for a split on a topology, at a level of fog."""
-    base = token_layout_of(topology, fog, horizon, len(split), apart=True)
+def team_tokens_of(
+    split: RoleSplit, setting: Setting, topology: Topology, horizon: int
+) -> TeamTokens:
+    """The team's layout for a split on a topology, in the world and at the fog of a setting."""
+    base = token_layout_of(setting, topology, horizon, len(split), apart=True)
     blocks = {_by_role(name, split): place for name, place in base.blocks.items()}
     widths: dict[str, tuple[int, float]] = {"declared_owner": (len(topology.teams), 1.0)}
     for role in split.roles:
-        words = role_words(role, topology)
+        words = role_words(role, topology, setting.world)
         if words:
             widths[f"report:{role.name}"] = len(words), 1.0
         if role.budget is not None:
@@ -147,28 +147,31 @@ def can_ask(role: Role) -> NDArray[np.bool_]:
     return np.array([False, *(ASKED_BY[channel] in role.may for channel in REQUESTS)])
 
 
-def _shows(role: Role, block: str, split: RoleSplit) -> bool:
+def _shows(role: Role, block: str, team: TeamTokens) -> bool:
     name, _, of = block.partition(":")
     if name == "left":
         return of == role.name
     if name in _ASKED:
         seen = sees_asking(role, answers=name == "answer")
-        return bool((seen & can_ask(split.role(of))).any())
-    needed = _SHOWN_BY[block if name == "seen" else name]
+        return bool((seen & can_ask(team.split.role(of))).any())
     has = role.views | role.may
+    for channel, sorts in team.base.world.slots.items():
+        if name == "seen" and of in sorts:
+            return VIEW_OF[channel] in has
+    needed = _SHOWN_BY[block if name == "seen" else name]
     return all(has & one for one in needed)
 
 
 @lru_cache(maxsize=256)
 def role_tokens_of(
-    split: RoleSplit, role: Role, topology: Topology, fog: int, horizon: int
+    split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int
 ) -> RoleTokens:
     """The layout of what one role of a split sees, in the team's order of blocks."""
-    team = team_tokens_of(split, topology, fog, horizon)
+    team = team_tokens_of(split, setting, topology, horizon)
     here = np.array([-1, *sorted(watched(role, topology))])
     blocks, columns, at = {}, [], 0
     for name, place in team.blocks.items():
-        if not _shows(role, name, split):
+        if not _shows(role, name, team):
             continue
         mine = np.arange(place.start, place.stop)
         mine = mine[np.isin(team.service[place], here)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from logtriage.belief.cases import SCALE
 from logtriage.belief.stakes import UNIT, stakes_of
-from logtriage.drawing.incidents import PRICES_OF_SILENCE, owning_teams
+from logtriage.drawing.incidents import PRICES_OF_SILENCE
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cases import Cases, PlanTables, scaled_weights
@@ -130,7 +130,7 @@ class BatchedValues:
 def owners_of(setting: TokenSetting, incidents: TokenIncidents, rows: Ints) -> Any:
     """The number of each service's team (R, n), off the board."""
     topology, layout = setting.topology, setting.layout
-    teams = owning_teams(topology)
+    teams = layout.world.owning_teams(topology)
     flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
     number = np.array([topology.teams.index(team) for team in teams])
     return number[flags.argmax(axis=2)]

@@ -6,9 +6,7 @@ token is about decides its *sort*: an alert, a log line, a gauge. Tokens are str
 those that name a dependency end in ``:`` and the index of the service.
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final
 
 import attrs
@@ -60,81 +58,11 @@ WINDOW_LINES: Final = 6
 #: Ticks between a right page and the note of the responders.
 NOTE_DELAY: Final = 2
 
-_ALL: Final = ("edge", "service", "datastore", "queue")
-_STATELESS: Final = ("edge", "service", "queue")
-
-#: What an unremarkable log line is about.
-EVERYDAY: Final = "everyday"
-#: What log lines are about, with the tiers in which they make sense.
-LOG_TOKENS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        EVERYDAY: _ALL,
-        "queueing": _ALL,
-        "no_connection": ("edge", "service", "datastore"),
-        "slow_reads": ("datastore",),
-        "lock_wait": ("datastore",),
-        "unknown_client": _ALL,
-        "exceptions": _ALL,
-        "restarted": _ALL,
-        "long_pause": _STATELESS,
-        "misses": ("edge", "service", "datastore"),
-        "mismatch": _ALL,
-        "lag": ("datastore",),
-        "redelivery": ("queue",),
-        "new_version": _ALL,
-        "odd_login": ("edge", "service", "datastore"),
-        "cpu_starved": _ALL,
-        "busy_job": _ALL,
-        "old_cause": _ALL,
-    }
-)
-#: ``timeout:3``: a call to the service of index 3 failed or took too long.
-TIMEOUT: Final = "timeout"
 #: ``names:slow_query``: the line names its cause.
 NAMES: Final = "names"
 
-NONE: Final = "none"
-ALERT_TOKENS: Final = (NONE, "errors", "latency")
-CHANGE_TOKENS: Final = (
-    NONE,
-    "release_before",
-    "config_before",
-    "traffic_before",
-    "release_after",
-    "config_after",
-    "traffic_after",
-)
-
-USUAL: Final = "usual"
-#: The gauges of every service in the order of their slots; ``tier`` is the tier's own.
-GAUGES: Final = ("cpu", "memory", "workers", "traffic", "tier")
-GAUGE_TOKENS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "cpu": (USUAL, "low", "high"),
-        "memory": (USUAL, "high", "climbing"),
-        "workers": (USUAL, "busy", "full"),
-        "traffic": (USUAL, "more", "new_clients"),
-    }
-)
-#: What the tier's own gauge can say.
-TIER_TOKENS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "edge": (USUAL, "cold_cache"),
-        "service": (USUAL, "cold_cache"),
-        "datastore": (USUAL, "lock_waits", "disk_reads", "replica_lag", "cold_cache"),
-        "queue": (USUAL, "backlog", "redeliveries"),
-    }
-)
-
 #: What a trace says: where the time goes (slot 0), where errors start (slot 1).
 SPANS: Final = ("time", "errors")
-NOWHERE: Final = "nowhere"
-ITSELF: Final = "itself"
-#: ``calls:3``: in the calls to the service of index 3.
-CALLS: Final = "calls"
-
-#: The edge panel: errors and p99, each in a band.
-BANDS: Final = ("usual", "slight", "P2", "P1")
 
 #: What a note says that tells nothing, and what became of a remedy.
 NO_NEWS: Final = "nothing"
@@ -155,19 +83,4 @@ def about_kind(kind: str) -> str:
 def named_service(token: str) -> int | None:
     """The index of the dependency that a token names; None if it names none."""
     name, _, index = token.partition(":")
-    return int(index) if name in (TIMEOUT, CALLS) else None
-
-
-_PLAIN_SORTS: Final = {
-    Channel.ALERT: "alert",
-    Channel.WINDOW: "window",
-    Channel.CHANGE: "change",
-    Channel.LOGS: "log",
-    Channel.OVERVIEW: "log",
-}
-_SLOTS: Final = {Channel.METRICS: GAUGES, Channel.TRACES: SPANS}
-
-
-def sort_of(channel: Channel, slot: int) -> str:
-    """The sort of a service's cell: what its token is about."""
-    return _SLOTS[channel][slot] if channel in _SLOTS else _PLAIN_SORTS[channel]
+    return int(index) if index.isdecimal() and name != NAMES else None

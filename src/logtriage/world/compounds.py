@@ -2,8 +2,8 @@
 
 Of sets of one size, a set weighs the product of what its faults weigh alone, so that the
 faults are independent but for their services. A set with a secondary fault
-(:func:`logtriage.world.conditions.secondary`) weighs :data:`LINKED` times more for each
-database that exhausts a pool in it: what one fault brings about is no coincidence.
+(:func:`logtriage.world.conditions.secondary`) weighs more, by the world's rule, for each fault
+in it that brings it about: what one fault brings about is no coincidence.
 
 Whole numbers throughout. Sums over all sets are elementary symmetric polynomials of the
 services' weights, so that a set is drawn on any topology without listing the others.
@@ -19,31 +19,33 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
-from logtriage.world.conditions import POOL, Hypothesis, exhausts
+from logtriage.world.conditions import Hypothesis, brings_about
 from logtriage.world.prior import TOTAL, Prior, prior
 from logtriage.world.setting import Setting
 
-#: How much more a set weighs for each pool that a database of the set exhausts.
-LINKED: Final = 12
 #: Weights of single faults are cut to so many bits; the lightest keeps a dozen of them.
 _BITS: Final = 16
 #: Sets are listed one by one up to so many.
 LISTED: Final = 150_000
 
 Fault = tuple[str, int]
+#: A service, and the fault of a caller of it that its own may bring about.
+Link = tuple[int, Fault]
 
 
 @attrs.frozen(eq=False)
 class SetPrior:
-    """Sets of faults with their weights; ``single`` is the prior of one fault alone.
+    """Sets of faults with their weights; ``single`` is the prior of one fault alone."""
 
-    ``counts`` are the weights of one fault, two, three; ``benign`` is per mille.
-    """
-
+    setting: Setting
     topology: Topology
     single: Prior
-    counts: tuple[int, ...]
-    benign: int
+
+    @property
+    def linked(self) -> int:
+        """How much more a set weighs for each fault of it that brings about another; 0: no rule."""
+        rule = self.setting.world.rules.secondary_fault
+        return 0 if rule is None else rule.weight
 
     @cached_property
     def weight_of(self) -> dict[Fault, int]:
@@ -70,14 +72,16 @@ class SetPrior:
         return tuple(sum(weight for _, weight in row) for row in self.by_service)
 
     @cached_property
-    def links(self) -> tuple[tuple[int, int], ...]:
-        """(database, caller) wherever the one may exhaust the pool of the other."""
+    def links(self) -> tuple[Link, ...]:
+        """Where faults of a service may bring about a fault of its caller."""
+        world = self.setting.world
+        rule = world.rules.secondary_fault
         return tuple(
-            (below, caller)
+            (below, (rule.kind, caller))
             for caller, callees in enumerate(self.topology.calls)
-            if (POOL, caller) in self.weight_of
+            if rule is not None and (rule.kind, caller) in self.weight_of
             for below in callees
-            if exhausts(self.topology, below) and self.at_service[below]
+            if brings_about(world, self.topology, below) and self.at_service[below]
         )
 
     # --- weights -----------------------------------------------------------------------
@@ -87,46 +91,44 @@ class SetPrior:
         places = {service for _, service in faults}
         if len(places) < len(faults):
             return 0
-        pools = [service for kind, service in faults if kind == POOL]
-        linked = sum(
-            below in places and exhausts(self.topology, below)
-            for caller in pools
-            for below in self.topology.calls[caller]
-        )
-        return prod(self.weight_of.get(one, 0) for one in faults) * (1 + LINKED * linked)
+        linked = sum(below in places and fault in faults for below, fault in self.links)
+        return prod(self.weight_of.get(one, 0) for one in faults) * (1 + self.linked * linked)
 
     @cached_property
     def raw_totals(self) -> tuple[int, ...]:
         """What all sets of each size weigh, 0 where the topology has too few services."""
-        return tuple(self._raw_total(size) for size in range(1, len(self.counts) + 1))
+        return tuple(self._raw_total(size) for size in range(1, len(self.setting.counts) + 1))
 
     def _raw_total(self, size: int) -> int:
         whole = _suffixes(self.at_service, size)[0][size]
-        return whole + sum(self._linked(link, size) for link in self.links) * LINKED
+        return whole + sum(self._linked(link, size) for link in self.links) * self.linked
 
-    def _linked(self, link: tuple[int, int], size: int) -> int:
+    def _linked(self, link: Link, size: int) -> int:
         """What sets of a size weigh that hold a link, its factor aside."""
         if size < 2:
             return 0
-        below, caller = link
-        pair = self.at_service[below] * self.weight_of[POOL, caller]
+        below, fault = link
+        pair = self.at_service[below] * self.weight_of[fault]
         return pair * _suffixes(self._others(link), size - 2)[0][size - 2]
 
-    def _others(self, link: tuple[int, int]) -> tuple[int, ...]:
+    def _others(self, link: Link) -> tuple[int, ...]:
+        below, (_, caller) = link
         return tuple(
-            0 if service in link else weight for service, weight in enumerate(self.at_service)
+            0 if service in (below, caller) else weight
+            for service, weight in enumerate(self.at_service)
         )
 
     @cached_property
     def shares(self) -> tuple[int, ...]:
         """Weights of benign incidents and of those with one fault, two, three."""
-        real = TOTAL * (1000 - self.benign) // 1000
+        real = TOTAL * (1000 - self.setting.benign) // 1000
         possible = [
-            count if total else 0 for count, total in zip(self.counts, self.raw_totals, strict=True)
+            count if total else 0
+            for count, total in zip(self.setting.counts, self.raw_totals, strict=True)
         ]
         whole = sum(possible)
         return (
-            TOTAL * self.benign // 1000,
+            TOTAL * self.setting.benign // 1000,
             *(real * one // whole for one in possible),
         )
 
@@ -155,13 +157,13 @@ class SetPrior:
     def many(self) -> int:
         """How many hypotheses there are."""
         kinds = [len(row) for row in self.by_service if row]
-        sizes = range(1, min(len(self.counts), len(kinds)) + 1)
+        sizes = range(1, min(len(self.setting.counts), len(kinds)) + 1)
         return len(self.calm) + sum(_suffixes(tuple(kinds), size)[0][size] for size in sizes)
 
     def sets(self) -> Iterator[Hypothesis]:
         """Every set of faults: by size, then by services, then by kinds."""
         places = [service for service, row in enumerate(self.by_service) if row]
-        for size in range(1, len(self.counts) + 1):
+        for size in range(1, len(self.setting.counts) + 1):
             for chosen in combinations(places, size):
                 for kinds in product(*(self.by_service[service] for service in chosen)):
                     named = zip(kinds, chosen, strict=True)
@@ -216,15 +218,15 @@ class SetPrior:
             return _hypothesis(self._unranked(self.at_service, size, rank))
         rank -= whole
         for link in self.links:
-            share = LINKED * self._linked(link, size)
+            share = self.linked * self._linked(link, size)
             if rank < share:
                 break
             rank -= share
-        below, caller = link
-        rank //= LINKED * self.weight_of[POOL, caller]
+        below, fault = link
+        rank //= self.linked * self.weight_of[fault]
         rank, first = divmod(rank, self.at_service[below])
         rest = self._unranked(self._others(link), size - 2, rank)
-        return _hypothesis([(POOL, caller), self._fault(below, first), *rest])
+        return _hypothesis([fault, self._fault(below, first), *rest])
 
     def _unranked(self, weights: tuple[int, ...], size: int, rank: int) -> list[Fault]:
         found: list[Fault] = []
@@ -271,4 +273,4 @@ def set_prior(setting: Setting, topology: Topology, held: bool | None) -> SetPri
     Raises:
         InvalidInput: if the topology has no place for a fault of the setting.
     """
-    return SetPrior(topology, prior(setting, topology, held), setting.counts, setting.benign)
+    return SetPrior(setting, topology, prior(setting, topology, held))

@@ -7,9 +7,7 @@ from typing import Final
 import attrs
 
 from logtriage.topology import Topology
-from logtriage.world.default import second_world
-from logtriage.world.model import FULL, HEALTHY, LOADED, WAITING
-from logtriage.world.runbook import responsible_team
+from logtriage.world.model import FULL, HEALTHY, LOADED, WAITING, World
 
 
 @attrs.frozen(cache_hash=True)
@@ -41,38 +39,38 @@ class Hypothesis:
         """The services with a fault; one that may go by several kinds is there once."""
         return frozenset([service for _, service in self.faults])
 
-    @property
-    def errors_first(self) -> bool | None:
-        """Whether users see errors before latency: if any fault shows errors first.
 
-        None for a benign incident.
-        """
-        if not self.faults:
-            return None
-        return any(second_world().kind(kind).errors_first for kind, _ in self.faults)
+def errors_first(world: World, hypothesis: Hypothesis) -> bool | None:
+    """Whether users see errors before latency: if any fault shows errors first.
 
-
-#: The fault that one elsewhere may bring about: a pool that a sick database exhausts.
-POOL: Final = "pool_exhaustion"
+    None for a benign incident.
+    """
+    if not hypothesis.faults:
+        return None
+    return any(world.kind(kind).errors_first for kind, _ in hypothesis.faults)
 
 
-def exhausts(topology: Topology, service: int) -> bool:
-    """Whether a service, once sick, holds its callers' connections: a database does."""
-    return topology.services[service].tier == "datastore"
+def brings_about(world: World, topology: Topology, service: int) -> bool:
+    """Whether a service, once sick, can bring about a fault at its callers."""
+    rule = world.rules.secondary_fault
+    return rule is not None and topology.services[service].tier in rule.tiers
 
 
 @lru_cache(maxsize=65_536)
-def secondary(topology: Topology, hypothesis: Hypothesis) -> frozenset[int]:
-    """The services whose fault is a secondary one: a pool exhausted by a sick database.
+def secondary(world: World, topology: Topology, hypothesis: Hypothesis) -> frozenset[int]:
+    """The services whose fault is a secondary one, brought about by a sick one that they call.
 
-    As long as a database that it calls is sick, such a service waits, like any caller. The
-    pool stays exhausted after the database is well again, and takes a remedy of its own.
+    As long as that one is sick, such a service waits, like any caller. Its fault stays after
+    the other is well again, and takes a remedy of its own.
     """
-    sick = {service for _, service in hypothesis.faults if exhausts(topology, service)}
+    rule = world.rules.secondary_fault
+    if rule is None:
+        return frozenset()
+    sick = {one for _, one in hypothesis.faults if brings_about(world, topology, one)}
     return frozenset(
         service
         for kind, service in hypothesis.faults
-        if kind == POOL and not sick.isdisjoint(topology.calls[service])
+        if kind == rule.kind and not sick.isdisjoint(topology.calls[service])
     )
 
 
@@ -86,7 +84,7 @@ _LOADED: Final = Condition(LOADED)
 
 
 @lru_cache(maxsize=4096)
-def affected(topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
+def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
     """The condition of every service that the hypothesis reaches, by index.
 
     Precedence where faults overlap: root (of the first one there), then loaded, then waiting;
@@ -97,13 +95,13 @@ def affected(topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]
     if hypothesis.benign is not None:
         kind, service = hypothesis.benign
         return {service: Condition(kind)}
-    hidden = secondary(topology, hypothesis) if len(hypothesis.faults) > 1 else ()
+    hidden = secondary(world, topology, hypothesis) if len(hypothesis.faults) > 1 else ()
     shown = [one for one in hypothesis.faults if one[1] not in hidden]
     found: dict[int, Condition] = {}
     for kind, service in shown:
         found.setdefault(service, Condition(kind))
     for kind, service in shown:
-        if second_world().kind(kind).pours_load:
+        if world.kind(kind).pours_load:
             for below in _reachable(topology.calls, (service,)):
                 found.setdefault(below, _LOADED)
     roots = tuple(service for _, service in shown)
@@ -130,9 +128,8 @@ def _reachable(
 
 
 @lru_cache(maxsize=64)
-def unaffected(tier: str) -> tuple[tuple[Condition, int], ...]:
+def unaffected(world: World, tier: str) -> tuple[tuple[Condition, int], ...]:
     """What an unaffected service of a tier may be, with weights that sum to 65,536."""
-    world = second_world()
     rules, kinds = world.rules, world.kinds_at(tier)
     shares = [(Condition(one.name), one.share * FULL // 1000) for one in rules.distractions]
     if tier not in world.entry_tiers:  # where nobody could be seen waiting
@@ -142,25 +139,22 @@ def unaffected(tier: str) -> tuple[tuple[Condition, int], ...]:
     return ((WELL, rest), *shares)
 
 
-def benign_kinds(tier: str) -> tuple[str, ...]:
-    """The benign kinds that can look ill at a tier."""
-    return tuple(kind.name for kind in second_world().benign_at(tier))
-
-
 @lru_cache(maxsize=65_536)
-def accepted_remedies(topology: Topology, hypothesis: Hypothesis) -> frozenset[tuple[str, str]]:
+def accepted_remedies(
+    world: World, topology: Topology, hypothesis: Hypothesis
+) -> frozenset[tuple[str, str]]:
     """The remedies that fix a hypothesis: (remedy, service name)."""
     return frozenset(
         (remedy, topology.names[service])
         for kind, service in hypothesis.faults
-        for remedy in second_world().kind(kind).remedies
+        for remedy in world.kind(kind).remedies
     )
 
 
 def teams_of(
-    topology: Topology, directory: Sequence[str], hypothesis: Hypothesis
+    world: World, topology: Topology, directory: Sequence[str], hypothesis: Hypothesis
 ) -> tuple[str, ...]:
     """The teams that it is right to page under a hypothesis; none if it is benign."""
     return tuple(
-        responsible_team(kind, service, topology, directory) for kind, service in hypothesis.faults
+        world.team_of(topology, directory, kind, service) for kind, service in hypothesis.faults
     )

@@ -9,8 +9,7 @@ import attrs
 from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import GAUGES, SPANS, Evidence, named_service
-from logtriage.world.default import second_world
+from logtriage.world.channels import Channel, Evidence, named_service
 from logtriage.world.model import World
 from logtriage.world.schema.forms import (
     LATENCY_BANDS,
@@ -34,9 +33,9 @@ class Figures:
     ``world`` says how they are made and worded.
     """
 
+    world: World
     topology: Topology
     seed: int
-    world: World = attrs.field(factory=second_world, kw_only=True, eq=False)
 
     @cached_property
     def figure_key(self) -> int:
@@ -64,8 +63,9 @@ class Figures:
 
     def gauges(self, cells: Sequence[Evidence]) -> tuple[Gauge, ...]:
         """The gauges of the services asked for, each as a short series."""
+        names = self.world.slots[Channel.METRICS]
         return tuple(
-            Gauge(self.topology.names[service], GAUGES[slot], *self._series(row, GAUGES[slot]))
+            Gauge(self.topology.names[service], names[slot], *self._series(row, names[slot]))
             for (service, slot), row in _by_slot(cells).items()
         )
 
@@ -74,8 +74,9 @@ class Figures:
     ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
         tokens = tuple(one.token for one in row)
         usual = self.world.gauges[gauge].ordinary
-        readings = [self.reading(row[0].service, gauge, one) for one in (usual, *tokens)]
-        figures = (_figure(column) for column in zip(*readings, strict=True))
+        service, shown = row[0].service, (usual, *tokens)
+        said = {one: self.reading(service, gauge, one) for one in set(shown)}
+        figures = (_figure(column) for column in zip(*(said[one] for one in shown), strict=True))
         return tuple(one.start for one in row), tokens, ", ".join(figures)
 
     def slowest(self, service: int, band: str) -> tuple[int, int]:
@@ -112,14 +113,14 @@ class Figures:
 
     def traces(self, cells: Sequence[Evidence]) -> tuple[Trace, ...]:
         """Where the services asked for spend their time, and where their errors start."""
-        found = []
+        found, spans = [], self.world.slots[Channel.TRACES]
         for (service, slot), row in _by_slot(cells).items():
             tokens = tuple(one.token for one in row)
-            texts = [self._span(service, SPANS[slot], token) for token in tokens]
+            texts = [self._span(service, spans[slot], token) for token in tokens]
             shown = texts[0] if len(set(texts)) == 1 else " > ".join(texts)
             starts = tuple(one.start for one in row)
             name = self.topology.names[service]
-            found.append(Trace(name, SPANS[slot], starts, tokens, shown))
+            found.append(Trace(name, spans[slot], starts, tokens, shown))
         return tuple(found)
 
     def _span(self, service: int, span: str, token: str) -> str:
@@ -137,7 +138,7 @@ class Figures:
 
     def _time(self, service: int, token: str, form: type[ShareOf | LatencyByHeight]) -> int:
         """The figure of a form in what a trace of time says."""
-        row = self.world.spans[SPANS[0]]
+        row = next(iter(self.world.spans.values()))
         used = pieces(row.says[token.partition(":")[0]])[1::2]
         figures = (row.figures[name] for name in used if name in row.figures)
         name = next(figure.name for figure in figures if isinstance(figure.form, form))

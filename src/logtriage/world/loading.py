@@ -8,7 +8,6 @@ import copyreg
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
@@ -43,6 +42,8 @@ _FOLDER_PARTS: Final[Mapping[str, type]] = dict(
     zip(FOLDERS, (parts.Kind, parts.Benign, parts.Topic, parts.Layout), strict=True)
 )
 _INTERNED: Final[dict[str, World]] = {}
+#: A world, the name of a shipped one or of one on the search path, or a folder.
+WorldLike = World | str | Path
 
 
 def load_world(name_or_folder: str | Path) -> World:
@@ -60,7 +61,25 @@ def load_world(name_or_folder: str | Path) -> World:
     text = os.fspath(name_or_folder)
     if isinstance(name_or_folder, Path) or Path(text).name != text:
         return _own(_read(Path(text)))
-    return _by_name(text, os.environ.get(WORLDS_VARIABLE, ""))
+    return world_named(text)
+
+
+def world_named(name: str) -> World:
+    """The shipped world of that name, or else the first one on the search path; no folder.
+
+    Raises:
+        UnknownName: for a name that neither logtriage ships nor the folders in
+            ``LOGTRIAGE_WORLDS`` hold; the message lists both.
+        WorldError: as :func:`load_world`.
+    """
+    return _by_name(name, os.environ.get(WORLDS_VARIABLE, ""))
+
+
+def is_world(name: str) -> bool:
+    """Whether a shipped world has that name, or one on the search path."""
+    return (
+        name in shipped_worlds() or _on_path(name, os.environ.get(WORLDS_VARIABLE, "")) is not None
+    )
 
 
 @lru_cache(maxsize=1)
@@ -101,6 +120,36 @@ def build(document: Document, source: str) -> World:
     return interned(world)
 
 
+def read_content(path: Path) -> World:
+    """The world whose canonical content is in a file.
+
+    Raises:
+        WorldError: naming the file, if it holds no world.
+        OSError: if it cannot be read.
+    """
+    with os.fdopen(open_here(path, os.O_RDONLY), "rb") as file:
+        content = file.read(2 * MAX_BYTES + 1)
+    if len(content) > 2 * MAX_BYTES:
+        raise WorldError(f"{path.name}: larger than {2 * MAX_BYTES >> 10} KiB")
+    return build(_decoded(content, path.name), path.name)
+
+
+def _decoded(content: bytes, source: str) -> Document:
+    try:
+        document = canonical.decode(content)
+    except (ValueError, RecursionError) as error:
+        raise WorldError(f"{source}: not JSON: {error}") from None
+    if not isinstance(document, Mapping):
+        raise WorldError(f"{source}: expected a JSON object")
+    known = (RULES_FILE, TOKENS_FILE)
+    for path, raw in document.items():
+        if path not in known and path.partition("/")[0] not in FOLDERS:
+            raise WorldError(f"{source}: {UnknownName('file', path, (*known, *FOLDERS))}")
+        if not isinstance(raw, Mapping):
+            raise WorldError(f"{source}: {path}: expected an object")
+    return document
+
+
 def interned(world: World) -> World:
     """The one value of this process that has the world's content."""
     return _INTERNED.setdefault(world.fingerprint, world)
@@ -117,12 +166,30 @@ def _ordered(rows: list[_Row]) -> tuple[_Row, ...]:
 def _by_name(name: str, search_path: str) -> World:
     if name in shipped_worlds():
         return _named(name, _read(SHIPPED / name))
-    folders = [Path(one) for one in search_path.split(os.pathsep) if one]
-    for folder in folders:
-        if _NAME.fullmatch(name) and (folder / name / RULES_FILE).is_file():
-            return _own(_named(name, _read(folder / name)))
-    found = (one.parent.name for folder in folders for one in folder.glob(f"*/{RULES_FILE}"))
-    raise UnknownName("world", name, (*shipped_worlds(), *islice(sorted(found), MAX_FILES)))
+    found = _on_path(name, search_path)
+    if found is not None:
+        return _own(_named(name, _read(found)))
+    folders = _folders(search_path)
+    there = (one.parent.name for folder in folders for one in folder.glob(f"*/{RULES_FILE}"))
+    raise UnknownName(
+        "world",
+        name,
+        (*shipped_worlds(), *islice(sorted(there), MAX_FILES)),
+        f"{WORLDS_VARIABLE}, where worlds of one's own are looked for, is "
+        + (repr(search_path) if folders else "not set"),
+    )
+
+
+def _on_path(name: str, search_path: str) -> Path | None:
+    """The first folder of a world of that name; None if there is none."""
+    if not _NAME.fullmatch(name):
+        return None
+    places = (folder / name for folder in _folders(search_path))
+    return next((one for one in places if (one / RULES_FILE).is_file()), None)
+
+
+def _folders(search_path: str) -> list[Path]:
+    return [Path(one) for one in search_path.split(os.pathsep) if one]
 
 
 def _named(name: str, world: World) -> World:
@@ -214,6 +281,9 @@ def _text_of(path: Path, source: str) -> bytes:
 
 
 def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
+    # Here, since most processes read no world at all.
+    import tomllib
+
     try:
         text = raw.decode()
         for number, line in enumerate(text.splitlines(), start=1):
@@ -269,7 +339,8 @@ def restored(data: Pickled) -> World:
     if data.content is None:
         world = load_world(data.name)
     else:
-        world = build(canonical.decode(data.content), f"pickled world {data.name}")
+        source = f"pickled world {data.name}"
+        world = build(_decoded(data.content, source), source)
     if world.fingerprint != data.fingerprint:
         raise WorldError(
             f"world {data.name!r}: expected the fingerprint {data.fingerprint}, got "

@@ -67,19 +67,29 @@ class World(Vocabulary):
         """The classes of faults by name, in order."""
         return by_name(self.rules.classes)
 
-    def pages(self, kind: str) -> str | None:
-        """The team that is paged for a kind whoever owns the service; None: its owner is."""
+    def pages(self, kind: str, topology: Topology) -> str | None:
+        """The team that is paged for a kind whoever owns the service; None: its owner is.
+
+        Raises:
+            UnknownName: for an unknown kind.
+        """
         row = self.kind(kind)
         pages = row.pages or self.classes[row.fault_class].pages
-        return None if pages == OWNER else pages
+        return None if pages == OWNER else topology.pages(row.fault_class) or pages
 
-    def team_of(self, directory: Sequence[str], kind: str, service: int) -> str:
+    def paged_teams(self, topology: Topology) -> tuple[str, ...]:
+        """The teams that are paged for a class of faults, each once."""
+        paged = (row for row in self.rules.classes if row.pages != OWNER)
+        return tuple(dict.fromkeys(topology.pages(row.name) or row.pages for row in paged))
+
+    def team_of(self, topology: Topology, directory: Sequence[str], kind: str, service: int) -> str:
         """Who must be paged for a fault of ``kind`` at the service of that index."""
-        return self.pages(kind) or directory[service]
+        return self.pages(kind, topology) or directory[service]
 
-    def owning_teams(self, teams: Sequence[str]) -> tuple[str, ...]:
-        """Those of a topology's teams that an incident's directory is drawn from."""
-        return tuple(team for team in teams if team in self.rules.owners) or tuple(teams)
+    def owning_teams(self, topology: Topology) -> tuple[str, ...]:
+        """The teams that may own a service: those that are not paged for a class of faults."""
+        paged = self.paged_teams(topology)
+        return tuple(team for team in topology.teams if team not in paged) or topology.teams
 
     # --- kinds -------------------------------------------------------------------------
 
@@ -128,6 +138,19 @@ class World(Vocabulary):
         }
         return MappingProxyType({name: self._with_common(row) for name, row in own.items()})
 
+    def signature(self, condition: str) -> Signature:
+        """How often a condition shows what.
+
+        Raises:
+            UnknownName: for a condition without a signature: nobody could tell how it looks.
+        """
+        return named("condition", condition, self.signatures)
+
+    @cached_property
+    def unrelated(self) -> frozenset[str]:
+        """The conditions that no incident causes: healthy, or distracted."""
+        return frozenset([HEALTHY, *(one.name for one in self.rules.distractions)])
+
     def _with_common(self, own: Signature) -> Signature:
         common = self.rules.common
         sorts = (*common, *(sort for sort in own if sort not in common))
@@ -162,9 +185,8 @@ class World(Vocabulary):
             TopologyError: if it breaks a rule of topologies.
         """
         teams = self.rules.teams if layout.teams is None else layout.teams
-        # A topology still names two teams of its own, until paging asks the world alone.
-        paged = [row.pages for row in self.rules.classes if row.pages in teams] or [teams[0]]
-        return Topology(layout.name, teams, layout.services, paged[0], paged[-1])
+        pages = {row.name: row.pages for row in self.rules.classes if row.pages in teams}
+        return Topology.paging(layout.name, teams, layout.services, pages)
 
     @cached_property
     def tasks(self) -> Mapping[str, Task]:

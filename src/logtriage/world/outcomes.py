@@ -2,21 +2,21 @@
 
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
-from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, sort_of
+from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel
 from logtriage.world.conditions import (
     WELL,
     Condition,
     Hypothesis,
     accepted_remedies,
     affected,
+    errors_first,
     without,
 )
-from logtriage.world.runbook import class_team
+from logtriage.world.model import World
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import (
     CALM,
-    EDGE_TOKENS,
     RECOVERED,
     Weights,
     alphabet,
@@ -30,32 +30,36 @@ from logtriage.world.tables import weights as weights_of
 Outcomes = tuple[tuple[str, ...], Weights]
 
 
-def fixing(topology: Topology, hypothesis: Hypothesis, doings: Doings) -> dict[int, int]:
+def fixing(
+    world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings
+) -> dict[int, int]:
     """By service of a fault, the place of the remedy that fixed it; without those unfixed."""
     found: dict[int, int] = {}
     if doings.remedies:
-        wanted = accepted_remedies(topology, hypothesis)
+        wanted = accepted_remedies(world, topology, hypothesis)
         for slot, (_, *one) in enumerate(doings.remedies):
             if tuple(one) in wanted:
                 found.setdefault(topology.index(one[1]), slot)
     return found
 
 
-def fixed_at(topology: Topology, hypothesis: Hypothesis, doings: Doings) -> int | None:
+def fixed_at(
+    world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings
+) -> int | None:
     """The tick in which the last fault of a hypothesis was fixed; None while one is left."""
-    slots = fixing(topology, hypothesis, doings)
+    slots = fixing(world, topology, hypothesis, doings)
     if not slots or len(slots) < len(hypothesis.services):
         return None
     return doings.remedies[max(slots.values())][0]
 
 
 def left_at(
-    topology: Topology, hypothesis: Hypothesis, doings: Doings, start: int
+    world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings, start: int
 ) -> Hypothesis | None:
     """The faults that cells of a tick still show; None where all are fixed by then."""
     if not hypothesis.faults or not doings.remedies:
         return hypothesis
-    slots = fixing(topology, hypothesis, doings)
+    slots = fixing(world, topology, hypothesis, doings)
     over = {one for one, slot in slots.items() if doings.remedies[slot][0] < start}
     if not over:
         return hypothesis
@@ -63,6 +67,7 @@ def left_at(
 
 
 def condition_at(
+    world: World,
     topology: Topology,
     hypothesis: Hypothesis,
     left: Hypothesis | None,
@@ -70,16 +75,16 @@ def condition_at(
     own: Condition,
 ) -> Condition:
     """What a service is while ``left`` is left of a hypothesis; ``own`` if it never reached it."""
-    if left is hypothesis or service not in affected(topology, hypothesis):
+    if left is hypothesis or service not in affected(world, topology, hypothesis):
         return own
-    return WELL if left is None else affected(topology, left).get(service, WELL)
+    return WELL if left is None else affected(world, topology, left).get(service, WELL)
 
 
 def at_service(setting: Setting, topology: Topology, condition: Condition, cell: Cell) -> Outcomes:
     """What a cell of a service can hold under its condition."""
     channel, service, slot, start = cell
-    sort, place = sort_of(channel, slot), places(topology)[service]
-    return alphabet(sort, place, setting.fog), weights_of(setting, sort, place, condition, start)
+    sort, place = setting.world.sort_of(channel, slot), places(topology)[service]
+    return alphabet(setting, sort, place), weights_of(setting, sort, place, condition, start)
 
 
 def elsewhere(
@@ -96,22 +101,29 @@ def elsewhere(
     ``severity`` is 0, 1, 2 for P1, P2, P3: that of the fault, if there is one.
     """
     channel, _, slot, start = cell
+    world = setting.world
     if channel is Channel.EFFECT:
-        eases = slot in fixing(topology, hypothesis, doings).values()
+        eases = slot in fixing(world, topology, hypothesis, doings).values()
         return (EASES if eases else NO_CHANGE,), (FULL,)
     if channel is Channel.NOTE:
-        return _note(setting, topology, _noted_fault(topology, directory, hypothesis, doings))
+        fault = _noted_fault(world, topology, directory, hypothesis, doings)
+        return _note(setting, topology, fault)
     if channel is not Channel.EDGE:
         raise InvalidInput(f"a cell of channel {channel!r} belongs to a service, got none: {cell}")
-    fixed = fixed_at(topology, hypothesis, doings)
+    fixed = fixed_at(world, topology, hypothesis, doings)
     shown = CALM if not hypothesis.faults else severity
     if fixed is not None and start > fixed:
         shown = RECOVERED
-    return EDGE_TOKENS, edge_weights(setting, shown, hypothesis.errors_first, start)
+    first = errors_first(world, hypothesis)
+    return world.edge_tokens, edge_weights(setting, shown, first, start)
 
 
 def _noted_fault(
-    topology: Topology, directory: tuple[str, ...], hypothesis: Hypothesis, doings: Doings
+    world: World,
+    topology: Topology,
+    directory: tuple[str, ...],
+    hypothesis: Hypothesis,
+    doings: Doings,
 ) -> tuple[str, int] | None:
     """The fault that the note of the first page is about; None where it tells nothing.
 
@@ -120,10 +132,10 @@ def _noted_fault(
     """
     if len(hypothesis.services) == 1:
         first = hypothesis.faults[0]
-        return first if class_team(first[0], topology) is None else None
+        return first if world.pages(first[0], topology) is None else None
     team = doings.pages[0][1]
     for kind, service in hypothesis.faults:
-        if class_team(kind, topology) is None and directory[service] == team:
+        if world.pages(kind, topology) is None and directory[service] == team:
             return kind, service
     return None
 
@@ -133,6 +145,6 @@ def _note(setting: Setting, topology: Topology, fault: tuple[str, int] | None) -
     if fault is None:
         return (NO_NEWS,), (FULL,)
     kind, service = fault
-    rows = note_weights(kind, topology.services[service].tier, setting.fog)
+    rows = note_weights(setting, kind, topology.services[service].tier)
     tokens = tuple(token if token == NO_NEWS else f"{service}:{token}" for token, _ in rows)
     return tokens, tuple(weight for _, weight in rows)

@@ -10,8 +10,7 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
-from logtriage.world.conditions import Hypothesis, benign_kinds
-from logtriage.world.default import second_world
+from logtriage.world.conditions import Hypothesis
 from logtriage.world.schema.parts import Kind
 from logtriage.world.setting import Setting
 
@@ -69,9 +68,9 @@ def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
             part, base = fault_total, whole
         rows.append((hypothesis, weight * part // base))
     benign = [
-        Hypothesis(benign=(kind, service))
+        Hypothesis(benign=(kind.name, service))
         for service, row in enumerate(topology.services)
-        for kind in benign_kinds(row.tier)
+        for kind in setting.world.benign_at(row.tier)
     ]
     each = TOTAL * setting.benign // 1000 // len(benign)
     rows.extend((hypothesis, each) for hypothesis in benign)
@@ -84,7 +83,7 @@ def _faults(
 ) -> list[tuple[Hypothesis, int, bool]]:
     """Every fault with its weight, and whether its pair is kept for ``ood``."""
     found: list[tuple[Hypothesis, int, bool]] = []
-    world = second_world()
+    world = setting.world
     for service, row in enumerate(topology.services):
         if setting.called_only and not topology.callers[service]:
             continue

@@ -89,6 +89,7 @@ def cells(
     belong to no service (-1).
     """
     every = range(len(topology))
+    gauges, spans = map(len, setting.world.slots.values())
     epochs = epoch_starts(now, doings)
     for start in alert_starts(setting, now, doings):
         yield from ((Channel.ALERT, service, 0, start) for service in every)
@@ -100,11 +101,11 @@ def cells(
     for when, service in doings.metrics:
         if when == now - 1:
             for start in epochs[-SERIES:]:
-                yield from ((Channel.METRICS, service, slot, start) for slot in range(5))
+                yield from ((Channel.METRICS, service, slot, start) for slot in range(gauges))
     for when, service in doings.traces:
         if when == now - 1:
             for start in epochs[-SERIES:]:
-                yield from ((Channel.TRACES, service, slot, start) for slot in range(2))
+                yield from ((Channel.TRACES, service, slot, start) for slot in range(spans))
     if note_tick(doings, now) is not None:
         yield Channel.NOTE, -1, 0, now
     for slot, (when, _, _) in enumerate(doings.remedies):

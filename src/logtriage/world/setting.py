@@ -5,12 +5,18 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import InvalidInput
+from logtriage.world.default import second_world
+from logtriage.world.model import World
 
 #: Of 65,536: how far signatures are mixed with what everyone says, by fog level.
 FOG: Final = (3277, 9830, 18350, 26214)
 #: Of 65,536: how often the root's own lines name their cause, by fog level.
 NAMED: Final = (16384, 3932, 0, 0)
 FULL: Final = 65_536
+
+
+def _resolved(world: World | None) -> World:
+    return second_world() if world is None else world
 
 
 @attrs.frozen(cache_hash=True)
@@ -28,7 +34,8 @@ class Setting:
     ``par`` and ``par_benign`` are the ticks of a perfect response.
     ``called_only`` keeps roots to services that another one calls, ``creeping`` faults
     to kinds that can creep in. ``counts`` are the weights of one fault, two, three and so
-    on among the incidents with any.
+    on among the incidents with any. ``world`` says what can happen and how it looks; settings
+    of worlds with equal content are equal.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -48,6 +55,13 @@ class Setting:
     called_only: bool = False
     creeping: bool = False
     counts: tuple[int, ...] = (1,)
+    # A world is read when it is first asked for: whoever imports a task reads no file.
+    _world: World | None = attrs.field(default=None, kw_only=True, eq=_resolved, repr=False)
+
+    @property
+    def world(self) -> World:
+        """The world of the task."""
+        return _resolved(self._world)
 
     def __attrs_post_init__(self) -> None:
         check_whole("setting: fog", self.fog, most=len(FOG) - 1)
@@ -70,7 +84,12 @@ class Setting:
     @property
     def fog_weight(self) -> int:
         """The share of what everyone says, of 65,536."""
-        return FOG[self.fog]
+        return self.world.fog_weights[self.fog]
+
+    @property
+    def naming_weight(self) -> int:
+        """How often the root's own lines name their cause, of 65,536."""
+        return self.world.naming_weights[self.fog]
 
     def strength(self, tick: int) -> int:
         """How strong signatures are at a tick, of 65,536."""
@@ -107,47 +126,3 @@ def check_weights(where: str, given: Any, count: int | None = None) -> None:
             f"{where}: expected {'a tuple of' if count is None else count} whole numbers from 0, "
             f"not all of them 0; got {given!r:.80}"
         )
-
-
-def single_crash(fog: int) -> Setting:
-    """One service fails, loudly."""
-    return Setting(fog, 200, 0, (0,), onset=10, par=8, par_benign=5)
-
-
-def cascading_failure(fog: int) -> Setting:
-    """The callers scream, the root is silent at first."""
-    return Setting(
-        fog, 300, 3, (0, 4), onset=12, par=10, par_benign=7, root_silent=4, called_only=True
-    )
-
-
-def silent_degradation(fog: int) -> Setting:
-    """A slow drift under a lot of noise."""
-    return Setting(
-        fog, 600, 6, (0, 5, 10), onset=45, par=12, par_benign=9, grows_for=10, creeping=True
-    )
-
-
-def fleet_outage(fog: int) -> Setting:
-    """Many services, few questions."""
-    return Setting(fog, 300, 3, (0, 4), onset=12, par=12, par_benign=9)
-
-
-def compound_failure(fog: int) -> Setting:
-    """One fault, two or three at once; nobody says how many."""
-    return Setting(fog, 300, 3, (0, 4), onset=12, par=14, par_benign=9, counts=(30, 50, 20))
-
-
-def compound_fleet(fog: int) -> Setting:
-    """The same among many services."""
-    return Setting(fog, 300, 3, (0, 4), onset=12, par=16, par_benign=11, counts=(30, 50, 20))
-
-
-SETTINGS: Final = {
-    "single_crash": single_crash,
-    "cascading_failure": cascading_failure,
-    "silent_degradation": silent_degradation,
-    "fleet_outage": fleet_outage,
-    "compound_failure": compound_failure,
-    "compound_fleet": compound_fleet,
-}

@@ -67,7 +67,8 @@ class Simulation:
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """What every service is."""
-        reached = affected(self.topology, self.truth)
+        world = self.setting.world
+        reached = affected(world, self.topology, self.truth)
         key = subkey(self.seed, CONDITION_STREAM)
         found = []
         for service, row in enumerate(self.topology.services):
@@ -75,7 +76,7 @@ class Simulation:
                 found.append(reached[service])
                 continue
             point = draw(key, service) >> 48
-            for condition, weight in unaffected(row.tier):
+            for condition, weight in unaffected(world, row.tier):
                 point -= weight
                 if point < 0:
                     found.append(condition)
@@ -85,11 +86,14 @@ class Simulation:
     @cached_property
     def reached(self) -> frozenset[int]:
         """The services that recover when the fault is fixed."""
-        return frozenset(affected(self.topology, self.truth)) if self.truth.faults else frozenset()
+        if not self.truth.faults:
+            return frozenset()
+        return frozenset(affected(self.setting.world, self.topology, self.truth))
 
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """The evidence on the screen of a tick, in the order of its cells."""
         voices = speakers(self.seed, len(self.topology), now)
+        world, topology, truth = self.setting.world, self.topology, self.truth
         left: dict[int, Hypothesis | None] = {}
         for cell in cells(self.setting, self.topology, voices, now, doings):
             service, start = cell[1], cell[3]
@@ -97,8 +101,8 @@ class Simulation:
                 shown = self.conditions[service]
                 if doings.remedies:
                     if start not in left:
-                        left[start] = left_at(self.topology, self.truth, doings, start)
-                    shown = condition_at(self.topology, self.truth, left[start], service, shown)
+                        left[start] = left_at(world, topology, truth, doings, start)
+                    shown = condition_at(world, topology, truth, left[start], service, shown)
                 yield Evidence(*cell, _service_token(self, cell, shown))
             else:
                 yield Evidence(*cell, self._token(cell, doings))

@@ -4,7 +4,7 @@ Every distribution is a tuple of weights that sum to 65,536. A draw takes 16 ran
 bits; the belief takes the same weight. Nothing here is a float.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -12,50 +12,16 @@ import attrs
 
 from logtriage.errors import UnknownName
 from logtriage.topology import Topology
-from logtriage.world.channels import (
-    ALERT_TOKENS,
-    BANDS,
-    CALLS,
-    CHANGE_TOKENS,
-    GAUGE_TOKENS,
-    ITSELF,
-    LOG_TOKENS,
-    NO_NEWS,
-    NOWHERE,
-    TIER_TOKENS,
-    TIMEOUT,
-    about,
-    about_kind,
-)
+from logtriage.world.channels import NO_NEWS, about, about_kind
 from logtriage.world.conditions import Condition
-from logtriage.world.faults import FAULT_KINDS
-from logtriage.world.setting import FOG, FULL, NAMED, Setting
-from logtriage.world.signatures import (
-    AFFECTED,
-    BACKGROUND,
-    BENIGN,
-    DISTRACTIONS,
-    HEALTHY,
-    HEALTHY_SIGNATURE,
-    KINDS,
-    ORDINARY,
-    Signature,
-)
+from logtriage.world.model import HEALTHY
+from logtriage.world.schema.parts import EdgeRow, Shares
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG, WINDOW
 
 Weights = tuple[int, ...]
-_EVERY: Final[Mapping[str, Signature]] = {
-    **KINDS,
-    **AFFECTED,
-    **BENIGN,
-    **DISTRACTIONS,
-    HEALTHY: HEALTHY_SIGNATURE,
-}
-#: What grows in a slow drift, and what a cascade's root hides at first.
-_GROWING: Final = frozenset({*KINDS, *AFFECTED, *BENIGN})
-_HIDDEN: Final = frozenset(KINDS)
-#: The sorts that a root keeps silent about at first. ``window`` is the sort of the lines
-#: in the shared window; asked for, a line is of sort ``log``.
-_SILENT_SORTS: Final = frozenset({"alert", "window"})
+#: The sorts that a root keeps silent about at first.
+_SILENT_SORTS: Final = frozenset({ALERT, WINDOW})
 
 
 @attrs.frozen(cache_hash=True)
@@ -74,44 +40,25 @@ def places(topology: Topology) -> tuple[Place, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
-def alphabet(sort: str, place: Place, fog: int) -> tuple[str, ...]:
-    """The tokens that a cell of this sort can hold at a place; the ordinary one first."""
-    match sort:
-        case "alert":
-            return ALERT_TOKENS
-        case "change":
-            return CHANGE_TOKENS
-        case "time" | "errors":
-            return (NOWHERE, ITSELF, *(about(CALLS, one) for one in place.calls))
-        case "tier":
-            return TIER_TOKENS[place.tier]
-        case "log" | "window":
-            named = (
-                (about_kind(kind.name) for kind in FAULT_KINDS if place.tier in kind.tiers)
-                if NAMED[fog]
-                else ()
-            )
-            return (
-                *(token for token, tiers in LOG_TOKENS.items() if place.tier in tiers),
-                *(about(TIMEOUT, one) for one in place.calls),
-                *named,
-            )
-        case "cpu" | "memory" | "workers" | "traffic":
-            return GAUGE_TOKENS[sort]
-        case _:
-            raise UnknownName("sort of cell", sort, (*ORDINARY, "window"))
-
-
-def signature_of(condition: str) -> Signature:
-    """How often a condition shows what.
+@lru_cache(maxsize=8192)
+def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
+    """The tokens that a cell of this sort can hold at a place; the ordinary one first.
 
     Raises:
-        UnknownName: for a condition without a signature: nobody could tell how it looks.
+        UnknownName: for a sort that the world does not have.
     """
-    if condition not in _EVERY:
-        raise UnknownName("condition", condition, _EVERY)
-    return _EVERY[condition]
+    world, base = setting.world, _base(sort)
+    if base not in world.sorts:
+        raise UnknownName("sort of cell", sort, world.cell_sorts)
+    calls = (about(name, one) for name in world.naming_tokens(base) for one in place.calls)
+    tokens = (*world.tokens_at(base, place.tier), *calls)
+    if base != LOG or not setting.naming_weight:
+        return tokens
+    return (*tokens, *(about_kind(kind.name) for kind in world.kinds_at(place.tier)))
+
+
+def _base(sort: str) -> str:
+    return LOG if sort == WINDOW else sort
 
 
 def weights(setting: Setting, sort: str, place: Place, condition: Condition, start: int) -> Weights:
@@ -123,62 +70,55 @@ def weights(setting: Setting, sort: str, place: Place, condition: Condition, sta
 def _weights(
     setting: Setting, sort: str, place: Place, condition: Condition, start: int
 ) -> Weights:
-    base = "log" if sort == "window" else sort
-    tokens = alphabet(sort, place, setting.fog)
-    calm = _common(base, place, setting.fog, calm=True)
-    silent = start < setting.root_silent and sort in _SILENT_SORTS and condition.name in _HIDDEN
-    signature = HEALTHY_SIGNATURE if silent else signature_of(condition.name)
-    row = _shares(base, signature, tokens, place, condition.sick)
-    if base == "log" and condition.name in KINDS and not silent and NAMED[setting.fog]:
-        named = tuple(FULL * (token == about_kind(condition.name)) for token in tokens)
-        row = _mix(row, named, NAMED[setting.fog])
-    if condition.name in _GROWING and sort != "change":
-        row = _mix(calm, row, setting.strength(start))
-    row = _mix(row, _common(base, place, setting.fog, calm=False), setting.fog_weight)
-    if sort == "window":
-        ordinary = tuple(FULL * (token == tokens[0]) for token in tokens)
+    world, base, name = setting.world, _base(sort), condition.name
+    root = name in world.kind_names
+    silent = root and start < setting.root_silent and sort in _SILENT_SORTS
+    shown = world.signature(HEALTHY if silent else name)
+    row = _shares(setting, base, place, shown.get(base, {}), condition.sick)
+    if root and base == LOG and not silent and setting.naming_weight:
+        row = _mix(row, _only(setting, place, about_kind(name)), setting.naming_weight)
+    if name not in world.unrelated and base != CHANGE:
+        row = _mix(_common(setting, base, place, calm=True), row, setting.strength(start))
+    row = _mix(row, _common(setting, base, place, calm=False), setting.fog_weight)
+    if sort == WINDOW:
+        ordinary = _only(setting, place, world.ordinary[LOG])
         row = _mix(row, ordinary, setting.noise * FULL // 1000)
     return row
 
 
 def stages(setting: Setting, sort: str) -> int:
     """How many starts have weights of their own: from the last of them on nothing moves."""
-    growing = setting.grows_for if sort != "change" else 0
+    growing = setting.grows_for if sort != CHANGE else 0
     return 1 + max(growing, setting.root_silent if sort in _SILENT_SORTS else 0)
 
 
+def _only(setting: Setting, place: Place, line: str) -> Weights:
+    """The weights of a line that is about one thing for certain."""
+    return tuple(FULL * (token == line) for token in alphabet(setting, LOG, place))
+
+
 @lru_cache(maxsize=16_384)
-def _common(sort: str, place: Place, fog: int, *, calm: bool) -> Weights:
+def _common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
     """What a healthy service says without fog, or what everyone says."""
-    tokens = alphabet(sort, place, fog)
-    if calm:
-        return _shares(sort, HEALTHY_SIGNATURE, tokens, place, ())
-    return _shares(sort, BACKGROUND, tokens, place, place.calls)
-
-
-@lru_cache(maxsize=16_384)
-def _words(tokens: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Tokens as a name and what it is about."""
-    return tuple((name, about) for name, _, about in (one.partition(":") for one in tokens))
+    world = setting.world
+    row = world.signature(HEALTHY) if calm else world.rules.background
+    return _shares(setting, sort, place, row.get(sort, {}), () if calm else place.calls)
 
 
 def _shares(
-    sort: str,
-    signature: Signature,
-    tokens: tuple[str, ...],
-    place: Place,
-    named: tuple[int, ...],
+    setting: Setting, sort: str, place: Place, percent: Shares, named: tuple[int, ...]
 ) -> Weights:
     """A row of per cent as weights; what names a dependency is shared among ``named``."""
-    percent = signature.get(sort, {})
     targets = tuple(one for one in named if one in place.calls)
+    naming = setting.world.naming_tokens(sort)
     row = []
-    for name, service in _words(tokens):
+    for token in alphabet(setting, sort, place):
+        name, _, about = token.partition(":")
         share = percent.get(name, 0) * FULL // 100
-        if name in (TIMEOUT, CALLS):
-            share = share // len(targets) if int(service) in targets else 0
+        if name in naming:
+            share = share // len(targets) if int(about) in targets else 0
         row.append(share)
-    row[tokens.index(ORDINARY[sort])] += FULL - sum(row)
+    row[0] += FULL - sum(row)
     return tuple(row)
 
 
@@ -194,59 +134,65 @@ def _mix(first: Weights, second: Weights, share: int) -> Weights:
 
 # --- the edge panel ------------------------------------------------------------------
 
-#: Errors and p99 in their bands: every token of the panel.
-EDGE_TOKENS: Final = tuple(f"{errors}/{p99}" for errors in BANDS for p99 in BANDS)
 #: The severities in order, and after them what a benign incident and a recovered one show.
 CALM, RECOVERED = 3, 4
-_BAND: Final = (3, 2, 1)
-#: Shares of 16: which of errors and p99 leads, errors, both, p99, where errors come first.
-_LEADS: Final = (8, 5, 3)
-#: Of a P3, this share (of 16) moves nothing at the edge.
-_UNMOVED: Final = 2
+#: Of a P3, a share of so many moves nothing at the edge.
+_UNMOVED_OF: Final = 16
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def edge_weights(setting: Setting, severity: int, errors_first: bool | None, start: int) -> Weights:
-    """The weights of :data:`EDGE_TOKENS` for a panel that holds from tick ``start``.
+    """The weights of the world's ``edge_tokens`` for a panel that holds from tick ``start``.
 
     ``severity`` is 0, 1, 2 for P1, P2, P3, or :data:`CALM` or :data:`RECOVERED`. Before
     the task's ``severity_from`` the panel may show it one class too low.
     """
-    row = _clear_edge(severity, errors_first)
+    row = _clear_edge(setting, severity, errors_first)
     if start >= setting.severity_from or severity >= CALM:
         return row
-    milder = _clear_edge(min(severity + 1, 2), errors_first)
-    calm = _clear_edge(CALM, None)
-    return _mix_edge(_mix_edge(row, milder, FULL * 2 // 5), calm, FULL // 5)
+    edge = setting.world.rules.edge
+    milder = _clear_edge(setting, min(severity + 1, 2), errors_first)
+    calm = _clear_edge(setting, CALM, None)
+    row = _mix_edge(row, milder, FULL * edge.early_milder // 100)
+    return _mix_edge(row, calm, FULL * edge.early_calm // 100)
 
 
-def _clear_edge(severity: int, errors_first: bool | None) -> Weights:
-    row = dict.fromkeys(EDGE_TOKENS, 0)
-    if severity == RECOVERED:
-        return _edge_row(row, {(0, 0): 15, (0, 1): 1})
-    if severity == CALM:
-        return _edge_row(row, {(0, 0): 10, (1, 0): 2, (0, 1): 3, (1, 1): 1})
-    errors, both, p99 = _LEADS if errors_first else tuple(reversed(_LEADS))
-    band = _BAND[severity]
-    if severity == 2:  # a P3 moves the panel a little, or not at all
-        left = 16 - _UNMOVED
+def _clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> Weights:
+    world = setting.world
+    edge, bands = world.rules.edge, tuple(world.bands)
+    if severity >= CALM:
+        return _edge_row(setting, edge.calm if severity == CALM else edge.recovered)
+    usual, slight, band = bands[0], bands[1], bands[-1 - severity]
+    errors, both, p99 = edge.leads if errors_first else edge.leads[::-1]
+    if severity < CALM - 1:
         return _edge_row(
-            row,
-            {(0, 0): 16 * _UNMOVED, (1, 0): errors * left, (1, 1): both * left,
-             (0, 1): p99 * left},
-        )  # fmt: skip
+            setting,
+            (
+                EdgeRow(band, slight, errors),
+                EdgeRow(band, usual, errors),
+                EdgeRow(band, band, 2 * both),
+                EdgeRow(slight, band, p99),
+                EdgeRow(usual, band, p99),
+            ),
+        )
+    left = _UNMOVED_OF - edge.unmoved  # a P3 moves the panel a little, or not at all
     return _edge_row(
-        row, {(band, 1): errors, (band, 0): errors, (band, band): 2 * both,
-              (1, band): p99, (0, band): p99}
-    )  # fmt: skip
+        setting,
+        (
+            EdgeRow(usual, usual, sum(edge.leads) * edge.unmoved),
+            EdgeRow(slight, usual, errors * left),
+            EdgeRow(slight, slight, both * left),
+            EdgeRow(usual, slight, p99 * left),
+        ),
+    )
 
 
-def _edge_row(row: dict[str, int], parts: Mapping[tuple[int, int], int]) -> Weights:
-    whole = sum(parts.values())
-    for (errors, p99), part in parts.items():
-        row[f"{BANDS[errors]}/{BANDS[p99]}"] = part * FULL // whole
-    first = next(iter(parts))
-    row[f"{BANDS[first[0]]}/{BANDS[first[1]]}"] += FULL - sum(row.values())
+def _edge_row(setting: Setting, parts: Sequence[EdgeRow]) -> Weights:
+    row = dict.fromkeys(setting.world.edge_tokens, 0)
+    whole = sum(part.weight for part in parts)
+    for part in parts:
+        row[f"{part.errors}/{part.p99}"] = part.weight * FULL // whole
+    row[f"{parts[0].errors}/{parts[0].p99}"] += FULL - sum(row.values())
     return tuple(row.values())
 
 
@@ -259,17 +205,15 @@ def _mix_edge(first: Weights, second: Weights, share: int) -> Weights:
 # --- notes ---------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=512)
-def note_weights(kind: str, tier: str, fog: int) -> tuple[tuple[str, int], ...]:
+@lru_cache(maxsize=1024)
+def note_weights(setting: Setting, kind: str, tier: str) -> tuple[tuple[str, int], ...]:
     """What responders see at a root that is theirs.
 
     Nothing, in as many cases as there is fog, else one of the kind's telling log tokens.
     """
-    share = FULL - FOG[fog]
-    signs = {
-        token: percent
-        for token, percent in KINDS[kind]["log"].items()
-        if tier in LOG_TOKENS.get(token, ())
-    }
+    world, share = setting.world, FULL - setting.fog_weight
+    here = world.tokens_at(LOG, tier)
+    shown = world.kind(kind).signature.get(LOG, {})
+    signs = {token: percent for token, percent in shown.items() if token in here}
     rows = [(token, percent * share // sum(signs.values())) for token, percent in signs.items()]
     return ((NO_NEWS, FULL - sum(weight for _, weight in rows)), *rows)

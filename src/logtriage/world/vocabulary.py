@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 import attrs
 
 from logtriage.errors import UnknownName
-from logtriage.world.channels import about_kind
+from logtriage.world.channels import Channel, about_kind
 from logtriage.world.schema.parts import (
     Band,
     Benign,
@@ -36,6 +36,18 @@ CHANGE: Final = "change"
 LOG: Final = "log"
 AnyToken = Token | AlertToken | ChangeToken | Topic
 Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task)
+Named = TypeVar("Named")
+#: The sort of lines in the shared window; asked for, a line is of sort :data:`LOG`.
+WINDOW: Final = "window"
+#: The sorts of cells that every world has.
+PLAIN_SORTS: Final = (ALERT, CHANGE, LOG, WINDOW)
+_SORT_OF: Final = {
+    Channel.ALERT: ALERT,
+    Channel.WINDOW: WINDOW,
+    Channel.CHANGE: CHANGE,
+    Channel.LOGS: LOG,
+    Channel.OVERVIEW: LOG,
+}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -89,6 +101,11 @@ class Vocabulary:
     def bands(self) -> Mapping[str, Band]:
         """The bands of the edge panel by name, the most harmless first."""
         return MappingProxyType({band.name: band for band in self.rules.edge.bands})
+
+    @cached_property
+    def edge_tokens(self) -> tuple[str, ...]:
+        """Errors and p99 in their bands: every token of the edge panel."""
+        return tuple(f"{errors}/{p99}" for errors in self.bands for p99 in self.bands)
 
     @property
     def measured(self) -> tuple[Gauge | Span, ...]:
@@ -161,6 +178,31 @@ class Vocabulary:
         rows |= {row.name: row.tokens for row in self.measured}
         return MappingProxyType(rows)
 
+    @cached_property
+    def cell_sorts(self) -> tuple[str, ...]:
+        """What a service's cell can be about: the sorts, lines of the window apart.
+
+        :data:`PLAIN_SORTS` come first, then gauges and spans in the order of their slots.
+        """
+        return (*PLAIN_SORTS, *self.gauges, *self.spans)
+
+    @cached_property
+    def slots(self) -> Mapping[Channel, tuple[str, ...]]:
+        """By channel, the sorts of its slots, where each has one of its own."""
+        return MappingProxyType(
+            {Channel.METRICS: tuple(self.gauges), Channel.TRACES: tuple(self.spans)}
+        )
+
+    def sort_of(self, channel: Channel, slot: int) -> str:
+        """The sort of a service's cell: what its token is about."""
+        slots = self.slots
+        return slots[channel][slot] if channel in slots else _SORT_OF[channel]
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """What a line can be about that names neither a dependency nor a kind."""
+        return tuple(topic.name for topic in self.topics if not topic.dependency)
+
     def tokens_at(self, sort: str, tier: str) -> tuple[str, ...]:
         """The tokens of a sort that make sense at a tier and name no dependency.
 
@@ -198,6 +240,15 @@ class Vocabulary:
         )
 
     @cached_property
+    def pairs(self) -> Mapping[str, tuple[str, str]]:
+        """The short names of two signs by the letter that stands for both in the runbook."""
+        words = {
+            pair.letter: [self.words[sort][token] for sort, token in pair.signs]
+            for pair in self.tokens.pairs
+        }
+        return MappingProxyType({letter: (one, other) for letter, (one, other) in words.items()})
+
+    @cached_property
     def gauges_of_a_tier(self) -> frozenset[str]:
         """The gauges that say something else at each tier."""
         return frozenset(
@@ -229,7 +280,7 @@ def by_name(rows: tuple[Row, ...]) -> Mapping[str, Row]:
     return MappingProxyType({row.name: row for row in rows})
 
 
-def named(what: str, name: str, rows: Mapping[str, Row]) -> Row:
+def named(what: str, name: str, rows: Mapping[str, Named]) -> Named:
     """The row of a name.
 
     Raises:

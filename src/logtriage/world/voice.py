@@ -6,7 +6,7 @@ tokens: hypotheses that give the same tokens give the same bytes. Figures belong
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import attrs
@@ -49,19 +49,21 @@ class Voice(Figures):
         """The log line of a cell; ``order`` is its place on the screen."""
         bits = draw(self._lines, (cell.service + 1) << 20 | cell.slot, cell.start << 8 | order)
         level, text = self._phrase(cell.service, cell.token, bits)
-        count = between(bits << 16 & (1 << 64) - 1, *self.world.tokens.line_figures.n)
         second = now * TICK_SECONDS - TICK_SECONDS + 1 + order * (TICK_SECONDS - 2) // 8
         return LogLine(
             second,
             self.topology.names[cell.service],
             level,
-            self._worded(text, cell.service, cell.token, count),
+            filled(
+                text,
+                lambda name: (
+                    between(bits << 16 & (1 << 64) - 1, *self.world.tokens.line_figures.n)
+                    if name == "n"
+                    else self.said(name, cell.service, cell.token)
+                ),
+            ),
             cell.token,
         )
-
-    def _worded(self, text: str, service: int, token: str, count: int) -> str:
-        """A text of a line; of its figures each is worked out when the text has it."""
-        return filled(text, lambda name: count if name == "n" else self.said(name, service, token))
 
     def said(self, name: str, service: int, token: str) -> int | str:
         """What stands in a text where it has ``{name}``."""
@@ -82,7 +84,7 @@ class Voice(Figures):
         raise KeyError(name)
 
     def _phrase(self, service: int, token: str, bits: int) -> tuple[str, str]:
-        about = token if token.startswith(NAMES) else token.partition(":")[0]
+        about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
         tier = self.topology.services[service].tier
         texts = self.world.phrases[about, tier][self.phrasing]
         return texts[between(bits, 0, len(texts) - 1)]
@@ -136,6 +138,9 @@ class Voice(Figures):
 
         Minutes count back from tick 0.
         """
+        return _changes(self, tuple(cells))
+
+    def _worded_changes(self, cells: tuple[Evidence, ...]) -> tuple[Change, ...]:
         rows, known, sort = [], self.world.changes, self.world.tokens.change
         for one in cells:
             if one.token not in known:
@@ -161,5 +166,11 @@ class Voice(Figures):
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
         _, text = self._phrase(service, token, bits)
         count = self.figure(service, "note n", *self.world.tokens.line_figures.n)
-        told = self._worded(text, service, token, count)
+        told = filled(text, lambda name: count if name == "n" else self.said(name, service, token))
         return f"{team}: we see this at {self.topology.names[service]}: {told}"
+
+
+#: Every screen of an incident is worded by one voice, which keeps the keys of its streams.
+voice_of: Final = lru_cache(maxsize=4096)(Voice)
+#: The same change feed stands on every screen of an incident.
+_changes: Final = lru_cache(maxsize=4096)(Voice._worded_changes)

@@ -151,7 +151,7 @@ class LeftFirst(Simulation):
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """The same evidence, and after the first fix in another order."""
         cells = list(super().shown(now, doings))
-        left = left_at(self.topology, self.truth, doings, now + 1)
+        left = left_at(self.setting.world, self.topology, self.truth, doings, now + 1)
         if left is None or left == self.truth:
             return iter(cells)
         roots = {service for _, service in left.faults}

@@ -21,7 +21,7 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.rng import Stream
 from logtriage.topology import FIVE_TEAMS
-from logtriage.world.channels import BANDS
+from logtriage.world.loading import load_world
 from training.evaluate import held_out
 from training.evaluate.phases import Phases
 from training.language.loading import load_model, load_tokenizer
@@ -249,7 +249,7 @@ def test_a_note_has_no_other_words_and_names_what_is_done(task: str) -> None:
         for turn in turns(lt.make_incident(one), PLAIN):
             words = turn.note.split()
             assert set(words) <= known
-            assert words[0] in BANDS
+            assert words[0] in load_world("second").bands
             if isinstance(turn.action, Escalate):
                 assert turn.action.team == words[-3]
                 paged += 1

@@ -10,10 +10,11 @@ from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.incident import Incident
 from logtriage.parsing.calls import Wire
+from logtriage.transcript import check_drawn
 
 
 def read_incident(path: Path) -> Incident:
-    """The incident that a file names: ``{"incident": "<id>"}``.
+    """The incident that a file names: ``{"incident": "<id>"}``, with its world if it has a mark.
 
     Raises:
         UnknownName, InvalidInput: naming the file, if it names none.
@@ -26,7 +27,9 @@ def read_incident(path: Path) -> Incident:
     name = given.get("incident") if isinstance(given, Mapping) else None
     if not isinstance(name, str):
         raise InvalidInput(f"{path}: incident: expected an id, got {name!r:.80}")
-    return incident_of(name)
+    incident = incident_of(name)
+    check_drawn(given.get("seal"), given.get("world"), incident)
+    return incident
 
 
 def append(path: Path, wire: Wire) -> None:

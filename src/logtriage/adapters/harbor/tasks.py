@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from logtriage import __version__
-from logtriage.adapters.episode import opening
+from logtriage.adapters.episode import opening, row_of
 from logtriage.adapters.harbor import templates
 from logtriage.conversations.tools import call_from_action
 from logtriage.drawing.ids import parse_incident_id
@@ -15,7 +15,8 @@ from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, SealError
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
-from logtriage.tasks import get_task
+from logtriage.tasks import OF_WORLD, get_task
+from logtriage.world.loading import shipped_worlds
 
 _EXAMPLES: Final = (
     "request_more_logs service={service}      # read a service's own recent lines",
@@ -51,7 +52,13 @@ def write_tasks(
         incident = incident_of(incident_id)
         if incident.seal is not None:
             raise SealError(f"{incident_id}: a task directory holds the solution of its incident")
-        place = folder / f"{incident.task}-{number:04}"
+        world = incident.world
+        if world is not None and world.name not in shipped_worlds():
+            raise InvalidInput(
+                f"{incident_id}: a container knows the worlds that logtriage ships alone: "
+                f"{', '.join(shipped_worlds())}"
+            )
+        place = folder / f"{incident.task.replace(OF_WORLD, '-')}-{number:04}"
         if place.exists():
             raise InvalidInput(f"{place}: exists already; give another folder")
         for name, text in _files(incident, place.name, package).items():
@@ -75,7 +82,7 @@ def _wheel(path: Path) -> Path:
 
 def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
     """The texts of a task by their paths."""
-    task = get_task(incident.task)
+    task = get_task(incident.task, incident.world)
     install = (
         f"RUN pip install --no-cache-dir logtriage=={__version__}"
         if wheel is None
@@ -84,14 +91,14 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
     image, record = templates.IMAGE, templates.RECORD
     rules, screen = (message["content"] for message in opening(incident, "tools"))
     examples = (one.format(service=incident.topology.names[0]) for one in _EXAMPLES)
-    truth = f"{json.dumps({'incident': incident.id})}\n"
+    truth = f"{json.dumps(row_of(incident))}\n"
     return {
         "task.toml": templates.TASK.format(
             record=record,
             name=name,
             title=task.title,
             task=task.id,
-            split=parse_incident_id(incident.id).split,
+            split=parse_incident_id(incident.id, world=incident.world).split,
         ),
         "instruction.md": templates.INSTRUCTION.format(
             rules=rules, screen=screen, examples="\n".join(f"    triage {one}" for one in examples)

@@ -26,7 +26,7 @@ from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
-from logtriage.transcript import check_seal
+from logtriage.transcript import check_drawn
 
 #: Finds what samples name: drawn and recorded incidents, and those of tasks of one's own.
 SOURCES = Sources()
@@ -91,7 +91,8 @@ def incident_of_sample(state: TaskState, bundle: str | None = None) -> Incident:
     """
     incident, its_bundle = named_in_sample(state)
     found = SOURCES(incident, its_bundle if bundle is None else bundle)
-    check_seal((state.metadata or {}).get("seal"), found)
+    metadata = state.metadata or {}
+    check_drawn(metadata.get("seal"), metadata.get("world"), found)
     return found
 
 

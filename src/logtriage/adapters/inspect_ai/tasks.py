@@ -8,7 +8,6 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from logtriage._lib.references import is_reference
 from logtriage.actions import describe
 from logtriage.adapters.episode import answer, opening, row_of
 from logtriage.adapters.inspect_ai.agent import (
@@ -18,6 +17,7 @@ from logtriage.adapters.inspect_ai.agent import (
     triage_setup,
 )
 from logtriage.adapters.inspect_ai.scoring import listed, triage_scorer
+from logtriage.adapters.sources import is_own_task
 from logtriage.codec import unstructure_transcript
 from logtriage.conversations.convert import convert_file
 from logtriage.errors import InvalidInput
@@ -65,7 +65,7 @@ def _triage(
     bundle: str | None = None,
 ) -> Task:
     names = listed(tasks)
-    scorer = triage_scorer(rubric, tasks=list(filter(is_reference, names)), bundle=bundle)
+    scorer = triage_scorer(rubric, tasks=list(filter(is_own_task, names)), bundle=bundle)
     rows = SOURCES.rows(names, split, episodes, start, bundle)
     if rubric is None:
         _one_rubric(rows, bundle)

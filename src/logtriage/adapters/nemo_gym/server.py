@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.nemo_gym import INCIDENTS, reward_of, verified
 from logtriage.errors import MissingExtra
-from logtriage.transcript import check_seal
+from logtriage.transcript import check_drawn
 
 try:
     import nemo_gym  # noqa: F401
@@ -40,6 +40,7 @@ class TriageVerifyRequest(BaseVerifyRequest):
 
     incident: str
     seal: str | None = None
+    world: str | None = None
 
 
 class TriageVerifyResponse(BaseMultiRewardVerifyResponse):
@@ -89,7 +90,7 @@ class TriageServer(SimpleResourcesServer):
         """Grade a rollout by its calls, and let go of its session."""
         self._episodes.pop(request.session.get(SESSION_ID_KEY), None)
         incident = INCIDENTS(body.incident)
-        check_seal(body.seal, incident)
+        check_drawn(body.seal, body.world, incident)
         output = [item.model_dump() for item in body.response.output]
         found = reward_of(incident, verified(incident, output))
         return TriageVerifyResponse(**body.model_dump(), **found)

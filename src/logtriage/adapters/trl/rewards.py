@@ -9,7 +9,7 @@ from logtriage.adapters.trl.environments import Playing
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions, rubric_named
-from logtriage.transcript import check_seal
+from logtriage.transcript import check_drawn
 
 Completion = str | Sequence[Mapping[str, Any]]
 LogMetric = Callable[[str, float], None]
@@ -25,8 +25,9 @@ def triage_rows(
     """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and ``incident`` (the id).
 
     :meth:`TriageEnv.reset` puts the first screen into the empty user message. Rows of
-    sealed incidents have the fingerprint of their ``seal``, too. The trainer reads these
-    columns; the model sees the prompt alone.
+    sealed incidents have the fingerprint of their ``seal``, too, those of other worlds than the
+    default one that of their ``world``. The trainer reads these columns; the model sees the
+    prompt alone.
     """
     return [
         {
@@ -45,6 +46,7 @@ def triage_reward(
     incident: Sequence[str | None],
     log_metric: LogMetric | None = None,
     seal: Sequence[str | None] | None = None,
+    world: Sequence[str | None] | None = None,
     **_: Any,
 ) -> list[float | None]:
     """A reward function: the grade of each completion, on the incident of its row.
@@ -52,7 +54,8 @@ def triage_reward(
     A completion is a reply with a JSON array of wire actions, or a conversation with
     tool calls; what cannot be read is a malformed action. A row without an incident (of
     another data set) gets None, which TRL leaves out. Criteria go to ``log_metric``.
-    ``seal`` is the column of that name, which rows of sealed incidents have.
+    ``seal`` and ``world`` are the columns of those names, which rows of sealed incidents and
+    of other worlds than the default one have.
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
@@ -60,12 +63,13 @@ def triage_reward(
     """
     grades: list[Grade | None] = []
     seals = [None] * len(completions) if seal is None else seal
-    for completion, incident_id, said in zip(completions, incident, seals, strict=True):
+    worlds = [None] * len(completions) if world is None else world
+    for completion, incident_id, said, of in zip(completions, incident, seals, worlds, strict=True):
         if incident_id is None:
             grades.append(None)
             continue
         drawn = incident_of(incident_id)
-        check_seal(said, drawn)
+        check_drawn(said, of, drawn)
         grades.append(grade_actions(drawn, actions_of_conversation(completion, drawn.topology)))
     _log(log_metric, grades)
     return [None if one is None else one.score for one in grades]

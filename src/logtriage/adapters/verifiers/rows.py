@@ -13,7 +13,7 @@ from logtriage.conversations.wires import actions_of_conversation
 from logtriage.grading import Grade, Rubric, grade_actions, rubric_named
 from logtriage.incident import Incident
 from logtriage.tasks import DRAWN_TASKS
-from logtriage.transcript import check_seal
+from logtriage.transcript import check_drawn
 
 #: Finds what rows name. A server learns from its taskset, not from a row, what may be imported.
 SOURCES = Sources()
@@ -24,12 +24,13 @@ class TriageData(vf.TaskData):
 
     The name is the id, or ``module:name/split/number`` for a task of one's own. ``bundle`` is
     the file of a recorded incident that is not shipped, ``seal`` the fingerprint of the key
-    of a sealed one.
+    of a sealed one, ``world`` that of another world than the default one.
     """
 
     incident: str
     bundle: str | None = None
     seal: str | None = None
+    world: str | None = None
 
 
 class RoleData(vf.TaskData):
@@ -40,6 +41,7 @@ class RoleData(vf.TaskData):
     role_split: str
     bundle: str | None = None
     seal: str | None = None
+    world: str | None = None
 
 
 def incident_of_row(data: TriageData | RoleData) -> Incident:
@@ -50,7 +52,7 @@ def incident_of_row(data: TriageData | RoleData) -> Incident:
         SealError: for a sealed incident without its key, or with another one.
     """
     incident = SOURCES(data.incident, data.bundle)
-    check_seal(data.seal, incident)
+    check_drawn(data.seal, data.world, incident)
     return incident
 
 
@@ -157,6 +159,7 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
                 incident=one,
                 bundle=config.bundle,
                 seal=incident.seal,
+                world=incident.world_mark,
                 system_prompt=rules["content"],
                 prompt=screen["content"],
             )

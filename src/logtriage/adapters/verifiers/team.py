@@ -49,7 +49,12 @@ def team_grade(traces: Iterable[vf.Trace]) -> Grade:
     }
     wires, ticks = joint_wires(said, split, incident.topology)
     played = Transcript(
-        incident.id, tuple(wires), ticks=ticks, seal=incident.seal, role_split=split.name
+        incident.id,
+        tuple(wires),
+        ticks=ticks,
+        seal=incident.seal,
+        role_split=split.name,
+        world=incident.world_mark,
     )
     return grade_transcript(played, resolve=lambda _: incident)
 
@@ -109,6 +114,7 @@ def _seat(task: TriageTask, episode: TeamEpisode, role: Role) -> vf.Task:
         role_split=split.name,
         bundle=task.data.bundle,
         seal=incident.seal,
+        world=incident.world_mark,
         system_prompt=rules["content"],
         prompt=screen["content"],
     )

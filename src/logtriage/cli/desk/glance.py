@@ -6,9 +6,8 @@ from typing import Final
 
 import attrs
 
-from logtriage.observation import Observation
+from logtriage.observation import Observation, is_odd
 from logtriage.rendering.screens import status_of
-from logtriage.world.channels import NOWHERE, USUAL
 
 
 class Look(IntEnum):
@@ -68,10 +67,8 @@ def _signs(seen: Observation) -> Iterator[tuple[str, Look]]:
         yield alert.service, Look.ALERTS
     for line in (*seen.window, *seen.inspection):
         yield line.service, _LEVELS.get(line.level, Look.QUIET)
-    for gauge in seen.metrics:
-        yield gauge.service, Look.WARNS if set(gauge.tokens) - {USUAL} else Look.QUIET
-    for trace in seen.traces:
-        yield trace.service, Look.WARNS if set(trace.tokens) - {NOWHERE} else Look.QUIET
+    for one in seen.readings:
+        yield one.service, Look.WARNS if is_odd(one, seen) else Look.QUIET
     for name, reading in zip(seen.topology.names, seen.health, strict=False):
         if reading is not None:
             yield name, _STATUS[status_of(reading)]

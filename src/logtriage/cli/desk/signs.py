@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from logtriage.observation import Observation
-from logtriage.world.channels import EVERYDAY
 from logtriage.world.clues import complaint
-from logtriage.world.telemetry import Gauge, LogLine, Trace
+from logtriage.world.telemetry import LogLine
+from logtriage.world.vocabulary import LOG
 
 Sign = tuple[int, str, str]
 
@@ -30,14 +30,13 @@ def _said(seen: Observation, roots: frozenset[str]) -> Iterator[tuple[str, str]]
     for line in (*seen.inspection, *seen.window):
         if _tells(line, seen, roots):
             yield line.service, line.message
-    asked: tuple[Gauge | Trace, ...] = (*seen.metrics, *seen.traces)
-    for gauge in asked:
+    for gauge in seen.readings:
         if gauge.service in roots:
             yield gauge.service, f"{gauge.name}: {gauge.text}"
 
 
 def _tells(line: LogLine, seen: Observation, roots: frozenset[str]) -> bool:
-    if line.level == "INFO" or line.token == EVERYDAY:
+    if line.level == "INFO" or (line.token is not None and seen.is_ordinary(LOG, line.token)):
         return False
     blamed = complaint(line, seen.topology)
     return line.service in roots or (blamed is not None and blamed[1] in roots)

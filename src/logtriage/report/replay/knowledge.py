@@ -5,10 +5,10 @@ from typing import Final
 
 import attrs
 
-from logtriage.observation import Observation
+from logtriage.observation import Observation, is_odd
 from logtriage.rendering import status_of
-from logtriage.world.channels import EVERYDAY, NOWHERE, USUAL
 from logtriage.world.telemetry import LogLine
+from logtriage.world.vocabulary import LOG
 
 ALERT: Final = "a"
 SIGNS: Final = "s"
@@ -36,17 +36,14 @@ def readings(observation: Observation) -> Iterator[Reading]:
     for asked, lines in ((False, observation.window), (True, observation.inspection)):
         for one in lines:
             text = f"{one.second:+d}s {one.level} {one.service}: {one.message}"
-            yield Reading(one.service, text, asked, _is_sign(one))
-    for gauge in observation.metrics:
-        yield Reading(gauge.service, gauge.text, True, any(one != USUAL for one in gauge.tokens))
-    for trace in observation.traces:
-        odd = any(one != NOWHERE for one in trace.tokens)
-        yield Reading(trace.service, trace.text, True, odd)
+            yield Reading(one.service, text, asked, _is_sign(one, observation))
+    for read in observation.readings:
+        yield Reading(read.service, read.text, True, is_odd(read, observation))
 
 
-def _is_sign(line: LogLine) -> bool:
+def _is_sign(line: LogLine, seen: Observation) -> bool:
     """Whether a line says more than every day; by its level where it was made from no token."""
-    return line.level != "INFO" if line.token is None else line.token != EVERYDAY
+    return line.level != "INFO" if line.token is None else not seen.is_ordinary(LOG, line.token)
 
 
 @attrs.frozen

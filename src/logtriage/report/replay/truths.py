@@ -8,9 +8,9 @@ from logtriage.incident import Incident
 from logtriage.rendering import status_of
 from logtriage.state import State
 from logtriage.world.conditions import affected
+from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import left_at
 from logtriage.world.setting import FULL
-from logtriage.world.signatures import DISTRACTIONS, HEALTHY, KINDS, LOADED, WAITING
 from logtriage.world.simulation import Simulation
 
 ROOT: Final = "root"
@@ -60,7 +60,7 @@ def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
 
 
 def _of_world(world: Simulation) -> list[tuple[str, str]]:
-    reached = affected(world.topology, world.truth)
+    reached = affected(world.setting.world, world.topology, world.truth)
     roots = {service for _, service in world.truth.faults}
     found = []
     for service, condition in enumerate(world.conditions):
@@ -71,10 +71,10 @@ def _of_world(world: Simulation) -> list[tuple[str, str]]:
             part = PATH
         elif service in reached:
             part = LOOKALIKE
-        elif name in KINDS:
-            part = MINOR
+        elif name == HEALTHY:
+            part = WELL
         else:
-            part = NOISE if name in DISTRACTIONS else WELL
+            part = NOISE if name in world.setting.world.unrelated else MINOR
         found.append((part, "" if name == HEALTHY else name.replace("_", " ")))
     return found
 
@@ -83,12 +83,11 @@ def levels(state: State) -> tuple[int, ...]:
     """How strongly each service is affected at the tick of a state, in per cent."""
     telemetry, facts = state.incident.telemetry, state.facts
     if isinstance(telemetry, Simulation):
-        left = left_at(telemetry.topology, telemetry.truth, facts.doings, state.tick)
+        world, topology = telemetry.setting.world, telemetry.topology
+        left = left_at(world, topology, telemetry.truth, facts.doings, state.tick)
         strength = 100 * telemetry.setting.strength(state.tick) // FULL
-        reached = affected(telemetry.topology, left) if left is not None and left.faults else {}
-        return tuple(
-            strength if service in reached else 0 for service in range(len(telemetry.topology))
-        )
+        reached = affected(world, topology, left) if left is not None and left.faults else {}
+        return tuple(strength if service in reached else 0 for service in range(len(topology)))
     found = []
     for service in range(len(state.incident.topology)):
         reading = telemetry.health(service, state.tick)

@@ -10,7 +10,7 @@ from logtriage.belief.fixedpoint import EXP_BITS, NEVER, ONE, RULED_OUT
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import SEEN_ROW, BeliefState
 from logtriage.vector.belief_tables import EDGE_CALM, EDGE_RECOVERED, BeliefTables, floor_of
-from logtriage.vector.cells import CHANNELS, EFFECTS, LINES, Cells
+from logtriage.vector.cells import CHANNELS, EFFECTS, Cells
 from logtriage.vector.compiled.panels import CALM, exp2, log2, log_sum3, panel_terms
 from logtriage.world.channels import EASES, Channel
 
@@ -23,7 +23,6 @@ _NOTE: Final = CHANNELS.index(Channel.NOTE)
 _EFFECT: Final = CHANNELS.index(Channel.EFFECT)
 _EASES: Final = EFFECTS.index(EASES)
 _CHANNELS: Final = len(CHANNELS)
-_LINES: Final = len(LINES)
 _EFFECTS: Final = len(EFFECTS)
 
 
@@ -96,12 +95,13 @@ def _count_service(
 
 @kernel
 def _count_note(row: Int, token: Int, state: BeliefState, tables: BeliefTables, floor: Int) -> None:
+    lines = len(tables.note) - 1
     for one in range(len(tables.prior)):
         told = tables.note[0, one]
         if token > 0:
             told = np.int64(NEVER)
-            if tables.noted[one] == (token - 1) // _LINES:
-                told = tables.note[1 + (token - 1) % _LINES, one]
+            if tables.noted[one] == (token - 1) // lines:
+                told = tables.note[1 + (token - 1) % lines, one]
         told = max(told, floor)
         state.reached[row, one] = max(np.int64(state.reached[row, one]) + told, floor)
 
@@ -292,7 +292,7 @@ def _faultless(
             if tables.first_sort[channel] < 0:
                 tokens = tables.edge.shape[1] - 1
                 if channel == _NOTE:
-                    tokens = 1 + services * _LINES
+                    tokens = 1 + services * (len(tables.note) - 1)
                 elif channel == _EFFECT:
                     tokens = _EFFECTS
                     if slot < first or slot >= end:

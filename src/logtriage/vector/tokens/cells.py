@@ -1,31 +1,24 @@
 """The cells on N screens, as beliefs take them: read off the board that shows them."""
 
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
-from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, LINES, NO_CELL, Cells
+from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, NO_CELL, Cells, line_places
 from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
 from logtriage.vector.tokens.layout import REQUEST
 from logtriage.vector.tokens.setting import TokenSetting
-from logtriage.vector.tokens.tables import SORT
 from logtriage.world.channels import (
-    BANDS,
-    CHANGE_TOKENS,
     EASES,
-    GAUGES,
+    LINES,
     NO_CHANGE,
     NOTE_DELAY,
-    SPANS,
     WINDOW_LINES,
     Channel,
 )
-from logtriage.world.channels import LINES as LINES_SHOWN
-from logtriage.world.tables import alphabet, places
+from logtriage.world.vocabulary import CHANGE, PLAIN_SORTS
 
 _PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS)}
 _EASES: Final = EFFECTS.index(EASES)
@@ -55,7 +48,7 @@ class ShownCells:
     """Reads the screens of rows (R,): one method a channel, each (R, K, 5)."""
 
     def __init__(self, setting: TokenSetting, episodes: TokenEpisodes, rows: Ints) -> None:
-        self.setting, self.layout = setting, setting.layout
+        self.setting, self.layout, self.world = setting, setting.layout, setting.layout.world
         self.episodes, self.rows = episodes, rows
         self.columns = episodes.columns[rows].astype(np.int64)
         self.now = self.columns[:, setting.time]
@@ -100,14 +93,15 @@ class ShownCells:
 
     def _edge(self) -> Cells:
         bands = self._block("edge")
-        token = bands[:, :1] * len(BANDS) + bands[:, 1:]
+        token = bands[:, :1] * len(self.world.bands) + bands[:, 1:]
         start = self.episodes.epochs[self.rows, -1:]
         return self._cells(_PLACE[Channel.EDGE], -1, 0, start, token)
 
     def _changes(self) -> Cells:
         """Of rows whose first screen this is."""
-        columns = self.layout.column_of[SORT["change"], :, 1 : len(CHANGE_TOKENS)]
-        token = self.columns[:, columns] @ np.arange(1, len(CHANGE_TOKENS))
+        tokens = 1 + len(self.world.changes)
+        columns = self.layout.column_of[PLAIN_SORTS.index(CHANGE), :, 1:tokens]
+        token = self.columns[:, columns] @ np.arange(1, tokens)
         first = self.now[:, None] == 0
         return self._cells(_PLACE[Channel.CHANGE], self.every, 0, 0, token, first)
 
@@ -120,8 +114,9 @@ class ShownCells:
         shown = self._block("note")
         service = shown.argmax(axis=1)
         place = shown[np.arange(len(shown)), service]
-        line = _lines(self.setting.topology, self.layout.column_of.shape[-1])[service, place - 1]
-        token = np.where(place > 0, 1 + service * len(LINES) + line, 0)
+        lines = line_places(self.setting.tables.setting, self.setting.topology)
+        token = 1 + service * len(self.world.lines) + lines[service, place - 1]
+        token = np.where(place > 0, token, 0)
         return self._cells(
             _PLACE[Channel.NOTE], -1, 0, self.now[:, None], token[:, None], noted[:, None]
         )
@@ -151,10 +146,10 @@ class ShownCells:
         lines = self._cells(
             _PLACE[Channel.LOGS],
             service,
-            (count[:, None] - 1) * LINES_SHOWN + at,
+            (count[:, None] - 1) * LINES + at,
             self.now[:, None],
             token,
-            at < LINES_SHOWN,
+            at < LINES,
         )
         overview = self._cells(
             _PLACE[Channel.OVERVIEW],
@@ -168,8 +163,10 @@ class ShownCells:
         for channel, cells in (
             (Channel.LOGS, lines),
             (Channel.OVERVIEW, overview),
-            (Channel.METRICS, self._readings(Channel.METRICS, len(GAUGES), service, token, at)),
-            (Channel.TRACES, self._readings(Channel.TRACES, len(SPANS), service, token, at)),
+            *(
+                (channel, self._readings(channel, len(sorts), service, token, at))
+                for channel, sorts in self.world.slots.items()
+            ),
         ):
             here = kind == REQUEST[channel]
             found[here] = cells[here]
@@ -185,17 +182,3 @@ class ShownCells:
         present = reading < epochs.shape[1]
         start = np.take_along_axis(epochs, np.where(present, reading, 0), axis=1)
         return self._cells(_PLACE[channel], service, at % slots, start, token, present)
-
-
-@lru_cache(maxsize=32)
-def _lines(topology: Topology, widest: int) -> Ints:
-    """The place (n, K) in :data:`logtriage.vector.cells.LINES` of each service's log tokens.
-
-    Those of no line that a note can tell have place 0: no note tells them.
-    """
-    found = np.zeros((len(topology), widest), np.int64)
-    number = {token: place for place, token in enumerate(LINES)}
-    for service, here in enumerate(places(topology)):
-        for place, token in enumerate(alphabet("log", here, 0)[:widest]):
-            found[service, place] = number.get(token, 0)
-    return found

@@ -28,10 +28,11 @@ from logtriage.vector.tokens.layout import (
     TokenLayout,
     token_layout_of,
 )
-from logtriage.vector.tokens.tables import SORTS
-from logtriage.world.channels import BANDS, EASES, NO_NEWS, Channel, Evidence, sort_of
+from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
+from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+from logtriage.world.tables import alphabet, places
+from logtriage.world.vocabulary import LOG
 
 Numbers = NDArray[np.int64]
 #: The kind of action that asks for what a channel shows.
@@ -56,7 +57,7 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     shown = evidence(state)
     incident, world = state.incident, simulation_of(state.incident)
     if layout is None:
-        layout = token_layout_of(world.topology, world.setting.fog, incident.horizon, lanes)
+        layout = token_layout_of(world.setting, world.topology, incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)
     for one in shown:
         enter(numbers, layout, world, state.tick, one)
@@ -68,34 +69,36 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     return np.minimum(numbers, MOST).astype(np.float32) * layout.units
 
 
-def _place(topology: Topology, fog: int, sort: str, one: Evidence) -> int:
-    return alphabet(sort, places(topology)[one.service], fog).index(one.token)
+def _place(setting: Setting, topology: Topology, sort: str, one: Evidence) -> int:
+    return alphabet(setting, sort, places(topology)[one.service]).index(one.token)
 
 
 def enter(
     numbers: Numbers, layout: TokenLayout, world: Simulation, now: int, one: Evidence
 ) -> None:
     """Count a token, and write it where the screen shows it."""
-    topology, fog = world.topology, world.setting.fog
+    topology, setting = world.topology, world.setting
     match one.channel:
         case Channel.EDGE:
-            token = EDGE_TOKENS.index(one.token)
+            token = setting.world.edge_tokens.index(one.token)
             numbers[layout["seen:edge"].start + token] += 1
-            numbers[layout["edge"]] = divmod(token, len(BANDS))  # the newest comes last
+            numbers[layout["edge"]] = divmod(
+                token, len(setting.world.bands)
+            )  # the newest comes last
             return
         case Channel.NOTE:
             numbers[layout["noted"]] = 1
             if one.token != NO_NEWS:
                 service, _, about = one.token.partition(":")
-                lines = alphabet("log", places(topology)[int(service)], fog)
+                lines = alphabet(setting, LOG, places(topology)[int(service)])
                 numbers[layout["note"].start + int(service)] = 1 + lines.index(about)
             return
         case Channel.EFFECT:
             numbers[layout["eased"]] |= one.token == EASES
             return
-    sort = sort_of(one.channel, one.slot)
-    token = _place(topology, fog, sort, one)
-    column = layout.column_of[SORTS.index(sort), one.service, token]
+    sort = setting.world.sort_of(one.channel, one.slot)
+    token = _place(setting, topology, sort, one)
+    column = layout.column_of[setting.world.cell_sorts.index(sort), one.service, token]
     if column >= 0:
         numbers[column] += 1
     if one.channel is Channel.ALERT:
@@ -126,7 +129,7 @@ def write_asked(
 
     It sees that something was asked for if it has the view, or may take the kind of action.
     """
-    topology, fog = world.topology, world.setting.fog
+    topology, setting = world.topology, world.setting
     shown = list(world.shown(state.tick, state.facts.doings))
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):
@@ -140,7 +143,7 @@ def write_asked(
         mine = cells[last[:lane].count(asked) * size :][:size]
         at = layout.answer(lane)
         tokens = [
-            1 + _place(topology, fog, sort_of(one.channel, one.slot), one)
+            1 + _place(setting, topology, setting.world.sort_of(one.channel, one.slot), one)
             if role is None or is_shown(one, role, topology)
             else 0
             for one in mine

@@ -16,21 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import REMEDIES, SEVERITIES
-from logtriage.drawing.incidents import owning_teams
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout
-from logtriage.vector.tokens.tables import SORTS
-from logtriage.world.channels import (
-    BANDS,
-    GAUGES,
-    LINES,
-    SERIES,
-    SPANS,
-    WINDOW_LINES,
-    Channel,
-)
-from logtriage.world.tables import EDGE_TOKENS, alphabet, places
+from logtriage.world.channels import LINES, SERIES, WINDOW_LINES, Channel
+from logtriage.world.model import World
+from logtriage.world.setting import Setting
+from logtriage.world.tables import alphabet, places
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG, WINDOW
 
 Ints = NDArray[Any]
 
@@ -41,14 +34,11 @@ TOKEN_UNIT: Final = 1 / 64
 #: Unit of the price of silence.
 PRICE_UNIT: Final = 1 / 5
 #: Sorts of which every service shows one cell whenever any does: ``none`` is not counted.
-SHOWN_BY_ALL: Final = ("alert", "change")
+SHOWN_BY_ALL: Final = (ALERT, CHANGE)
 #: What can be asked for.
 REQUESTS: Final = (Channel.LOGS, Channel.OVERVIEW, Channel.METRICS, Channel.TRACES)
 #: The number of each, from 1 on; 0 stands for nothing.
 REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)}
-#: Sorts with counts of their own. What a line of the window is about counts as that of a
-#: line asked for, but that it was everyday counts apart.
-COUNTED: Final = tuple(sort for sort in SORTS if sort != "window")
 
 
 @attrs.frozen(eq=False)
@@ -56,11 +46,12 @@ class TokenLayout(Layout):
     """Where each block begins, in what unit, and where each token is counted.
 
     ``units`` (D,) float32. ``column_of`` (sorts, n, K) is the column in which a token is
-    counted, by the number of its sort in :data:`logtriage.vector.tokens.tables.SORTS`, the
+    counted, by the number of its sort in ``cell_sorts`` of the world, the
     service and its place in the alphabet; -1 where it is not. ``answers``
     is how many tokens a request shows at most, ``lanes`` how many ask in a tick.
     """
 
+    world: World
     units: Floats
     column_of: Ints
     answers: int
@@ -80,14 +71,15 @@ class TokenLayout(Layout):
 
 @lru_cache(maxsize=32)
 def token_layout_of(
-    topology: Topology, fog: int, horizon: int, lanes: int = 1, *, apart: bool = False
+    setting: Setting, topology: Topology, horizon: int, lanes: int = 1, *, apart: bool = False
 ) -> TokenLayout:
-    """The layout for a topology of n services at a level of fog.
+    """The layout for a topology of n services, in the world and at the fog of a setting.
 
     Counts, blocks over services in their order, tokens in that of
     :func:`logtriage.world.tables.alphabet`: ``seen:<sort>`` for alerts and changes (without
     ``none``), log lines (in the window or asked for), gauges and traces; ``quiet`` (n)
-    everyday lines in the window; ``seen:edge`` (16) the edge panel.
+    everyday lines in the window; ``seen:edge`` (16) the edge panel. What a line of
+    the window is about counts as that of a line asked for, but that it was everyday is ``quiet``.
 
     What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (5),
     ``eased`` whether a remedy helped, ``declared`` (n), ``severity`` (3), ``paged`` (m),
@@ -107,15 +99,16 @@ def token_layout_of(
     ones too, count as ``seen:window``, apart from ``seen:log``, those asked for.
     """
     n, here = len(topology), places(topology)
-    counted = SORTS if apart else COUNTED
+    world = setting.world
+    counted = [sort for sort in world.cell_sorts if apart or sort != WINDOW]
     sizes = {
-        sort: [len(alphabet(sort, place, fog)) - (sort in SHOWN_BY_ALL) for place in here]
+        sort: [len(alphabet(setting, sort, place)) - (sort in SHOWN_BY_ALL) for place in here]
         for sort in counted
     }
     widths: dict[str, int] = {f"seen:{sort}": sum(sizes[sort]) for sort in counted}
     widths |= {} if apart else {"quiet": n}
-    widths["seen:edge"] = len(EDGE_TOKENS)
-    answers = max(len(GAUGES) * SERIES, len(SPANS) * SERIES, LINES, n)
+    widths["seen:edge"] = len(world.edge_tokens)
+    answers = max(*(len(slots) * SERIES for slots in world.slots.values()), LINES, n)
     flags = {
         "noted": 1,
         "remedied": n,
@@ -129,7 +122,7 @@ def token_layout_of(
     screen: dict[str, tuple[int, float]] = {name: (width, 1.0) for name, width in flags.items()}
     screen |= {  # what has units of its own stands together
         "alert": (n, 1 / 2),
-        "edge": (2, 1 / (len(BANDS) - 1)),
+        "edge": (2, 1 / (len(world.bands) - 1)),
         "window_service": (WINDOW_LINES, 1 / n),
         "window_token": (WINDOW_LINES, TOKEN_UNIT),
     }
@@ -144,7 +137,7 @@ def token_layout_of(
         "note": (n, TOKEN_UNIT),
         "time": (1, 1 / horizon),
         "price": (1, PRICE_UNIT),
-        **{f"owner:{team}": (n, 1.0) for team in owning_teams(topology)},
+        **{f"owner:{team}": (n, 1.0) for team in world.owning_teams(topology)},
     }
     widths |= {name: width for name, (width, _) in screen.items()}
     blocks, at = {}, 0
@@ -155,7 +148,8 @@ def token_layout_of(
     for name, (_, unit) in screen.items():
         units[blocks[name]] = unit
     units.setflags(write=False)
-    return TokenLayout(topology, blocks, at, units, _columns(blocks, sizes, n), answers, lanes)
+    columns = _columns(world, blocks, sizes, n)
+    return TokenLayout(topology, blocks, at, world, units, columns, answers, lanes)
 
 
 def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 1) -> TokenLayout:
@@ -164,21 +158,23 @@ def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 
     That of their lowest level of fog, whose alphabets begin with those of the others, and
     of their longest horizon, of which ``time`` is a share.
     """
-    fog = min(one.setting.fog for one in tasks if one.setting is not None)
-    return token_layout_of(topology, fog, max(one.horizon for one in tasks), lanes)
+    settings = [one.setting for one in tasks if one.setting is not None]
+    clearest = min(settings, key=lambda setting: setting.fog)
+    return token_layout_of(clearest, topology, max(one.horizon for one in tasks), lanes)
 
 
-def _columns(blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:
+def _columns(world: World, blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:
+    number = {sort: place for place, sort in enumerate(world.cell_sorts)}
     widest = 1 + max(max(row) for row in sizes.values())
-    found = np.full((len(SORTS), n, widest), -1, np.int32)
+    found = np.full((len(number), n, widest), -1, np.int32)
     for sort, row in sizes.items():
         at, skipped = blocks[f"seen:{sort}"].start, sort in SHOWN_BY_ALL
         for service, size in enumerate(row):
             tokens = slice(skipped, size + skipped)
-            found[SORTS.index(sort), service, tokens] = range(at, at + size)
+            found[number[sort], service, tokens] = range(at, at + size)
             at += size
-    if "window" not in sizes:
-        found[SORTS.index("window")] = found[SORTS.index("log")]
-        found[SORTS.index("window"), :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
+    if WINDOW not in sizes:
+        found[number[WINDOW]] = found[number[LOG]]
+        found[number[WINDOW], :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
     found.setflags(write=False)
     return found

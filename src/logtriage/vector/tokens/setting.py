@@ -16,7 +16,9 @@ from logtriage.vector.tokens.episodes import MOST_TICKS, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_tasks, token_layout_of
 from logtriage.vector.tokens.tables import TokenTables, tables_of
+from logtriage.world.model import World
 from logtriage.world.tables import alphabet, places
+from logtriage.world.vocabulary import LOG
 
 
 @attrs.frozen(eq=False)
@@ -60,7 +62,7 @@ class TokenSetting:
                 f"task {task.id!r}: each incident has a topology of its own, and a batch has "
                 "one: give a topology"
             )
-        widest = max(len(alphabet("log", one, setting.fog)) for one in places(topology))
+        widest = max(len(alphabet(setting, LOG, one)) for one in places(topology))
         if max(len(topology), widest) >= MOST:
             raise InvalidInput(
                 f"topology {topology.name!r} has {len(topology)} services, one of which can say "
@@ -72,7 +74,7 @@ class TokenSetting:
                 f"expected at most {MOST_TICKS // lanes}"
             )
         if layout is None:
-            layout = token_layout_of(topology, setting.fog, task.horizon, lanes, apart=apart)
+            layout = token_layout_of(setting, topology, task.horizon, lanes, apart=apart)
         # Any (service, fault) pair may occur on a topology of one's own.
         tables = tables_of(setting, topology, None if own is not None else False)
         return cls(
@@ -133,11 +135,15 @@ def settings_of(
     return tuple(TokenSetting.of(task, own, lanes, layout) for task in tasks)
 
 
+def _world_of(task: TaskSpec) -> World | None:
+    return None if task.setting is None else task.setting.world
+
+
 def check_together(tasks: Sequence[TaskSpec], *, own: bool) -> None:
     """Refuse several tasks that cannot be played on one topology, one's ``own`` or theirs.
 
     Raises:
-        InvalidInput: for tasks of several topologies or rubrics, and one that is named twice.
+        InvalidInput: for tasks of several worlds, topologies or rubrics, and one named twice.
     """
     first = tasks[0]
     for number, task in enumerate(tasks):
@@ -147,6 +153,11 @@ def check_together(tasks: Sequence[TaskSpec], *, own: bool) -> None:
             raise InvalidInput(
                 f"task {task.id!r} has another topology than {first.id!r}, and so observations of "
                 "another shape; give a topology for all of them"
+            )
+        if _world_of(task) != _world_of(first):
+            raise InvalidInput(
+                f"task {task.id!r} is of another world than {first.id!r}, and so its observations "
+                "mean something else"
             )
         if task.rubric != first.rubric:
             raise InvalidInput(

@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 from logtriage.actions import REMEDIES
 from logtriage.belief.model import Model, model_of
 from logtriage.topology import Topology
-from logtriage.world.channels import GAUGES, NO_NEWS, SPANS
-from logtriage.world.conditions import Condition, Hypothesis, unaffected
-from logtriage.world.faults import fault_kind
-from logtriage.world.runbook import class_team
+from logtriage.world.channels import NO_NEWS
+from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
+from logtriage.world.model import World
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import (
-    CALM,
-    EDGE_TOKENS,
     RECOVERED,
     Place,
     alphabet,
@@ -33,15 +30,10 @@ from logtriage.world.tables import (
     places,
     weights,
 )
+from logtriage.world.vocabulary import LOG, WINDOW
 
 Table = NDArray[Any]
 
-#: The sorts of a service's cells (:func:`logtriage.world.channels.sort_of`), by number.
-SORTS: Final = ("alert", "change", "log", "window", *GAUGES, *SPANS)
-#: The number of each.
-SORT: Final = {sort: number for number, sort in enumerate(SORTS)}
-#: Sorts whose tokens depend on whom a service calls, not on its tier alone.
-_CALLING: Final = frozenset({"log", "window", *SPANS})
 #: In place of a team: the owner of the service at fault, and nobody.
 OWNER: Final = -1
 NOBODY: Final = -2
@@ -114,7 +106,7 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
     model = model_of(setting, topology, held)
     phase_of, starts = _phases(setting)
     steps, row_of = _thresholds(model, starts)
-    every = model.hypotheses
+    world, every = setting.world, model.hypotheses
     notes = _notes(setting, topology, every)
     return TokenTables(
         setting=setting,
@@ -128,14 +120,17 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
         condition_of=_table(model.listed.place, np.int16),
         recovers=_table([bool(one.faults) for one in every], bool),
         root=_table([(one.benign or one.faults[0])[1] for one in every], np.int16),
-        remedies=_table([_remedies(one) for one in every], bool),
-        team=_table([_team(topology, one) for one in every], np.int16),
-        errors_first=_table([bool(one.errors_first) for one in every], np.int8),
+        remedies=_table([_remedies(world, one) for one in every], bool),
+        team=_table([_team(world, topology, one) for one in every], np.int16),
+        errors_first=_table([bool(errors_first(world, one)) for one in every], np.int8),
         note_row=notes[0],
         note_steps=notes[1],
         note_numbers=notes[2],
         unaffected_steps=_padded(
-            [list(accumulate(w for _, w in unaffected(row.tier))) for row in topology.services]
+            [
+                list(accumulate(w for _, w in unaffected(world, row.tier)))
+                for row in topology.services
+            ]
         ),
         edge_steps=_edges(setting),
         alert_at=_table([tick in setting.alert_ticks for tick in range(256)], bool),
@@ -162,13 +157,15 @@ def _phases(setting: Setting) -> tuple[Table, list[int]]:
 def _thresholds(model: Model, starts: list[int]) -> tuple[Table, Table]:
     """The distinct rows of thresholds, and which holds where."""
     setting, here = model.setting, places(model.topology)
+    world = setting.world
     widest = max(map(len, model.listed.conditions))
-    row_of = np.zeros((len(SORTS), len(here), len(starts), widest), np.int32)
+    row_of = np.zeros((len(world.cell_sorts), len(here), len(starts), widest), np.int32)
     rows: dict[tuple[int, ...], int] = {}
     known: dict[tuple[object, ...], int] = {}
-    for number, sort in enumerate(SORTS):
+    for number, sort in enumerate(world.cell_sorts):
+        # Tokens may depend on whom a service calls, not on its tier alone.
+        calling = bool(world.naming_tokens(LOG if sort == WINDOW else sort))
         for service, place in enumerate(here):
-            calling = sort in _CALLING
             for at, condition in enumerate(model.listed.conditions[service]):
                 what: tuple[object, ...] = (
                     (place, condition) if calling else (place.tier, condition.name)
@@ -183,15 +180,15 @@ def _thresholds(model: Model, starts: list[int]) -> tuple[Table, Table]:
     return _padded(list(rows)), row_of
 
 
-def _remedies(hypothesis: Hypothesis) -> list[bool]:
-    fixing = {remedy for kind, _ in hypothesis.faults for remedy in fault_kind(kind).remedies}
+def _remedies(world: World, hypothesis: Hypothesis) -> list[bool]:
+    fixing = {remedy for kind, _ in hypothesis.faults for remedy in world.kind(kind).remedies}
     return [remedy in fixing for remedy in REMEDIES]
 
 
-def _team(topology: Topology, hypothesis: Hypothesis) -> int:
+def _team(world: World, topology: Topology, hypothesis: Hypothesis) -> int:
     if not hypothesis.faults:
         return NOBODY
-    team = class_team(hypothesis.faults[0][0], topology)
+    team = world.pages(hypothesis.faults[0][0], topology)
     return OWNER if team is None else topology.teams.index(team)
 
 
@@ -203,14 +200,14 @@ def _notes(
     of = []
     for one in every:
         row = 0  # of a note that tells nothing
-        if one.faults and class_team(one.faults[0][0], topology) is None:
+        if one.faults and setting.world.pages(one.faults[0][0], topology) is None:
             kind, service = one.faults[0]
             row = rows.setdefault((kind, here[service]), len(rows) + 1)
         of.append(row)
     steps, numbers = [[FULL]], [[0]]
     for kind, place in rows:
-        found = note_weights(kind, place.tier, setting.fog)
-        lines = alphabet("log", place, setting.fog)
+        found = note_weights(setting, kind, place.tier)
+        lines = alphabet(setting, LOG, place)
         steps.append(list(accumulate(weight for _, weight in found)))
         numbers.append([0 if token == NO_NEWS else 1 + lines.index(token) for token, _ in found])
     return _table(of), _padded(steps), _padded(numbers, 0)
@@ -229,5 +226,4 @@ def _edges(setting: Setting) -> Table:
         ]
         for tick in ticks
     ]
-    assert len(EDGE_TOKENS) == len(found[0][0][CALM])
     return _table(found, np.int32)

@@ -8,8 +8,7 @@ from logtriage.errors import TopologyError, UnknownName
 from logtriage.world.checking.problem import Problem, known, some, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
-from logtriage.world.schema.parts import Layout, Task
-from logtriage.world.topologies import MAX_SERVICES, MIN_SERVICES
+from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, Layout, Task
 
 #: The longest horizon, in ticks, and the most faults at once.
 _MAX_HORIZON: Final = 500

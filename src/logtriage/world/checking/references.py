@@ -5,13 +5,20 @@ from collections.abc import Iterator
 from logtriage.world.checking.problem import HYPHENED, Problem, known, named, some, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
-from logtriage.world.schema.parts import OWNER
-from logtriage.world.topologies import MAX_SERVICES, MIN_SERVICES
+from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER
 
 
 def reference_problems(world: World) -> Iterator[Problem]:
     """What a world refers to that does not exist, and what nothing refers to."""
     rules, tiers = world.rules, world.tier_names
+    initials = {tier[:1]: tier for tier in tiers}
+    for tier in tiers:
+        if initials[tier[:1]] != tier:
+            yield (
+                RULES_FILE,
+                f"tiers: {tier!r} and {initials[tier[:1]]!r} begin alike; the runbook tells tiers "
+                "by their initials",
+            )
     if not world.entry_tiers:
         yield RULES_FILE, "tiers: none has entry = true: users must reach one"
     yield from known(RULES_FILE, "owners", "team", rules.owners, rules.teams)

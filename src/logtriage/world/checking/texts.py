@@ -19,7 +19,7 @@ from logtriage.world.schema.forms import (
     placeholders,
 )
 from logtriage.world.schema.parts import GROUPS, Phrasings, Topic
-from logtriage.world.schema.tokens import Gauge, Span
+from logtriage.world.schema.tokens import NUMBER, Gauge, Reading, Span
 from logtriage.world.telemetry import LEVELS
 
 
@@ -53,6 +53,11 @@ def _words(world: World) -> Iterator[Problem]:
     for topic in world.topics:
         if not topic.ordinary:
             short.append((f"topics/{topic.name}.toml", "word", topic.word))
+    for distraction in rules.distractions:
+        words = f"distractions: {distraction.name}: words"
+        short.append((RULES_FILE, words, distraction.words))
+    if rules.secondary_fault is not None:
+        short.append((RULES_FILE, "secondary_fault: words", rules.secondary_fault.words))
     for one in tokens.alert.tokens:
         short.append((TOKENS_FILE, f"alert: tokens: {one.name}: word", one.word))
         short.append((TOKENS_FILE, f"alert: tokens: {one.name}: title", one.title))
@@ -200,6 +205,10 @@ def _figures(where: str, figures: Mapping[str, Figure]) -> Iterator[str]:
 
 def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
     names = (gauge.ordinary, *(one.name for one in gauge.tokens))
+    if gauge.explained and not gauge.title:
+        yield "explained: needs a title, which the runbook says the words are about"
+    if gauge.title:
+        yield from (f"title: {what}" for what in _text(gauge.title, ()))
     naming = next((one.name for one in gauge.tokens if one.dependency), None)
     if naming is not None:
         yield f"tokens: {naming}: dependency: only traces and topics name a service that is called"
@@ -214,6 +223,8 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
             if name not in names:
                 yield f"{where}.says: {UnknownName('token', name, names)}"
             yield from (f"{where}.says.{name}: {what}" for what in _text(text, gauge.figures))
+        for name, text in reading.says.items():
+            yield from (f"{where}.says.{name}: {what}" for what in _numbers(text, reading))
         if reading.label:
             yield from (f"{where}.label: {what}" for what in _text(reading.label, ()))
     for tier in world.tier_names:
@@ -223,6 +234,16 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
         for token in world.tokens_at(gauge.name, tier)[1:]:
             if not any(token in reading.says for reading in shown):
                 yield f"readings: none says {token!r} at tier {tier!r}: it would look as usual"
+
+
+def _numbers(text: str, reading: Reading) -> Iterator[str]:
+    """Numbers in a text under which no metric stands, so that they could not be exported."""
+    count = len(NUMBER.findall("0".join(pieces(text)[::2])))
+    if count > len(reading.metrics):
+        yield (
+            f"{text!r:.60}: has {count} numbers; expected as many metrics, each with a name and a "
+            f"unit, got {len(reading.metrics)}"
+        )
 
 
 def _runbook(world: World) -> Iterator[str]:

@@ -100,10 +100,11 @@ def value_of(
     figures: Mapping[str, Figure], name: str, source: Source, service: int, token: str
 ) -> int | str:
     """What stands in a text where it has ``{name}``, at a service that says a token."""
-    key = figures[name].key
-    match figures[name].form:
-        case Range(low, high):
-            return source.figure(service, key, low, high)
+    figure = figures[name]
+    key = figure.key
+    match figure.form:
+        case Range() as form:
+            return source.figure(service, key, form.low, form.high)
         case LatencyByHeight(band):
             begin, jitter = source.slowest(service, band)
             return begin + source.figure(service, key, 0, jitter)
@@ -129,7 +130,10 @@ def filled(text: str, value: Callable[[str], int | str]) -> str:
     between = pieces(text)
     if len(between) == 1:
         return text
-    return "".join([str(value(one)) if place % 2 else one for place, one in enumerate(between)])
+    found = list(between)
+    for place in range(1, len(found), 2):
+        found[place] = str(value(found[place]))
+    return "".join(found)
 
 
 def said(

@@ -24,6 +24,9 @@ Phrase = tuple[str, str]
 #: The groups of phrasings: ``train`` and ``val`` share the first, ``test`` and ``sealed`` the
 #: second.
 GROUPS: Final = ("train", "test", "ood")
+#: Services of a drawn topology.
+MIN_SERVICES: Final = 5
+MAX_SERVICES: Final = 200
 #: What pages the owner of the service, where a team could be named.
 OWNER: Final = "owner"
 
@@ -148,10 +151,12 @@ class Affected:
 class Distraction:
     """What is true of an unaffected service and has nothing to do with the incident.
 
-    ``share`` is per mille. ``overfull`` names sorts whose shares pass 100, which fog hides.
+    ``words`` are what the prompt calls it. ``share`` is per mille. ``overfull`` names sorts
+    whose shares pass 100, which fog hides.
     """
 
     name: str
+    words: str
     share: int
     signature: Signature
     overfull: tuple[str, ...] = ()
@@ -161,10 +166,12 @@ class Distraction:
 class SecondaryFault:
     """A fault of ``kind`` that a sick service of one of ``tiers`` brings about at a caller.
 
-    A set of faults with such a pair weighs 1 + ``weight`` times what coincidence makes of it.
+    ``words`` say in the prompt what the sick service does to the caller. A set of faults with
+    such a pair weighs 1 + ``weight`` times what coincidence makes of it.
     """
 
     kind: str
+    words: str
     tiers: tuple[str, ...]
     weight: int
 

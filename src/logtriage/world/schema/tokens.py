@@ -1,5 +1,6 @@
 """What readings can say: the parts of ``tokens.toml``."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar, Final
@@ -8,6 +9,8 @@ import attrs
 
 from logtriage.world.schema.forms import Figure
 
+#: What is exported of a text.
+NUMBER: Final = re.compile(r"\d+")
 NO_FIGURES: Final[Mapping[str, Figure]] = MappingProxyType({})
 
 
@@ -15,13 +18,15 @@ NO_FIGURES: Final[Mapping[str, Figure]] = MappingProxyType({})
 class Token:
     """What a cell can say. Without ``tiers`` it makes sense everywhere.
 
-    A token with ``dependency`` names a service that is called: ``calls:3``.
+    A token with ``dependency`` names a service that is called: ``calls:3``. The ``metric`` is
+    exported as 1 while a gauge says the token, else as 0.
     """
 
     name: str
     word: str
     tiers: tuple[str, ...] | None = None
     dependency: bool = False
+    metric: str = ""
 
 
 @attrs.frozen
@@ -67,10 +72,22 @@ class Changes:
 
 
 @attrs.frozen
+class Metric:
+    """The name and the unit under which a number is exported."""
+
+    name: str
+    unit: str
+
+
+@attrs.frozen
 class Reading:
-    """One line of a gauge: what it says under each token, under others as under the ordinary."""
+    """One line of a gauge: what it says under each token, under others as under the ordinary.
+
+    ``metrics`` are those of the numbers in its texts, in their order; what a text lacks is 0.
+    """
 
     says: Mapping[str, str]
+    metrics: tuple[Metric, ...]
     label: str = ""
     tiers: tuple[str, ...] | None = None
 
@@ -81,12 +98,18 @@ class Reading:
 
 @attrs.frozen
 class Gauge:
-    """A gauge of every service: a sort of its own."""
+    """A gauge of every service: a sort of its own.
+
+    On the screen its ``title`` stands before its readings. Where it is ``explained``, the
+    runbook says that the words of its tokens are about it.
+    """
 
     name: str
     ordinary: str
     tokens: tuple[Token, ...]
     readings: tuple[Reading, ...]
+    title: str = ""
+    explained: bool = False
     figures: Mapping[str, Figure] = NO_FIGURES
 
 

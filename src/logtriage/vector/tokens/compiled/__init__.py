@@ -12,7 +12,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.drawing.incidents import owning_teams
 from logtriage.grading.plan import finish_all
 from logtriage.grading.rubric import Rubric
 from logtriage.vector.arrays import Ints
@@ -82,13 +81,14 @@ class TokenKernels:
         """Draw the incidents ``index`` (R,) of a split into ``rows``."""
         for one, at in self._by_task(rows):
             topology, tables = one.setting.topology, one.setting.tables
+            owners = tables.setting.world.owning_teams(topology)
             draw_rows(
                 rows[at],
                 index[at],
                 seeds_of(one.setting.task.id, split, index[at]),
                 incident_fields(incidents),
                 one.tables,
-                np.array([topology.teams.index(team) for team in owning_teams(topology)]),
+                np.array([topology.teams.index(team) for team in owners]),
                 np.array(tables.setting.severities),
                 np.array([tables.total & 0xFFFFFFFF, tables.total >> 32], np.uint64),
             )

@@ -46,7 +46,8 @@ def episode_fields(episodes: TokenEpisodes) -> Any:
 class ColumnPlaces(NamedTuple):
     """Where blocks of the observation begin, and what else kernels read of a setting.
 
-    ``answers`` is the width of what one lane asked for, its request included.
+    ``answers`` is the width of what one lane asked for, its request included. ``first_gauge``
+    and ``first_span`` are numbers of sorts.
     """
 
     n: int
@@ -69,6 +70,11 @@ class ColumnPlaces(NamedTuple):
     time: int
     closed: int
     severity_from: int
+    bands: int
+    gauges: int
+    first_gauge: int
+    spans: int
+    first_span: int
     horizon: int
     roots: int
     pages: int
@@ -82,7 +88,8 @@ class ColumnPlaces(NamedTuple):
     def of(cls, setting: TokenSetting) -> "ColumnPlaces":
         """Of a setting."""
         starts = {name: at.start for name, at in setting.layout.blocks.items()}
-        ranges = setting.ranges
+        ranges, world = setting.ranges, setting.layout.world
+        gauges, spans = world.slots.values()
         found = {name: starts[name] for name in cls._fields if name in starts}
         return cls(
             **found,
@@ -91,6 +98,11 @@ class ColumnPlaces(NamedTuple):
             answers=2 + setting.layout.answers,
             seen_edge=starts["seen:edge"],
             severity_from=setting.tables.setting.severity_from,
+            bands=len(world.bands),
+            gauges=len(gauges),
+            first_gauge=world.cell_sorts.index(gauges[0]),
+            spans=len(spans),
+            first_span=world.cell_sorts.index(spans[0]),
             horizon=setting.task.horizon,
             roots=ranges.root,
             pages=ranges.page,

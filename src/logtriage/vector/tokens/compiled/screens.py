@@ -14,20 +14,10 @@ from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked,
 from logtriage.vector.tokens.compiled.scoring import RubricFields, score_row
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.layout import MOST, REQUEST
-from logtriage.vector.tokens.tables import SORT
-from logtriage.world.channels import (
-    BANDS,
-    EPOCH,
-    GAUGES,
-    LINES,
-    NOTE_DELAY,
-    SERIES,
-    SPANS,
-    WINDOW_LINES,
-    Channel,
-)
+from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES, WINDOW_LINES, Channel
 from logtriage.world.simulation import CHANNEL_KEYS, SPEAKER_STREAM, TOKEN_STREAM
 from logtriage.world.tables import CALM, RECOVERED
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG, PLAIN_SORTS, WINDOW
 
 _TOKEN: Final = premixed(TOKEN_STREAM)
 _SPEAKER: Final = premixed(SPEAKER_STREAM)
@@ -45,16 +35,9 @@ _ALERT, _CHANGE, _EDGE, _WINDOW, _LOGS, _OVERVIEW, _METRICS, _TRACES, _NOTE = (
         Channel.NOTE,
     )
 )
-_ALERT_SORT: Final = SORT["alert"]
-_CHANGE_SORT: Final = SORT["change"]
-_LOG_SORT: Final = SORT["log"]
-_WINDOW_SORT: Final = SORT["window"]
-#: Sorts of gauges and of spans follow one another in the order of their slots.
-_GAUGE_SORT: Final = SORT[GAUGES[0]]
-_SPAN_SORT: Final = SORT[SPANS[0]]
-_GAUGES: Final = len(GAUGES)
-_SPANS: Final = len(SPANS)
-_BANDS: Final = len(BANDS)
+_ALERT_SORT, _CHANGE_SORT, _LOG_SORT, _WINDOW_SORT = (
+    PLAIN_SORTS.index(sort) for sort in (ALERT, CHANGE, LOG, WINDOW)
+)
 _LOGS_ASKED: Final = REQUEST[Channel.LOGS]
 _OVERVIEW_ASKED: Final = REQUEST[Channel.OVERVIEW]
 _METRICS_ASKED: Final = REQUEST[Channel.METRICS]
@@ -140,8 +123,8 @@ def _begin_epoch(
     clear = 1 if tick >= to.severity_from else 0
     steps = tables.edge_steps[clear, np.uint64(tables.errors_first[true])]
     token = _reached(steps, np.uint64(shown), draw(subkey(key, _EDGE), tick, 0))
-    now.columns[row, np.uint64(to.edge)] = token // _BANDS
-    now.columns[row, np.uint64(to.edge + 1)] = token % _BANDS
+    now.columns[row, np.uint64(to.edge)] = token // to.bands
+    now.columns[row, np.uint64(to.edge + 1)] = token % to.bands
     before = now.columns[row, np.uint64(to.seen_edge + token)]
     now.columns[row, np.uint64(to.seen_edge + token)] = before + (before < MOST)
 
@@ -274,8 +257,8 @@ def _answer(
             tick,
             subkey(key, _METRICS if gauges else _TRACES),
             first,
-            _GAUGE_SORT if gauges else _SPAN_SORT,
-            _GAUGES if gauges else _SPANS,
+            to.first_gauge if gauges else to.first_span,
+            to.gauges if gauges else to.spans,
             now.metrics_until if gauges else now.traces_until,
             tables,
             incidents,

@@ -1,0 +1,284 @@
+"""Every entry takes a world: a shipped one by name, one's own as a value or a folder."""
+
+import json
+import pickle
+from functools import partial
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+import logtriage as lt
+from logtriage.adapters.episode import Episode, row_of
+from logtriage.adapters.harbor.record import read_incident
+from logtriage.adapters.harbor.tasks import write_tasks
+from logtriage.adapters.plans import grade_plan, plan_rows
+from logtriage.adapters.sources import Sources, is_own_task
+from logtriage.audit import subject_of
+from logtriage.audit.subject import seed_of
+from logtriage.belief import belief
+from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.conversations.rows import transcript_of_row
+from logtriage.drawing.ids import parse_incident_id
+from logtriage.errors import InvalidInput, TranscriptError, UnknownName
+from logtriage.evaluation import Incidents
+from logtriage.grading import grade_jsonl, grade_transcript
+from logtriage.policies import perfect_actions
+from logtriage.tasks import get_task, is_registered
+from logtriage.transcript import transcript_of
+from logtriage.transition import play
+from logtriage.world.loading import WORLDS_VARIABLE, load_world
+from logtriage.world.model import World
+from tests.worlds.folders import NAME, copy_of, edit
+
+TINY = "tiny:outage/test/3"
+OWN = f"{NAME}:outage/test/3"
+
+
+@pytest.fixture(name="folder")
+def folder_of_an_own_world(tmp_path: Path) -> Path:
+    """A copy of ``tiny`` in which one class of faults is more frequent."""
+    copy = copy_of("tiny", tmp_path)
+    edit(copy / "world.toml", 'name = "code", weight = 40', 'name = "code", weight = 35')
+    edit(copy / "world.toml", 'name = "data", weight = 30', 'name = "data", weight = 35')
+    return copy
+
+
+@pytest.fixture(name="own")
+def own_world(folder: Path) -> World:
+    return load_world(folder)
+
+
+@pytest.fixture(name="other")
+def the_same_name_with_another_content(folder: Path, own: World) -> World:
+    assert own.name == NAME
+    edit(folder / "world.toml", "horizon = 8", "horizon = 9")
+    return load_world(folder)
+
+
+@pytest.fixture(name="transcript")
+def played_in_the_own_world(own: World) -> lt.Transcript:
+    incident = lt.make_incident(OWN, world=own)
+    state, _ = play(incident, perfect_actions(incident))
+    return transcript_of(state)
+
+
+# --- drawing -----------------------------------------------------------------------------
+
+
+def test_a_world_is_named_by_the_id_or_beside_it(own: World, folder: Path) -> None:
+    by_id = lt.make_incident(TINY)
+    assert by_id == lt.make_incident("outage/test/3", world="tiny")
+    assert by_id == lt.make_incident(TINY, world=load_world("tiny"))
+    assert (by_id.id, by_id.task, by_id.world) == (TINY, "tiny:outage", load_world("tiny"))
+    mine = lt.make_incident("outage/test/3", world=folder)
+    assert mine == lt.make_incident(OWN, world=own)
+    assert (mine.id, mine.world_mark) == (OWN, own.fingerprint)
+    assert lt.incident_ids("outage", "test", 2, 3, world=own) == (OWN, f"{NAME}:outage/test/4")
+
+
+def test_a_world_on_the_search_path_needs_no_argument(
+    own: World, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
+    assert lt.make_incident(OWN) == lt.make_incident(OWN, world=own)
+    assert belief(lt.initial_state(lt.make_incident(OWN))).weights
+    monkeypatch.delenv(WORLDS_VARIABLE)
+    with pytest.raises(UnknownName, match=f"unknown world '{NAME}'; known: .*tiny.*not set"):
+        lt.make_incident(OWN)
+
+
+def test_a_world_that_is_not_there_names_the_search_path_and_the_choices(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
+    with pytest.raises(UnknownName) as told:
+        get_task("nosuch:outage")
+    said = ("unknown world 'nosuch'", "second", "tiny", NAME, WORLDS_VARIABLE, str(folder.parent))
+    assert [part for part in said if part not in str(told.value)] == []
+    assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
+
+
+@pytest.mark.parametrize("name", ["../tiny:outage", "/etc:outage", ":outage", "..:outage"])
+def test_an_id_never_names_a_folder(name: str) -> None:
+    with pytest.raises(UnknownName, match=r"unknown (world|task)"):
+        get_task(name)
+
+
+@pytest.mark.parametrize("given", [TINY, "single_crash-v2/test/0"])
+def test_an_id_of_another_world_is_refused_naming_both(own: World, given: str) -> None:
+    other = "tiny" if given == TINY else "second"
+    with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
+        lt.make_incident(given, world=own)
+    with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
+        lt.get_task(given.partition("/")[0], own)
+
+
+def test_worlds_of_one_name_never_share_an_incident(own: World, other: World) -> None:
+    first, second = (lt.make_incident(OWN, world=world) for world in (own, other))
+    assert (first.horizon, second.horizon) == (8, 9)
+    assert lt.make_incident(OWN, world=own) == first
+
+
+def test_the_default_world_says_nothing_of_itself() -> None:
+    incident = lt.make_incident("single_crash-v2/test/0", world="second")
+    assert incident == lt.make_incident("single_crash-v2/test/0")
+    assert incident.world_mark is None
+    assert '"world"' not in encode_transcript(transcript_of(lt.initial_state(incident)))
+    assert row_of(incident) == {"incident": "single_crash-v2/test/0"}
+
+
+def test_sealed_incidents_of_any_world_are_drawn_with_the_key(own: World) -> None:
+    name, seal = f"{NAME}:outage/sealed/1", lt.Seal(b"k" * 40)
+    drawn = lt.make_incident(name, seal=seal, world=own)
+    assert (drawn.id, drawn.seal, drawn.world) == (name, seal.fingerprint, own)
+    assert seed_of(lt.make_incident(OWN, world=own)) == parse_incident_id(OWN, world=own).seed
+
+
+def test_a_sheet_knows_whether_it_is_its_ids(own: World) -> None:
+    task = get_task("outage", own)
+    assert (task.id, task.version, task.world) == (f"{NAME}:outage", None, own)
+    assert is_registered(task)
+    assert not is_registered(attrs.evolve(task, horizon=3))
+    assert get_task("outage-fog0", own).id == f"{NAME}:outage-fog0"
+
+
+# --- records -----------------------------------------------------------------------------
+
+
+def test_a_transcript_carries_the_fingerprint(own: World, transcript: lt.Transcript) -> None:
+    text = encode_transcript(transcript)
+    assert json.loads(text)["world"] == own.fingerprint
+    again = decode_transcript(text)
+    assert again == transcript == pickle.loads(pickle.dumps(transcript))
+    find = partial(lt.make_incident, world=own)
+    assert grade_transcript(again, resolve=find).score == 1.0
+    assert lt.replay(again, resolve=find)[-1].is_closed
+
+
+def test_nothing_is_graded_or_replayed_in_another_world(
+    own: World, other: World, transcript: lt.Transcript
+) -> None:
+    find = partial(lt.make_incident, world=other)
+    for judge in (grade_transcript, lt.replay):
+        with pytest.raises(InvalidInput) as told:
+            judge(transcript, resolve=find)
+        assert own.fingerprint in str(told.value)
+        assert other.fingerprint in str(told.value)
+    with pytest.raises(InvalidInput, match="the record does not name"):
+        grade_transcript(attrs.evolve(transcript, world=None), resolve=find)
+    with pytest.raises(InvalidInput, match=r"played in the world '0123', .* is 'second'"):
+        grade_transcript(lt.Transcript("single_crash-v2/test/0", (), world="0123"))
+
+
+def test_a_file_of_transcripts_is_graded_line_by_line(
+    own: World, other: World, transcript: lt.Transcript, tmp_path: Path
+) -> None:
+    file = tmp_path / "played.jsonl"
+    file.write_text(f"{encode_transcript(transcript)}\n")
+    (graded,) = grade_jsonl(file, resolve=Incidents(world=own))
+    assert graded.score == 1.0
+    told: list[TranscriptError] = []
+    assert not list(grade_jsonl(file, resolve=Incidents(world=other), on_error=told.append))
+    assert "played.jsonl:1: world: " in str(told[0])
+
+
+def test_an_episode_of_a_row_is_of_the_world_that_the_row_says(own: World, other: World) -> None:
+    row = row_of(lt.make_incident(OWN, world=own))
+    assert row == {"incident": OWN, "world": own.fingerprint}
+    episode = Episode.of_row(row, resolve=Incidents(world=own))
+    assert episode.incident.world is own
+    assert episode.transcript().world == own.fingerprint
+    with pytest.raises(InvalidInput, match="nothing is graded in another world"):
+        Episode.of_row(row, resolve=Incidents(world=other))
+    with pytest.raises(InvalidInput, match="the record does not name"):
+        Episode.of_row({"incident": OWN}, resolve=Incidents(world=own))
+
+
+def test_conversations_become_transcripts_of_their_world(own: World, other: World) -> None:
+    said = [{"role": "assistant", "content": '{"action_type": "resolve"}'}]
+    row = {"incident": OWN, "world": own.fingerprint, "messages": said}
+    assert transcript_of_row(row, resolve=Incidents(world=own)).world == own.fingerprint
+    with pytest.raises(InvalidInput, match="nothing is graded in another world"):
+        transcript_of_row(row, resolve=Incidents(world=other))
+    plain = {"incident": "single_crash-v2/test/0", "world": "blocks", "messages": said}
+    assert transcript_of_row(plain).world is None
+
+
+def test_one_shot_rows_say_their_world(own: World, other: World) -> None:
+    (row,) = plan_rows([OWN], resolve=Incidents(world=own))
+    mark = row["world"]
+    assert grade_plan(OWN, "[]", world=mark, resolve=Incidents(world=own)).score is not None
+    with pytest.raises(InvalidInput, match="nothing is graded in another world"):
+        grade_plan(OWN, "[]", world=mark, resolve=Incidents(world=other))
+
+
+# --- who finds incidents -----------------------------------------------------------------
+
+
+def test_a_task_of_a_world_is_no_module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not is_own_task("tiny:outage")
+    assert is_own_task(f"{NAME}:outage")
+    monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
+    assert not is_own_task(f"{NAME}:outage")
+    assert Sources().rows(["tiny:outage"], "test", 1, 3) == [TINY]
+    assert Sources()(TINY).id == TINY
+
+
+def test_an_audit_draws_from_the_world(own: World) -> None:
+    subject = subject_of("outage", world=own)
+    assert subject.incident("test", 3) == lt.make_incident(OWN, world=own)
+    assert subject_of("tiny:outage").incident("test", 3).id == TINY
+
+
+def test_containers_play_shipped_worlds_alone(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place,) = write_tasks([TINY], tmp_path / "tasks")
+    assert place.name == "tiny-outage-0000"
+    assert read_incident(place / "tests" / "incident.json").id == TINY
+    monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
+    with pytest.raises(InvalidInput, match="worlds that logtriage ships alone: second, tiny"):
+        write_tasks([OWN], tmp_path / "tasks")
+
+
+# --- environments ------------------------------------------------------------------------
+
+
+def test_environments_play_a_world(own: World, folder: Path) -> None:
+    pytest.importorskip("gymnasium")
+    from logtriage.env import TriageEnv
+
+    env = TriageEnv("outage", "test", world=folder, show_id=True)
+    _, info = env.reset(seed=0, options={"id": OWN})
+    assert info["index"] == 3
+    assert env.tasks == (f"{NAME}:outage",)
+    weighted = TriageEnv({"outage": 1, "outage-fog0": 3}, world=own)
+    assert weighted.task_weights == {f"{NAME}:outage": 0.25, f"{NAME}:outage-fog0": 0.75}
+    with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
+        env.reset(options={"id": TINY})
+    with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
+        TriageEnv(get_task("tiny:outage"), world=own)
+
+
+def test_teams_play_a_world(own: World) -> None:
+    pytest.importorskip("pettingzoo")
+    from logtriage.multi import triage_team_v1
+
+    env = triage_team_v1.parallel_env("outage", "test", world=own)
+    env.reset(seed=0)
+    assert env.topology.names == own.topologies["shop"].names
+
+
+def test_batches_play_a_world(own: World) -> None:
+    pytest.importorskip("numba")
+    from logtriage.vector import BatchedTeam, BatchedTriage, encode_tokens
+
+    batch = BatchedTriage("outage", world=own)
+    shown = batch.reset("test", [0, 3]).observation
+    alone = [lt.make_incident(f"{NAME}:outage/test/{one}", world=own) for one in (0, 3)]
+    assert (shown == np.stack([encode_tokens(lt.initial_state(one)) for one in alone])).all()
+    assert BatchedTeam("tiny:outage").task.id == "tiny:outage"
+    with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
+        BatchedTriage("tiny:outage", world=own)

@@ -1,0 +1,154 @@
+"""The rooms around a world read its rows: ``tiny`` is prompted, played, shown and exported."""
+
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+
+from logtriage import (
+    Incident,
+    Report,
+    grade,
+    incident_ids,
+    initial_state,
+    make_incident,
+    observe,
+    render_observation,
+    system_prompt,
+    transition,
+)
+from logtriage.cli.desk.glance import Look, glances
+from logtriage.evaluation import play_episode, play_joint_episode
+from logtriage.exporting.write import write_otlp
+from logtriage.observation import Observation
+from logtriage.policies.notebook import Notebook, write_down
+from logtriage.policies.suspicion import suspects
+from logtriage.registry import make_policy, make_team
+from logtriage.rendering.signature_table import groups_of, shares_of
+from logtriage.report.replay.knowledge import knowledge
+from logtriage.roles import role_actions
+from logtriage.roles.splits import TRIO
+from logtriage.world.loading import load_world
+from tests.worlds.test_names import HOMONYMS, names
+
+TINY = load_world("tiny")
+IDS = tuple(incident_ids("tiny:outage", "test", 12))
+
+
+def incident(number: int = 3) -> Incident:
+    return make_incident(IDS[number])
+
+
+def screens(policy: str, of: Incident) -> list[Observation]:
+    """What a policy is shown from the first screen to the last."""
+    state = initial_state(of)
+    found = [observe(state)]
+    for action in play_episode(of, make_policy(policy)(of)).actions:
+        state = transition(state, action)
+        found.append(observe(state))
+    return found
+
+
+def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:
+    prompt = system_prompt(incident())
+    for fact in (
+        "SERVICES (-> calls). edge: web -> shop. service: shop -> shop-db. datastore: shop-db.",
+        "under overload all it calls is loaded. Elsewhere: releases, minor faults",
+        "Hot: CPU. Full: workers. ~: log topics.",
+        "code, data (page the owner in DIRECTORY: web-team, data-team):\n"
+        "bad_release es rollback: error alert, own errors, release; ~failed\n"
+        "heavy_query d kill-query: ",
+        "capacity (page ops-team):\noverload any scale: ",
+        '"value": "rollback:shop-db"',
+    ):
+        assert fact in prompt
+
+
+def test_nothing_that_only_the_second_world_names_stands_in_prompt_and_screens() -> None:
+    own = {*TINY.signatures, *TINY.tier_names, *TINY.rules.teams, *TINY.rules.remedies}
+    other = set(names()["conditions"] | names()["teams"] | names()["remedies"]) - own - HOMONYMS
+    other = {name for name in other if "_" in name or "-" in name}
+    assert "slow_query" in other
+    shown = [system_prompt(incident()), *map(render_observation, screens("observer", incident()))]
+    assert not [name for text in shown for name in other if name in text]
+
+
+@pytest.mark.parametrize("policy", ["expert", "chain", "first_error", "observer"])
+def test_policies_play_it_to_its_end(policy: str) -> None:
+    scores = []
+    for name in IDS:
+        one = make_incident(name)
+        state = play_episode(one, make_policy(policy)(one))
+        assert state.is_closed
+        scores.append(grade(state).score or 0.0)
+    if policy == "observer":
+        assert sum(scores) / len(scores) > 0.7
+
+
+def test_the_expert_suspects_what_the_world_has_and_names_its_remedies() -> None:
+    first = observe(initial_state(incident()))
+    found = suspects(first, write_down(first, Notebook()))
+    assert {one.kind for one in found} == {*TINY.kind_names, "backup"}
+    assert {one.remedy for one in found if one.kind == "overload"} == {
+        ("scale", name) for name in first.topology.names
+    }
+    assert {one.team(first) for one in found if one.kind == "overload"} == {"ops-team"}
+
+
+def test_roles_say_its_kinds_and_what_is_seen_in_it() -> None:
+    topology = incident().topology
+    for role in TRIO.roles:
+        said = [
+            one.message for one in role_actions(role, topology, TINY) if isinstance(one, Report)
+        ]
+        assert said[:4] == ["bad_release", "heavy_query", "overload", "no_fault"]
+        assert {"failed", "cpu_high", "workers_full", "web", "shop", "shop-db"} <= set(said)
+        assert "slow_query" not in said
+    for team in ("expert", "observer"):
+        assert play_joint_episode(incident(), make_team(team, TRIO)(incident()), TRIO).is_closed
+
+
+def test_readings_that_are_not_as_usual_are_signs_at_the_desk_and_in_a_replay() -> None:
+    seen_looks = set()
+    for name in IDS:
+        for seen in screens("observer", make_incident(name)):
+            alone = attrs.evolve(seen, alerts=(), window=(), inspection=())
+            odd: dict[str, int] = {}
+            for one in alone.readings:
+                signs = not set(one.tokens) <= {"usual", "nowhere"}
+                odd[one.service] = odd.get(one.service, 0) + signs
+            looks = {one.service: one.look for one in glances([alone]) if one.look}
+            seen_looks |= set(looks.values())
+            assert looks == {one: Look.WARNS if n else Look.QUIET for one, n in odd.items()}
+            (known,) = knowledge([alone])
+            assert known.signs == tuple(odd.get(one, 0) for one in seen.topology.names)
+    assert seen_looks == {Look.WARNS, Look.QUIET}
+
+
+def test_every_share_of_its_signatures_is_told() -> None:
+    groups = groups_of(TINY)
+    assert list(groups["roots and minor faults"]) == list(TINY.kind_names)
+    rows = dict(shares_of(TINY, groups["roots and minor faults"]["overload"]))
+    assert rows["cpu"] == {"high": 75, "usual": 25}
+    for group in groups.values():
+        for signature in group.values():
+            assert all(sum(row.values()) == 100 for _, row in shares_of(TINY, signature))
+
+
+def test_its_gauges_are_exported_under_their_metrics(tmp_path: Path) -> None:
+    write_otlp(incident(), tmp_path)
+    found = {
+        (metric["name"], metric["unit"])
+        for line in (tmp_path / "metrics.jsonl").read_text().splitlines()
+        for resource in json.loads(line)["resourceMetrics"]
+        for scope in resource["scopeMetrics"]
+        for metric in scope["metrics"]
+    }
+    assert found == {
+        ("cpu.utilization", "%"),
+        ("workers.busy", "{worker}"),
+        ("workers.limit", "{worker}"),
+        ("edge.errors", "%"),
+        ("edge.latency.p99", "ms"),
+    }
