@@ -31,7 +31,7 @@ Summary = dict[str, Any]
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that is there when it is whole: what broke off is never taken for done."""
+    """A file that appears once it is complete, so that a write that broke off never looks done."""
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:

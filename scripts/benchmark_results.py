@@ -92,9 +92,9 @@ GRADES = "grade 12-action transcripts"
 BELIEFS = "belief, seven services, N at once"
 LARGEST = r"grade_batch(\[.*-65536\]|_by_logtriage_2)"
 GOALS = (
-    Goal("a row step, times CartPole's", "slower", 8, BIG, r"tokens\[.*", "cartpole"),
+    Goal("a row step, in steps of CartPole", "slower", 8, BIG, r"tokens\[.*", "cartpole"),
     Goal(
-        "a step for 200 services, times one for 7",
+        "a step for 200 services, in steps for 7",
         "slower",
         5,
         SERVICES,
@@ -159,7 +159,7 @@ def goals(sections: dict[str, str]) -> str:
     if not found:
         return ""
     head = "| | goal | measured | reached |\n| --- | --- | --- | --- |\n"
-    words = "Of several tasks or layouts, from the lowest to the highest.\n\n"
+    words = "With several tasks or layouts, a range from the lowest to the highest is measured.\n\n"
     return "\n## Goals\n\n" + words + head + "\n".join(found) + "\n"
 
 

@@ -77,11 +77,11 @@ def searched(state: lt.State, width: dict[str, int]) -> tuple[Believed, float]:
     model = any_model_of(simulation_of(incident).setting, incident.topology, incident.held)
     seen = Seen(incident.directory, evidence(state), state.facts.doings, misrouted=False)
     begin = time.process_time()
-    found = searched_posterior(model, seen, **width)
+    searched = searched_posterior(model, seen, **width)
     seconds = time.process_time() - begin
-    total = sum(found.weights)
-    shares = [weight / total for weight in found.weights]
-    return dict(zip(found.hypotheses, shares, strict=True)), seconds
+    total = sum(searched.weights)
+    shares = [weight / total for weight in searched.weights]
+    return dict(zip(searched.hypotheses, shares, strict=True)), seconds
 
 
 def roots(one: Believed) -> dict[int, float]:

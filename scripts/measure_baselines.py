@@ -282,7 +282,10 @@ def faults() -> str:
         for kind in second_world().kinds
     ]
     head = ("fault", "class", "tiers", "remedies", "shows in", "creeps in", "what it is")
-    weights = ", ".join(f"{one.name} {one.weight}" for one in second_world().classes.values())
+    weights = ", ".join(
+        f"{fault_class.name} {fault_class.weight}"
+        for fault_class in second_world().classes.values()
+    )
     note = (
         "Every service that can be the root is as likely as another; of a service, the classes "
         f"of fault by weight ({weights}, among those possible there), the kinds of a class evenly."
@@ -440,7 +443,7 @@ def explained() -> str:
         Remediate(*min(truth.remedies)),
         Resolve(),
     )
-    found = explain(lt.play(incident, actions))
+    explained = explain(lt.play(incident, actions))
     rows = [
         [
             f"`{action_name(step.action)}` {action_value(step.action) or ''}".strip(),
@@ -451,14 +454,14 @@ def explained() -> str:
             *(f"{value:.3f}" for value in (step.before, step.expected, step.after)),
             "" if step.justified is None else "justified" if step.justified else "not justified",
         ]
-        for step in found.steps
+        for step in explained.steps
     ]
     parts = [
-        ("hardness", found.hardness),
-        ("search regret", found.search_regret),
-        ("decision regret", found.decision_regret),
-        ("luck", found.luck),
-        ("1 − grade", 1 - found.grade),
+        ("hardness", explained.hardness),
+        ("search regret", explained.search_regret),
+        ("decision regret", explained.decision_regret),
+        ("luck", explained.luck),
+        ("1 − grade", 1 - explained.grade),
     ]
     head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_silence:g}):"
     steps = table(("action", "likeliest before it", "before", "expected", "after", ""), rows)

@@ -32,7 +32,7 @@ def digest(text: str) -> str:
 
 
 def exact(value: Any) -> str:
-    """A text of a float, or of a table of floats, that loses no bit."""
+    """A float, or a table of floats, as text without loss."""
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, dict):
@@ -105,7 +105,7 @@ def play(first: int, last: int) -> None:
 
 
 def rows_of(package: Path, first: int, last: int) -> subprocess.Popen[str]:
-    """The histories as the package in a folder plays them."""
+    """The hashes of the histories, played by the package in a folder."""
     return subprocess.Popen(
         [sys.executable, __file__, "--play", str(first), str(last)],
         env=os.environ | {"PYTHONPATH": str(package), "PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0"},
@@ -115,7 +115,7 @@ def rows_of(package: Path, first: int, last: int) -> subprocess.Popen[str]:
 
 
 def compare(wheel: Path, histories: int) -> int:
-    """Play the histories with both packages; how many differ."""
+    """Play the histories with both packages; return how many differ."""
     here = Path(__file__).parents[1] / "src"
     differing = 0
     with tempfile.TemporaryDirectory() as folder:

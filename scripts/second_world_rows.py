@@ -1,4 +1,4 @@
-"""What :mod:`second_world` plays, and what it writes of each episode."""
+"""The episodes that :mod:`second_world` plays, and the row that it writes for each."""
 
 from typing import Final
 
@@ -15,8 +15,11 @@ LISTS: Final = ("best constant answer", "best blind list")
 
 @attrs.frozen
 class Row:
-    """One episode. ``sure`` and ``bar`` are the belief in the team that was paged first and
-    the probability from which paging it paid; empty where that was not judged."""
+    """One episode.
+
+    ``sure`` and ``bar`` are the belief in the team that was paged first and the probability from
+    which paging it paid; empty where that was not judged.
+    """
 
     index: int
     grade: float

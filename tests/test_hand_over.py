@@ -173,9 +173,8 @@ def test_a_person_types_it_and_is_asked_before_it_ends_the_incident() -> None:
 def test_a_team_hands_over_in_text() -> None:
     split = get_role_split("trio")
     role = next(one for one in split.roles if "escalate" in one.may)
-    world = DRAWN.world
-    assert world is not None
-    seat = TextSeat(role, split, DRAWN.topology, world)
+    assert DRAWN.setting is not None
+    seat = TextSeat(role, split, DRAWN.topology, DRAWN.setting.world)
     assert seat.read(render_action(HandOver())) == HandOver()
 
 

@@ -121,9 +121,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """What is loaded when it is first asked for.
+    """Load a name on first use.
 
-    :func:`play` brings all policies, and numpy; for ``TASKS`` the default world is read.
+    :func:`play` imports the policies; ``TASKS`` reads the default world.
     """
     if name == "TASKS":
         from logtriage.tasks import TASKS

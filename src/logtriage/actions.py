@@ -27,7 +27,7 @@ class Severity(StrEnum):
 class FaultCategory(StrEnum):
     """The class of the fault of a recording: CPU, memory or disk; the network; code.
 
-    Not that of the simulator's faults (:class:`logtriage.world.schema.parts.FaultClass`).
+    Faults of the simulator have a :class:`logtriage.world.schema.parts.FaultClass` instead.
     """
 
     RESOURCE = "resource"

@@ -145,9 +145,9 @@ class BundleError(InvalidInput):
 class MissingExtra(LogTriageError, ImportError):
     """An optional dependency is not installed; names the extra, and a command that installs it.
 
-    The command names what the extra consists of. So it works wherever this logtriage came
-    from: a clone, a wheel or an index. Of an extra that the installed metadata does not list,
-    or not for every Python, only a clone knows.
+    The command names the requirements of the extra, so it works for an install from a clone, a
+    wheel or an index. If the installed metadata does not list the extra, or not for every Python,
+    the command needs a clone.
     """
 
     def __init__(self, feature: str, extra: str) -> None:

@@ -19,8 +19,8 @@ NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has 
 def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
     """The evidence behind everything shown so far, each cell once, in the order shown.
 
-    To a role, what its views have shown of what it watches; to a split, what was shown to
-    any of its roles.
+    For a role, only evidence that its views have shown of the things that it watches; for a split,
+    evidence that was shown to any of its roles.
 
     Raises:
         InvalidInput: as :func:`simulation_of`.
@@ -69,7 +69,7 @@ def is_shown(one: Evidence, role: Role, topology: Topology) -> bool:
 
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:
-    """The cells that stand on the screen of a tick, whatever is in them.
+    """The cells on the screen of a tick, whatever they hold.
 
     Raises:
         InvalidInput: as :func:`simulation_of`.

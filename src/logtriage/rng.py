@@ -8,9 +8,9 @@ and by NumPy's ``uint64`` arithmetic as well as by Python's integers.
 Keys come from :func:`subkey`, one per named stream: streams of one incident, and
 the same stream of neighbouring incidents, share nothing.
 
-A seed of 64 bits, which a public id has, gives keys of 64 bits. A wider one, which a sealed
-incident has, gives keys of :data:`WIDE_BITS` bits, whose draws are a keyed hash: no search
-over 64 bits finds a key from draws that everybody sees.
+Public ids have seeds of 64 bits, which give keys of 64 bits. Sealed incidents have wider seeds,
+which give keys of :data:`WIDE_BITS` bits. Draws under a wide key are a keyed hash, so no search
+over 64 bits finds the key from draws that everybody sees.
 
 .. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number
    generators", OOPSLA 2014, doi:10.1145/2660193.2660195 (the variant "Mix13").
@@ -21,7 +21,7 @@ from hashlib import blake2b
 from typing import Final
 
 MASK: Final = (1 << 64) - 1
-#: Bits of a wide seed or key, and the bit above them, which is set in each of them.
+#: Bits of a wide seed or key, and the bit above them, which is always set in it.
 WIDE_BITS: Final = 256
 WIDE: Final = 1 << WIDE_BITS
 #: Odd multipliers that spread the two counters; the first is 2**64 / golden ratio.
@@ -47,8 +47,8 @@ def mix(value: int) -> int:
 def subkey(seed: int, stream: int) -> int:
     """The key of a stream, given by its number from :func:`hash_name`; as wide as the seed.
 
-    Of a seed of 64 bits this can be undone. Of a wide one it is a keyed hash: who finds out
-    the key of one stream knows neither the seed nor that of another.
+    For a seed of 64 bits this can be undone. For a wide seed it is a keyed hash: the key of a
+    stream reveals neither the seed nor the key of another stream.
     """
     if seed > MASK:
         return WIDE | _keyed(seed, stream, 0, WIDE_BITS // 8, b"logtriage stream")

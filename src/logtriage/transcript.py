@@ -25,9 +25,9 @@ ROLE_SPLIT: Final = "role_split"
 COMPLETED: Final = "completed"
 
 WireAction = Mapping[str, Any]
-#: Finds a role split by its name; :func:`get_role_split` unless one's own is at hand.
+#: Finds a role split by its name, as :func:`get_role_split` does.
 Splits = Callable[[str], RoleSplit]
-#: Why what names a role split is refused without the ticks of its actions.
+#: Why a transcript with a role split, but without ticks, is refused.
 WITHOUT_TICKS: Final = (
     f"{TICKS}: a transcript with {ROLE_SPLIT} needs the tick of each action in a list of its own; "
     "what stands inside an action is not read"
@@ -83,20 +83,20 @@ class Transcript:
 
     ``actions`` are wire actions as written by the agent. ``status`` is
     :data:`COMPLETED`, or the cause for which the episode must not be graded (a lost
-    connection, a crashed model server). Both it and ``agent`` are one printable line; what
-    is not is spelled out (:func:`logtriage._lib.printable.spelled`). ``extra`` keeps every
+    connection, a crashed model server). Both it and ``agent`` are one printable line; other
+    characters are spelled out (:func:`logtriage._lib.printable.spelled`). ``extra`` keeps every
     key of the JSON object that has no field here.
 
     ``ticks`` makes it joint play, where several roles act in one tick: the tick of each
-    action, one whole number for each, never falling. It is said beside the actions and
-    never inside them, since what stands in an action is the agent's own word. ``role_split``
-    names the split whose roles they are: without it every action has a tick of its own.
+    action, one whole number for each, never falling. Ticks stand beside the actions and never
+    inside them, since the agent itself writes its actions. ``role_split`` names the split of the
+    roles; without it every action has a tick of its own.
 
     ``seal`` is the fingerprint of the key that a sealed incident was drawn with, ``world`` that
     of the world of the incident (:attr:`~logtriage.incident.Incident.world_mark`).
 
     Raises:
-        InvalidInput: for ``ticks`` that are not so, and a ``role_split`` without ``ticks``.
+        InvalidInput: for other ``ticks``, and for a ``role_split`` without ``ticks``.
     """
 
     incident: str
@@ -219,7 +219,7 @@ def transcript_of(
 
 
 class Played(Protocol):
-    """What a transcript says of actions and their ticks."""
+    """The actions of a transcript, and their ticks."""
 
     @property
     def actions(self) -> Sequence[WireAction]:
@@ -227,7 +227,7 @@ class Played(Protocol):
 
     @property
     def ticks(self) -> tuple[int, ...] | None:
-        """The tick of each, in joint play."""
+        """The tick of each action, in joint play."""
 
     @property
     def role_split(self) -> str | None:
@@ -237,8 +237,8 @@ class Played(Protocol):
 def plays_of(played: Played, topology: Topology, splits: Splits = get_role_split) -> list[Play]:
     """The actions of a transcript with their ticks, each as its role may take it.
 
-    In a tick the roles of a split act in their order. What a role may not do is malformed, as
-    it was in play. The kinds of roles are read in joint play alone.
+    In a tick the roles of a split act in their order. An action that its role may not take is
+    malformed, as it was in play. Only joint play has the actions of roles, such as reports.
 
     Raises:
         UnknownName: for a role split that does not exist.

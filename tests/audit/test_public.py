@@ -96,7 +96,7 @@ def test_a_posterior_that_is_off_by_itself_is_no_measure() -> None:
     report = audit(mostly_p1, families=LEAKS, checks=["screens"], sizes=FEW)
     found = report.finding("screens")
     assert found.verdict is Verdict.UNTESTED
-    assert "off by itself" in found.summary
+    assert "off for all screens together" in found.summary
 
 
 @pytest.mark.parametrize("task", ["compound_fleet-v2", "single_crash-v0"])

@@ -17,7 +17,8 @@ from tests.audit.planted.holes import FEW
 MINE = """
 import attrs
 
-from logtriage import DEFAULT, get_task, make_incident
+from logtriage import get_task, make_incident
+from logtriage.grading import DEFAULT
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 

@@ -62,8 +62,8 @@ def test_an_object_that_acts_or_what_makes_one_is_a_policy(own: str, name: str) 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("{own}:NUMBER", "expected a policy (an object with act), or what makes one of an inciden"),
-        ("{own}:of_two", "expected a policy (an object with act), or what makes one of an inciden"),
+        ("{own}:NUMBER", "expected a policy (an object with act), or a class or function"),
+        ("{own}:of_two", "expected a policy (an object with act), or a class or function"),
         ("{own}:nobody", "module 'own_policies' has no 'nobody'"),
         ("observr:3", "unknown policy 'observr:3' (did you mean 'observer'?); known: oracle"),
         ("observr:3", "; nor is there a module: observr:3: no module named 'observr'"),

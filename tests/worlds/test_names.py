@@ -95,14 +95,15 @@ def found_in(source: str) -> set[str]:
     tree = ast.parse(source)
     prose = set(map(id, _docstrings(tree)))
     texts = [
-        one for one in ast.walk(tree)
+        one.value
+        for one in ast.walk(tree)
         if isinstance(one, ast.Constant) and isinstance(one.value, str) and id(one) not in prose
-    ]  # fmt: skip
+    ]
     plain = {
         name
         for text in texts
         for name, pattern in _patterns().items()
-        if name not in HOMONYMS and pattern.search(text.value)
+        if name not in HOMONYMS and pattern.search(text)
     }
     return plain | set(_compared(tree)) | set(_in_rows(tree))
 
@@ -123,7 +124,7 @@ def _compared(tree: ast.AST) -> Iterator[str]:
             or (isinstance(part, ast.Name) and part.id in NAMED)
             for part in parts
         ):
-            yield from (part.value for part in parts if _is_homonym(part))
+            yield from filter(None, map(_homonym, parts))
 
 
 def _in_rows(tree: ast.AST) -> Iterator[str]:
@@ -135,15 +136,18 @@ def _in_rows(tree: ast.AST) -> Iterator[str]:
             row = [key for key in one.keys if key is not None]
         else:
             continue
-        said = {each.value for each in row if isinstance(each, ast.Constant)}
+        values = [each.value for each in row if isinstance(each, ast.Constant)]
+        said = {each for each in values if isinstance(each, str)}
         for group in names().values():
             here = said & group
             if len(here) > 1 and here - HOMONYMS:
                 yield from here & HOMONYMS
 
 
-def _is_homonym(part: ast.AST) -> bool:
-    return isinstance(part, ast.Constant) and part.value in HOMONYMS
+def _homonym(part: ast.AST) -> str | None:
+    if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in HOMONYMS:
+        return part.value
+    return None
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Which extra a program needs, said where a module of it is missing."""
+"""The extra that a program needs, named if a module of the extra is missing."""
 
 import re
 import sys
@@ -22,7 +22,7 @@ EXTRAS: Final = {
 
 
 def missing(program: str, module: str) -> MissingExtra | None:
-    """The error for a module that a program lacks; None if it is none of the program's extra."""
+    """The error for a missing module of a program; None if its extra does not have the module."""
     top, _, rest = program.partition(".")
     extra = EXTRAS.get(rest.partition(".")[0])
     if top != "training" or extra is None:
@@ -35,13 +35,13 @@ def missing(program: str, module: str) -> MissingExtra | None:
 
 
 def _program() -> str:
-    """The module that was asked for, which may have failed before it was ``__main__``."""
+    """The module named by ``-m``; it may fail before it becomes ``__main__``."""
     words = sys.orig_argv
     return words[words.index("-m") + 1] if "-m" in words[:-1] else ""
 
 
 def tell_of_missing_extras() -> None:
-    """A program that lacks a module of its extra ends with the name of the extra."""
+    """Make a program that lacks a module of its extra end with the name of the extra."""
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

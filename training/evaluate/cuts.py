@@ -28,7 +28,7 @@ def warn_of_cuts(results: Mapping[str, Any], console: Console, *, limit: str) ->
 def warn_of_cut(
     agent: str, replies: int, share: float | None, console: Console, limit: str
 ) -> bool:
-    """Say so if too many of an agent's replies were cut off."""
+    """Print a warning if too many of an agent's replies were cut off; whether it did."""
     warning = warning_of_cuts(agent, replies, share, limit)
     if warning is not None:
         console.print(warning, style="bold red", soft_wrap=True, markup=False, emoji=False)

@@ -29,9 +29,9 @@ ASKED = "requests"
 
 @attrs.frozen(eq=False)
 class Judge:
-    """Where incidents are found again, and by what they are graded: None for their own rubric.
+    """The source of incidents, and the rubric that grades them; None for their own rubric.
 
-    ``role_split`` is one of your own that teams played with.
+    ``role_split`` is your own split, if teams played with it.
     """
 
     source: Source = attrs.field(factory=Source)
@@ -40,7 +40,7 @@ class Judge:
 
     @classmethod
     def of(cls, rubric: str = "", bundle: str = "", split_roles: str = "") -> "Judge":
-        """By the names of a rubric (an id, or ``module:name``), a file and a split; "" for none.
+        """From the names of a rubric (id, or ``module:name``), a bundle and a split; "" for none.
 
         Raises:
             UnknownName, InvalidInput: for a rubric that does not exist.

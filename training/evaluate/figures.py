@@ -175,7 +175,7 @@ def mean_scores(attempts: Attempts) -> dict[str, float]:
 
 def bounds(attempts: Attempts) -> list[float | None]:
     """The mean score of each incident, with 0 for unscored attempts."""
-    return [bound_of(one.score for one in tries) for tries in attempts.values()]
+    return [bound_of(attempt.score for attempt in tries) for tries in attempts.values()]
 
 
 def difference(before: Attempts, after: Attempts) -> dict[str, Any] | None:
@@ -185,13 +185,13 @@ def difference(before: Attempts, after: Attempts) -> dict[str, Any] | None:
     found = paired_difference([old[one] for one in shared], [new[one] for one in shared])
     if found is None:
         return None
-    planned = [one for one in before if one in after]
+    planned = [incident for incident in before if incident in after]
     return {
         "incidents": len(shared),
         "before": fmean(old[one] for one in shared),
         "after": fmean(new[one] for one in shared),
-        "before_bound": bound_of(bounds({one: before[one] for one in planned})),
-        "after_bound": bound_of(bounds({one: after[one] for one in planned})),
+        "before_bound": bound_of(bounds({incident: before[incident] for incident in planned})),
+        "after_bound": bound_of(bounds({incident: after[incident] for incident in planned})),
         "difference": attrs.asdict(found),
         "better": sum(new[one] > old[one] for one in shared),
         "worse": sum(new[one] < old[one] for one in shared),

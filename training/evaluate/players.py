@@ -120,12 +120,12 @@ def _local(
 
     def record(incident: Incident, sample: int) -> Transcript:
         complete = TextModel(model, chat, decoding, sample)
-        one = record_team(
+        transcript = record_team(
             {MODEL: complete}, incident, settings.team or MODEL, split, policy,
             listening=settings.listening,
         )  # fmt: skip
         count = {ASKED: complete.count.replies, CUT_OFF: complete.count.cut_off}
-        found: Transcript = attrs.evolve(one, extra={**one.extra, **count})
+        found: Transcript = attrs.evolve(transcript, extra={**transcript.extra, **count})
         return found
 
     attempts = _attempts(settings, judge)

@@ -10,11 +10,11 @@ from logtriage.adapters.served import ENDPOINT, REPLIES, json_object
 from logtriage.errors import InvalidInput
 from training.language.thinking import THINKING, THOUGHT_TOKENS, template_arguments
 
-#: How a transformers model here is named.
+#: The prefix of a transformers model on this machine.
 LOCAL: Final = "hf:"
 #: The name of the policy that is measured, in a ``team``.
 MODEL: Final = "model"
-#: Most tokens of a reply of a model here that is not told to think, if none are given.
+#: Default limit of a reply in tokens, for a local model that does not think.
 LOCAL_TOKENS: Final = 512
 
 

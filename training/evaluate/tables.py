@@ -81,15 +81,15 @@ def _main(results: Mapping[str, Any]) -> Table:
     return Table(f"Split {results['split']}", columns, tuple(rows))
 
 
-def _unscored(one: Mapping[str, Any]) -> str:
+def _unscored(row: Mapping[str, Any]) -> str:
     """How many episodes have no grade, and the mean grade with 0 for these."""
-    return f"{one['unscored']} (as 0: {one['bound']:.3f})" if one["unscored"] else "0"
+    return f"{row['unscored']} (as 0: {row['bound']:.3f})" if row["unscored"] else "0"
 
 
 def _bounded(mean: float, bound: float) -> str:
-    """A mean, and the mean with 0 for unscored episodes where it is another figure."""
-    told, least = f"{mean:.3f}", f"{bound:.3f}"
-    return told if told == least else f"{told} (as 0: {least})"
+    """A mean, and the mean with 0 for unscored episodes if it differs."""
+    shown, least = f"{mean:.3f}", f"{bound:.3f}"
+    return shown if shown == least else f"{shown} (as 0: {least})"
 
 
 def _changes(results: Mapping[str, Any]) -> Table:

@@ -1,4 +1,4 @@
-"""What a run is made of, each value checked by itself."""
+"""The settings of a run; each value is checked by itself."""
 
 from collections.abc import Mapping
 from typing import Any, Final

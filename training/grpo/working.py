@@ -6,64 +6,72 @@ from logtriage.tasks import get_task
 from training.grpo.fields import Fields
 
 
-def check_together(one: Fields) -> None:
+def check_together(fields: Fields) -> None:
     """Refuse combinations that cannot work.
 
     Raises:
         InvalidInput: naming the field and the reason.
     """
     four = "quantised weights cannot be trained"
-    _refuse(one.load_in_4bit and one.lora_r == 0, "load_in_4bit", f"lora_r above 0: {four}")
+    _refuse(fields.load_in_4bit and fields.lora_r == 0, "load_in_4bit", f"lora_r above 0: {four}")
     _refuse(
-        one.train != "all" and one.lora_r > 0, "train", "lora_r = 0: LoRA trains adapters alone"
+        fields.train != "all" and fields.lora_r > 0,
+        "train",
+        "lora_r = 0: LoRA trains adapters alone",
     )
     _refuse(
-        one.load_in_4bit and one.vllm != "off",
+        fields.load_in_4bit and fields.vllm != "off",
         "load_in_4bit",
         "vllm = off: TRL gives vLLM the packed 4-bit weights as they are, which it cannot "
         "generate with (trl#4973); leave out one of both",
     )
-    _refuse(one.vllm == "server" and not one.vllm_url, "vllm", "vllm_url: the server's address")
-    _refuse(one.vllm != "off" and one.use_cpu, "vllm", "use_cpu off: vLLM generates on a GPU here")
     _refuse(
-        one.vllm == "colocate" and not 0 < one.vllm_memory < 1,
+        fields.vllm == "server" and not fields.vllm_url, "vllm", "vllm_url: the server's address"
+    )
+    _refuse(
+        fields.vllm != "off" and fields.use_cpu, "vllm", "use_cpu off: vLLM generates on a GPU here"
+    )
+    _refuse(
+        fields.vllm == "colocate" and not 0 < fields.vllm_memory < 1,
         "vllm_memory",
         "a share of the GPU's memory above 0 and below 1",
     )
     _refuse(
-        one.vllm != "off" and one.read_tokens < one.completion_tokens,
+        fields.vllm != "off" and fields.read_tokens < fields.completion_tokens,
         "vllm_length",
-        f"no less than completion_tokens ({one.completion_tokens})",
+        f"no less than completion_tokens ({fields.completion_tokens})",
     )
     _refuse(
-        one.turn_tokens > one.completion_tokens,
+        fields.turn_tokens > fields.completion_tokens,
         "turn_tokens",
-        f"completion_tokens of no less ({one.completion_tokens}): it holds all replies",
+        f"completion_tokens of no less ({fields.completion_tokens}): it holds all replies",
     )
-    _refuse(one.push_to_hub and not one.hub_model_id, "push_to_hub", "hub_model_id: where to")
+    _refuse(fields.push_to_hub and not fields.hub_model_id, "push_to_hub", "hub_model_id: where to")
     _refuse(
-        one.reward == "shaped" and bool(one.rubric),
+        fields.reward == "shaped" and bool(fields.rubric),
         "reward",
         "the tasks' own rubric: the belief's plans are valued by that",
     )
     _refuse(
-        one.tree > 1 and (one.vllm != "off" or one.load_in_4bit or one.top_p < 1),
+        fields.tree > 1 and (fields.vllm != "off" or fields.load_in_4bit or fields.top_p < 1),
         "tree",
         "vllm = off, top_p = 1 and weights that are not quantised: turns are shared where they "
         "are generated here",
     )
-    own = [task for task in one.tasks if is_reference(task)]
-    first = [task for task in one.tasks if task not in own and get_task(task).setting is None]
+    own = [task for task in fields.tasks if is_reference(task)]
+    first = [task for task in fields.tasks if task not in own and get_task(task).setting is None]
     _refuse(
-        one.reward == "shaped" and bool(first),
+        fields.reward == "shaped" and bool(first),
         "reward",
         f"v2 tasks: the probabilities of {', '.join(first)} are not known",
     )
     _refuse(
-        one.env_url is not None and bool(own), "task", "no env_url: a server draws registered tasks"
+        fields.env_url is not None and bool(own),
+        "task",
+        "no env_url: a server draws registered tasks",
     )
     _refuse(
-        one.env_url is not None and bool(one.rubric),
+        fields.env_url is not None and bool(fields.rubric),
         "rubric",
         "no env_url: a server grades by the tasks' own",
     )

@@ -154,8 +154,8 @@ def save_transcripts(
     path: Path, states: Iterable[State], agent: str, role_split: RoleSplit
 ) -> None:
     """Save a transcript a line."""
-    found = (transcript_of(state, agent=agent, role_split=role_split) for state in states)
-    save_text(path, "".join(f"{encode_transcript(one)}\n" for one in found))
+    transcripts = (transcript_of(state, agent=agent, role_split=role_split) for state in states)
+    save_text(path, "".join(f"{encode_transcript(transcript)}\n" for transcript in transcripts))
 
 
 def save_episodes(path: Path, episodes: Iterable[Episode]) -> None:

@@ -1,1 +1,1 @@
-"""What knows nothing of incidents: files, hashes, keys, the compiler of kernels."""
+"""Tools that know nothing of incidents: files, hashes, keys, the compiler of kernels."""

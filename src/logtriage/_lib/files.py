@@ -19,7 +19,7 @@ _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 
 
-#: What is locked where a lock is on bytes: one byte beyond what others read.
+#: Where locks are on bytes, lock this one, which lies beyond what others read.
 _LOCKED_BYTE: Final = 1000
 
 

@@ -31,7 +31,7 @@ import attrs
 from logtriage.errors import InvalidInput
 
 _LRU_CACHE: Final = type(lru_cache(int))
-#: What of a class is code and no value, wherever it stands.
+#: Attributes of a class that are code and not values.
 _CODE: Final = (
     *(classmethod, staticmethod, property, cached_property, FunctionType),
     *(GetSetDescriptorType, MemberDescriptorType, type(object.__init__), type(str.join)),
@@ -45,13 +45,13 @@ _PLAIN: Final = (type(None), bool, int, float, complex, str, bytes, type(Ellipsi
 
 
 def description_of(function: object) -> str:
-    """All that decides what a pure function or callable object does, as text.
+    """Everything that decides what a pure function or callable object does, as text.
 
-    A function or class that its module has under its name is described by that name, and by
-    the attributes that it was given: who changes its code gives it another. Any other
-    function, as those of a script or a notebook, is described by its code, its defaults, the
-    values that it closes over and the globals that it reads; an object by its class and all
-    its fields. Code differs between minor versions of Python.
+    If a module has a function or class under its name, the description is that name and the
+    attributes set on it; a change of its code needs a new name. Other functions, such as those of a
+    script or a notebook, are described by their code, their defaults, the values that they close
+    over and the globals that they read. Objects are described by their class and all their fields.
+    Code differs between minor versions of Python.
 
     Raises:
         InvalidInput: if a part may change, or cannot be described: a list, or a class that is
@@ -61,10 +61,11 @@ def description_of(function: object) -> str:
 
 
 def fingerprint_of(maker: object) -> str:
-    """A short hash of what makes a player, to notice that another one bears its name.
+    """A short hash of what makes a player; tells apart two players of the same name.
 
-    The code counts here, also where a name finds it. What may change while it plays, such as
-    a list of what it saw or a connection, counts by its type alone, and so do private fields.
+    The code counts here, even if a module has it under its name. Values that may change during
+    play, such as a list of what it saw or a connection, count by their type alone, and so do
+    private fields.
     """
     return blake2b(_Describer(_by_type, code=True).of(maker).encode(), digest_size=8).hexdigest()
 
@@ -140,7 +141,7 @@ class _Describer:
         return self._object(value)
 
     def _is_whole(self, value: Any, *kinds: type) -> bool:  # noqa: ARG002
-        """Whether a value is all that its kind says, and not an object of a class of its own."""
+        """Whether a value is of exactly one of these kinds, and not of a subclass."""
         return True
 
     def _function(self, function: FunctionType) -> str:
@@ -186,9 +187,11 @@ class _Describer:
             return f"{self.of(type(value)) if self._code else ''} {self._other(value)}"
         if not fields:  # the class says all, as the name of a function does
             return self.of(type(value))
-        # A field at its default says nothing, so that a new one moves no fingerprint.
+        # A field at its default is left out, so that a new field changes no fingerprint.
         kept = {
-            name: one for name, one in fields.items() if not _is_default(type(value), name, one)
+            name: field
+            for name, field in fields.items()
+            if not _is_default(type(value), name, field)
         }
         return f"{self.of(type(value))} {self._named(kept)}"
 
@@ -200,7 +203,7 @@ class _Describer:
 
 
 class _Whole(_Describer):
-    """Describes all that decides what a function does, and refuses what it cannot describe."""
+    """Describes everything that decides what a function does, or refuses it."""
 
     def _is_whole(self, value: Any, *kinds: type) -> bool:
         if isinstance(value, PurePath):
@@ -208,20 +211,22 @@ class _Whole(_Describer):
         return type(value) in kinds
 
     def _function(self, function: FunctionType) -> str:
-        given = {name: one for name, one in vars(function).items() if name != "__wrapped__"}
-        told = f" with {self._named(given)}" if given else ""
+        attributes = {
+            name: value for name, value in vars(function).items() if name != "__wrapped__"
+        }
+        suffix = f" with {self._named(attributes)}" if attributes else ""
         if _is_found(function) and function.__module__ != "__main__":
-            return f"{_name(function)}{told}"
+            return f"{_name(function)}{suffix}"
         cells = [self._cell(cell) for cell in function.__closure__ or ()]
         defaults = self.of(function.__defaults__), self._named(function.__kwdefaults__ or {})
         read = self._globals(function.__code__, function.__globals__)
         return (
             f"{_name(function)} {self.of(function.__code__)} {cells} {defaults} "
-            f"{self._named(read)}{told}"
+            f"{self._named(read)}{suffix}"
         )
 
     def _globals(self, code: CodeType, known: Mapping[str, object]) -> dict[str, object]:
-        """The globals that code reads, and of modules what it may take of them."""
+        """The globals that code reads; for modules, the attributes that it may read."""
         read: dict[str, object] = {}
         for step in dis.get_instructions(code):
             name = step.argval
@@ -240,7 +245,7 @@ class _Whole(_Describer):
     def _class(self, given: type) -> str:
         if given.__module__ == "builtins":
             return _name(given)
-        found = _is_found(given) and given.__module__ != "__main__"
+        is_named = _is_found(given) and given.__module__ != "__main__"
         parts: dict[str, object] = {}
         for kind in reversed(given.__mro__[:-1]):
             if kind.__module__ in ("builtins", "functools", "enum", "abc", "typing"):
@@ -250,7 +255,7 @@ class _Whole(_Describer):
                 held = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
                 held = held.func if isinstance(held, cached_property) else held
                 if isinstance(held, FunctionType):
-                    if (found and _is_found(held)) or (written and name in _WRITTEN):
+                    if (is_named and _is_found(held)) or (written and name in _WRITTEN):
                         continue
                 elif isinstance(one, _CODE) or name[:2] == "__" or name == "_abc_impl":
                     continue
@@ -258,26 +263,26 @@ class _Whole(_Describer):
         return f"{_name(given)} {self._named(parts)}" if parts else _name(given)
 
     def _fields(self, value: Any) -> dict[str, object] | None:
-        """All fields, also those by which it equals no other one; None if it may have more."""
+        """All fields, also those that do not count for equality; None if it may have more."""
         kind: Any = type(value)
         rows = kind.__mro__[:-1]
         if not rows or any(map(_is_native, rows)):
-            return None  # it may hold what no field shows
+            return None  # it may hold values outside of its fields
         held = set(getattr(value, "__dict__", ()))
         for row in rows:
-            if "__attrs_attrs__" not in vars(row):  # of which slots are fields
+            if "__attrs_attrs__" not in vars(row):  # their slots are fields
                 held |= _slots(row)
         if not held and not attrs.has(kind):
             return {}
         if kind.__hash__ is None or kind.__eq__ is object.__eq__:
             return None
         if attrs.has(kind):
-            names = {one.name for one in attrs.fields(kind)}
+            names = {field.name for field in attrs.fields(kind)}
         elif is_dataclass(kind):
-            names = {one.name for one in dataclass_fields(kind)}
+            names = {field.name for field in dataclass_fields(kind)}
         else:
             return None
-        lazy = (one for row in rows for one, what in vars(row).items() if _is_lazy(what))
+        lazy = (name for row in rows for name, what in vars(row).items() if _is_lazy(what))
         if held - names - {*lazy}:
             return None
         return {name: getattr(value, name) for name in names}
@@ -286,15 +291,15 @@ class _Whole(_Describer):
 def _is_native(kind: type) -> bool:
     """Whether a class is written in C.
 
-    That is: not made by a statement, not to be changed, or with a constructor of its own.
+    That is: no statement made it, it cannot be changed, or its constructor is built in.
     """
     made = kind.__flags__ & 1 << 9 and not kind.__flags__ & 1 << 8
     return not made or isinstance(vars(kind).get("__new__"), BuiltinFunctionType)
 
 
 def _slots(kind: type) -> set[str]:
-    given = vars(kind).get("__slots__", ())
-    return {given} if isinstance(given, str) else {*given} - {"__dict__", "__weakref__"}
+    slots = vars(kind).get("__slots__", ())
+    return {slots} if isinstance(slots, str) else {*slots} - {"__dict__", "__weakref__"}
 
 
 def _is_lazy(held: object) -> bool:
@@ -324,7 +329,7 @@ def _fields(value: Any) -> dict[str, object] | None:
 
 
 def _is_default(kind: Any, name: str, value: object) -> bool:
-    """Whether a field of an immutable object is as its class has it if nobody says otherwise."""
+    """Whether a field of an immutable object has the default of its class."""
     listed = attrs.fields(kind) if attrs.has(kind) else dataclass_fields(kind)
-    default = next(one.default for one in listed if one.name == name)
+    default = next(field.default for field in listed if field.name == name)
     return _is_plain(value) and _is_plain(default) and repr(value) == repr(default)

@@ -1,8 +1,8 @@
 """How kernels are compiled: when first called, without the interpreter's lock, and cached.
 
-Numba takes a cached kernel for fresh as long as the one file that it stands in is. But a
-kernel holds constants and functions of many files. So its name carries a digest of them
-all, and a kernel of other sources is never found. Needs the extra ``fast`` (numba).
+Numba reuses a cached kernel as long as the file of the kernel is unchanged. But a kernel holds
+constants and functions of many files. So its name carries a digest of them all, and a kernel of
+other sources is never loaded. Needs the extra ``fast`` (numba).
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def sources(package: Path) -> list[Path]:
 
 @lru_cache(maxsize=1)
 def digest(package: Path = Path(__file__).parents[1]) -> str:
-    """Of these sources."""
+    """A hash of these sources."""
     found = blake2b(digest_size=6)
     for path in sources(package):
         found.update(path.read_bytes())

@@ -24,7 +24,7 @@ def imported(reference: str) -> Any:
 
     Raises:
         NoModule: if there is no such module.
-        InvalidInput: if it has no such name.
+        InvalidInput: if the module has no such name.
     """
     module, _, name = reference.partition(":")
     here = str(Path.cwd())

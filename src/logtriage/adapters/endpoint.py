@@ -40,13 +40,13 @@ _CUT_OFF: Final = "length"
 
 @attrs.define
 class _Shared:
-    """What all copies of an endpoint know of it.
+    """What all copies of an endpoint share.
 
     Attributes:
         limit: the longest reply, in tokens.
-        field: by which name the endpoint takes that limit.
+        field: the name under which the endpoint takes that limit.
         answered: whether it ever answered.
-        failure: what the first request without an answer failed of.
+        failure: why the first request without an answer failed.
     """
 
     limit: int
@@ -232,7 +232,7 @@ class ChatEndpoint:
 
 
 def _reason(error: Exception, request: Mapping[str, Any]) -> str:
-    """What went wrong, with what lies behind it and what may help."""
+    """What went wrong, with its cause and what may help."""
     reason = f"{type(error).__name__}: {error}"
     if not isinstance(error, openai.OpenAIError):
         reason = f"the answer is no chat completion ({reason})"

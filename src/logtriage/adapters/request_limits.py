@@ -1,4 +1,4 @@
-"""How long a request to a served model may take and be, and the error where it fails."""
+"""Limits of a request to a served model, and the error for a request that fails."""
 
 from typing import Final
 

@@ -4,7 +4,7 @@
 >>> endpoint = Endpoint(base_url="http://127.0.0.1:8000/v1", reply="json")
 >>> player = served_player("openai:my-model", endpoint)  # doctest: +SKIP
 
-Asking needs the extra ``openai``; naming and checking does not.
+Asking a model needs the extra ``openai``; naming and checking it does not.
 """
 
 import json
@@ -39,7 +39,7 @@ REPLIES: Final = ("tools", "json")
 
 @attrs.frozen
 class Endpoint:
-    """Where models are served, and how they are asked: as ``ChatEndpoint`` takes it.
+    """Where models are served and how they are asked; arguments of ``ChatEndpoint``.
 
     Attributes:
         reply: one of :data:`REPLIES`; in a role of a team the answer is always JSON.
@@ -63,7 +63,7 @@ class Endpoint:
 
     @property
     def description(self) -> str:
-        """What decides on a reply beside the model's name: how often it is asked again does not."""
+        """The settings that change replies, for the manifest; time limit and retries do not."""
         left_out = ("timeout", "retries")
         settings = attrs.asdict(self, recurse=False)
         return ", ".join(
@@ -73,7 +73,7 @@ class Endpoint:
         )
 
     def ask(self, policy: str) -> "ChatEndpoint":
-        """What asks the model of ``openai:MODEL``.
+        """The endpoint that asks the model of ``openai:MODEL``.
 
         Raises:
             MissingExtra: without the extra ``openai``.
@@ -103,13 +103,13 @@ class ServedPlayer:
     Several threads may share it.
 
     Attributes:
-        asked: what asks each model, by its name in ``team``; without a split, the only one.
-        description: what decides on the replies.
+        asked: the endpoint of each model, by its name in ``team``; without a split, one alone.
+        description: the settings that change replies.
         reply: one of :data:`REPLIES`.
         split: the role split of a team.
         team: who plays its roles (:func:`logtriage.trained.make_team`).
         listening: ask roles once more where a report has come up.
-        spent: what was asked so far, in the episodes that are over.
+        spent: the usage of the episodes that are over.
     """
 
     asked: Mapping[str, "ChatEndpoint"]
@@ -125,7 +125,8 @@ class ServedPlayer:
         """The transcript of an episode; unscored if a request fails after all retries.
 
         Raises:
-            EndpointError: if it fails, and no model ever answered: the run cannot succeed.
+            EndpointError: if a request fails before any model ever answered: the run cannot
+                succeed.
         """
         counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
         if self.split is None:
@@ -134,7 +135,7 @@ class ServedPlayer:
             factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
             transcript = record_episode(incident, factory, agent)
         else:
-            # A model behind a server may answer the same question otherwise.
+            # A served model may answer the same question differently.
             transcript = record_team(
                 counted, incident, self.team, self.split, agent,
                 listening=self.listening, again=True,
@@ -176,7 +177,7 @@ def json_object(option: str, text: str) -> dict[str, Any]:
     """The JSON object of an option, such as ``extra-body``; empty for no text.
 
     Raises:
-        InvalidInput: naming the option, if it is none.
+        InvalidInput: naming the option, if the text is no JSON object.
     """
     if not text:
         return {}

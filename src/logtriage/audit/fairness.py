@@ -58,7 +58,9 @@ def fairness(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Che
 
 
 def _fairness(subject: Subject, sizes: Sizes) -> Finding:
-    incidents = [one for one in subject.incidents("test", sizes.twins) if one.simulation]
+    incidents = [
+        incident for incident in subject.incidents("test", sizes.twins) if incident.simulation
+    ]
     if not incidents:
         return Finding.skipped("fairness", NOT_OF_A_WORLD)
     screens = pairs = sets = 0

@@ -1,10 +1,10 @@
-"""Nothing is paid that was not earned: random histories, each with one action taken back.
+"""Random histories, each with one action taken back: no credit is undeserved.
 
-A search for the largest score is blind to credit that is undeserved and stays below the
-oracle's. So histories are drawn at random, in bursts of actions of one sort, on incidents of
-every split, number and price of silence, and each is compared with itself after a change whose
-effect on a sound score is known. What is taken back is replaced by an action that does nothing,
-so that everything else happens in the same tick as before.
+A search for the highest score misses undeserved credit that stays below the oracle's. So histories
+are drawn at random, with bursts of actions of one sort, on incidents of every split, range of
+numbers and price of silence. Each is changed in a way whose effect on a sound score is known, and
+the two scores are compared. An action that does nothing replaces the action taken back, so that
+everything else happens in the same tick as before.
 """
 
 from collections import defaultdict
@@ -45,7 +45,7 @@ from logtriage.state import Closing
 from logtriage.transition import play
 
 _Plan = tuple[Action, ...]
-#: How often a burst is of each sort; what ends most histories with nothing is rare.
+#: How often a burst is of each sort; actions that often end a history with nothing are rare.
 _SORTS: Final[dict[type[Action], float]] = {
     IdentifyRootCause: 5,
     RequestMoreLogs: 4,
@@ -63,13 +63,13 @@ _SORTS: Final[dict[type[Action], float]] = {
     Resolve: 0.5,
 }
 _LOOKS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
-#: What is said beside the answers; no rubric pays for it.
+#: Actions that answer nothing; no sound rubric pays for them.
 _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
-#: What else may spoil a dismissal, and so hide that a blame does not.
+#: Other actions that may spoil a dismissal, and so hide that blame does not.
 _SPOILS: Final = (ClassifyFault, Remediate)
-#: So many incidents are drawn from each number on to find benign ones and real faults.
+#: Incidents drawn from each number on, to get both benign incidents and real faults.
 _DRAWN: Final = 24
-#: Prices that incidents get in turn, beside their own: those of the tasks, and an odd one.
+#: Prices that incidents get in turn: their own, those of the tasks, and one of no task.
 _PRICES: Final = (None, *PRICES_OF_SILENCE, 0.5)
 
 
@@ -86,7 +86,7 @@ def histories(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Ch
 
 @attrs.define
 class _Broken:
-    """How often a law was tried, and its worst breach with a history that shows it."""
+    """How often a law was tried, its worst breach, and a history that shows it."""
 
     tried: int = 0
     worst: float = 0.0
@@ -102,42 +102,46 @@ class _Fuzzed:
         self.tolerance = tolerance
 
     def finding(self, name: str, law: str) -> Finding:
-        """What came of one law."""
-        found, incidents = self._laws[name], self._incidents
-        if not found.tried:
-            if not any(one.truth.benign for one in incidents) and name == "blame":
+        """The verdict on a law."""
+        broken, incidents = self._laws[name], self._incidents
+        if not broken.tried:
+            if not any(incident.truth.benign for incident in incidents) and name == "blame":
                 return Finding.skipped(name, "none of these incidents is benign")
-            return Finding.untested(name, "no history came by it")
-        failed = found.worst > self.tolerance
+            return Finding.untested(name, "no history has such an action")
+        failed = broken.worst > self.tolerance
         return Finding.judged(
             name,
             not failed,
-            f"{law.format(by=found.worst)}: {found.witness}"
+            f"{law.format(by=broken.worst)}: {broken.witness}"
             if failed
-            else f"{found.tried:,} histories of {len(incidents)} incidents are worth what they "
+            else f"{broken.tried:,} histories of {len(incidents)} incidents are worth what they "
             f"should be after one change ({', '.join(self.subject.splits)}; numbers from "
-            f"{', '.join(f'{one:,}' for one in NUMBERS)} on)",
-            tried=found.tried,
+            f"{', '.join(f'{number:,}' for number in NUMBERS)} on)",
+            tried=broken.tried,
             incidents=len(incidents),
-            worst=found.worst,
-            witness=found.witness if failed else None,
+            worst=broken.worst,
+            witness=broken.witness if failed else None,
         )
 
     @cached_property
     def _incidents(self) -> list[Incident]:
-        """Of each split, from each number on: real faults and benign ones, at many prices."""
+        """Real faults and benign incidents of each split and range of numbers, at many prices."""
         chosen: list[Incident] = []
         for split in self.subject.splits:
             for start in NUMBERS:
-                drawn = [self.subject.incident(split, start + one) for one in range(_DRAWN)]
-                benign = [one for one in drawn if one.truth.benign][: self.sizes.fuzzed]
-                real = [one for one in drawn if not one.truth.benign][: 2 * self.sizes.fuzzed]
+                drawn = [self.subject.incident(split, start + number) for number in range(_DRAWN)]
+                benign = [incident for incident in drawn if incident.truth.benign][
+                    : self.sizes.fuzzed
+                ]
+                real = [incident for incident in drawn if not incident.truth.benign][
+                    : 2 * self.sizes.fuzzed
+                ]
                 chosen += (*benign, *real)
         return [
-            attrs.evolve(one, price_of_silence=price)
-            if (price := _PRICES[place % len(_PRICES)]) and one.price_of_silence is not None
-            else one
-            for place, one in enumerate(chosen)
+            attrs.evolve(incident, price_of_silence=price)
+            if (price := _PRICES[place % len(_PRICES)]) and incident.price_of_silence is not None
+            else incident
+            for place, incident in enumerate(chosen)
         ]
 
     @cached_property
@@ -154,7 +158,7 @@ class _Fuzzed:
         return laws
 
     def _breaches(self, incident: Incident, plan: _Plan) -> Iterator[tuple[str, float, _Plan]]:
-        """Each law that applies to a history: by how much it is broken, and by which change."""
+        """Each law that applies to a history, by how much it is broken, and the changed history."""
         state, _ = play(incident, plan)
         plan, worth = state.actions, score(state, self.subject.rubric)
         for place, action in enumerate(plan):
@@ -165,7 +169,7 @@ class _Fuzzed:
             gain = worth - score(play(incident, changed)[0], self.subject.rubric)
             if not looks:
                 yield "undeserved", gain, changed
-            elif self.subject.has_own_oracle:  # it looks, so a look may pay
+            elif self.subject.has_own_oracle:  # your own oracle may look, so a look may pay
                 yield "looks", -gain, changed
             else:
                 yield "looks", abs(gain), changed
@@ -174,45 +178,49 @@ class _Fuzzed:
 
     def _blamed(self, incident: Incident, plan: _Plan) -> Iterator[tuple[str, float, _Plan]]:
         """A dismissal after naming a root cause is worth less than one after naming none."""
-        named = tuple(IDLE if isinstance(one, _SPOILS) else one for one in plan)
-        silent = tuple(IDLE if isinstance(one, IdentifyRootCause) else one for one in named)
+        named = tuple(IDLE if isinstance(action, _SPOILS) else action for action in plan)
+        silent = tuple(
+            IDLE if isinstance(action, IdentifyRootCause) else action for action in named
+        )
         if named != silent:
             worth, more = (
-                score(play(incident, one)[0], self.subject.rubric) for one in (named, silent)
+                score(play(incident, actions)[0], self.subject.rubric)
+                for actions in (named, silent)
             )
             kept = more - self.subject.rubric.bounds[0]
             yield "blame", kept if worth > more - self.tolerance else 0.0, named
 
 
 def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterator[_Plan]:
-    """What is left of the oracle's list with bursts of one sort put in; the same each time.
+    """Lists made from the oracle's by leaving out actions and adding bursts; always the same.
 
-    A burst repeats one action, or takes different ones; what the oracle does of its sort goes
-    every other time, since a first right answer would hide what a wrong one earns.
+    A burst repeats an action or takes different actions of a sort. Half of the time the oracle's
+    own actions of that sort are left out, since a first right answer would hide what a wrong
+    answer earns.
     """
     perfect = subject.perfect(incident)
     words: dict[type[Action], list[Action]] = defaultdict(list)
-    for one in vocabulary(incident.topology):
-        words[type(one)].append(one)
-    shares = np.array([_SORTS[one] for one in _SORTS])
+    for action in vocabulary(incident.topology):
+        words[type(action)].append(action)
+    shares = np.array([_SORTS[sort] for sort in _SORTS])
     sorts, shares = list(_SORTS), shares / shares.sum()
     draws = np.random.default_rng(
         hash_name(f"audit histories {incident.id} {incident.price_of_silence}")
     )
     for _ in range(count):
-        plan = [one for one in perfect if draws.random() < 0.85]
+        plan = [action for action in perfect if draws.random() < 0.85]
         for _ in range(int(draws.integers(1, 4))):
             sort = sorts[int(draws.choice(len(sorts), p=shares))]
             choices = words[sort]
             most = incident.horizon if draws.random() < 0.5 else 3
             length = int(draws.integers(1, max(2, most)))
             if draws.random() < 0.5:
-                plan = [one for one in plan if not isinstance(one, sort)]
+                plan = [action for action in plan if not isinstance(action, sort)]
             order = draws.permutation(len(choices))[:length].tolist()
             if draws.random() < 0.3:
                 order = order[:1] * length
             place = int(draws.integers(len(plan) + 1))
-            plan[place:place] = [choices[one] for one in order]
+            plan[place:place] = [choices[number] for number in order]
         yield tuple(plan[: incident.horizon])
 
 
@@ -224,7 +232,7 @@ def _is_undeserved(plan: _Plan, place: int, incident: Incident) -> bool:
     action, truth = plan[place], incident.truth
     match action:
         case ClassifySeverity():
-            return any(isinstance(one, ClassifySeverity) for one in plan[:place])
+            return any(isinstance(earlier, ClassifySeverity) for earlier in plan[:place])
         case IdentifyRootCause():
             return action.service not in truth.root_causes
         case ClassifyFault():

@@ -1,8 +1,8 @@
 """No answer leaks: what is shown before the first inspection, against the truth.
 
 *Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
-listed, white space, the horizon. What may and should carry something is evidence, and is held
-to the posterior (:mod:`logtriage.audit.public`).
+listed, white space, the horizon. Evidence may carry something; :mod:`logtriage.audit.public`
+compares it with the posterior.
 
 A nuisance is tested by its mutual information with each part of the truth, estimated by
 plugging in the observed frequencies [1]_. That estimate is above 0 even where there is
@@ -121,8 +121,8 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
     "number modulo 7": lambda one: one[0] % 7,
     "number, in blocks of 500": lambda one: one[0] // 500,
     "characters in the id": lambda one: len(one[1].id),
-    "seed, low bits": lambda one: seed_of(one[1]) & 15,
-    "seed, high bits": lambda one: (seed_of(one[1]) >> 58) & 15,
+    "seed, low bits": lambda row: seed_of(row[1]) & 15,
+    "seed, high bits": lambda row: (seed_of(row[1]) >> 58) & 15,
     "order of alerts": lambda one: _sign([a.service for a in one[2].alerts], one[2]),
     "order of lines": lambda one: _sign([a.service for a in one[2].window], one[2]),
     "order of levels": lambda one: _levels(one[2]),
@@ -131,7 +131,7 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
     "blanks at the ends of lines": lambda one: sum(
         line != line.strip() for line in one[3].splitlines()
     ),
-    "horizon": lambda one: one[2].horizon,
+    "horizon": lambda row: row[2].horizon,
     "price of silence": lambda one: one[2].price_of_silence,
     "price of hand-over": lambda one: one[2].price_of_hand_over,
     "owners overridden": lambda one: sum(
@@ -208,17 +208,19 @@ def _nuisances(
 
 
 def _splits(subject: Subject, sizes: Sizes) -> Finding:
-    """No split shows an incident of another: the same truth behind the same telemetry."""
+    """No incident is in two splits: none has the truth and the telemetry of another split's."""
     first: dict[Hashable, str] = {}
     shared = []
     for split in subject.splits:
         for start in NUMBERS:
             for number in range(start, start + sizes.splits):
-                one = subject.incident(split, number)
-                told: Hashable = one.telemetry if one.simulation is None else one.simulation.seed
-                other = first.setdefault((one.truth, one.directory, told), split)
+                incident = subject.incident(split, number)
+                source: Hashable = (
+                    incident.telemetry if incident.simulation is None else incident.simulation.seed
+                )
+                other = first.setdefault((incident.truth, incident.directory, source), split)
                 if other != split:
-                    shared.append(f"{one.id} is in {other}, too")
+                    shared.append(f"{incident.id} is in {other}, too")
     count = len(subject.splits) * len(NUMBERS) * sizes.splits
     return Finding.judged(
         "splits",

@@ -77,7 +77,7 @@ class Sizes:
         laws: kinds of incident for enumeration and monotonicity.
         fuzzed: benign incidents, and half as many as real faults, of each split and range of
             numbers for random histories.
-        histories: random histories of each.
+        histories: random histories of each such incident.
         leaks: train incidents for the test for leaks.
         permutations: of the truth, for its baseline, or draws of it from the posterior.
         splits: incidents of each split and range of numbers that may be in no other split.

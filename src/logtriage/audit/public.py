@@ -1,11 +1,11 @@
 """Every public field of an observation is searched for the truth.
 
-What is searched is what survives pickling: each field of each object in it, shown or not. The
-posterior says how likely each answer is given all tokens that were shown. So
-whatever else a field holds, answers that it goes with may be no commoner than the posterior
-expects. The number of times that an answer is true where a feature has a value is compared
-with that expectation; the largest of all standardised differences is compared with those of
-truths drawn from the posterior, so that many features make no alarm [1]_.
+The search covers each field of each object that survives pickling, shown or not. The posterior says
+how likely each answer is given all tokens that were shown. So where a field has a certain value, no
+answer may be true more often than the posterior expects. The search counts how often an answer is
+true where a feature has a value, and standardises the difference from that expectation. It compares
+the largest of all differences with those of truths drawn from the posterior, so that many features
+raise no false alarm [1]_.
 
 .. [1] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", Wiley 1993
    (the single-step maxT procedure).
@@ -36,30 +36,30 @@ from logtriage.world.conditions import Hypothesis
 from logtriage.world.simulation import Simulation
 
 Floats = NDArray[np.float64]
-#: Sets of faults take a hundred times as long to weigh: so many fewer screens are looked at.
+#: Weighing sets of faults takes a hundred times as long, so divide the number of screens by this.
 _FEWER_OF_SEVERAL: Final = 8
 #: Requests before a screen, at most.
 _LOOKS: Final = 5
 #: A feature is tested against an answer where the posterior leaves this much variance.
 _LEAST_VARIANCE: Final = 3.0
-#: Values that this share of the screens has, at least and at most, are features.
+#: A value is a feature if at least and at most this share of the screens has it.
 _COMMON: Final = (0.03, 0.97)
-#: What the posterior thinks less likely is left out of its sums.
+#: Hypotheses less likely than this are left out of sums.
 _NEGLIGIBLE: Final = 1e-7
-#: By the name of a feature its value; by that of a pointer the place of the service it names.
+#: Values of features, or for pointers the place of the service that they name, by name.
 _Facts = dict[str, Hashable]
 
 
 def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Each scalar in an object with the path of fields to it; of any place in a sequence alike."""
+    """Each scalar in an object with its path; all places of a sequence have the same path."""
     if attrs.has(type(thing)) or (hasattr(thing, "__dict__") and not isinstance(thing, Enum)):
-        names = [one.name for one in getattr(type(thing), "__attrs_attrs__", ())]
+        names = [field.name for field in getattr(type(thing), "__attrs_attrs__", ())]
         for name in dict.fromkeys((*names, *getattr(thing, "__dict__", ()))):
             yield from leaves(getattr(thing, name, None), f"{path}.{name}".lstrip("."))
     elif isinstance(thing, tuple | list | set | frozenset):
         yield f"{path}.length", len(thing)
-        for one in sorted(thing, key=repr) if isinstance(thing, set | frozenset) else thing:
-            yield from leaves(one, f"{path}[]")
+        for item in sorted(thing, key=repr) if isinstance(thing, set | frozenset) else thing:
+            yield from leaves(item, f"{path}[]")
     elif isinstance(thing, dict):
         yield from leaves(tuple(thing.items()), path)
     else:
@@ -68,15 +68,15 @@ def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def shown(subject: Subject, count: int) -> list[State]:
     """Incidents of all splits with large numbers, each after none or some requests."""
-    found = []
+    states = []
     for place in range(count):
         split = subject.splits[place % len(subject.splits)]
         incident = subject.incident(split, NUMBERS[-1] + place // len(subject.splits))
         draws = np.random.default_rng(hash_name(f"audit looks {incident.id}"))
         looks, most = asking(incident.topology), min(_LOOKS, incident.horizon - 1)
         picks = draws.integers(len(looks), size=int(draws.integers(most + 1))).tolist()
-        found.append(play(incident, [looks[one] for one in picks])[0])
-    return found
+        states.append(play(incident, [looks[number] for number in picks])[0])
+    return states
 
 
 def public_leaves(state: State) -> list[tuple[str, Any]]:
@@ -101,11 +101,11 @@ def screens(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     labels = [f"{name} and {answer}" for name in names for answer in answers.names]
     own = float(np.abs(rows[0, :1]).max()), np.abs(rows[1:, :1]).max(axis=(1, 2))
     if (1 + (own[1] >= own[0]).sum()) / (1 + sizes.permutations) <= limits.leak:
-        why = "truths are not drawn as the posterior takes them to be: it is off by itself"
+        why = "the posterior is off for all screens together, whatever they show"
         return Finding.untested("screens", why)
-    pointed, told = answers.of_pointers(pointers)
+    pointed, pointing = answers.of_pointers(pointers)
     statistics = np.abs(np.concatenate([rows.reshape(len(rows), -1), pointed], axis=1))
-    labels += told
+    labels += pointing
     seen, highest = statistics[0], statistics[1:].max(axis=1)
     chance = (1 + (highest[:, np.newaxis] >= seen).sum(axis=0)) / (1 + len(highest))
     telling = np.flatnonzero(chance <= limits.leak)
@@ -121,20 +121,20 @@ def screens(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         f"none beyond the posterior; nearest {labels[worst]} (family-wise p {chance[worst]:.2g})",
         screens=len(weighed),
         pairs=int((seen > 0).sum()),
-        telling=[labels[one] for one in telling[:10]],
+        telling=[labels[place] for place in telling[:10]],
         least_p=float(chance.min()),
     )
 
 
 def _facts(state: State) -> tuple[_Facts, _Facts]:
-    """The features of a screen, and its pointers: places of services that fields name."""
+    """The features of a screen, and its pointers: the places of services that fields name."""
     topology = state.incident.topology
     by_path: dict[str, list[Any]] = defaultdict(list)
     facts: _Facts = {"all": True}
     for path, value in public_leaves(state):
         by_path[path].append(value)
-        for one in re.split(r"[\W\d]+", value) if isinstance(value, str) else ():
-            facts[f"word {one!r}"] = True
+        for word in re.split(r"[\W\d]+", value) if isinstance(value, str) else ():
+            facts[f"word {word!r}"] = True
     pointers: _Facts = {}
     for path, values in by_path.items():
         for where, value in (("first", values[0]), ("last", values[-1])):
@@ -142,16 +142,16 @@ def _facts(state: State) -> tuple[_Facts, _Facts]:
             facts[f"{name} is"] = value if isinstance(value, Hashable) else repr(value)
             if isinstance(value, str):
                 facts |= {f"length of {name}": len(value), f"end of {name}": value[-1:]}
-                named = [one for one in topology.names if one in value]
+                named = [service for service in topology.names if service in value]
                 if named:
                     pointers[name] = topology.index(max(named, key=len))
             elif isinstance(value, int):
-                facts |= {f"{name} modulo {one}": value % one for one in (2, 3, 5, 7)}
+                facts |= {f"{name} modulo {prime}": value % prime for prime in (2, 3, 5, 7)}
     return facts, pointers
 
 
 def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
-    """Each value of a feature that neither few nor all screens have, by (screens, values)."""
+    """Names of common values, and which screens have them (screens, values)."""
     counts = Counter(item for row in facts for item in row.items())
     low, high = (share * len(facts) for share in _COMMON)
     chosen = [
@@ -164,34 +164,36 @@ def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
 
 
 class _Answers:
-    """Which answers are true of each screen, how likely they were, and what else might be true.
+    """The true answers of each screen, and draws of other answers from its posterior.
 
-    ``names`` are those of the answers; ``drawn`` has the truths in row 0, then draws from the
-    posterior, as (1 + draws, screens, answers), each less its probability.
+    ``names`` are the names of the answers. ``drawn`` (1 + draws, screens, answers) has the truth
+    in row 0, then draws from the posterior, each minus its probability.
     """
 
     def __init__(self, weighed: Sequence[tuple[State, Belief]], draws: int) -> None:
-        places = max(len(one.topology) for _, one in weighed)
-        teams = sorted({team for _, one in weighed for team in one.topology.teams})
+        places = max(len(held.topology) for _, held in weighed)
+        teams = sorted({team for _, held in weighed for team in held.topology.teams})
         simulated = [cast(Simulation, state.incident.simulation) for state, _ in weighed]
-        kinds = dict.fromkeys(kind for one in simulated for kind in one.setting.world.kind_names)
+        kinds = dict.fromkeys(
+            kind for simulation in simulated for kind in simulation.setting.world.kind_names
+        )
         self.names = ["benign", *map(str, SEVERITIES), *kinds, *teams]
         self._roots = len(self.names)
-        self.names += [f"root cause {one}" for one in range(places)]
+        self.names += [f"root cause {place}" for place in range(places)]
         self._place = {name: at for at, name in enumerate(self.names)}
         shape = (1 + draws, len(weighed), len(self.names))
         self.drawn = np.zeros(shape, np.float32)
         likely = np.zeros(shape[1:])
         dice = np.random.default_rng(hash_name("audit of screens"))
-        for row, (state, one) in enumerate(weighed):
-            likely[row] = self._likely(one)
+        for row, (state, held) in enumerate(weighed):
+            likely[row] = self._likely(held)
             world, truth = cast(Simulation, state.incident.simulation), state.incident.truth
             self.drawn[0, row, self._of(world.truth, [*truth.teams], truth.severity)] = 1.0
-            picks = dice.choice(len(one.hypotheses), size=draws, p=one.probabilities).tolist()
-            ranks = dice.choice(len(SEVERITIES), size=draws, p=list(one.severities.values()))
+            picks = dice.choice(len(held.hypotheses), size=draws, p=held.probabilities).tolist()
+            ranks = dice.choice(len(SEVERITIES), size=draws, p=list(held.severities.values()))
             for number, (pick, rank) in enumerate(zip(picks, ranks.tolist(), strict=True)):
                 wanted = self._of(
-                    one.hypotheses[pick], one.teams_of(one.hypotheses[pick]), SEVERITIES[rank]
+                    held.hypotheses[pick], held.teams_of(held.hypotheses[pick]), SEVERITIES[rank]
                 )
                 self.drawn[1 + number, row, wanted] = 1.0
         self.drawn -= likely.astype(np.float32)
@@ -202,21 +204,23 @@ class _Answers:
         row = np.zeros(len(self.names))
         for name, chance in held.severities.items():
             row[self._place[name]] = chance
-        for one, chance in zip(held.hypotheses, held.probabilities, strict=True):
+        for hypothesis, chance in zip(held.hypotheses, held.probabilities, strict=True):
             if chance > _NEGLIGIBLE:
-                row[self._of(one, held.teams_of(one))] += chance
+                row[self._of(hypothesis, held.teams_of(hypothesis))] += chance
         return row
 
     def _of(
-        self, one: Hypothesis, teams: Sequence[str], severity: Severity | None = None
+        self, hypothesis: Hypothesis, teams: Sequence[str], severity: Severity | None = None
     ) -> list[int]:
-        """The places of the answers that a hypothesis says, and a severity if given."""
-        said = {*teams, *(kind for kind, _ in one.faults)} | ({severity} if severity else set())
-        roots = {self._roots + service for _, service in one.faults}
-        return [*([] if one.faults else [0]), *(self._place[name] for name in said), *roots]
+        """The places of the answers that a hypothesis gives, and of a severity, if any."""
+        said = {*teams, *(kind for kind, _ in hypothesis.faults)} | (
+            {severity} if severity else set()
+        )
+        roots = {self._roots + service for _, service in hypothesis.faults}
+        return [*([] if hypothesis.faults else [0]), *(self._place[name] for name in said), *roots]
 
     def of_columns(self, columns: Floats) -> Floats:
-        """Standardised sums of each answer over the screens of each column, by draw."""
+        """Standardised sums (1 + draws, columns, answers) over the screens of each column."""
         spread = columns.T @ self.variance
         scale = np.where(spread >= _LEAST_VARIANCE, 1.0 / np.sqrt(np.maximum(spread, 1e-9)), 0.0)
         sums = np.einsum("nf,dna->dfa", columns.astype(np.float32), self.drawn, optimize=True)
@@ -224,13 +228,13 @@ class _Answers:
         return scaled
 
     def of_pointers(self, pointers: Sequence[_Facts]) -> tuple[Floats, list[str]]:
-        """The same of the root cause at the place that each pointer names."""
+        """The same sums for the root cause at the place that each pointer names."""
         names = sorted({name for row in pointers for name in row})
-        found = np.zeros((len(self.drawn), len(names)))
+        sums = np.zeros((len(self.drawn), len(names)))
         for at, name in enumerate(names):
             rows = [place for place, row in enumerate(pointers) if name in row]
             places = [self._roots + pointers[row][name] for row in rows]  # type: ignore[operator]
             spread = float(self.variance[rows, places].sum())
             if spread >= _LEAST_VARIANCE:
-                found[:, at] = self.drawn[:, rows, places].sum(axis=1) / np.sqrt(spread)
-        return found, [f"{name} and the root cause that it names" for name in names]
+                sums[:, at] = self.drawn[:, rows, places].sum(axis=1) / np.sqrt(spread)
+        return sums, [f"{name} and the root cause that it names" for name in names]

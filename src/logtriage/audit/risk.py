@@ -130,7 +130,9 @@ def _paging(subject: Subject, sizes: Sizes) -> dict[float, float]:
 
     That is where most is in doubt: after some questions it is sure, whatever the price.
     """
-    incidents = [one for one in subject.incidents("test", sizes.prices) if one.simulation]
+    incidents = [
+        incident for incident in subject.incidents("test", sizes.prices) if incident.simulation
+    ]
     if not incidents:
         return {}
     pages = dict.fromkeys(PRICES_OF_SILENCE, 0)

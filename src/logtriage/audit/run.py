@@ -110,10 +110,10 @@ def limits_for(subject: Subject) -> Thresholds:
 
 
 def _made(check: Check) -> Finding:
-    """The finding of a check; of one that a failing measure or script ended, that it did."""
+    """The finding of a check; it says so if a failing measure or script ended the check."""
     try:
         return check.make()
-    except PolicyFailure as error:  # a script of the audit's is no fault of the subject's
+    except PolicyFailure as error:  # not the subject's fault: the script is the audit's
         return Finding.untested(check.name, f"a script could not play: {error}")
     except AuditedCodeFailed as error:
         return Finding.judged(check.name, False, str(error), failing=error.who)

@@ -96,7 +96,7 @@ class Scorer:
         groups = alike(incidents)
         self.kinds = tuple(one for one, _ in groups)
         self.weights = np.array([count for _, count in groups], np.float64)
-        #: Whether ``grade_batch`` does the work, by kernels where Numba is installed.
+        #: Whether ``grade_batch`` does the work; it uses kernels if Numba is installed.
         self.fast = has_kernels(rubric)
         #: The services that lists name: those that many of the incidents have.
         self.services = _shared(self.kinds, self.weights)

@@ -1,7 +1,7 @@
-"""No number that is shown tells the seed of an incident, from which its truth is drawn.
+"""No public number tells the seed of an incident, since the seed decides its truth.
 
-Numbers in all public fields and texts are compared with the seed and the number of the
-incident, as they are and shifted by a constant, by sum or by bits.
+The check compares numbers in all public fields and texts with the seed and the number of the
+incident: for equality, for a constant difference, and for a constant XOR.
 """
 
 import re
@@ -15,16 +15,16 @@ from logtriage.audit.public import public_leaves, shown
 from logtriage.audit.subject import Subject, seed_of
 from logtriage.incident import Incident
 
-#: A number that tells the seed must do so in this share of the incidents: others are chance.
+#: A tie to the seed counts from this share of the incidents on; rarer ties are chance.
 _SHARE_OF_SEEDS: Final = 0.05
-#: Numbers below say nothing of a seed.
+#: Smaller numbers say nothing of a seed.
 _LEAST_SEED: Final = 100_000
 _DECIMAL: Final = re.compile(r"\d{5,}")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
 
 
 def seeds(subject: Subject, sizes: Sizes) -> Finding:
-    """No field holds a number from which the seed or the number of the incident follows."""
+    """No field holds a number that tells the seed or the number of the incident."""
     drawn = shown(subject, sizes.screens)
     ties: dict[str, Counter[Hashable]] = defaultdict(Counter)
     values: dict[str, set[int]] = defaultdict(set)
@@ -36,8 +36,8 @@ def seeds(subject: Subject, sizes: Sizes) -> Finding:
                 values[path].add(number)
                 for name, secret in secrets:
                     here[path] |= {(name, "plus", secret - number), (name, "xor", secret ^ number)}
-        for path, found in here.items():
-            ties[path].update(found)
+        for path, tied in here.items():
+            ties[path].update(tied)
     least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
     telling = {
         path: (tie, times)
@@ -67,7 +67,7 @@ def _secrets(incident: Incident) -> list[tuple[str, int]]:
         named["world's seed"] = world.seed
     number = incident.id.partition("@")[0].rpartition("/")[2]
     named["number"] = int(number) if number.isdigit() else 0
-    return [(name, one) for name, one in named.items() if one >= _LEAST_SEED]
+    return [(name, secret) for name, secret in named.items() if secret >= _LEAST_SEED]
 
 
 def _numbers(value: Any) -> set[int]:
@@ -77,5 +77,5 @@ def _numbers(value: Any) -> set[int]:
         return {value} if abs(value) >= _LEAST_SEED else set()
     if not isinstance(value, str):
         return set()
-    found = {int(one) for one in _DECIMAL.findall(value)}
-    return found | {int(one, 16) for one in _HEXADECIMAL.findall(value)}
+    numbers = {int(digits) for digits in _DECIMAL.findall(value)}
+    return numbers | {int(digits, 16) for digits in _HEXADECIMAL.findall(value)}

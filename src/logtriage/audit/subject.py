@@ -20,7 +20,7 @@ from logtriage.state import State
 from logtriage.tasks import TaskSpec, is_registered, task_of
 from logtriage.world.loading import WorldLike
 
-#: Incidents are looked at from these numbers on, since what is paid may hang on the number.
+#: Incidents are taken from these numbers on, since the score may depend on the number.
 NUMBERS: Final = (0, 100_000, 10_000_000)
 #: The incident of a split and a number: always the same one for the same two.
 Draw = Callable[[str, int], Incident]
@@ -87,8 +87,8 @@ class Subject:
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
-        """The splits that it draws from; a task of one's own may lack all but two."""
-        return tuple(one for one in SPLITS if one in ("train", "test") or self._has(one))
+        """The splits that it draws from; your own task may have ``train`` and ``test`` alone."""
+        return tuple(split for split in SPLITS if split in ("train", "test") or self._has(split))
 
     def _has(self, split: str) -> bool:
         try:
@@ -126,7 +126,7 @@ class Subject:
 
 
 def seed_of(incident: Incident) -> int:
-    """The seed that an id stands for; 0 for an id of one's own."""
+    """The seed that an id stands for; 0 for an id that is not of a built-in task."""
     try:
         return parse_incident_id(incident.id.partition("@")[0], world=incident.world).seed
     except LogTriageError:

@@ -112,12 +112,12 @@ def is_seen(incident: Incident) -> bool:
     )
 
 
-def _shows(one: Evidence, world: Simulation) -> bool:
+def _shows(item: Evidence, world: Simulation) -> bool:
     public = world.setting.world
-    if one.channel is Channel.EDGE:
-        return one.token != public.edge_tokens[0]
-    alerts = one.channel is Channel.ALERT and one.token != public.ordinary[ALERT]
-    return alerts and one.service in world.reached
+    if item.channel is Channel.EDGE:
+        return item.token != public.edge_tokens[0]
+    alerts = item.channel is Channel.ALERT and item.token != public.ordinary[ALERT]
+    return alerts and item.service in world.reached
 
 
 @lru_cache(maxsize=64)

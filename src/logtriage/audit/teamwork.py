@@ -30,7 +30,7 @@ def teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Che
 
 def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     incidents = subject.incidents("train", sizes.teams)
-    if any(one.simulation is None for one in incidents):
+    if any(incident.simulation is None for incident in incidents):
         return Finding.skipped("teamwork", NOT_OF_A_WORLD)
     if any(one.setting is not None and one.setting.several for one in incidents):
         return Finding.skipped("teamwork", OF_SEVERAL)

@@ -47,7 +47,7 @@ FINELY: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
 )
 #: Fields of what is said that is graded against the truth: a change of score is no hole.
 OPINIONS: Final = frozenset({"confidence"})
-#: Reports of an impact name up to so many calls.
+#: Reports of an impact name at most this many calls.
 IMPACTS: Final = 8
 #: An action that does nothing, and claims nothing.
 IDLE: Final = Malformed("", "does nothing")
@@ -68,8 +68,8 @@ def vocabulary(topology: Topology) -> tuple[Action, ...]:
 
 
 def _impacts(topology: Topology) -> Iterator[ReportImpact]:
-    """Of each length up to :data:`IMPACTS`, one: there are more than could be played."""
-    calls = [(one.name, called) for one in topology.services for called in one.calls]
+    """One report of each length up to :data:`IMPACTS`; there are too many to play them all."""
+    calls = [(service.name, called) for service in topology.services for called in service.calls]
     for length in range(1, 1 + min(IMPACTS, len(calls))):
         yield ReportImpact(calls[:length])
 

@@ -76,7 +76,7 @@ class Belief:
         return self.model.setting.world
 
     def teams_of(self, hypothesis: Hypothesis) -> tuple[str, ...]:
-        """The teams that it is right to page under a hypothesis."""
+        """The teams that are right to page under a hypothesis."""
         return teams_of(self.world, self.topology, self.posterior.directory, hypothesis)
 
     @property
@@ -92,11 +92,11 @@ class Belief:
     def _sums(
         self, keys_of: Callable[[Hypothesis], Iterable[_Key]], least: int = 0
     ) -> dict[_Key, float]:
-        """How likely each key is, likeliest first; without hypotheses lighter than ``least``."""
+        """The probability of each key, likeliest first; leaves out hypotheses below ``least``."""
         sums: dict[_Key, int] = {}
-        for one, weight in zip(self.hypotheses, self.weights, strict=True):
+        for hypothesis, weight in zip(self.hypotheses, self.weights, strict=True):
             if weight >= least:
-                for key in keys_of(one):
+                for key in keys_of(hypothesis):
                     sums[key] = sums.get(key, 0) + weight
         ranked = sorted(sums.items(), key=lambda row: -row[1])
         return {key: weight / self.total for key, weight in ranked if weight}
@@ -105,17 +105,19 @@ class Belief:
     def root_causes(self) -> dict[str, float]:
         """How likely each service is a root cause, likeliest first; benign has none."""
         names = self.topology.names
-        return self._sums(lambda one: [names[service] for service in one.services])
+        return self._sums(lambda faulty: [names[service] for service in faulty.services])
 
     @cached_property
     def teams(self) -> dict[str, float]:
         """How likely each team is right to page, likeliest first."""
-        return self._sums(lambda one: set(self.teams_of(one)))
+        return self._sums(lambda hypothesis: set(self.teams_of(hypothesis)))
 
     @cached_property
     def remedies(self) -> dict[tuple[str, str], float]:
         """How likely each (remedy, service) is accepted, likeliest first."""
-        return self._sums(lambda one: accepted_remedies(self.world, self.topology, one))
+        return self._sums(
+            lambda hypothesis: accepted_remedies(self.world, self.topology, hypothesis)
+        )
 
     @cached_property
     def faults(self) -> dict[tuple[str, str], float]:
@@ -133,7 +135,7 @@ class Belief:
     @cached_property
     def benign(self) -> float:
         """How likely there is nothing to act on."""
-        return self._sums(lambda one: [not one.faults]).get(True, 0.0)
+        return self._sums(lambda hypothesis: [not hypothesis.faults]).get(True, 0.0)
 
     @cached_property
     def fixed(self) -> bool:
@@ -165,9 +167,9 @@ class Belief:
     # --- what it says to do ------------------------------------------------------------
 
     def planner(self, *, asking: bool = False) -> Planner | Portfolio:
-        """The belief compiled for planning, or for weighing what to ask.
+        """The belief compiled for planning, or for weighing questions.
 
-        Unlikely hypotheses are left out for speed: while asking, and where sets are many.
+        For speed, unlikely hypotheses are left out for questions, and where there are many sets.
         """
         if not self.model.setting.several:
             return Planner(self.posterior, self.standing, NEGLIGIBLE if asking else None)
@@ -231,7 +233,7 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
 def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None) -> Belief:
     """The exact posterior given some evidence of a state, each cell once, and what was done.
 
-    For whoever knows of other evidence than their own, such as what they were told.
+    Agents that know more than their own evidence need it, such as those that hear reports.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for evidence that fits no

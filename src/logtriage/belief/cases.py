@@ -1,4 +1,4 @@
-"""A belief compiled for planning: what is known of the hypotheses that matter, as arrays."""
+"""A belief compiled for planning: arrays over the hypotheses that matter."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ from logtriage.world.schedule import Doings
 Floats = NDArray[np.float64]
 #: Weights of a belief are scaled to this sum for planning.
 SCALE: Final = 1 << 30
-#: While questions are weighed, hypotheses below this share (1 in so many) are left out.
+#: While questions are weighed, hypotheses below a share of 1 in this number are left out.
 NEGLIGIBLE: Final = 1000
 
 
@@ -124,7 +124,7 @@ class Case(ABC):
     their sum, about 2**30; ``members`` (H, K) single faults of the model; ``services`` and
     ``teams`` (H, K) indices, ``NONE`` for none, ``real`` (H, K) where there is a fault;
     ``fixes`` (H, M) is the fault that each of the ``remedies`` fixes; ``shown`` (H, 3) are
-    the weights of P1, P2, P3. ``severity`` is the number of what was said, if anything.
+    the weights of P1, P2, P3. ``severity`` is the number of the declared severity, if any.
     """
 
     def __init__(
@@ -134,9 +134,9 @@ class Case(ABC):
         negligible: int | None = None,
         least: int = 0,
     ) -> None:
-        """Compile a belief without hypotheses below 1 in ``negligible``.
+        """Compile a belief without hypotheses below a share of 1 in ``negligible``.
 
-        The ``least`` so many likeliest stay whatever they weigh.
+        The ``least`` likeliest hypotheses always stay.
 
         Raises:
             InvalidInput: if nothing is possible any more.
@@ -159,7 +159,7 @@ class Case(ABC):
         self.real: Bools = self.members != NONE
         columns = np.flatnonzero(model.accepted[np.unique(self.members)].any(axis=0))
         accepted = model.accepted[:, columns][self.members]  # (H, K, M)
-        self.remedies = tuple(model.remedies[one] for one in columns.tolist())
+        self.remedies = tuple(model.remedies[column] for column in columns.tolist())
         self.fixes: Longs = np.where(accepted.any(axis=1), accepted.argmax(axis=1), NONE)
         self.shown = np.array(posterior.severities, np.int64)[self.rows]
         said = standing.severity
@@ -182,20 +182,20 @@ class Case(ABC):
         """Which faults are fixed by now (H, K)."""
         rows = self.posterior.rows[self.rows]
         by, _ = fixed_by(self.posterior.listed, rows, self.standing.doings)
-        found: Bools = by != UNFIXED
-        return found
+        fixed: Bools = by != UNFIXED
+        return fixed
 
     def part(self, remedy: str, service: str) -> Longs:
         """The fault that a remedy fixes under each hypothesis (H,)."""
         if (remedy, service) not in self.remedies:
             return np.full(len(self.rows), NONE)
-        found: Longs = self.fixes[:, self.remedies.index((remedy, service))]
-        return found
+        parts: Longs = self.fixes[:, self.remedies.index((remedy, service))]
+        return parts
 
     def asked(self, gone: Bools) -> Longs:
-        """Numbers (H,), alike where hypotheses ask for the same response.
+        """Numbers (H,), equal where hypotheses ask for the same response.
 
-        ``gone`` (H, K) are faults that no response is asked for any more.
+        ``gone`` (H, K) are faults that need no response any more.
         """
         model, directory = self.posterior.model, self.posterior.directory
         remedies = model.accepted.reshape(len(model.accepted), -1, len(self.topology)).any(axis=2)
@@ -203,5 +203,5 @@ class Case(ABC):
         kinds = np.unique(table, axis=0, return_inverse=True)[1].ravel()
         asked = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)
         asked = np.column_stack([self.real.any(axis=1), asked])
-        found: Longs = np.unique(asked, axis=0, return_inverse=True)[1].ravel()
-        return found
+        numbers: Longs = np.unique(asked, axis=0, return_inverse=True)[1].ravel()
+        return numbers

@@ -1,6 +1,6 @@
 """Expectations by a belief: Q of a step, H of everything at once.
 
-What no table holds is a mean over imagined continuations.
+Where no table holds an expectation, it is a mean over imagined continuations.
 """
 
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ def expected_after(held: Belief, now: State, after: State, samples: int) -> floa
         if not share:
             return 0.0
         weights = tuple(
-            weight if action.team in held.teams_of(one) else 0
-            for one, weight in zip(held.hypotheses, weights, strict=True)
+            weight if action.team in held.teams_of(hypothesis) else 0
+            for hypothesis, weight in zip(held.hypotheses, weights, strict=True)
         )
     closing = after.closing
     if closing is Closing.MISROUTED:  # had it been right, the incident would be open
@@ -52,8 +52,8 @@ def _imagined(held: Belief, now: State, cells: Sequence[Cell], key: int, samples
         chance = Imagination(now.incident.id, key, number)
         place = chance.pick(held.weights)
         drawn = imagine(held.posterior, place, fresh, standing.doings, chance)
-        found = believed(now.incident, (*shown, *drawn), standing.doings)
-        total += Belief(found, standing).value()
+        updated = believed(now.incident, (*shown, *drawn), standing.doings)
+        total += Belief(updated, standing).value()
     return total / samples
 
 

@@ -77,10 +77,10 @@ def exp2(values: Longs) -> Longs:
     """2 to powers that are at most 0 (in units of 2**-20), in units of 2**-30."""
     down = np.negative(values)
     fraction = down & (ONE - 1)
-    found: Longs = _COARSE[fraction >> BITS // 2] * _FINE[fraction & _LOW]
-    found >>= EXP_BITS
-    found >>= np.where(down >= LOST, EXP_BITS + 1, down >> BITS)  # what is lost ends as 0
-    return found
+    powers: Longs = _COARSE[fraction >> BITS // 2] * _FINE[fraction & _LOW]
+    powers >>= EXP_BITS
+    powers >>= np.where(down >= LOST, EXP_BITS + 1, down >> BITS)  # longer shifts give 0, too
+    return powers
 
 
 def log_sums(rows: Longs) -> list[int]:

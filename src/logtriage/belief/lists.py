@@ -43,10 +43,10 @@ SEVERITY_CREDITS: Final = np.array(
 
 
 class Lists(Case):
-    """A case of sets of faults, under which lists of actions are graded as they stand.
+    """A case of sets of faults that grades lists of actions as they stand.
 
-    ``count`` (H,) is how many faults there are, ``share`` (H,) what one fault is of all; 0
-    where the incident is benign. ``severities`` (H, 3) are probabilities.
+    ``count`` (H,) is the number of faults, ``share`` (H,) is 1 / ``count``; both are 0 where the
+    incident is benign. ``severities`` (H, 3) are probabilities.
     """
 
     @cached_property
@@ -64,8 +64,8 @@ class Lists(Case):
     def severities(self) -> Floats:
         """The probabilities of P1, P2, P3 (H, 3)."""
         shown = self.shown.astype(np.float64)
-        found: Floats = shown / shown.sum(axis=1, keepdims=True)
-        return found
+        shares: Floats = shown / shown.sum(axis=1, keepdims=True)
+        return shares
 
     @cached_property
     def past(self) -> tuple[Play, ...]:
@@ -79,11 +79,11 @@ class Lists(Case):
         return tuple(plays)
 
     def value_of(self, grades: Floats) -> int:
-        """The expected grade, in units of 2**-20, by the grades under each hypothesis (H,)."""
+        """The expected grade, in units of 2**-20, from the grades under each hypothesis (H,)."""
         return round(float((self.weights * grades).sum() / self.total) * UNIT)
 
     def grades(self, actions: Sequence[Action], wait: int = 0) -> Floats:
-        """The grade (H,) that a list of actions comes to if it begins in ``wait`` ticks."""
+        """The grade (H,) of a list of actions that begins in ``wait`` ticks."""
         first = self.standing.tick + wait
         new: list[Play] = list(enumerate(actions[: max(0, self.standing.left - wait)], first))
         return self._graded([*self.past, *new], (first + len(new),))[0]

@@ -1,8 +1,8 @@
 """What a belief knows before any evidence: hypotheses, and which tables apply to them.
 
-A hypothesis is a set of faults at distinct services, or a benign load. Where a task knows
-one fault alone, its sets are of size one. Sets are arrays, so that thousands of them are
-weighed together; their :class:`Hypothesis` is made where somebody asks for it.
+A hypothesis is a set of faults at distinct services, or a benign load. In a task of single faults,
+all sets have one member. Sets are arrays, so that thousands of them are weighed together; a
+:class:`Hypothesis` is only made on request.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,13 +36,13 @@ Bools = NDArray[np.bool_]
 NONE: Final = -1
 #: Each condition's place at a service: 0 is healthy.
 HEALTHY_PLACE: Final = 0
-#: Fills rows of logarithms: lower than any sum of them.
+#: Fills up rows of logarithms; lower than any sum of logarithms.
 FILL: Final = -(1 << 60)
 
 
 @attrs.frozen(eq=False)
 class Reader:
-    """What a service can be, and where it stands: all that its cells depend on."""
+    """The conditions and the place of a service: all that its cells depend on."""
 
     setting: Setting
     place: Place
@@ -53,7 +53,7 @@ class Reader:
         return _column(self, sort, self.setting.settled(start), token)
 
 
-#: Models of one setting share what their services have in common.
+#: Cached, so that models of a setting share equal readers.
 _reader = lru_cache(maxsize=4096)(Reader)
 
 
@@ -61,12 +61,15 @@ _reader = lru_cache(maxsize=4096)(Reader)
 def _column(reader: Reader, sort: str, start: int, token: str) -> Longs:
     setting, place = reader.setting, reader.place
     index = alphabet(setting, sort, place).index(token)
-    found = np.array(
-        [log2(weights(setting, sort, place, one, start)[index]) for one in reader.conditions],
+    column = np.array(
+        [
+            log2(weights(setting, sort, place, condition, start)[index])
+            for condition in reader.conditions
+        ],
         np.int64,
     )
-    found.setflags(write=False)
-    return found
+    column.setflags(write=False)
+    return column
 
 
 @attrs.frozen(eq=False)
@@ -74,9 +77,10 @@ class Listed:
     """Sets of faults as arrays, the benign hypotheses after them: H on n services.
 
     ``members`` (H, K) are places among the ``singles`` of the model in the order of services,
-    ``NONE`` for none; ``place`` (H, n) is what each service is, ``NONE`` where nothing reaches
-    it: an index into ``conditions``, first those of an unaffected service. ``errors_first``
-    (H,) is whether errors lead, ``NONE`` for a benign incident.
+    ``NONE`` for none. ``place`` (H, n) is the condition of each service: an index into
+    ``conditions``, whose first entries are those of an unaffected service; ``NONE`` where no
+    fault reaches it. ``errors_first`` (H,) is whether errors lead, ``NONE`` for a benign
+    incident.
     """
 
     model: "Model"
@@ -101,7 +105,7 @@ class Listed:
         if row >= self.sets:
             return self.benign[row - self.sets]
         members: list[int] = self.members[row].tolist()
-        return Hypothesis(tuple(self.model.singles[one] for one in members if one != NONE))
+        return Hypothesis(tuple(self.model.singles[member] for member in members if member != NONE))
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -110,7 +114,7 @@ class Listed:
 
     @cached_property
     def readers(self) -> tuple[Reader, ...]:
-        """What reads the cells of each service."""
+        """The reader of each service's cells."""
         setting, here = self.model.setting, self.model.places
         return tuple(
             _reader(setting, place, conditions)
@@ -119,12 +123,12 @@ class Listed:
 
     @cached_property
     def widest(self) -> int:
-        """The most conditions of a service."""
+        """The largest number of conditions that a service has."""
         return max(map(len, self.conditions))
 
     @cached_property
     def flat(self) -> tuple[Longs, Longs]:
-        """All that each row reaches, as ``service * widest + place``, and where rows begin (H,)."""
+        """What rows reach, as ``service * widest + place``; where each row begins (H,)."""
         rows, services = np.nonzero(self.place != NONE)
         begins = np.searchsorted(rows, np.arange(len(self.place)))
         return services * self.widest + self.place[rows, services], begins
@@ -137,10 +141,10 @@ class Listed:
             return flat
         places = self.left(np.flatnonzero(changed), gone[changed])
         cells = np.arange(places.shape[1]) * self.widest + places
-        found = flat.copy()
+        changed_flat = flat.copy()
         lengths = np.diff(begins, append=len(flat))
-        found[np.repeat(changed, lengths)] = cells[places != NONE]
-        return found
+        changed_flat[np.repeat(changed, lengths)] = cells[places != NONE]
+        return changed_flat
 
     @cached_property
     def _keys(self) -> tuple[Longs, Longs]:
@@ -156,9 +160,9 @@ class Listed:
         return np.where(keys[at] == wanted, order[at], NONE)
 
     def left(self, rows: Longs, gone: Bools) -> Longs:
-        """What each service is (R, n) once some faults (R, K) of rows (R,) are fixed.
+        """The condition of each service (R, n) once some faults (R, K) of rows (R,) are fixed.
 
-        Healthy where nothing reaches it any more; ``NONE`` where nothing ever did.
+        A service that no fault reaches any more is healthy; ``NONE`` where no fault ever did.
         """
         places = self.place[rows]
         changed = np.flatnonzero(gone.any(axis=1))
@@ -184,7 +188,7 @@ def _key_of(members: Longs) -> Longs:
 class Model:
     """The hypotheses of a setting on a topology, compiled.
 
-    ``shares[s]`` are the logarithms of how often an unaffected service s is what it can be.
+    ``shares[s]`` are the logarithms of the shares of each condition of an unaffected service s.
     """
 
     setting: Setting
@@ -214,7 +218,9 @@ class Model:
     @cached_property
     def singles(self) -> tuple[tuple[str, int], ...]:
         """Every single fault (kind, service), in the order of services."""
-        return tuple(one.faults[0] for one in self.prior.hypotheses if one.faults)
+        return tuple(
+            hypothesis.faults[0] for hypothesis in self.prior.hypotheses if hypothesis.faults
+        )
 
     @cached_property
     def single_service(self) -> Longs:
@@ -233,17 +239,17 @@ class Model:
     @cached_property
     def remedies(self) -> tuple[tuple[str, str], ...]:
         """Every (remedy, service name), by remedy, then by service."""
-        return tuple((str(one), name) for one in REMEDIES for name in self.topology.names)
+        return tuple((str(remedy), name) for remedy in REMEDIES for name in self.topology.names)
 
     @cached_property
     def accepted(self) -> Bools:
         """Which of the remedies each single fault accepts (S + 1, M); none accepts the last."""
-        place = {one: number for number, one in enumerate(self.remedies)}
-        found = np.zeros((len(self.singles) + 1, len(place)), np.bool_)
+        place = {remedy: number for number, remedy in enumerate(self.remedies)}
+        accepted = np.zeros((len(self.singles) + 1, len(place)), np.bool_)
         for number, fault in enumerate(self.singles):
-            for one in accepted_remedies(self.world, self.topology, Hypothesis((fault,))):
-                found[number, place[one]] = True
-        return found
+            for remedy in accepted_remedies(self.world, self.topology, Hypothesis((fault,))):
+                accepted[number, place[remedy]] = True
+        return accepted
 
     # --- every hypothesis --------------------------------------------------------------
 
@@ -256,13 +262,13 @@ class Model:
         """
         self.sets.check_listed()
         number = {fault: place for place, fault in enumerate(self.singles)}
-        sets = ([number[fault] for fault in one.faults] for one in self.sets.sets())
+        sets = ([number[fault] for fault in faulty.faults] for faulty in self.sets.sets())
         return self.compiled(self.padded(sets))
 
     def padded(self, sets: Iterable[Sequence[int]]) -> Longs:
-        """Sets of single faults as rows (R, K), filled up with ``NONE``."""
+        """Sets of single faults as rows (R, K), padded with ``NONE``."""
         most = len(self.setting.counts)
-        rows = [[*one, *[NONE] * (most - len(one))] for one in sets]
+        rows = [[*members, *[NONE] * (most - len(members))] for members in sets]
         return np.array(rows, np.int64).reshape(-1, most)
 
     @property
@@ -280,11 +286,11 @@ class Model:
 
     @cached_property
     def share_rows(self) -> Longs:
-        """The same as rows of one width (n, U), filled up with :data:`FILL`."""
-        found = np.full((len(self.shares), max(map(len, self.shares))), FILL, np.int64)
+        """``shares`` as rows of equal width (n, U), padded with :data:`FILL`."""
+        rows = np.full((len(self.shares), max(map(len, self.shares))), FILL, np.int64)
         for service, row in enumerate(self.shares):
-            found[service, : len(row)] = row
-        return found
+            rows[service, : len(row)] = row
+        return rows
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
@@ -295,7 +301,7 @@ class Model:
 
     def compiled(self, members: Longs) -> Listed:
         """Sets given by their members, with all benign hypotheses."""
-        benign = tuple(one for one in self.prior.hypotheses if not one.faults)
+        benign = tuple(hypothesis for hypothesis in self.prior.hypotheses if not hypothesis.faults)
         known: list[dict[Condition, int]] = [
             {
                 condition: place
@@ -347,7 +353,7 @@ class Model:
         if not self.setting.several:
             return np.array([log2(weight) for weight in self.prior.weights], np.int64)
         table, singles = self.sets, self.singles
-        alone = np.array([*(log2(table.weight_of[one]) for one in singles), 0], np.int64)
+        alone = np.array([*(log2(table.weight_of[fault]) for fault in singles), 0], np.int64)
         members = listed.members[: listed.sets]
         sizes = (members != NONE).sum(axis=1)
         of_size = np.array(
@@ -391,7 +397,7 @@ def _sort(world: World, fault: tuple[str, int]) -> int:
 
 @lru_cache(maxsize=64)
 def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
-    """The compiled model of single faults; kept, since incidents on a topology share it.
+    """The compiled model of single faults; cached, since incidents on a topology share it.
 
     Raises:
         InvalidInput: for a setting with several faults: batched play and batched beliefs
@@ -408,10 +414,10 @@ def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
     return Model(setting, topology, held)
 
 
-#: Models of several faults are large, so that few of them are kept.
+#: Models of several faults are large, so few of them are cached.
 _model_of_several = lru_cache(maxsize=8)(Model)
 
 
 def any_model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
-    """The compiled model of a setting with one fault or several; kept."""
+    """The compiled model of a setting with one fault or several; cached."""
     return (_model_of_several if setting.several else model_of)(setting, topology, held)

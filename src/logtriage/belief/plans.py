@@ -78,7 +78,7 @@ class _Option:
     root: bool
 
 
-#: What a plan says and does in the first row of weights: severity, root cause, remedies.
+#: Declarations and remedies of a plan for the first row of weights: severity, root cause, remedies.
 _Detail = tuple[int | None, int | None, tuple[int, ...]]
 
 
@@ -221,13 +221,13 @@ def _remedies(
 
 
 def _dismissed(case: Single, severity: int | None, used: int) -> float:
-    """What dismissing earns if the incident is benign, by the severity that was said."""
+    """The grade of a dismissal if the incident is benign, given the declared severity."""
     earned = 0.0 if severity is None else float(case.calm_credit[severity])
     return earned + (case.stakes.dismissed(used, case.applied) if case.declared is None else 0)
 
 
 class Planner(Single):
-    """What a belief in one fault says to do.
+    """Plans for a belief in single faults.
 
     Weighed values are sums of weight times utility in units of 2**-20.
     """
@@ -249,7 +249,7 @@ class Planner(Single):
             pages=() if option.page is None else (self.topology.teams[option.page],),
             severity=None if severity is None else str(SEVERITIES[severity]),
             root_causes=() if root is None else (self.topology.names[root],),
-            remedies=tuple(self.remedies[one] for one in remedies),
+            remedies=tuple(self.remedies[remedy] for remedy in remedies),
             dismiss=option.dismiss,
         )
 
@@ -263,7 +263,7 @@ class Planner(Single):
             yield None, over
 
     def right(self, team: int) -> float:
-        """How likely it is right to page a team."""
+        """The probability that a team is right to page."""
         return float(self.weights[self.team == team].sum()) / self.total
 
     @cached_property
@@ -282,7 +282,7 @@ class Planner(Single):
 
     @cached_property
     def answers(self) -> Longs:
-        """Numbers (H,), alike where hypotheses ask for the same response, given yet or not."""
+        """Numbers (H,), equal where hypotheses ask for the same response, made already or not."""
         return self.asked(np.zeros_like(self.real))
 
     def closed(self, tick: int, last: Action) -> float:

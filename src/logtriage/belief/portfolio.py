@@ -2,8 +2,8 @@
 
 Plans are lists that are played as they stand, so that the expected grade of a plan is
 exact. Among them the search is greedy: by the likeliest page, then by what names and
-remedies add. An agent that plans anew after each step sees what a remedy has done and does
-no worse on the whole; the value is a lower bound of that.
+remedies add. An agent that plans again after each step sees the effect of its remedies and does no
+worse on average, so the value is a lower bound.
 """
 
 from collections.abc import Iterator
@@ -23,18 +23,18 @@ from logtriage.belief.stakes import UNIT
 
 #: Planning leaves out hypotheses below this share of the belief (1 in so many).
 OF_SETS: Final = 20_000
-#: While questions are weighed, so many of the likeliest hypotheses are not left out.
+#: While questions are weighed, at least this many of the likeliest hypotheses stay.
 LEAST: Final = 250
 #: A name or a remedy is weighed if the expected share that it adds is no less than this.
 LEAST_SHARE: Final = 0.03
-#: Remedies that a plan tries at most.
+#: At most this many remedies are in a plan.
 TRIED: Final = 6
-#: Of so many hypotheses the answers are weighed as plans, too.
+#: The answers to this many of the likeliest hypotheses are weighed as plans, too.
 LIKELIEST: Final = 40
 
 
 class Portfolio(Lists):
-    """What a belief in sets of faults says to do.
+    """Plans for a belief in sets of faults.
 
     Weighed values are sums of weight times utility in units of 2**-20.
     """
@@ -61,7 +61,7 @@ class Portfolio(Lists):
             yield plan.page, self.value_of(self.grades(plan.actions)) / UNIT
 
     def right(self, team: int) -> float:
-        """How likely it is right to page a team, by all hypotheses."""
+        """The probability that a team is right to page, by all hypotheses."""
         held = self.posterior
         paged = held.model.single_team(held.directory)[held.listed.members[held.rows]] == team
         return int(np.array(held.weights)[paged.any(axis=1)].sum()) / held.total
@@ -79,8 +79,8 @@ class Portfolio(Lists):
 
     def later(self, joint: Floats) -> Floats:
         """The weighed value of the best plan a tick later, for each row of weights (O, H)."""
-        found: Floats = (joint @ self._grades[1].T).max(axis=1) * UNIT
-        return found
+        values: Floats = (joint @ self._grades[1].T).max(axis=1) * UNIT
+        return values
 
     @property
     def worth(self) -> float:
@@ -89,7 +89,7 @@ class Portfolio(Lists):
 
     @cached_property
     def answers(self) -> Longs:
-        """Numbers (H,), alike where hypotheses ask for the same response from now on."""
+        """Numbers (H,), equal where hypotheses ask for the same response from now on."""
         return self.asked(self.fixed)
 
     def closed(self, tick: int, last: Action) -> float:
@@ -125,8 +125,8 @@ class Portfolio(Lists):
         declared = {service for _, service in standing.root_causes}
         paged = {team for _, team in standing.doings.pages}
         unfixed = np.flatnonzero(self.real[row] & ~self.fixed[row])
-        services = [topology.names[one] for one in self.services[row][unfixed]]
-        teams = dict.fromkeys(topology.teams[one] for one in self.teams[row][self.real[row]])
+        services = [topology.names[service] for service in self.services[row][unfixed]]
+        teams = dict.fromkeys(topology.teams[team] for team in self.teams[row][self.real[row]])
         return Plan(
             0.0,
             tuple(team for team in teams if team not in paged),
@@ -165,10 +165,10 @@ class Portfolio(Lists):
 
     def _right(self, pages: tuple[str, ...]) -> Floats:
         """1 under the hypotheses for which every page is right (H,)."""
-        found = np.ones(len(self.weights))
+        chances = np.ones(len(self.weights))
         for page in pages:
-            found *= (self.teams == self.topology.teams.index(page)).any(axis=1)
-        return found
+            chances *= (self.teams == self.topology.teams.index(page)).any(axis=1)
+        return chances
 
     def _page_lists(self) -> list[tuple[str, ...]]:
         """Nobody, then the likeliest team, then the likeliest after that one was right."""

@@ -1,8 +1,8 @@
 """The exact posterior: Bayes' rule over the public tables, in whole numbers.
 
-Reads evidence and what was done; never an incident's truth, and no text. All hypotheses
-are weighed at once. A remedy fixes the faults that accept it, and what is left shows as it
-would alone.
+It reads evidence and past actions, never an incident's truth, and no text. All hypotheses are
+weighed at once. A remedy fixes the faults that accept it; the other faults then show as they would
+without those.
 """
 
 from bisect import bisect_left
@@ -21,7 +21,7 @@ from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import CALM, RECOVERED, edge_weights, note_weights
 
-#: A fault that was fixed in no remedy's tick.
+#: Stands for a fault that no remedy fixed.
 UNFIXED = -1
 
 
@@ -47,12 +47,12 @@ class Seen:
 class Posterior:
     """Weights of H hypotheses, the largest about 2**30, and of severities.
 
-    ``rows`` are the places of the hypotheses in ``listed``: all of them where one fault is
-    possible, else those that keep a weight. ``logs`` are the logarithms (units of 2**-20)
-    that the weights come from, ``NEVER`` for what the evidence rules out; ``severities[h]``
-    are the weights of P1, P2, P3 under hypothesis h, ``fixed[h]`` whether it was fixed.
-    ``own`` (n, U) are the weights of what a service is, if nothing reaches it; ``seen`` are
-    the cells that this is made of.
+    ``rows`` are the places of the hypotheses in ``listed``: all of them in a setting of single
+    faults, else those with a weight above 0. ``logs`` are the logarithms (units of 2**-20) of the
+    weights, ``NEVER`` for hypotheses that the evidence rules out; ``severities[h]`` are the weights
+    of P1, P2, P3 under hypothesis h, ``fixed[h]`` is whether all its faults are fixed. ``own``
+    (n, U) are the weights of the conditions of a service that no fault reaches; ``seen`` are the
+    cells of the evidence.
     """
 
     listed: Listed
@@ -78,7 +78,7 @@ class Posterior:
         return tuple(map(self.listed.hypothesis, self.rows.tolist()))
 
     def hypothesis(self, place: int) -> Hypothesis:
-        """The hypothesis at a place; the others are not made for it."""
+        """The hypothesis at a place, without making the others."""
         return self.listed.hypothesis(int(self.rows[place]))
 
     @cached_property
@@ -87,22 +87,22 @@ class Posterior:
         return sum(self.weights)
 
     def at_service(self, service: int) -> tuple[Reader, Longs]:
-        """What reads a service's cells, and what it is (H,); ``NONE`` if it is not reached."""
+        """The reader of a service, and its condition (H,); ``NONE`` where no fault reaches it."""
         return self.listed.readers[service], self.listed.place[self.rows, service]
 
     def reach(self, place: int) -> dict[int, int]:
-        """By each service that a hypothesis reaches, its condition's place in ``listed``."""
+        """The place of each condition in ``listed``, by the services that a hypothesis reaches."""
         row = self.listed.place[self.rows[place]].tolist()
-        return {service: one for service, one in enumerate(row) if one != NONE}
+        return {service: condition for service, condition in enumerate(row) if condition != NONE}
 
 
 @attrs.frozen(eq=False)
 class Weighed:
-    """The logarithms ``shown`` of all hypotheses (H,), but for what acts revealed.
+    """The logarithms ``shown`` of all hypotheses (H,), without what actions revealed.
 
-    ``possible`` (H,) is whether pages and remedies went as they would; ``until`` (H,) is the
-    remedy's tick, by its place, with which everything was fixed, or ``UNFIXED``; ``alike``
-    (H,) is a hypothesis' row of ``severities``; ``own`` is as of :class:`Posterior`.
+    ``possible`` (H,) is whether pages and remedies could have gone as they did; ``until`` (H,) is
+    the place of the break that fixed the last fault, or ``UNFIXED``; ``alike`` (H,) is the row of
+    a hypothesis in ``severities``; ``own`` is that of :class:`Posterior`.
     """
 
     shown: Longs
@@ -114,20 +114,20 @@ class Weighed:
 
     @cached_property
     def total(self) -> Longs:
-        """The logarithms, with ``NEVER`` for what is ruled out."""
+        """The logarithms, with ``NEVER`` for hypotheses that are ruled out."""
         return np.where(self.possible & (self.shown > RULED_OUT), self.shown, NEVER)
 
 
-def posterior(listed: Listed, seen: Seen, found: Weighed | None = None) -> Posterior:
+def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Posterior:
     """Bayes' rule over everything shown and everything that actions revealed.
 
-    ``found`` is :func:`weighed` of it, where it is at hand.
+    ``known`` is the result of :func:`weighed`, if it was computed before.
 
     Raises:
         InvalidInput: for evidence that fits no hypothesis.
     """
-    found = weighed(listed, seen) if found is None else found
-    total, highest = found.total, found.total.max()
+    known = weighed(listed, seen) if known is None else known
+    total, highest = known.total, known.total.max()
     if highest == NEVER:
         raise InvalidInput("no hypothesis fits the evidence: is it from another incident?")
     weights = exp2(total - highest)
@@ -138,18 +138,18 @@ def posterior(listed: Listed, seen: Seen, found: Weighed | None = None) -> Poste
         kept,
         tuple(total[kept].tolist()),
         tuple(weights[kept].tolist()),
-        tuple([found.severities[one] for one in found.alike[kept].tolist()]),
-        tuple((found.until[kept] != UNFIXED).tolist()),
-        found.own,
-        frozenset([one.cell for one in seen.evidence]),
+        tuple([known.severities[group] for group in known.alike[kept].tolist()]),
+        tuple((known.until[kept] != UNFIXED).tolist()),
+        known.own,
+        frozenset([item.cell for item in seen.evidence]),
     )
 
 
 def weighed(listed: Listed, seen: Seen) -> Weighed:
-    """The logarithm of the posterior weight of every hypothesis, but for what acts revealed."""
+    """The logarithm of the posterior weight of every hypothesis, without what actions revealed."""
     model = listed.model
     tables, edge, effects, notes = _sorted_out(listed, seen)
-    # What every service says if nothing reaches it, and how far a condition departs from that.
+    # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
     terms = tables.sum(axis=0)[:, : shares.shape[1]] + shares
     own = exp2(terms - terms.max(axis=1, keepdims=True))
@@ -165,11 +165,11 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     if notes:
         total += _noted(listed, seen, notes)
     until = _until(listed, fixed)
-    # Hypotheses are alike to the edge in what leads there, and until when it shows.
+    # The edge depends on whether errors lead, and on when everything was fixed.
     codes = (listed.errors_first - NONE) * (len(tables) + 1) + until - UNFIXED
     known = np.flatnonzero(np.bincount(codes))
     alike = np.searchsorted(known, codes)
-    groups = [divmod(one, len(tables) + 1) for one in known.tolist()]
+    groups = [divmod(code, len(tables) + 1) for code in known.tolist()]
     likelihoods, severities = _edge_likelihoods(
         model.setting, edge, [(lead + NONE, last + UNFIXED) for lead, last in groups]
     )
@@ -180,27 +180,27 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
 def _sorted_out(
     listed: Listed, seen: Seen
 ) -> tuple[Longs, list[tuple[int, Evidence]], list[Evidence], list[Evidence]]:
-    """Sums of columns (segments between remedies, n, C); and what has no service."""
+    """Sums of columns (segments between remedies, n, C), and the evidence without a service."""
     breaks, readers = seen.breaks, listed.readers
     sort_of = listed.model.world.sort_of
     piles: dict[tuple[int, int], list[Longs]] = {}
     edge: list[tuple[int, Evidence]] = []
     effects: list[Evidence] = []
     notes: list[Evidence] = []
-    for one in seen.evidence:
-        segment = bisect_left(breaks, one.start) if breaks else 0
-        if one.service >= 0:
-            sort = sort_of(one.channel, one.slot)
-            column = readers[one.service].column(sort, one.start, one.token)
-            piles.setdefault((segment, one.service), []).append(column)
-        elif one.channel is Channel.EDGE:
-            edge.append((segment, one))
-        elif one.channel is Channel.EFFECT:
-            effects.append(one)
-        elif one.channel is Channel.NOTE:
-            notes.append(one)
+    for item in seen.evidence:
+        segment = bisect_left(breaks, item.start) if breaks else 0
+        if item.service >= 0:
+            sort = sort_of(item.channel, item.slot)
+            column = readers[item.service].column(sort, item.start, item.token)
+            piles.setdefault((segment, item.service), []).append(column)
+        elif item.channel is Channel.EDGE:
+            edge.append((segment, item))
+        elif item.channel is Channel.EFFECT:
+            effects.append(item)
+        elif item.channel is Channel.NOTE:
+            notes.append(item)
         else:
-            raise InvalidInput(f"evidence of channel {one.channel!r} needs a service: {one}")
+            raise InvalidInput(f"evidence of channel {item.channel!r} needs a service: {item}")
     tables = np.zeros((len(breaks) + 1, len(readers), listed.widest), np.int64)
     for (segment, service), pile in piles.items():
         columns = np.concatenate(pile).reshape(len(pile), -1)
@@ -213,7 +213,7 @@ def _edge_likelihoods(
 ) -> tuple[list[int], list[tuple[int, int, int]]]:
     """The likelihoods of the edge panel, and the weights of the severities.
 
-    For groups of hypotheses by whether errors lead, ``NONE`` for benign ones, and by the
+    Hypotheses are grouped by whether errors lead, ``NONE`` for benign hypotheses, and by the
     segment until which a severity is shown.
     """
     shares = setting.severities
@@ -248,7 +248,7 @@ def _edge_logs(
 
 
 def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]:
-    """By which remedy each fault (R, K) was fixed, or ``UNFIXED``; and which fixed any (R, D)."""
+    """The break that fixed each fault (R, K), or ``UNFIXED``; which remedies fixed any (R, D)."""
     accepted, names = listed.model.accepted, listed.model.remedies
     members = listed.members[rows]
     fixed = np.full(members.shape, UNFIXED, np.int64)
@@ -261,7 +261,7 @@ def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]
 
 
 def _fixes(listed: Listed, seen: Seen, effects: list[Evidence]) -> tuple[Bools, Longs]:
-    """Under which hypotheses remedies had the effects seen, and the break that fixed each fault."""
+    """Whether remedies can have had the effects seen (H,), and the break that fixed each fault."""
     fixed, worked = fixed_by(listed, np.arange(len(listed.members)), seen.doings)
     possible = np.ones(len(fixed), np.bool_)
     for one in effects:
@@ -271,7 +271,7 @@ def _fixes(listed: Listed, seen: Seen, effects: list[Evidence]) -> tuple[Bools, 
 
 
 def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
-    """Rule out under what pages would have gone otherwise."""
+    """Rule out hypotheses under which pages would have had another effect."""
     pages, teams = seen.doings.pages, listed.model.topology.teams
     if not pages:
         return
@@ -282,10 +282,10 @@ def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
 
 
 def _noted(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
-    """The likelihood of the responders' notes: of the first fault that is theirs by owner."""
+    """The likelihood of the responders' notes, which are about the first fault of their team."""
     model, team = listed.model, seen.doings.pages[0][1]
     topology, world = model.topology, model.world
-    full, found = log2(FULL), np.zeros(len(listed.members), np.int64)
+    full, logs = log2(FULL), np.zeros(len(listed.members), np.int64)
     mine = [
         world.pages(kind, topology) is None and seen.directory[service] == team
         for kind, service in model.singles
@@ -300,12 +300,12 @@ def _noted(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
             rows = dict(note_weights(model.setting, kind, topology.services[service].tier))
             if note.token == NO_NEWS:
                 likely.append(log2(rows[NO_NEWS]) - full)
-            else:  # a kind never shows a token that its row lacks
+            else:  # a kind never shows a token that is missing from its row
                 likely.append(log2(rows.get(token, 0)) - full if int(told) == service else NEVER)
         likely.append(0 if note.token == NO_NEWS else NEVER)
-        found += np.array(likely, np.int64)[first]
-    found[listed.sets :] = NEVER
-    return found
+        logs += np.array(likely, np.int64)[first]
+    logs[listed.sets :] = NEVER
+    return logs
 
 
 def _until(listed: Listed, fixed: Longs) -> Longs:

@@ -36,9 +36,9 @@ class Worth:
 def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
-    A request for logs is valued by one line, one for metrics or traces by their newest
-    reading; hypotheses below 1 in 1,000 are left out while planning. Asking takes a
-    tick, which may cost. Where several faults are possible, the plans that may follow are
+    A request for logs is worth what one line tells, a request for metrics or traces what the newest
+    reading tells. Hypotheses below 1 in 1,000 are left out while planning. A request takes a tick,
+    which may cost. Where several faults are possible, the plans that may follow are
     fixed before the answer is known.
 
     Raises:
@@ -47,7 +47,7 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     planner, left = belief.planner(asking=True), belief.standing.left
     held = belief.posterior
     places = held.listed.left(held.rows[planner.rows], planner.fixed)
-    tables = [_outcomes(belief, places, one) if left > 1 else None for one in requests]
+    tables = [_outcomes(belief, places, request) if left > 1 else None for request in requests]
     told = [table for table in tables if table is not None]
     idle = float(planner.later(planner.weights[np.newaxis])[0]) - planner.value
     rises, bits = [], []
@@ -68,8 +68,8 @@ def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:
     """Information of each question about the answer that each hypothesis asks for, in bits.
 
     ``keys`` (H,) number the answers, ``joint`` (O, H) are the weights of hypotheses with each
-    outcome, ``first`` the rows at which the outcomes of a question begin. Rounded to 2**-16,
-    so that ties are the same on every machine.
+    outcome, ``first`` are the rows where the outcomes of each question begin. The result is rounded
+    to 2**-16, so that ties are the same on every machine.
     """
     table = joint @ (keys[:, np.newaxis] == np.arange(keys.max() + 1)).astype(np.float64)
     before = np.add.reduceat(table, first, axis=0)  # (questions, answers)
@@ -88,12 +88,12 @@ def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:
 def _outcomes(belief: Belief, places: Longs, request: Request) -> Floats | None:
     """The likelihood (O, H) of each outcome, in units of 2**-16; None if nothing is new.
 
-    ``places`` (H, n) is what each service is by now.
+    ``places`` (H, n) are the conditions of the services by now.
     """
-    told = _told_by(belief, request)
-    if told is None:
+    news = _told_by(belief, request)
+    if news is None:
         return None
-    service, sorts, start = told
+    service, sorts, start = news
     held = belief.posterior
     rows = _likelihoods(held.listed.readers[service], sorts, start)
     own = held.own[service]
@@ -130,7 +130,10 @@ def _likelihoods(reader: Reader, sorts: tuple[str, ...], start: int) -> Floats:
     rows = np.full((len(reader.conditions), 1), float(FULL))
     for sort in sorts:
         table = np.array(
-            [weights(reader.setting, sort, reader.place, one, start) for one in reader.conditions],
+            [
+                weights(reader.setting, sort, reader.place, condition, start)
+                for condition in reader.conditions
+            ],
             np.float64,
         )
         product = rows[:, :, np.newaxis] * table[:, np.newaxis, :]

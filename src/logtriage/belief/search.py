@@ -1,14 +1,13 @@
-"""Beliefs over sets where there are too many of them to be weighed one by one.
+"""Beliefs over sets of faults that are too many to weigh one by one.
 
-Faults that reach other services hardly care for one another, so that what explains a screen
-together also explains more of it alone than others do. The search keeps the likeliest single
-faults, weighs all their pairs, and the triples of the likeliest pairs. A further fault may show
-nothing yet, so that the likeliest few faults and pairs are weighed with every other fault, too.
-What the search weighs, it weighs exactly, as :mod:`logtriage.belief.posterior` does; what it
-leaves out is the error. :data:`ERROR` states how much of the posterior that is on average where
-all sets can be weighed, on up to a dozen services, and a law holds the search to it. On a fleet
-it is more, and nobody can weigh all sets: ``docs/results/compound-failure.md`` compares the
-search with a wider one there.
+Faults that reach different services are almost independent, so the faults that together explain a
+screen are also likely by themselves. The search keeps the likeliest single faults, weighs all their
+pairs, and the triples of the likeliest pairs. A further fault may show nothing yet, so it also
+weighs the likeliest few faults and pairs with every other fault. It weighs each set exactly, as
+:mod:`logtriage.belief.posterior` does; the error is the weight of the sets that it leaves out.
+:data:`ERROR` is this share of the posterior, on average, on up to a dozen services, where all sets
+can be weighed; a law checks it. On a fleet the error is larger, and nobody can weigh all sets:
+``docs/results/compound-failure.md`` compares the search there with a wider search.
 """
 
 from collections.abc import Iterable
@@ -43,19 +42,19 @@ def searched_posterior(
     """The posterior over the sets that the search finds.
 
     Args:
-        model: of the task on the topology.
-        seen: what was shown and done.
+        model: the model of the task on the topology.
+        seen: the evidence and what was done.
         singles: how many of the likeliest faults are combined with each other.
-        pairs: of how many of the likeliest pairs the triples with these are weighed.
+        pairs: how many of the likeliest pairs are combined with these faults to triples.
         anchors: how many of the likeliest faults and pairs are combined with every other fault.
     """
     for revealed in (False, True):
         members = _found(model, seen, singles, pairs, anchors, revealed=revealed)
         listed = model.compiled(members)
-        found = weighed(listed, seen)
-        if found.total.max() > NEVER:
-            break  # else what looks likely is not what acts revealed: they lead the search
-    return posterior(listed, seen, found)
+        known = weighed(listed, seen)
+        if known.total.max() > NEVER:
+            break  # else actions rule out what looks likely, so they must lead the search
+    return posterior(listed, seen, known)
 
 
 def _found(
@@ -63,7 +62,7 @@ def _found(
 ) -> Longs:
     """The members (R, K) of the sets to be weighed."""
     count, most = len(model.singles), len(model.setting.counts)
-    alone = model.padded((one,) for one in range(count))
+    alone = model.padded((fault,) for fault in range(count))
     if most < 2:
         return alone
     ranked = _likeliest(model, alone, seen, count, revealed=revealed).tolist()
@@ -103,9 +102,9 @@ def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int
 
 
 def _likeliest(model: Model, members: Longs, seen: Seen, count: int, *, revealed: bool) -> Longs:
-    """The rows of the likeliest sets by what is shown; if ``revealed``, by what acts say first."""
-    found = weighed(model.compiled(members), seen)
-    shown, possible = found.shown[: len(members)], found.possible[: len(members)]
+    """Rows of the likeliest sets by evidence; if ``revealed``, sets that actions rule out last."""
+    known = weighed(model.compiled(members), seen)
+    shown, possible = known.shown[: len(members)], known.possible[: len(members)]
     return np.lexsort((-shown, ~possible & revealed))[:count]
 
 
@@ -113,6 +112,8 @@ def _distinct(model: Model, sets: Iterable[tuple[int, ...]]) -> Longs:
     """Each set of faults at distinct services once, in order."""
     services = [service for _, service in model.singles]
     distinct = {
-        tuple(sorted(one)) for one in sets if len({services[fault] for fault in one}) == len(one)
+        tuple(sorted(members))
+        for members in sets
+        if len({services[fault] for fault in members}) == len(members)
     }
     return model.padded(sorted(distinct))

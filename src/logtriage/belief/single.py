@@ -1,4 +1,4 @@
-"""What plans of one fault depend on, as arrays over the hypotheses that matter."""
+"""Arrays over the hypotheses that matter, for plans of a single fault."""
 
 from functools import cached_property
 from typing import Final
@@ -40,7 +40,7 @@ class Single(Case):
         self.declared = None if said is None else self.topology.index(said)
         self.applied, self.paged = len(doings.remedies), bool(doings.pages)
         paged_at = doings.pages[0][0] if doings.pages else _NEVER
-        when = np.array([one for one, _, _ in doings.remedies], np.int64)[:, np.newaxis]
+        when = np.array([tick for tick, _, _ in doings.remedies], np.int64)[:, np.newaxis]
         hit = np.zeros((self.applied, len(self.root)), np.bool_)
         for slot, (_, remedy, service) in enumerate(doings.remedies):
             hit[slot] = self.part(remedy, service) != NONE
@@ -51,7 +51,7 @@ class Single(Case):
         self.fix_seen: Bools = fixed_at < _NEVER
         self.fixed_early: Bools = self.fix_seen & (fixed_at <= paged_at)
         self.all_fixed = bool(self.fix_seen.all())
-        with_page, without = (self.remedy_credit(0, approved=one) for one in (True, False))
+        with_page, without = (self.remedy_credit(0, approved=paged) for paged in (True, False))
         earned = np.where(paged_at < fixed_at, with_page, without)
         self.fix: Floats = np.where(self.fix_seen, earned, 0.0)
         self.root_counts: Bools = ~self.fix_seen | (declared_at <= fixed_at)
@@ -80,8 +80,8 @@ class Single(Case):
         worth = self.stakes.severity_credits
         shares = (self.shown * UNIT // self.shown.sum(axis=1, keepdims=True)).astype(np.float64)
         table = [[worth[abs(said - true)] for true in range(3)] for said in range(3)]
-        found: Floats = np.array(table) @ shares.T
-        return found
+        expected: Floats = np.array(table) @ shares.T
+        return expected
 
     @cached_property
     def severity_votes(self) -> Floats:
@@ -97,9 +97,9 @@ class Single(Case):
 
     @cached_property
     def calm_credit(self) -> Floats:
-        """What each severity that may be said earns (3,) if the incident is benign."""
+        """The grade of each severity (3,) that may be declared, if the incident is benign."""
         stakes = self.stakes
-        worth = [int(stakes.benign_severity * one) for one in stakes.severity_credits]
+        worth = [int(stakes.benign_severity * credit) for credit in stakes.severity_credits]
         return np.array(worth[::-1], np.float64)
 
     @cached_property

@@ -154,7 +154,7 @@ def audit_(
             sizes=QUICK if quick else FULL,
             on_finding=timed,
         )
-        verdicts += [one.verdict for one in report.findings]
+        verdicts += [finding.verdict for finding in report.findings]
         if form is not None:
             told = Audited(subject.name, grader.digest, report.findings, timed.seconds)
             emit_form(form, told)

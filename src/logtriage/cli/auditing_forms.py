@@ -128,11 +128,11 @@ def print_finding(console: "Console", finding: "Finding") -> None:
 
 
 def close(verdicts: Sequence["Verdict"]) -> None:
-    """Say how it came out; exit with 1 if a check failed, else with 3 if one was not exact."""
+    """Print the totals; exit with 1 if a check failed, else with 3 if a check was not exact."""
     failed, inexact, untested = map(verdicts.count, ("failed", "not exact", "untested"))
-    told = f"{len(verdicts)} checks, {failed} failed"
+    totals = f"{len(verdicts)} checks, {failed} failed"
     if inexact or untested:
-        told += f", {inexact} not exact, {untested} untested"
-    note(told, "red" if failed else "dim")
+        totals += f", {inexact} not exact, {untested} untested"
+    note(totals, "red" if failed else "dim")
     if failed or inexact:
         raise typer.Exit(SOME_BAD if failed else NOT_EXACT)

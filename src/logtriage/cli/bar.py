@@ -18,8 +18,8 @@ class Bar:
 
     Args:
         quiet: show nothing at all.
-        detail: what to say beside the count; where there is no terminal, it is then said
-            with the count in a plain line now and then.
+        detail: what to show beside the count; without a terminal, plain lines show both now and
+            then.
     """
 
     def __init__(self, *, quiet: bool, detail: Callable[[], str] | None = None) -> None:

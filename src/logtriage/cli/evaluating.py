@@ -1,4 +1,4 @@
-"""``eval``: runs are played."""
+"""``eval``: plays runs."""
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -149,7 +149,7 @@ def evaluate_(
     roles = role_split(split_roles)
     world = world_in(of_world)
     names = _tasks(task, bundle, world)
-    if split is not None and all(one in RECORDED_TASKS for one in names):
+    if split is not None and all(name in RECORDED_TASKS for name in names):
         raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
     spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles, world=world)
     seal = seal_for(spec.split, seal_in(seal_file))

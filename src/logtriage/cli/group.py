@@ -5,7 +5,7 @@
 1       done, but some input lines could not be used, episodes are unscored, a
         check of an audit failed, or a gate was not passed
 2       wrong usage, or input that cannot be used at all
-3       no check of an audit failed, but one found nothing and could not look everywhere
+3       no check of an audit failed, but one could not look everywhere and found nothing
 130     interrupted
 141     nobody reads the output any more (as if by the signal for it)
 ======  =================================================================
@@ -27,7 +27,7 @@ BROKEN_PIPE: Final = 141
 
 
 class _Helps:
-    """Help is done when nobody reads on: a pager that was left is no failure."""
+    """Help is done when nobody reads on, so leaving the pager is no failure."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help; the console of typer exits with 1 where nobody reads it."""

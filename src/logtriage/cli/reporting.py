@@ -1,4 +1,4 @@
-"""``compare`` and ``report``: what runs amount to."""
+"""``compare`` and ``report``: figures of runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -112,7 +112,7 @@ def report(
 
 
 def put_rows(rows: "tuple[Row, ...]", as_json: bool) -> None:
-    """Print the figures of a run: as tables, or a JSON object a line."""
+    """Print the figures of a run, as tables or as a JSON object per line."""
     if as_json:
         for row in rows:
             emit(attrs.asdict(row))

@@ -33,15 +33,15 @@ def close(
 ) -> None:
     """Close a run of attempts at sealed incidents, for good.
 
-    The server that wrote the ledger must have ended. Its transcripts are then graded, with all
-    reasons, by: logtriage grade FILE --seal-file PATH
+    The server that wrote the ledger must have ended. To grade the transcripts with all reasons:
+    logtriage grade FILE --seal-file PATH
     """
     if not ledger.exists():
         raise InvalidInput(f"{ledger}: no such ledger")
     with Ledger(ledger, run) as held:
         transcripts = held.close_run()
     with replacing(out) as file:
-        file.writelines(f"{encode_transcript(one)}\n".encode() for one in transcripts)
+        file.writelines(f"{encode_transcript(transcript)}\n".encode() for transcript in transcripts)
     if as_json:
         emit({"run": run, "attempts": len(transcripts)})
     else:

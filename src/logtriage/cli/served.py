@@ -1,4 +1,4 @@
-"""Options of ``eval`` for models behind an endpoint, and what is said of their replies."""
+"""Options of ``eval`` for models behind an endpoint, and the report on their replies."""
 
 import shlex
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from logtriage.evaluation import Row
 
 _PANEL: Final = f"Models behind an endpoint ({ENDPOINT}MODEL)"
-#: How many episodes are played at a time.
+#: Episodes played at a time.
 CONCURRENCY: Final = 8
 
 
@@ -37,8 +37,8 @@ def _option(metavar: str, text: str) -> Any:
 
 BaseUrl = Annotated[
     str | None,
-    _option("URL", "Where they are served, such as http://127.0.0.1:8000/v1. The key is in "
-            "OPENAI_API_KEY, if one is asked for."),
+    _option("URL", "Where they are served, such as http://127.0.0.1:8000/v1. The key is read from "
+            "OPENAI_API_KEY, if the server needs a key."),
 ]  # fmt: skip
 Concurrency = Annotated[int, _option("N", "How many episodes to play at a time.")]
 Reply = Annotated[
@@ -60,7 +60,7 @@ CompletionPrice = Annotated[float | None, _option("P", "Price of a million token
 
 @attrs.frozen
 class Asking:
-    """What the options say."""
+    """The values of the options."""
 
     base_url: str | None = None
     reply: str = REPLIES[0]
@@ -77,11 +77,11 @@ class Asking:
     def players(
         self, policies: Sequence[str], split: RoleSplit | None, *, elsewhere: bool
     ) -> dict[str, ServedPlayer]:
-        """The players of the policies that are served models, or teams with some.
+        """The players of the policies that are served models, or teams with served models.
 
         Raises:
             MissingExtra: without the extra ``openai``.
-            InvalidInput: for an option that nobody needs, or that cannot be used.
+            InvalidInput: for an option that no policy uses, or a value that cannot be used.
         """
         served = [policy for policy in policies if endpoints_in(policy)]
         if not served:
@@ -110,7 +110,7 @@ class Asking:
                 )
 
     def in_words(self, usage: Usage) -> str:
-        """What was asked so far, in words."""
+        """Usage as text: requests, tokens and cost."""
         words = (
             f"{usage.requests:,} requests, {usage.prompt_tokens:,} + "
             f"{usage.completion_tokens:,} tokens"
@@ -121,7 +121,7 @@ class Asking:
         return words
 
     def sum_up(self, rows: "Sequence[Row]") -> bool:
-        """Say what each model was asked, and whether too many of its replies were cut off."""
+        """Print each model's usage; whether too many replies of a model were cut off."""
         cut = False
         for policy in dict.fromkeys(row.policy for row in rows):
             usages = [row.usage for row in rows if row.policy == policy and row.usage is not None]
@@ -139,5 +139,5 @@ class Asking:
 
 
 def replay_command(out: Path) -> str:
-    """The command that shows a run's episodes."""
+    """The command that shows the episodes of a run."""
     return shlex.join(["logtriage", "replay", str(out), "--open"])

@@ -50,11 +50,11 @@ def serve(
         typer.Option(metavar="FILE", help="Count attempts at sealed incidents in this file."),
     ] = None,
     run: Annotated[
-        str, typer.Option(metavar="NAME", help="The run that has one attempt at each of them.")
+        str, typer.Option(metavar="NAME", help="The run; it has one attempt at each incident.")
     ] = _DEFAULT.run,
     per_address: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Most sessions of one address. Default: half of them."),
+        typer.Option(metavar="N", help="Most sessions of one address. Default: half of all."),
     ] = None,
     proxy: Annotated[
         list[str] | None,

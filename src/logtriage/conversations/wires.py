@@ -96,12 +96,13 @@ def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Me
 
 
 def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
-    """Each turn with its calls. One that a turn has twice was recorded twice, with its id.
+    """Each turn with its calls, without calls that were recorded twice.
 
-    If it has as many answers, it was carried out as often: not every server's ids are unique.
+    A call repeated with its id was recorded twice, unless each repetition has an answer: then it
+    was carried out as often, by a server whose ids are not unique.
     """
     for turn, answers in _turns(messages):
-        answered = Counter(number for one in answers for number in _answered(one))
+        answered = Counter(number for answer in answers for number in _answered(answer))
         known: dict[str, tuple[Any, int]] = {}
         calls: list[Any] = []
         for call in (call for message in turn for call in calls_of(message)):
@@ -120,10 +121,10 @@ def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[Message], li
 def _answered(message: Message) -> Iterator[str]:
     """The ids of the calls that a message answers."""
     content = message.get("content")
-    for one in (message, *(content if isinstance(content, list | tuple) else ())):
-        if isinstance(one, Mapping):
-            named = (one.get(key) for key in ("tool_call_id", "tool_use_id", "call_id"))
-            yield from (one for one in named if isinstance(one, str))
+    for part in (message, *(content if isinstance(content, list | tuple) else ())):
+        if isinstance(part, Mapping):
+            named = (part.get(key) for key in ("tool_call_id", "tool_use_id", "call_id"))
+            yield from (number for number in named if isinstance(number, str))
 
 
 def _wires_of_turn(

@@ -1,6 +1,7 @@
 """Where the key of sealed incidents comes from: the environment, or a file.
 
-Only what stands at the edge asks here; all else is handed its :class:`~logtriage._lib.seal.Seal`.
+Code that gets ids from outside looks the key up here. Other code takes a
+:class:`~logtriage._lib.seal.Seal` as an argument.
 """
 
 import os

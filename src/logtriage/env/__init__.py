@@ -1,8 +1,8 @@
 """Gymnasium environments: one incident at a time on the scalar core, or N on the batched one.
 
 Importing this registers an id for every drawn task: ``logtriage/Cascading-v2`` is the
-benchmark, ``logtriage/Cascading-fog0-v2`` the same without fog. Gymnasium imports it by
-itself where an id is prefixed:
+benchmark, ``logtriage/Cascading-fog0-v2`` the same without fog. Gymnasium imports it by itself for
+an id with the module as its prefix:
 
 >>> import gymnasium
 >>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v2", num_envs=1024)

@@ -1,7 +1,7 @@
-"""Finished episodes that wait for earlier ones: kept at once, since each was paid for.
+"""Finished episodes that wait for earlier ones; kept at once, since asking costs money.
 
-Transcripts stand in their files in the order of the plan. Of episodes that are played side by
-side, one may finish long before it is its turn.
+Transcripts stand in their files in the order of the plan. When episodes are played side by side,
+one may finish long before its turn.
 """
 
 import os
@@ -25,7 +25,7 @@ class Ahead:
     Unscored episodes are not kept: they are played again.
 
     Raises:
-        TranscriptError: naming file and line, for what is no transcript.
+        TranscriptError: naming file and line, for a line that is no transcript.
         InvalidInput: if the file is a link.
         OSError: if it cannot be read or written.
     """
@@ -45,7 +45,7 @@ class Ahead:
     def line(
         self, agent: str, incident: str, play: Callable[[], tuple[Transcript, bytes]]
     ) -> bytes:
-        """The line of an episode: as it was kept, or as ``play`` makes it now."""
+        """The line of an episode: the kept line, or else the line that ``play`` makes now."""
         known = self._lines.get((spelled(agent), incident))
         if known is not None:
             return known
@@ -65,7 +65,7 @@ class Ahead:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Keep nothing more. Without an error every episode stands in its place: none is left."""
+        """Stop keeping. Without an error all episodes are in their places, so remove the file."""
         with self._lock:
             self._open = False
             if kind is None:

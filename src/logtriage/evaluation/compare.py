@@ -193,13 +193,13 @@ def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:
 
 def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:
     cells = (cell for cell in run.planned if (cell.policy, cell.task) == (policy, task))
-    return frozenset(one for cell in cells for one in cell.ids)
+    return frozenset(incident for cell in cells for incident in cell.ids)
 
 
 def _bound(scores: Mapping[str, float], planned: Collection[str]) -> float:
-    found = bound_of(map(scores.get, planned))
-    assert found is not None  # the runs share an incident
-    return found
+    bound = bound_of(map(scores.get, planned))
+    assert bound is not None  # the runs share an incident
+    return bound
 
 
 def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:

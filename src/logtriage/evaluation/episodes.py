@@ -167,9 +167,9 @@ def record_joint_episode(
 ) -> Transcript:
     """:func:`record_episode` of a team; the transcript names the split, and has ticks.
 
-    With ``listening`` it keeps whether roles heeded reports, for which the team is asked
-    once more where one has come up; with ``again`` whether the same question has the same
-    answer, too, which is to be asked of a team that may not be pure.
+    With ``listening`` it keeps whether roles heeded reports: in a tick with a new report, it asks
+    again without the report, for each role that heard it. With ``again`` it also keeps whether
+    the same question gets the same answer; use this for a team that may not be pure.
 
     Raises:
         InvalidInput: if the incident asks for what no role of the split may do.

@@ -96,7 +96,10 @@ def load_run(
     splits = splits_with(manifest.spec.role_split)
     transcripts = {(cell.policy, cell.task): read_cell(directory, cell) for cell in planned}
     grades = {
-        key: tuple(grade_transcript(one, rubric, resolve=incidents, splits=splits) for one in found)
+        key: tuple(
+            grade_transcript(transcript, rubric, resolve=incidents, splits=splits)
+            for transcript in found
+        )
         for key, found in transcripts.items()
     }
     found = {

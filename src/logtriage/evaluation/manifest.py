@@ -40,8 +40,8 @@ class Manifest:
     """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
 
     ``bundle`` is the digest of the recorded incidents that were given, if any; ``players``
-    the fingerprints of the policies and teams that were given, of served models how they are
-    asked; ``environment`` where the episodes are played, if not here; ``seal`` the fingerprint
+    the fingerprints of the policies and teams that were given, and the settings of served
+    models; ``environment`` where the episodes are played, if not here; ``seal`` the fingerprint
     of the key that sealed incidents are drawn with. The world of its tasks is named beside its
     fingerprint, and kept in :data:`WORLD_FILE`, unless it is the default one.
     """

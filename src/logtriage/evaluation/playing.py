@@ -1,4 +1,4 @@
-"""One incident, played by whatever can play it."""
+"""Playing one incident, with a policy or a list of actions."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -13,16 +13,16 @@ from logtriage.transition import play as play_actions
 
 
 def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Action]) -> State:
-    """The state in which a policy leaves an incident, or a list of actions does.
+    """The last state of an incident that a policy or a list of actions plays.
 
-    A policy is its name (``observer``, ``random:7``, ``module:name``), an object with ``act``,
-    or a function from the incident to one. It plays until the incident is closed; a list that
-    ends early leaves it open, and actions after the closing one are not played.
+    A policy is a name (``observer``, ``random:7``, ``module:name``), an object with ``act``, or a
+    function that makes such an object from the incident. It plays until the incident is closed. A
+    list that ends early leaves it open, and actions after the closing action are not played.
 
     Raises:
         UnknownName: for a policy that does not exist, or a service that the incident lacks.
-        InvalidInput: for what is no incident, no policy and no list of actions.
-        PolicyFailure: if the policy raises, or returns what is no action.
+        InvalidInput: for what is no incident, or neither a policy nor a list of actions.
+        PolicyFailure: if the policy raises, or returns something that is no action.
     """
     check_incident(incident)
     if isinstance(policy, str):

@@ -26,7 +26,7 @@ class Recording(Protocol):
 
     @property
     def description(self) -> str:
-        """What tells it from another one of the same name."""
+        """Text that differs from that of another player of the same name."""
 
     def record(self, incident: Incident, agent: str) -> Transcript:
         """The transcript of an episode."""
@@ -102,14 +102,14 @@ def records_of(
     *,
     listening: bool = False,
 ) -> dict[str, Record]:
-    """What records the episodes of each policy of a run, by its name.
+    """The recorder of each policy of a run, by the policy's name.
 
-    With ``listening`` teams that are given are asked whether they heed reports, as built-in
-    ones always are.
+    With ``listening``, teams passed by the caller are asked whether they heed reports, as built-in
+    teams always are.
 
     Raises:
-        UnknownName: for a policy or team that is neither registered nor given.
-        InvalidInput: if a recorder is to play a team, or one that records its own episodes.
+        UnknownName: for a policy or team that is neither registered nor passed.
+        InvalidInput: if a recorder is to play a team, or a player that records its own episodes.
     """
     split, records = spec.role_split, dict[str, Record]()
     if split is not None and recorder is not None:

@@ -88,9 +88,9 @@ def evaluate(
         recordings: players that record their own episodes, by their names in ``spec``, such
             as :class:`logtriage.adapters.served.ServedPlayer`.
         concurrency: how many episodes of ``recordings`` are played at a time, in threads.
-        listening: ask the ``teams``, too, whether they heed reports: in a tick in which one
-            comes up, once more for each role that it reached, and once the very same.
-            Built-in teams are asked in any case.
+        listening: ask the ``teams``, too, whether they heed reports: in a tick with a new
+            report, ask again without it for each role that heard it, and once unchanged.
+            Built-in teams are always asked.
         seal: the key of split ``sealed``; by default that of the variable
             ``LOGTRIAGE_SEAL``. Other splits have none.
 
@@ -115,7 +115,7 @@ def evaluate(
         spec, incidents, factories or {}, teams or {}, recorder, alone, listening=listening
     )
     given = {**(factories or {}), **(teams or {})}
-    # What a directory or a module holds may change, unlike what the registry knows.
+    # A directory or a module may change, unlike the policies of the registry.
     named = [name for name in spec.policies if name not in {**given, **alone} and _changes(name)]
     split = spec.role_split
     given |= {
@@ -154,7 +154,7 @@ def evaluate(
 
 
 def _changes(policy: str) -> bool:
-    """Whether a policy or a team is a trained network, or made by a module of the user's own."""
+    """Whether a policy or a team has a trained network, or comes from a module of the user."""
     players = (policy.removeprefix(f"{CENTRAL}:"), *(player for _, player in roles_of(policy)))
     return has_network(policy) or any(map(is_own, players))
 

@@ -82,14 +82,14 @@ def _interval(mean: float, resampled: NDArray[np.float64]) -> Interval:
 
 
 def bound_of(scores: Iterable[float | None], count: int | None = None) -> float | None:
-    """What a mean of grades is at least: unscored episodes (None) count as 0.
+    """A lower bound of a mean of grades: unscored episodes (None) count as 0.
 
-    ``count`` is how many episodes there should be, where some may be missing. A mean that
-    leaves out what broke off can be raised by breaking off; this one cannot. None without any.
+    ``count`` is the number of planned episodes, if some may be missing. Breaking off episodes can
+    raise a mean that leaves them out, but not this bound. None without any episodes.
     """
-    found = [0.0 if one is None else one for one in scores]
-    episodes = len(found) if count is None else count
-    return fsum(found) / episodes if episodes else None
+    grades = [0.0 if score is None else score for score in scores]
+    episodes = len(grades) if count is None else count
+    return fsum(grades) / episodes if episodes else None
 
 
 def paired_difference(before: Sequence[float], after: Sequence[float]) -> Interval | None:

@@ -41,8 +41,8 @@ def open_run(
 ) -> None:
     """Begin a run in a directory, or check that the one in it is the same run.
 
-    With ``fresh`` a run that is there already is thrown away first, and so is one that never
-    finished an episode; files that are not of that run are never touched.
+    With ``fresh``, a run that is already there is deleted first. A run that never finished an
+    episode is deleted in any case. Files that are not of that run are never touched.
 
     Raises:
         InvalidInput: if the directory holds another run (the message names what
@@ -62,7 +62,7 @@ def open_run(
 
 
 def _has_episodes(directory: Path) -> bool:
-    """Whether a run has anything that could be lost: a mistyped address leaves nothing."""
+    """Whether a run has anything to lose; a run with a mistyped address has nothing."""
     files = [directory / AHEAD_FILE, *(directory / TRANSCRIPTS).glob("*")]
     return any(path.exists() and path.stat().st_size for path in files)
 

@@ -1,7 +1,7 @@
 """What a run amounts to: one row of figures for each policy and task.
 
 Scores come from the grades; the other figures are read from what was played and from
-the truth. Unscored episodes are counted and enter nothing else but the bound of the grade.
+the truth. Unscored episodes enter only their count and the bound of the grade.
 """
 
 from collections.abc import Iterable, Iterator
@@ -53,7 +53,7 @@ class Row:
         episodes: how many were played, unscored ones included.
         unscored: how many of them have no grade.
         grade: mean grade of the scored episodes, with its interval.
-        bound: mean grade over all planned episodes, with 0 for what is unscored or missing.
+        bound: mean grade over all planned episodes, with 0 for each that is unscored or missing.
         solved: share of episodes with a grade of at least :data:`SOLVED`.
         root_cause: share of real faults whose root cause was named.
         severity: share of incidents whose severity was right, where it is known.

@@ -1,4 +1,4 @@
-"""Work spread over threads that mostly wait for others, with results in the order of the work."""
+"""Work on threads that mostly wait for a server; results in the order of the work."""
 
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
@@ -13,10 +13,10 @@ Result = TypeVar("Result")
 def threaded(
     function: Callable[[Chunk], Result], chunks: Sequence[Chunk], threads: int
 ) -> Generator[tuple[Chunk, Result], None, None]:
-    """Each chunk with its result, in the order of the chunks, over at most so many threads.
+    """Each chunk with its result, in the order of the chunks, on at most this many threads.
 
-    No thread begins another chunk once the generator is closed. Nobody waits for those that
-    are under way: an interrupt must not hang on a server that does not answer.
+    Once the generator is closed, no thread begins another chunk, and nobody waits for running
+    chunks: an interrupt must not hang on a server that does not answer.
     """
     waiting: SimpleQueue[tuple[Chunk, Future[Result]]] = SimpleQueue()
     results: list[tuple[Chunk, Future[Result]]] = [(chunk, Future()) for chunk in chunks]
@@ -32,7 +32,7 @@ def threaded(
                 return
             try:
                 future.set_result(function(chunk))
-            except BaseException as error:  # raised where the result is asked for
+            except BaseException as error:  # raised when the result is read
                 future.set_exception(error)
 
     for _ in range(min(threads, len(results))):

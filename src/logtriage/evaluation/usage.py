@@ -10,13 +10,13 @@ import attrs
 
 from logtriage.transcript import Transcript
 
-#: Above this share of cut-off replies, figures say little.
+#: If a larger share of replies is cut off, figures say little.
 TOO_MANY_CUT: Final = 0.1
 
 
 @attrs.frozen
 class Usage:
-    """Counts of a model's replies; those without an answer count nowhere.
+    """Counts of a model's requests; requests without an answer count nowhere.
 
     Attributes:
         requests: answered requests.
@@ -59,7 +59,7 @@ def usage_of(transcripts: Iterable[Transcript]) -> Usage | None:
 
 
 def warning_of_cuts(agent: str, replies: int, share: float | None, limit: str) -> str | None:
-    """What to say if more than :data:`TOO_MANY_CUT` of an agent's replies were cut off.
+    """A warning if more than :data:`TOO_MANY_CUT` of an agent's replies were cut off, else None.
 
     ``limit`` is the option that bounds a reply.
     """

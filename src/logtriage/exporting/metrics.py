@@ -48,7 +48,7 @@ def reading(voice: Figures, service: int, gauge: str, token: str) -> Iterator[Me
     lines = world.readings_at(gauge, tier)
     for line, (_, text) in zip(lines, voice.reading(service, gauge, token), strict=True):
         numbers = NUMBER.findall(text)
-        # No new clients are not told.
+        # What is 0 goes unsaid.
         numbers += ["0"] * (len(line.metrics) - len(numbers))
         for metric, number in zip(line.metrics, numbers, strict=True):
             yield metric.name, metric.unit, float(number)

@@ -44,13 +44,13 @@ __all__ = [
 #: ``batch_major`` is (N, T), one list a row; ``time_major`` (T, N), one tick a row.
 Layout = Literal["batch_major", "time_major"]
 LAYOUTS: Final = ("batch_major", "time_major")
-#: From so many lists on kernels grade them. For fewer it takes longer to load Numba.
+#: Kernels grade batches from this size on. Smaller batches take less time than loading Numba.
 WORTH_A_KERNEL: Final = 64
 
 
 @attrs.frozen(eq=False, repr=False)
 class BatchGrades:
-    """The grades of a batch, row by row what :class:`Grade` says of one.
+    """The grades of a batch; each row agrees with the :class:`Grade` of its list.
 
     ``scores`` (N,) float64. ``gate`` (N,) is the index into ``gate_names`` of the gate
     that holds, ``closing`` (N,) that into :data:`CLOSINGS`; -1 stands for none.
@@ -126,10 +126,10 @@ def grade_batch(
     serves up to 128 actions (16 services) and 63 ticks; more cost more. Every number equals,
     to the last bit, what :func:`grade` says of the state that :func:`play` leads to.
 
-    Kernels grade :data:`WORTH_A_KERNEL` lists and more (extra ``fast``); :func:`grade` itself
-    grades fewer, all lists by a rubric with a rule that has no kernel, and without Numba
-    all there are, with a warning that is given once. Truths of your own, which no incident
-    stands behind, need kernels.
+    Kernels grade batches of :data:`WORTH_A_KERNEL` lists and more (extra ``fast``). :func:`grade`
+    itself grades smaller batches, and all batches by a rubric with a rule that has no kernel.
+    Without Numba it grades everything, and a warning says so once. Truths of your own have no
+    incidents, so they need kernels.
 
     Raises:
         RubricError: under ``logtriage/2`` for a real fault without a price of silence; for
@@ -149,7 +149,7 @@ def grade_batch(
         per_tick = len(role_split)
         _check_roles(by_time, role_split, truths.topology)
     ticks = max(1, -(-len(by_time) // per_tick))
-    # So that what kernels count stays far below the highest number, which stands for none.
+    # Counts in kernels must stay far below the highest number, which stands for none.
     dtype = narrowest(max(truths.ranges.count - 1, 2 * ticks * per_tick + 1))
     if truths.incidents is None:
         check_kernels(rubric)
@@ -239,8 +239,8 @@ def _grade_one_by_one(
     number[MALFORMED] = Malformed("", "no canonical integer")
     lengths = present.sum(axis=0).tolist()
     rows = [
-        _graded(one, [number[act] for act in listed[:length]], rubric, per_tick)
-        for one, listed, length in zip(incidents, by_time.T.tolist(), lengths, strict=True)
+        _graded(incident, [number[act] for act in listed[:length]], rubric, per_tick)
+        for incident, listed, length in zip(incidents, by_time.T.tolist(), lengths, strict=True)
     ]
     columns = {name: np.full(len(rows), np.nan) for name in _names(rubric)}
     for place, row in enumerate(rows):
@@ -249,13 +249,13 @@ def _grade_one_by_one(
     gates = [gate.name for gate in rubric.gates]
     return BatchGrades(
         rubric,
-        np.array([one.score for one in rows], np.float64),
-        np.array([-1 if one.gate is None else gates.index(one.gate) for one in rows], np.int8),
+        np.array([row.score for row in rows], np.float64),
+        np.array([-1 if row.gate is None else gates.index(row.gate) for row in rows], np.int8),
         np.array(
-            [-1 if one.closing is None else CLOSINGS.index(one.closing) for one in rows], np.int8
+            [-1 if row.closing is None else CLOSINGS.index(row.closing) for row in rows], np.int8
         ),
-        np.array([one.ticks for one in rows], np.int32),
-        np.array([one.unplayed for one in rows], np.int32),
+        np.array([row.ticks for row in rows], np.int32),
+        np.array([row.unplayed for row in rows], np.int32),
         columns.__getitem__,
     )
 
@@ -299,7 +299,7 @@ def _check_roles(by_time: Ints, split: RoleSplit, topology: Topology) -> None:
     """Refuse actions (T, N) that are not those of the role whose turn it is."""
     known = all_actions(topology)
     for place, role in enumerate(split.roles):
-        may = np.array([action_name(one) in role.may for one in known])
+        may = np.array([action_name(action) in role.may for action in known])
         own = by_time[place :: len(split)]
         wrong = (own >= 0) & ~may[own]
         if wrong.any():

@@ -1,4 +1,4 @@
-"""``grade_batch`` by kernels: what they are given, and the totals that have no kernel.
+"""``grade_batch`` by kernels: their arguments, and the totals that have no kernel.
 
 Needs the extra ``fast`` (numba).
 """
@@ -32,7 +32,7 @@ from logtriage.grading.truths import Truths
 
 
 def _sums_up(plan: Plan, rubric: Rubric) -> bool:
-    """Whether a kernel can make totals by a plan: one table, and rounding that is binary."""
+    """Whether a kernel computes totals: small tables, and not both discounts and decimals."""
     every = (plan.real, *((plan.benign,) if plan.benign else ()))
     small = all(not one.rest and len(one.table) <= np.iinfo(np.uint16).max for one in every)
     return small and not (rubric.discounts and rubric.digits is not None)
@@ -49,7 +49,7 @@ def grade_compiled(
 ) -> tuple[Floats, Facts, int]:
     """Scores and facts of lists of actions (T, N) of type ``dtype``, unsigned.
 
-    The last is the first incident whose list goes on after its padding, -1 if none does.
+    The integer is the first incident whose list goes on after its padding, or -1.
 
     Raises:
         RubricError: for a real fault without a price of silence, where the rubric asks for one.
@@ -110,7 +110,7 @@ def _totals(
     facts: Facts,
     levels: dict[Measure, Ints],
 ) -> Floats:
-    """The scores (N,) where no kernel makes totals; levels of shares are put in place."""
+    """The scores (N,) without a kernel for totals; fills in the levels of shares."""
     shares = None
     if truths.asked is not None:
         letters = _letters(truths, by_time.dtype.type)
@@ -141,8 +141,8 @@ def _left(discount: Any, truths: Truths, facts: Facts, shares: Shares | None) ->
 
 
 def _powers(most: int) -> Floats:
-    """What 0, 1, ... ``most`` unapproved remedies leave."""
-    return np.array([triage.UNAPPROVED_REMEDY**one for one in range(most + 1)])
+    """The share that 0, 1, ... ``most`` unapproved remedies leave."""
+    return np.array([triage.UNAPPROVED_REMEDY**count for count in range(most + 1)])
 
 
 def _letters(truths: Truths, dtype: Any) -> Letters:
@@ -205,7 +205,7 @@ def _sums(totals: Totals | None, measures: tuple[Measure, ...]) -> Sums:
 
 
 def _finish(rubric: Rubric, truths: Truths, length: int) -> Finish:
-    used = [DISCOUNTS.index(one.factor) for one in rubric.discounts]
+    used = [DISCOUNTS.index(row.factor) for row in rubric.discounts]
     return Finish(
         np.array(used, np.int64),
         truths.silence if UNESCALATED in used else np.empty(0),

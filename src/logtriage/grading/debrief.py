@@ -1,4 +1,4 @@
-"""A grade with its reasons, and how people are told of it: the one wording."""
+"""A grade with its reasons, and the one wording that people read."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum

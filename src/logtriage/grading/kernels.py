@@ -1,9 +1,9 @@
-"""The rules that kernels can grade by, and what each level of a measure earns.
+"""The rules that kernels can grade by, and the score of each level of a measure.
 
-A measure of a history takes few values. So a kernel gives each incident a *level*, a
-small integer, and the score of each level is listed by the functions of
-:mod:`logtriage.grading.criteria`. No score is computed twice in two ways; what kernels
-count is held to the scalar grader by ``property_tests/test_batch_laws.py``.
+A measure of a history takes few values. So a kernel gives each incident a *level*, a small integer,
+and the functions of :mod:`logtriage.grading.criteria` list the score of each level. No score is
+computed in two ways; ``property_tests/test_batch_laws.py`` checks the levels against the scalar
+grader.
 """
 
 from collections.abc import Callable, Mapping

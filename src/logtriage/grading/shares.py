@@ -98,7 +98,7 @@ def share_levels(shares: Shares, levels: Mapping[Measure, Ints]) -> None:
 
 
 def unescalated_shares(shares: Shares, silence: Floats) -> Floats:
-    """What the discount leaves (S,) while teams are unpaged; ``silence`` (N,) if all are."""
+    """The share (S,) left by the discount for unpaged teams; ``silence`` (N,) if all are."""
     unpaged: Floats = (shares.count - shares.paged) / shares.count
     left: Floats = unpaged * silence[shares.rows] + (1.0 - unpaged)
     return left

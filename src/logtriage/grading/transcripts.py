@@ -79,8 +79,8 @@ def grade_transcript(
 ) -> Grade:
     """Grade a transcript; unscored, with its status as cause, unless it is completed.
 
-    Roles share a tick only by a role split that ``splits`` finds by the transcript's name of
-    it: the built-in ones, unless you pass your own (:func:`logtriage.roles.splits.splits_with`).
+    Roles share a tick only as the transcript's role split allows. ``splits`` finds it by its name:
+    built-in splits alone, unless you pass :func:`logtriage.roles.splits.splits_with`.
 
     Raises:
         UnknownName: for a role split that does not exist.
@@ -143,7 +143,7 @@ def grade_jsonl(
     if not isinstance(source, str | Path):
         return _graded(source, grade_line, on_error)
     grades = _graded_file(Path(source), grade_line, on_error)
-    next(grades)  # opens the file now: who calls wants to know that it is missing
+    next(grades)  # opens the file now, so that the caller learns at once that it is missing
     return cast(Iterator[Grade], grades)
 
 
@@ -152,7 +152,7 @@ def _graded_file(
     grade_line: Callable[[Record], Grade],
     on_error: Callable[[TranscriptError], None] | None,
 ) -> Iterator[Grade | None]:
-    """Nothing once the file is open, then its grades."""
+    """Yield None once the file is open, then its grades."""
     with path.open("rb") as stream:
         yield None
         yield from _graded(stream, grade_line, on_error)

@@ -34,8 +34,8 @@ class Truths:
     by ``logtriage/2``. ``rubrics`` are the ids of the rubrics that the incidents are graded by
     where no other is given. ``faults`` says what each asks for where incidents have several;
     the arrays here are then those of all of them together. The arrays must not be changed
-    afterwards. ``incidents`` (N,) are those that :func:`truths_of` read, None for arrays of
-    one's own.
+    afterwards. ``incidents`` (N,) are those that :func:`truths_of` read, None for arrays of your
+    own.
 
     Raises:
         InvalidInput: for arrays of another shape or type, or values out of range.
@@ -100,13 +100,13 @@ class Truths:
         faults, incidents = given.pop("faults"), given.pop("incidents")
         arrays = {name: array[rows] for name, array in given.items()}
         taken = None if faults is None else faults.take(rows)
-        found = Truths(topology, **arrays, rubrics=rubrics, faults=taken)
-        return found if incidents is None else found._read_of(incidents[rows])
+        selected = Truths(topology, **arrays, rubrics=rubrics, faults=taken)
+        return selected if incidents is None else selected._read_of(incidents[rows])
 
     def _read_of(self, incidents: NDArray[np.object_]) -> "Truths":
-        """The same, with the incidents (N,) that the arrays say the truth of.
+        """The same truths with the incidents (N,) that they belong to.
 
-        They are no argument: ``attrs.evolve`` would keep them beside arrays that differ.
+        These are no argument of the class: ``attrs.evolve`` would keep them beside changed arrays.
         """
         object.__setattr__(self, "incidents", incidents)
         return self

@@ -107,11 +107,11 @@ def checked_text(text: object) -> str:
 
 def _action_in(text: str, topology: Topology, may: Kinds) -> Action:
     prose, calls = without_calls(text)
-    found = _answers(prose, "{", _is_action_object)
-    if isinstance(found, str):
-        return Malformed(text, found)
+    answers = _answers(prose, "{", _is_action_object)
+    if isinstance(answers, str):
+        return Malformed(text, answers)
     actions = actions_from_wire(
-        [*(wire_of_text(call, may) for call in calls), *found], topology, may
+        [*(wire_of_text(call, may) for call in calls), *answers], topology, may
     )
     if not actions:
         return Malformed(text, 'no JSON object with a key "action_type" in the reply')
@@ -141,22 +141,22 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
 
 def _plan_in(text: str, topology: Topology) -> list[Action]:
     prose, calls = without_calls(text)
-    found = _answers(prose, "[", _is_plan)
-    if isinstance(found, str):
-        return [Malformed(text, found)]
-    if found and calls:
+    answers = _answers(prose, "[", _is_plan)
+    if isinstance(answers, str):
+        return [Malformed(text, answers)]
+    if answers and calls:
         return [Malformed(text, "a plan and calls in one reply; send exactly one of them")]
     if calls:
         return actions_from_wire([wire_of_text(call, SOLO_KINDS) for call in calls], topology)
-    if not found:
+    if not answers:
         return [_action_in(text, topology, SOLO_KINDS)]
-    if any(plan != found[0] for plan in found[1:]):
-        return [Malformed(text, f"{len(found)} different plans in one reply; send exactly one")]
+    if any(plan != answers[0] for plan in answers[1:]):
+        return [Malformed(text, f"{len(answers)} different plans in one reply; send exactly one")]
     return [
         action_from_wire(one, topology)
         if isinstance(one, Mapping)
         else Malformed(_show(one), 'expected an object with a key "action_type"')
-        for one in found[0]
+        for one in answers[0]
     ]
 
 
@@ -177,9 +177,9 @@ def _is_plan(value: Any) -> bool:
 
 
 def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
-    """The wanted JSON values that start with a bracket, or why there are none to be had.
+    """The wanted JSON values that start with a bracket, or why the reply cannot be read.
 
-    ``text`` has a mark for each call that was in it, of which the same is asked.
+    ``text`` has :data:`ANSWER` for each call that was in it.
     """
     if len(text) > MAX_TEXT:
         return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"

@@ -22,8 +22,8 @@ _NAME: Final = (
     r"think(?:ing)?|thoughts?|reason(?:ing)?|analysis|reflection|scratchpad"
     r"|(?:inner|internal)[_-](?:monologue|thoughts?)"
 )
-#: What opens and closes a thought, by the shape of its marks. Of a pair the second has an
-#: end; who closes a thought has its shape and its name.
+#: Marks that open and close a thought, by their shape. A closing mark has an ``_end`` group; it
+#: closes a thought of the same shape and name.
 _MARK: Final = re.compile(
     # <think>, <THINK>, <thought>, <seed:think>, <think effort="high">
     rf"<[ \t]{{0,4}}(?P<tag_end>/?)[ \t]{{0,4}}(?:[\w.-]{{1,40}}:)?(?P<tag>{_NAME})"
@@ -38,16 +38,16 @@ _MARK: Final = re.compile(
     r"|<\|(?P<inner>inner)_(?:prefix|(?P<inner_end>suffix))\|>"
     r"|<(?P<unused>unused)(?:94|(?P<unused_end>95))>"
     r"|<(?P<gemma>)(?:\|channel>thought|(?P<gemma_end>channel\|>))"
-    # Harmony's <|channel|>analysis: any channel but those that are for others to read
+    # Harmony's <|channel|>analysis: any channel but those that others read
     r"|(?P<harmony><\|channel\|>)(?![ \t]{0,4}(?:final|commentary)\b)",
     re.IGNORECASE,
 )
 _SHAPES: Final = ("tag", "square", "arrow", "bar", "inner", "unused", "gemma")
-#: What ends a channel of Harmony's, the next one among it.
+#: Marks that end a channel of Harmony's; the next channel does, too.
 _CHANNEL_END: Final = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-#: Stands where an action is in a text, once it was read.
+#: Stands in a text for an action that was read.
 ANSWER: Final = "\0"
-#: What has the shape of a mark of a thought, whatever its name.
+#: Marks with the shape of a thought's mark, whatever their name.
 _ODD: Final = re.compile(
     r"<(?P<end>/?)(?P<tag>[A-Za-z][\w.:-]{0,60})"
     r"(?:\s{1,9}[\w:-]{1,40}\s?=\s?(?:\"[^\"<>]{0,99}\"|'[^'<>]{0,99}'|[^\s\"'<>]{1,99})){0,5}"
@@ -56,8 +56,8 @@ _ODD: Final = re.compile(
     r"|◁(?P<arrow>[^◁▷\n]{1,60})▷|\[/(?P<square>[A-Za-z]\w{0,60})\]"
 )
 _ODD_SHAPES: Final = ("tag", "bar", "left", "right", "arrow", "square")
-#: Names of marks that set no thought apart: they hold answers, style a text, stand for what is
-#: to be filled in, or are a chat template's.
+#: Names of marks that set no thought apart: they hold answers, style a text, are placeholders, or
+#: belong to a chat template.
 _HARMLESS: Final = re.compile(
     r"(?:final_?)?answer|final|actions?|output|response|result|solution|json|arguments|parameter"
     r"|invoke|call|command|(?:tool|function)(?:_calls?)?(?:_section|_argument)?(?:_begin|_end)?"
@@ -108,11 +108,11 @@ def _is_end(mark: re.Match[str]) -> bool:
 
 
 def _end_of(text: str, opened: re.Match[str]) -> int | None:
-    """Where the thought that a mark opens is over; None if that never is."""
+    """Where the thought that a mark opens ends; None if it never ends."""
     if opened["harmony"] is not None:
         ended = _CHANNEL_END.search(text, opened.end())
         return None if ended is None else ended.start()
-    shape = next(one for one in _SHAPES if opened[one] is not None)
+    shape = next(name for name in _SHAPES if opened[name] is not None)
     for mark in _MARK.finditer(text, opened.end()):
         if mark[f"{shape}_end"] and mark[shape].lower() == opened[shape].lower():
             return mark.end()
@@ -120,11 +120,11 @@ def _end_of(text: str, opened: re.Match[str]) -> int | None:
 
 
 def odd_mark(text: str) -> str | None:
-    """Why an action in a spoken text may be one that was only thought; None if nothing says so.
+    """Why an action in a spoken text may have been a thought; None if there is no sign of it.
 
-    ``text`` has :data:`ANSWER` where its actions were. A mark of a name that is not known
-    may set a thought apart: a pair with an action in it, a mark before an action that
-    nothing closes, or one after it that closes what the prompt may have opened.
+    ``text`` has :data:`ANSWER` where its actions were. A mark of an unknown name may set a thought
+    apart: a pair with an action between, an open mark before an action, or a closing mark after it,
+    since the prompt may have opened the thought.
     """
     places = [place for place, letter in enumerate(text) if letter == ANSWER]
     if not places:
@@ -155,7 +155,7 @@ def _suspicion(mark: re.Match[str]) -> str:
 
 
 def calls_in(text: str) -> tuple[str, list[TextCall], str | None]:
-    """What a reply says beside its thoughts, the calls in it, and why it cannot be read."""
+    """A reply without its thoughts, the calls in it, and why it cannot be read, if so."""
     said, wrong = spoken(text)
     if wrong is None:
         prose, calls = without_calls(said)

@@ -1,6 +1,6 @@
 """Scripted policies and teams: observation and memory in, action and memory out.
 
-Those that hold a belief load NumPy, and only when they are asked for.
+Policies that hold a belief load NumPy, and only when they are used.
 """
 
 from importlib import import_module
@@ -88,7 +88,7 @@ _BY_BELIEF: Final = {
 
 
 def __dir__() -> list[str]:
-    """What is public, those that load NumPy among it."""
+    """All public names, also of policies that load NumPy."""
     return sorted(__all__)
 
 

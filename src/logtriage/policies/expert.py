@@ -51,7 +51,7 @@ from logtriage.world.vocabulary import LOG
 STEPS: Final = 5
 #: One tick in so many of the horizon is kept in hand: who needs it answers late.
 SPARE: Final = 7
-#: Points of lead over the next team from which the expert pages, from each price of silence on.
+#: The lead in points over the next team that a page needs, from each price of silence on.
 LEADS: Final = {0.2: 0, 0.4: 2, 0.6: 4}
 #: Points of lead from which it asks no more.
 SURE: Final = 12
@@ -236,7 +236,7 @@ def _respond(
     observation: Observation, book: Notebook, role: Role, top: Suspect, lead: int
 ) -> Iterator[Action]:
     """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
-    # Some pages go to a team of the topology, whoever owns the service.
+    # Some faults belong to a fixed team of the topology, whoever owns the service.
     pages = world_of(observation).pages(top.kind, observation.topology)
     known = observation.directory or pages is not None
     price = observation.price_of_silence

@@ -106,7 +106,9 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
     return Notebook(
         lines=(*book.lines, *lines),
         readings=tuple(readings),
-        alerts=tuple(Sign(one.service, ALERT, titles[one.name]) for one in observation.alerts),
+        alerts=tuple(
+            Sign(alert.service, ALERT, titles[alert.name]) for alert in observation.alerts
+        ),
         changes=tuple(
             Sign(one.service, CHANGE, one.token)
             for one in observation.changes

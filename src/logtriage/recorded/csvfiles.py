@@ -1,4 +1,4 @@
-"""Reading CSV files: those that people can mend, and those that are damaged for good.
+"""Reading CSV files: files that users can mend, and published files that stay damaged.
 
 :func:`read_rows` and :func:`read_records` refuse the first bad record and name its line.
 :func:`read_sound_rows` uses every row or counts it with the reason why not.
@@ -26,11 +26,11 @@ def read_rows(path: Path, name: str, errors: str = "strict") -> Iterator[tuple[s
     """Each row with the place where it begins, ``name:line``.
 
     A row may span lines where a field is quoted, as RFC 4180 has it. Empty lines are left out.
-    ``errors`` says what becomes of bytes that are not UTF-8, as of :meth:`bytes.decode`.
+    ``errors`` is that of :meth:`bytes.decode`, for bytes that are not UTF-8.
 
     Raises:
-        BundleError: naming ``name`` and line, if the file is damaged, is not UTF-8, or has a
-            line of more than :data:`MAX_LINE` bytes.
+        BundleError: naming ``name`` and line, if the file is damaged, is not UTF-8, or has a line
+            of more than :data:`MAX_LINE` bytes.
     """
     line = 1
     rows = csv.reader(_lines(path, name, errors), strict=True)
@@ -108,8 +108,8 @@ def _lines(
 ) -> Iterator[str]:
     """The lines as text, each with its end.
 
-    A line that is too long is an error; with ``too_long`` its number is passed on, and the
-    line is empty.
+    A line that is too long is an error. With ``too_long`` it is empty instead, and its number goes
+    to ``too_long``.
     """
     number = 0
     try:

@@ -1,4 +1,4 @@
-"""Finding the files of an import: nothing outside of its folder, and no file by half its name."""
+"""Finding the files of an import: only inside of its folder, and only by the full name."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What an import leaves out: every row is used, or counted with the reason why not."""
+"""Rows that an import leaves out: every row is used, or counted with the reason."""
 
 from pathlib import Path
 

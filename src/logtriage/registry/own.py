@@ -12,7 +12,7 @@ from logtriage.incident import Incident
 from logtriage.policies import Player, Policy, PolicyFactory, RoleFactory
 from logtriage.roles import Role, RoleSplit
 
-#: What has a meaning of its own before a colon, and so is no module.
+#: Words with a meaning of their own before a colon, so no modules.
 _TAKEN: Final = frozenset(
     {"central", "constant", "net", "observer", "openai", "random", "random_questions"}
 )
@@ -26,10 +26,10 @@ def is_own(spec: str) -> bool:
 
 
 def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
-    """The factory of ``module:name``: a policy, or what makes one.
+    """The factory of ``module:name``: a policy, or a class or function that makes a policy.
 
-    What makes one is called with the incident, or without anything if it takes nothing.
-    ``known`` are the policies that may be meant where there is no such module.
+    A class or function is called with the incident, or without arguments if it takes none.
+    ``known`` are the policies to suggest if there is no such module.
 
     Raises:
         InvalidInput: if there is no such object, or it makes no policy.
@@ -39,25 +39,25 @@ def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
         return _OwnPolicy(spec, maker)
     if not callable(maker) or not (_takes(maker, 1) or _takes(maker, 0)):
         raise InvalidInput(
-            f"{spec}: expected a policy (an object with act), or what makes one of an incident, "
-            f"got {kind_of(maker)}"
+            f"{spec}: expected a policy (an object with act), or a class or function that makes "
+            f"a policy of an incident, got {kind_of(maker)}"
         )
     return _OwnPolicy(spec, maker)
 
 
 def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
-    """The factory of ``module:name``: what makes the policy of a role.
+    """The factory of ``module:name``: a class or function that makes the policy of a role.
 
     It is called with the incident, the role split and the role.
 
     Raises:
-        InvalidInput: if there is no such object, or it cannot be called so.
+        InvalidInput: if there is no such object, or it cannot be called with three arguments.
     """
     maker = _imported(spec, "policy of a role", known)
     if not callable(maker) or not _takes(maker, 3):
         raise InvalidInput(
-            f"{spec}: expected what makes a policy of an incident, a role split and a role, "
-            f"got {kind_of(maker)}"
+            f"{spec}: expected a class or function that makes a policy of an incident, a role "
+            f"split and a role, got {kind_of(maker)}"
         )
     return _OwnRole(spec, maker)
 
@@ -101,12 +101,12 @@ def _imported(spec: str, what: str, known: Iterable[str]) -> Any:
 
 
 def _acts(value: object) -> bool:
-    """Whether an object, and not its class alone, has ``act``."""
+    """Whether an object itself has ``act``; a class with ``act`` does not count."""
     return not isinstance(value, type) and hasattr(value, "act")
 
 
 def _takes(maker: Any, count: int) -> bool:
-    """Whether something can be called with so many arguments."""
+    """Whether something can be called with this many arguments."""
     try:
         signature(maker).bind(*[None] * count)
     except TypeError:

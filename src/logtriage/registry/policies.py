@@ -54,7 +54,7 @@ POLICY_HELP: Final = {
     f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
     "constant:classify_severity=P1,escalate=sre-team,resolve",
     f"{ENDPOINT}:MODEL": "a model behind an endpoint, for eval; see --base-url",
-    "module:name": "your own: a policy, or what makes one; importing the module runs it",
+    "module:name": "your own policy, or a function that makes it; importing the module runs it",
 }
 
 
@@ -148,7 +148,7 @@ def make_policy(spec: str) -> PolicyFactory:
 
     Factories can be pickled, so that they travel to worker processes.
 
-    ``module:name`` is a policy of the user's own, or what makes one.
+    ``module:name`` is the user's own policy, or a class or function that makes it.
 
     Raises:
         UnknownName: for a policy that does not exist.

@@ -136,7 +136,7 @@ def make_team(
     ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer``
     and ``random[:SEED]`` play single roles, too. ``central:POLICY`` puts any policy of
     :func:`make_policy` in control of them, and ``ROLE=POLICY,...`` names a policy for each.
-    ``module:name`` is what makes the policy of a role, of incident, split and role.
+    ``module:name`` makes the policy of a role from the incident, the split and the role.
     ``roles`` are policies that the registry does not know, by their names; a name alone
     plays all roles. Factories can be pickled, if those in ``roles`` can.
 

@@ -75,13 +75,13 @@ def system_prompt(
 
     Services, how its world behaves, severity, runbook, paging, grading, actions.
     ``reply`` is how the agent is told to answer; with ``tools`` the actions are left to
-    the schemas of :mod:`logtriage.conversations.tools`. With a ``split`` it is the prompt of
-    its ``role``, who plays together with the others.
+    the schemas of :mod:`logtriage.conversations.tools`. With a ``split``, it is the prompt of its
+    ``role``, which plays with the other roles.
 
     Raises:
         UnknownName: for a role that the split does not have.
-        InvalidInput: for a split without a role, a role without a split, or a split of which
-            no role may do what the incident asks for.
+        InvalidInput: for a split without a role, a role without a split, or a split in which no
+            role may do what the incident asks for.
     """
     check_incident(incident)
     world = incident.telemetry

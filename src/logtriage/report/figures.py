@@ -21,7 +21,7 @@ BINS: Final = 20
 class Cell:
     """What the plots show of one policy on one task, in means over scored episodes.
 
-    ``bound`` is the mean grade with 0 for what is unscored or missing.
+    ``bound`` is the mean grade with 0 for each episode that is unscored or missing.
     ``shares`` of the episodes by score, ``gated`` their part that a gate set to zero
     (all in the first bin); ``points`` by criterion as they count, ``lost`` the points
     that gates and discounts took; ``places`` the share of each place of the declared root

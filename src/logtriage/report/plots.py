@@ -138,7 +138,7 @@ def _style() -> Iterator[None]:
 
 
 def _mean_of(cell: Cell) -> str:
-    """The mean, and its bound where that is another figure."""
+    """The mean, and its bound if it differs."""
     mean, bound = number(cell.mean, 2), number(cell.bound, 2)
     return mean if mean == bound else f"{mean} (≥ {bound})"
 

@@ -87,8 +87,8 @@ class Role:
             and changes, and may request them; of all services if none is named. The edge
             panel, the directory, notes and what others did belong to no part.
         words: what a numeric agent in this role may report, if it may report: groups of
-            :data:`~logtriage.roles.words.WORD_GROUPS`, and words of one's own, such as
-            ``ask triage``.
+            :data:`~logtriage.roles.words.WORD_GROUPS`, and words of your own, such as ``ask
+            triage``.
         delay: extra ticks until it hears what others declared and reported.
         loss: how many of 100 reports of others never reach it.
         budget: how many requests it may make in an incident; None for any number.
@@ -222,7 +222,7 @@ def may_ask(role: Role, action: Action, topology: Topology) -> bool:
 
 
 def as_allowed(action: Action, role: Role, topology: Topology, left: int | None) -> Action:
-    """The action, if the role may ask for what it asks for; or else a malformed one.
+    """The action, if the role may make that request, or else a malformed action.
 
     ``left`` is how many requests it may still make; None for any number.
     """

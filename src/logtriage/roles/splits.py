@@ -166,5 +166,5 @@ def get_role_split(name: str) -> RoleSplit:
 
 
 def splits_with(own: RoleSplit | None) -> Callable[[str], RoleSplit]:
-    """:func:`get_role_split`, which finds ``own`` by its name, too."""
+    """A :func:`get_role_split` that also finds ``own`` by its name."""
     return lambda name: own if own is not None and name == own.name else get_role_split(name)

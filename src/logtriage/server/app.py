@@ -26,7 +26,7 @@ from logtriage.server.settings import Settings
 #: ours know sessions.
 _REPLACED: Final = ("/reset", "/step", "/state")
 _MCP: Final = "/mcp"
-#: So many fields are named in one error, in so many characters each.
+#: Most fields that an error names, and most characters of each.
 TOLD_ERRORS: Final = 3
 LONGEST_ERROR: Final = 200
 _WEB_VARIABLE: Final = "ENABLE_WEB_INTERFACE"
@@ -107,8 +107,8 @@ async def _bad_fields(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ValidationError | RequestValidationError)
     rows = error.errors()
     told = [
-        f"{'.'.join(map(str, one['loc'])) or 'action'}: {one['msg']}"[:LONGEST_ERROR]
-        for one in rows[:TOLD_ERRORS]
+        f"{'.'.join(map(str, row['loc'])) or 'action'}: {row['msg']}"[:LONGEST_ERROR]
+        for row in rows[:TOLD_ERRORS]
     ]
     if len(rows) > TOLD_ERRORS:
         told.append(f"and {len(rows) - TOLD_ERRORS} more")

@@ -49,7 +49,7 @@ class HttpConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read it; what that costs is charged to the request that comes of it."""
+        """Read it, and charge the cost to the request that it becomes."""
         begin = thread_time()
         super().data_received(data)
         self._toll.add(thread_time() - begin)
@@ -102,7 +102,7 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def handle_connect(self, event: Any) -> None:
-        """A handshake: what the connection costs is charged to its session."""
+        """A handshake; the cost of the connection is charged to its session."""
         super().handle_connect(event)
         if not self.close_sent:
             self.scope["state"][TOLL] = self._toll

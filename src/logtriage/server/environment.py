@@ -91,7 +91,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     ) -> TriageObservation:
         """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
 
-        Or ``fork``, the handle of an open episode of the same client, which goes on apart from it;
+        Or ``fork``: continue a copy of an open episode of the same client, named by its handle;
         rewards count from there. With ``view`` true, every observation carries its structured
         form, too; with ``show_id`` true, the incident's id.
 

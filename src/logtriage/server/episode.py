@@ -27,7 +27,7 @@ from logtriage.world.model import World
 
 #: How names of incidents begin that say nothing.
 HIDDEN: Final = "hidden-"
-#: The address whose request or message is handled.
+#: The client address of the current request or message.
 OWNER: ContextVar[str] = ContextVar("owner", default="")
 
 
@@ -65,7 +65,7 @@ class Gate:
             raise ShuttingDown("the server is shutting down and begins no new episode; try again")
 
     def fork(self, handle: str) -> "Episode":
-        """A fork of the open episode with that handle, for its owner.
+        """A fork of the owner's open episode with that handle.
 
         Raises:
             InvalidInput: if forks are not allowed, or the owner has no such episode open.
@@ -74,9 +74,9 @@ class Gate:
         """
         self.allow_fork()
         owner = OWNER.get()
-        for one in self._running:
-            if one.handle == handle and one.owner == owner:
-                return one.fork()
+        for episode in self._running:
+            if episode.handle == handle and episode.owner == owner:
+                return episode.fork()
         raise InvalidInput("fork: no open episode of yours has this handle; its state tells it")
 
     def allow_fork(self) -> None:
@@ -101,7 +101,7 @@ class Episode:
     """The state of one episode, with what its last step earned.
 
     Attributes:
-        id: what its client calls it, or a name made here.
+        id: the client's name for it, or a name made here.
         handle: the secret by which its owner forks it.
         owner: the address that began it.
         name: what the incident is called in all that is told of the episode. An id says
@@ -149,7 +149,7 @@ class Episode:
 
         Raises:
             EpisodeOver: if the episode is closed.
-            SealError: if the end of a sealed one cannot be written down: then it goes on.
+            SealError: if the end of a sealed episode cannot be written down; it then stays open.
         """
         state = transition(self.state, action)
         if state.is_closed and state.incident.seal is not None:
@@ -161,7 +161,7 @@ class Episode:
             self._gate.end(self)
 
     def fork(self) -> "Episode":
-        """The same episode once more, under an id of its own; they part from here on.
+        """A copy of the episode with its own id; both continue independently.
 
         Raises:
             InvalidInput: if the server forks no episodes.

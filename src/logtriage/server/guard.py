@@ -1,8 +1,8 @@
-"""What stands before the application: who may enter, how much, how fast, for how long.
+"""Access and limits in front of the application: clients, sizes, rates, time limits.
 
-A plain ASGI middleware. Who it is, how much and whose turn it is are settled before anything
-is read of a body or a message. A refused WebSocket message is answered with an error message
-of the protocol, and the session goes on.
+A plain ASGI middleware. It checks the client, the size and the turn before it reads a body or a
+message. A refused WebSocket message is answered with an error message of the protocol, and the
+session goes on.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ OPEN_PATHS: Final = ("/health",)
 BODY: Final = "body"
 #: Under this name the state of a scope holds what its connection has cost so far.
 TOLL: Final = "toll"
-#: A WebSocket message of more characters is slow work, as is any reset.
+#: A WebSocket message of more characters than this is slow work, as is any reset.
 SHORT: Final = 1_024
 #: What belongs to the library's web interface is not ours to read.
 _WEB: Final = "/web"
@@ -51,7 +51,9 @@ class Guard:
 
     def __init__(self, app: Asgi, settings: Settings, gate: Gate, kinds: Kinds) -> None:
         self._app, self._settings, self._gate = app, settings, gate
-        self._kinds = {name: one for name, one in kinds.items() if name != "mcp" or settings.mcp}
+        self._kinds = {
+            name: fields for name, fields in kinds.items() if name != "mcp" or settings.mcp
+        }
         token = settings.token
         self._credentials = None if token is None else f"Bearer {token}".encode()
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
@@ -125,7 +127,7 @@ class Guard:
             leave()
 
     async def _answered(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
-        """Read the body of a request whose turn it is, and let the application answer it."""
+        """Read the body of a request in its turn, and let the application answer it."""
         if body and not (self._settings.web and scope["path"].startswith(_WEB)):
             try:
                 value = read_object(body, self._settings.max_message)
@@ -286,7 +288,7 @@ class Guard:
 
 
 def _leaving(leave: Callable[[], None], send: Send) -> Send:
-    """Send, but end the turn first: it does not wait for a client that takes no answer."""
+    """Send, but end the turn first, so that no turn waits for a slow reader."""
 
     async def answer(message: Message) -> None:
         leave()

@@ -165,7 +165,7 @@ def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
 def settings_of_environment() -> Settings:
     """The settings of a container.
 
-    ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, the token, the seal, and for that
+    ``HOST`` (0.0.0.0), ``PORT`` (8000), ``MAX_SESSIONS``, the token, the seal, and for a seal
     ``LOGTRIAGE_LEDGER`` (a path) and ``LOGTRIAGE_RUN``.
 
     Raises:

@@ -2,8 +2,8 @@
 
 The ledger is a file of JSON lines that is only appended to, and outlives the server. An
 attempt is on the disk before its first screen leaves the server, so neither a crash nor a
-restart gives a second one. What was played stands in it, too: reasons are graded from there
-once the run is closed.
+restart gives a second one. It also holds the actions played, from which episodes are graded with
+reasons once the run is closed.
 """
 
 import json
@@ -25,12 +25,12 @@ RUN_VARIABLE: Final = "LOGTRIAGE_RUN"
 #: The status of an attempt that nobody finished.
 UNFINISHED: Final = "the attempt was not finished"
 _RUN: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
-#: How every line begins: a last line that a crash cut short is known by it.
+#: The beginning of every line; it identifies a last line that a crash cut short.
 _BEGIN: Final = b'{"run": '
 
 
 def check_run(name: str) -> str:
-    """The name of a run.
+    """Check and return the name of a run.
 
     Raises:
         InvalidInput: saying what a name may hold.
@@ -90,7 +90,7 @@ class Ledger:
         ``world`` is that of its world, if it is not the default one.
 
         Raises:
-            SealError: if the run has had it, or if it cannot be written down.
+            SealError: if the run has had this attempt, or if it cannot be written down.
         """
         if (seal, incident_id) in self._begun:
             raise SealError(
@@ -102,7 +102,7 @@ class Ledger:
         self._begun.add((seal, incident_id))
 
     def end(self, transcript: Transcript) -> None:
-        """Write down what was played.
+        """Write down the transcript of an attempt.
 
         Raises:
             SealError: if it cannot be written down.
@@ -110,7 +110,7 @@ class Ledger:
         self._append({"transcript": unstructure_transcript(transcript)})
 
     def close_run(self) -> list[Transcript]:
-        """Close the run for good; what was played in it, in the order of the attempts.
+        """Close the run for good, and return its transcripts in the order of the attempts.
 
         Raises:
             SealError: if it cannot be written down.
@@ -133,7 +133,7 @@ class Ledger:
             ) from None
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Every line. A last one that was cut short is removed: nothing came of it."""
+        """Every line. Remove a last line that was cut short, since nothing was served for it."""
         content = self._path.read_bytes()
         *lines, rest = content.split(b"\n")
         rows = [self._row(number, line) for number, line in enumerate(lines, start=1)]
@@ -153,7 +153,7 @@ class Ledger:
         try:
             row = json.loads(line)
             texts = [row["run"], *([row["seal"], row["incident"]] if "incident" in row else [])]
-            if not all(isinstance(one, str) for one in texts):
+            if not all(isinstance(text, str) for text in texts):
                 raise TypeError("run, seal and incident must be strings")
             if "transcript" in row:
                 structure_transcript(row["transcript"])
@@ -168,7 +168,7 @@ class Ledger:
 
 def _transcripts(rows: list[dict[str, Any]]) -> Iterable[Transcript]:
     played = [structure_transcript(row["transcript"]) for row in rows if "transcript" in row]
-    by_attempt = {(one.seal, one.incident): one for one in played}
+    by_attempt = {(transcript.seal, transcript.incident): transcript for transcript in played}
     for row in rows:
         if "incident" in row:
             seal, incident = row["seal"], row["incident"]

@@ -1,4 +1,4 @@
-"""Reading what strangers send: strict JSON of bounded size and structure."""
+"""Reading messages of strangers: strict JSON of bounded size and structure."""
 
 import json
 import re
@@ -20,8 +20,8 @@ _NO_BRACKET: Final = b","
 _DEPTH: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
-#: The kinds of messages, and the fields of the data of each: None if it has no data, and
-#: an empty tuple if its data may have any.
+#: The kinds of messages, each with the fields of its data: None if it has no data, and an empty
+#: tuple if any field is allowed.
 Kinds = Mapping[str, tuple[str, ...] | None]
 
 
@@ -47,7 +47,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
     """Read one JSON object as RFC 8259 has it: no NaN, no infinities, no lone surrogates.
 
-    Nothing is decoded before a scan of the bytes has bounded its structure.
+    A scan of the bytes bounds the structure before anything is decoded.
 
     Raises:
         TooLarge: if it has more than ``limit`` bytes.
@@ -75,7 +75,7 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
 
 
 def check_structure(raw: bytes) -> None:
-    """See that the brackets and commas outside of strings are few, and nest little.
+    """Refuse too many brackets and commas outside of strings, and too deep nesting.
 
     Raises:
         InvalidInput: naming the limit.
@@ -93,7 +93,7 @@ def check_structure(raw: bytes) -> None:
 
 
 def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
-    """The kind of a message, whose fields are all known. Their types are for others to check.
+    """The kind of a message; all its fields must be known. Types are checked elsewhere.
 
     Raises:
         Misshapen: of bounded length, whatever was sent.
@@ -117,13 +117,13 @@ def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
     return kind
 
 
-def check_fields(given: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """See that every field is known; an error names one of those that are not.
+def check_fields(fields: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse unknown fields; the error names one of them.
 
     Raises:
         InvalidInput: of bounded length, however many and long the fields are.
     """
-    unknown = [name for name in given if name not in known]
+    unknown = [name for name in fields if name not in known]
     if not unknown:
         return
     more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""

@@ -88,5 +88,5 @@ class TriageState(State):
     )
     score: float | None = Field(default=None, description="The final score; once closed")
     fork: str | None = Field(
-        default=None, description="What a reset forks it by; on a server that forks episodes"
+        default=None, description="The handle for a fork, if the server forks episodes"
     )

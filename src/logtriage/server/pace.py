@@ -1,10 +1,10 @@
 """How fast, and who comes next: token buckets, and turns that are fair by client.
 
-All clients share one event loop. What one message or request makes the loop do is a
-*turn*, and its CPU seconds are charged to the client. Whoever has used no more than a fair
-share lately takes a turn at once. All others queue in one lane, one at a time; whoever
-used least goes first, and the lane rests after each turn while others pass beside it: those
-within their share, and those whose turns are far shorter than the one that it rests for.
+All clients share one event loop. The work for one message or request is a *turn*, and the client is
+charged for its CPU seconds. A client that has lately used no more than a fair share takes a turn at
+once. All others wait in one lane, which takes one turn at a time, that of the client with the least
+use first. After each turn the lane rests. Meanwhile others pass: clients within their share, and
+clients whose turns are far shorter than the turn that the lane rests for.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from math import exp, inf
 from time import monotonic, thread_time
 from typing import Final
 
-#: Use is remembered for about so many seconds.
+#: Use fades with this time constant, in seconds.
 MEMORY: Final = 4.0
-#: After so many seconds without a turn, nothing of it is left.
+#: After this many seconds without a turn, a part is forgotten.
 _FORGET: Final = 4 * MEMORY
 #: More than this multiple of a fair share sends a client to the lane.
 AHEAD: Final = 1.25
@@ -24,23 +24,23 @@ AHEAD: Final = 1.25
 REST: Final = 2.0
 #: A turn shorter by this factor does not wait while the lane rests.
 SHORTER: Final = 8.0
-#: It rests no longer than this multiple of what others used beside it meanwhile, so that
-#: whoever uses little does not keep it from working.
+#: It rests no longer than this multiple of what others have used since its last turn, so that
+#: clients with little use do not hold it up.
 BESIDE: Final = 4.0
 #: Seconds that the lane rests at least and at most.
 SHORTEST_REST, LONGEST_REST = 0.001, 0.5
 #: Seconds charged for each byte that is read.
 BYTE: Final = 2e-8
-#: Seconds charged for a request beside its turn: it is taken in, and its answer sent.
+#: Seconds charged for a request on top of its turn, for receiving it and sending the answer.
 REQUEST: Final = 5e-4
 #: Seconds charged for a new session, whose environment is made on another thread.
 SESSION: Final = 3e-3
 
-#: Among so few parts, a part that used less than this much of a fair share does not count.
+#: With at most this many parts, a part below this multiple of a fair share does not count.
 _FEW, _LITTLE = 16, 0.1
-#: A long turn counts this much less with each shorter one after it.
+#: The memory of a long turn shrinks by this factor with each shorter turn after it.
 _FADE: Final = 0.9
-#: What connections used that are gone.
+#: The part with the use of closed connections.
 _LEFT: Final = "left behind"
 #: Addresses whose unpaid costs are remembered.
 _DEBTORS: Final = 4_096
@@ -68,40 +68,40 @@ class Bucket:
 
 
 class Toll:
-    """Seconds that a connection cost before it asked for anything."""
+    """Seconds that a connection has cost and that are not yet charged."""
 
     def __init__(self) -> None:
         self._seconds = 0.0
 
     def add(self, seconds: float) -> None:
-        """The connection has cost more."""
+        """Add to the cost of the connection."""
         self._seconds += seconds
 
     def collect(self) -> float:
-        """The seconds since the last time."""
+        """The seconds since the last call."""
         seconds, self._seconds = self._seconds, 0.0
         return seconds
 
 
 class Share:
-    """Seconds that were used lately, by all together and by each part."""
+    """Seconds used lately, in total and by each part."""
 
     __slots__ = ("_at", "_dear", "_parts", "_seconds")
 
     def __init__(self) -> None:
         self._at = self._seconds = self._dear = 0.0
-        # In the order of use: the part that was quiet for longest comes first.
+        # In the order of use: the longest unused part comes first.
         self._parts: OrderedDict[Hashable, Share] = OrderedDict()
 
     def lately(self, now: float) -> float:
-        """The seconds, those of a while ago counted less."""
+        """The seconds used; older use counts less."""
         if now > self._at:
             self._seconds *= exp((self._at - now) / MEMORY)
             self._at = now
         return self._seconds
 
     def charge(self, path: Path, seconds: float, now: float) -> None:
-        """A part has used so many."""
+        """Charge a part for this many seconds."""
         self._seconds = self.lately(now) + seconds
         if not path:
             self._dear = max(seconds, _FADE * self._dear)
@@ -113,14 +113,14 @@ class Share:
             self._parts.popitem(last=False)
 
     def dear(self, path: Path) -> float:
-        """About the longest of the last charges to a part; that of an unknown one is infinite."""
+        """About the longest of the last charges to a part; infinite for an unknown part."""
         part: Share | None = self
         for name in path:
             part = None if part is None else part._parts.get(name)
         return inf if part is None else part._dear
 
     def rename(self, path: Path, name: Hashable, now: float) -> None:
-        """What a part used is now another's, beside what that has used itself."""
+        """Move the use of a part to the part ``name``, which adds it to its own."""
         part = self._parts.get(path[0])
         if part is None:
             return
@@ -135,9 +135,9 @@ class Share:
         self._parts[name] = other
 
     def ratio(self, path: Path, now: float) -> float:
-        """What a part used by its fair share: 1 if all parts used the same.
+        """The use of a part divided by its fair share: 1 if all parts used the same.
 
-        The largest ratio along the path counts. A part that has nobody beside it has 0.
+        The largest ratio along the path counts. A part without other parts beside it has 0.
         """
         part = self._parts.get(path[0]) if path else None
         if part is None:
@@ -145,9 +145,9 @@ class Share:
         within = part.ratio(path[1:], now)
         count, whole = len(self._parts), self.lately(now)
         if count <= _FEW:
-            # Of few parts, those that hardly use anything take no share from the others.
+            # If there are few parts, idle ones take no share from the others.
             least = _LITTLE * whole / count
-            count = sum(one.lately(now) >= least for one in self._parts.values())
+            count = sum(share.lately(now) >= least for share in self._parts.values())
         if count <= 1 or whole <= 0:
             return within
         return max(within, part.lately(now) * count / whole)
@@ -156,9 +156,9 @@ class Share:
 class Turns:
     """Who comes next: short messages and slow work, each with shares of its own.
 
-    Slow work (requests, resets, long messages, new sessions) has its own shares: whoever
-    plays fast in short messages is not late with a reset for it. ``guests`` have shown no
-    token and always queue in the lane.
+    Slow work (requests, resets, long messages, new sessions) has its own shares, so that a client
+    with many short messages does not wait longer for a reset. Guests have shown no token and always
+    wait in the lane.
     """
 
     def __init__(
@@ -170,20 +170,20 @@ class Turns:
         self._short, self._slow, self._guests = Share(), Share(), Share()
         self._spent = 0.0
         self._taken = False
-        # Seconds that others used beside the lane since its last turn, and of rest that it owes.
+        # Seconds that others used since the lane's last turn, and seconds of rest still due.
         self._beside = self._owed = 0.0
-        # While the lane rests: whoever takes shorter turns than this does not wait for it.
+        # While the lane rests, clients with shorter turns than this do not wait.
         self._resting = 0.0
-        # By address, what connections cost that are gone and asked for nothing more.
+        # By address, the uncharged cost of closed connections.
         self._unpaid: OrderedDict[str, float] = OrderedDict()
         self._waiting: list[tuple[Share, Path, asyncio.Future[None]]] = []
 
     async def take(
         self, path: Path, *, slow: bool, guest: bool = False, cost: float = 0.0
     ) -> Callable[[], None]:
-        """Wait for a turn; what is returned ends it, and may be called twice.
+        """Wait for a turn; the returned function ends it, and may be called twice.
 
-        ``cost`` are seconds that the client has used already.
+        ``cost`` is in seconds that the client has used already.
         """
         share = self._guests if guest else self._slow if slow else self._short
         now = self._clock()
@@ -203,16 +203,16 @@ class Turns:
         return self._turn(share, path, lambda seconds: self._release(cost + seconds))
 
     def arrive(self, address: str, connection: Hashable) -> float:
-        """A connection takes over what others of its address left behind, and what they owe.
+        """A new connection takes over the use of the closed ones; the cost that they left unpaid.
 
-        Whoever goes and comes again is not new.
+        So a client that reconnects does not count as new.
         """
         for share in (self._short, self._slow):
             share.rename((address, _LEFT), connection, self._clock())
         return self._unpaid.pop(address, 0.0)
 
     def depart(self, address: str, connection: Hashable, cost: float) -> None:
-        """A connection is gone, and leaves what it used behind; ``cost`` is still to be paid."""
+        """A connection is closed: keep its use for its address; ``cost`` is not yet charged."""
         self._unpaid[address] = self._unpaid.pop(address, 0.0) + cost
         if len(self._unpaid) > _DEBTORS:
             self._unpaid.popitem(last=False)
@@ -228,7 +228,7 @@ class Turns:
                 return
             inside = False
             now = self._clock()
-            # Turns of others may have passed while this one waited for something.
+            # Other turns may have run while this turn awaited something.
             seconds = max(0.0, self._meter() - used - (self._spent - before))
             self._spent += seconds
             share.charge(path, seconds, now)
@@ -251,10 +251,10 @@ class Turns:
 
     def _next(self) -> None:
         self._resting = 0.0
-        self._waiting = [one for one in self._waiting if not one[2].done()]
+        self._waiting = [waiting for waiting in self._waiting if not waiting[2].done()]
         self._taken = bool(self._waiting)
         if self._waiting:
             now = self._clock()
-            one = min(self._waiting, key=lambda one: one[0].ratio(one[1], now))
-            self._waiting.remove(one)
-            one[2].set_result(None)
+            first = min(self._waiting, key=lambda waiting: waiting[0].ratio(waiting[1], now))
+            self._waiting.remove(first)
+            first[2].set_result(None)

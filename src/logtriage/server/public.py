@@ -1,9 +1,9 @@
-"""What leaves the server, by name: a field that is not listed here stays.
+"""The fields that leave the server, by name: a field that is not listed here stays.
 
-While an episode is open, its grade is the score alone, which the rewards add up to: the
-criteria and their reasons, the gate, the fault kind and the digest all tell the truth of
-the incident, or let it be looked up. Of a sealed incident no more leaves at the end, either:
-its reasons are held back until the run is closed.
+While an episode is open, its grade is the score alone, which is the sum of the rewards. The
+criteria and their reasons, the gate, the fault kind and the digest all tell the truth of the
+incident, or let anybody look it up. The grade of a sealed incident has no more fields at the end,
+either, until the run is closed.
 """
 
 from collections.abc import Mapping
@@ -39,10 +39,10 @@ IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 
 
 def public_grade(state: State, *, unplayed: int = 0, name: str | None = None) -> dict[str, Any]:
-    """The grade of a state as JSON data, as far as it may be told now.
+    """The grade of a state as JSON data, with the fields that may leave now.
 
-    ``name`` stands for the incident's id where that is not to be told. That of a sealed
-    incident has the fingerprint of its ``seal`` instead of the reasons.
+    ``name`` replaces the incident's id where the id is secret. The grade of a sealed incident has
+    the fingerprint of its ``seal`` instead of the reasons.
     """
     seal = state.incident.seal
     is_open = seal is not None or not state.is_closed

@@ -305,12 +305,12 @@ def remote_steps(
 
 
 def check_grade(served: Served, here: Grade) -> None:
-    """See that a server graded an episode as we do.
+    """Check that a server graded an episode as we do.
 
-    A server holds the digest of a sealed one back, and tells its seal instead.
+    For a sealed incident, the server sends the seal instead of the digest.
 
     Raises:
-        LogTriageError: if it did not: then it runs another version.
+        LogTriageError: if the grades differ: the server runs another version, or has another key.
     """
     there = served.grade or {}
     name, mark = ("digest", here.digest) if here.seal is None else ("seal", here.seal)

@@ -31,10 +31,10 @@ class _Session:
 class Sessions:
     """At most ``limit`` sessions, ``per_owner`` of each owner; those idle for ``idle_seconds`` end.
 
-    A client that keeps no cookie begins a new one with each reset. So where there is no
-    place left, the session that was idle for longest makes room among those whose episode
-    is closed, and then among those that nobody came back to for a minute: where the owner
-    has too many, among the owner's own.
+    A client that keeps no cookie begins a new session with each reset. So if no place is left, the
+    session that was idle for longest makes room: first among sessions with a closed episode, then
+    among sessions that were not used for a minute after their reset. If the owner has as many as
+    allowed, only the owner's own sessions make room.
     """
 
     def __init__(
@@ -57,10 +57,10 @@ class Sessions:
         return session_id in self._sessions
 
     def begin(self, make: Callable[[], Episode], session_id: str | None = None) -> str:
-        """A session with a new episode: the one of that id, or else a new one.
+        """Begin a new episode in the session with that id, or else in a new session.
 
         Raises:
-            NoCapacity: if all are in use, or as many as the owner may have.
+            NoCapacity: if all places are in use, or all that the owner may have.
             InvalidInput: for an id that is no session's.
         """
         now = self._clock()
@@ -72,7 +72,7 @@ class Sessions:
             before.episode, before.used_at, before.touched = episode, now, False
             return session_id
         owner, spare = OWNER.get(), None
-        own = sum(one.owner == owner for one in self._sessions.values())
+        own = sum(session.owner == owner for session in self._sessions.values())
         if own >= self._per_owner or len(self._sessions) >= self._limit:
             spare = self._spare(now, owner if own >= self._per_owner else None)
             if spare is None and own >= self._per_owner:

@@ -80,9 +80,10 @@ class Settings:
         mcp: whether the library's ``/mcp`` is there. Its sessions need no connection.
         web: whether to mount the library's web interface at ``/web``.
         seal: the key of split ``sealed``, which is not served without.
-        ledger: the file in which attempts at sealed incidents are counted. A server with
-            a ``seal`` needs one.
-        run: of whose attempts it has one at each sealed incident. Restarts go on with it.
+        ledger: the file that counts attempts at sealed incidents. A server with a ``seal`` needs
+            it.
+        run: the name of the run, which has one attempt at each sealed incident. A restarted server
+            continues it.
 
     Raises:
         InvalidInput: naming the field and what was expected.

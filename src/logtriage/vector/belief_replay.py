@@ -28,13 +28,12 @@ Ints = NDArray[Any]
 def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) -> BeliefBatch:
     """The posteriors of many states, given all evidence shown so far, to a role if given.
 
-    Of a split of roles the evidence is pooled: what was shown to any of them.
-
-    For states at hand; an engine updates a :class:`BeliefBatch` of its own.
+    For a split, the evidence of all its roles is pooled. This function takes single states;
+    an engine updates its own :class:`BeliefBatch`.
 
     Raises:
         InvalidInput: if there is no state, or states of several topologies, settings or
-            priors, or of an incident of which no probabilities are known.
+            priors, or an incident without known probabilities.
         MissingExtra: where Numba is not installed.
     """
     _check_alike(states)

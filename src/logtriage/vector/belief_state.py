@@ -19,7 +19,7 @@ REPEATED: Final = {
     Channel.TRACES: 3,
 }
 #: The row of ``seen`` of each channel; -1 for one whose cells are shown once.
-SEEN_ROW: Final = tuple(REPEATED.get(one, -1) for one in CHANNELS)
+SEEN_ROW: Final = tuple(REPEATED.get(channel, -1) for channel in CHANNELS)
 #: No cell of the edge panel was seen that holds from this start.
 NO_PANEL: Final = -1
 

@@ -122,7 +122,7 @@ def tables_of(model: Model) -> BeliefTables:
     groups: dict[tuple[int, ...], int] = {}
     group = []
     for place, row in enumerate(model.listed.place.tolist()):
-        reach = [(service, one) for service, one in enumerate(row) if one >= 0]
+        reach = [(service, condition) for service, condition in enumerate(row) if condition >= 0]
         for service, condition in reach:
             reaching[service].append((place, condition))
         group.append(groups.setdefault(tuple(service for service, _ in reach), len(groups)))
@@ -177,11 +177,11 @@ def _bounds(lengths: list[int]) -> NDArray[np.int64]:
 
 
 def _logs(weights: Ints) -> Longs:
-    """The logarithms of whole numbers, one by one: few of them differ."""
+    """The logarithms of whole numbers; computes each distinct number once."""
     distinct, place = np.unique(weights, return_inverse=True)
-    logs = np.array([log2(one) for one in distinct.tolist()], np.int64)
-    found: Longs = logs[place].reshape(weights.shape)
-    return found
+    logs = np.array([log2(weight) for weight in distinct.tolist()], np.int64)
+    taken: Longs = logs[place].reshape(weights.shape)
+    return taken
 
 
 def _columns(
@@ -240,7 +240,7 @@ def _edge(model: Model) -> Longs:
 
 def _severities(model: Model) -> Longs:
     shares = model.setting.severities
-    return np.array([log2(one) - log2(sum(shares)) for one in shares], np.int64)
+    return np.array([log2(share) - log2(sum(shares)) for share in shares], np.int64)
 
 
 def _accepts(model: Model) -> NDArray[np.bool_]:

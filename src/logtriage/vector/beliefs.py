@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 class BeliefBatch:
     """The posteriors of N incidents of one topology and setting.
 
-    ``held`` names the prior: False outside split ``ood``, True in it, None on a topology of
-    one's own. Every whole number equals that of :func:`logtriage.belief.belief`. Needs the
+    ``held`` names the prior: False outside split ``ood``, True in it, None on a topology of your
+    own. Every whole number equals that of :func:`logtriage.belief.belief`. Needs the
     extra ``fast``.
 
     Each tick, :meth:`update` takes the cells on the screen (:mod:`logtriage.vector.cells`)

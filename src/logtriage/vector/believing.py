@@ -79,7 +79,7 @@ class BeliefScreens:
     """Reads the screens of a batch as beliefs, one after the other, each once.
 
     ``held`` names the prior: False on the task's own topology outside split ``ood``, True in
-    it, None where the batch was given a topology.
+    it, None if the batch has a topology of your own.
 
     Raises:
         InvalidInput: for a batch in which several act.

@@ -17,11 +17,11 @@ Bools = NDArray[np.bool_]
 
 @attrs.frozen(eq=False)
 class PlanTables:
-    """What plans read of H hypotheses: ``root`` (H,) is -1 where there is no fault.
+    """Tables for plans over H hypotheses; ``root`` (H,) is -1 where there is no fault.
 
-    ``stakes`` are those of the task; ``silence`` in them is of no incident. ``hits`` holds
-    pairs of a remedy and a hypothesis that accepts it, by remedy: ``hypothesis`` (P,), and
-    where the pairs of each remedy that any accepts begin (M,).
+    ``stakes`` are those of the task; their ``silence`` belongs to no incident. ``hits`` holds
+    pairs of a remedy and a hypothesis that accepts it, by remedy: ``hypothesis`` (P,), and where
+    the pairs of each remedy that any accepts begin (M,).
     """
 
     stakes: Stakes
@@ -95,7 +95,7 @@ class PlanTables:
 
 @attrs.frozen(eq=False)
 class Cases:
-    """What plans depend on in R incidents, as :class:`logtriage.belief.single.Single` has it.
+    """Arrays that plans depend on, for R incidents, as in :class:`logtriage.belief.single.Single`.
 
     ``weights`` (R, H) whole numbers with a sum of about 2**30; ``team``, ``wrong``,
     ``unapproved`` (R, H); ``fix`` (R, H) in units of 2**-20; ``root_counts`` (R, H);

@@ -41,8 +41,8 @@ def check_scorable(rubric: Rubric) -> None:
     """Refuse a rubric with a rule that no kernel of the engine takes.
 
     Raises:
-        RubricError: naming the rule, and those that have one; for a dismissal that counts for
-            faults, too, since nothing counts the right remedies.
+        RubricError: naming the rule, and the rules with a kernel; also if a dismissal counts for
+            faults, since the engine does not count right remedies.
     """
     check_kernels(rubric)
     for row in (*rubric.criteria, *rubric.penalties):

@@ -1,7 +1,7 @@
 """The batched engine: N incidents on one topology, step by step, by compiled kernels.
 
 Row by row it agrees with the scalar core on every truth, observation, mask, reward and
-closing reason; ``property_tests/test_vector_laws.py`` holds it to that.
+closing reason; ``property_tests/test_vector_laws.py`` checks this.
 """
 
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ class BatchedTriage:
         else:
             self.settings = settings_of(self.tasks, topology, lanes)
         self._kernels = TokenKernels(self.settings, self.rubric)
-        setting = max(self.settings, key=lambda one: one.tables.condition_type.itemsize)
+        setting = max(self.settings, key=lambda setting: setting.tables.condition_type.itemsize)
         self._setting = setting
         self.topology = setting.topology
         self.layout: TokenLayout = setting.layout

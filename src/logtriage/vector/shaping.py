@@ -55,7 +55,7 @@ class BatchedShaping:
         if rows is None:
             count = len(batch)
             if len(self.potential) != count:
-                self._values = [BatchedValues(one, count) for one in self._settings]
+                self._values = [BatchedValues(setting, count) for setting in self._settings]
             self.potential = np.zeros(count)
             rows = np.arange(count)
         for values, some in self._by_task(rows):

@@ -23,7 +23,7 @@ from logtriage.world.simulation import Simulation
 
 
 def encode_team_tokens(state: State, split: RoleSplit) -> Floats:
-    """All that any role of a split could see, shape (D,) of :func:`team_tokens_of`.
+    """All that the roles of a split could see together, shape (D,) of :func:`team_tokens_of`.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.

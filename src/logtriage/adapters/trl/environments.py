@@ -113,7 +113,7 @@ class Playing:
 
 
 class _Finding(Playing):
-    """What every incident has a use for.
+    """Tools that every incident has a use for.
 
     The tools are signatures alone: what they say and do comes from logtriage.conversations.tools.
     """

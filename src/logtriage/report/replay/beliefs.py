@@ -22,8 +22,8 @@ _DIGITS: Final = 4
 def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dict[str, Any]]:
     """What an ideal observer believes at each state of an episode, as data for the page.
 
-    Of a team it is the belief of all that any role of its ``split`` was shown. A closed state
-    has nothing to say of what requests and plans are worth.
+    For a team, it is the belief given everything that any role of its ``split`` was shown. Closed
+    states have no values of requests and plans.
 
     Raises:
         InvalidInput: for an incident whose probabilities are not known.

@@ -71,11 +71,10 @@ def document(
 ) -> Document:
     """The document of some episodes of a run.
 
-    ``order`` are the places of the episodes, those first that get screens and beliefs
-    before all others; by default as they come. Without ``numpy`` there are no
-    beliefs, and the page says why. Episodes below ``solved`` are summed up as
-    failures; None leaves that out. ``readers`` value the reports of teams
-    (:func:`logtriage.report.replay.talk.readers_of`).
+    ``order`` lists the places of the episodes; earlier ones get screens and beliefs first. The
+    default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
+    Episodes below ``solved`` are summed up as failures; None leaves that out. ``readers`` value
+    the reports of teams (:func:`logtriage.report.replay.talk.readers_of`).
     """
     first = range(len(episodes)) if order is None else order
     shown = frozenset(first[:screens])

@@ -63,11 +63,11 @@ def episode_data(
 ) -> dict[str, Any]:
     """An episode as data; ``lines`` collects the lines of its screens.
 
-    ``parts`` are those of the services. Without ``screens`` and ``believed`` the
-    costly parts are left out. ``readers`` value the reports of a team.
+    ``parts`` are the parts of the services. Without ``screens`` and ``believed`` the costly data is
+    left out. ``readers`` value the reports of a team.
 
     Raises:
-        InvalidInput: if a belief is wanted, and its probabilities are not known.
+        InvalidInput: if a belief is wanted, but the probabilities of the incident are not known.
     """
     states = states_of(episode)
     whole = [observe(state) for state in states]

@@ -1,5 +1,5 @@
 """Kernels that Numba compiles, beside those of the engine. Needs the extra ``fast`` (numba).
 
-Facts come from the modules that the scalar core reads; formulas are written once more, for
-one row, and laws hold them to the scalar core.
+Facts come from the modules that the scalar core reads. Formulas are written a second time, for one
+row; laws check that they agree with the scalar core.
 """

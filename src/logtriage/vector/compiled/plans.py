@@ -1,7 +1,7 @@
 """The best plan's value row by row, as :mod:`logtriage.belief.plans` has it for one belief.
 
-Sums are of whole numbers below 2**53, so their order is free, and hypotheses that a plan
-leaves no weight are passed over.
+Sums are of whole numbers below 2**53, so their order is free. Hypotheses without weight in a plan
+are skipped.
 """
 
 from collections import namedtuple

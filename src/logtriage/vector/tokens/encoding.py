@@ -47,8 +47,8 @@ ASKED_BY: Final = {
 def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = None) -> Floats:
     """The numeric observation of a state, shape (D,) of :func:`token_layout_of`.
 
-    It holds no more than was shown: tokens, public facts, and what was done. ``lanes`` is
-    how many act in a tick. ``layout`` is another one than the task's: one for several tasks
+    It holds no more than was shown: tokens, public facts, and what was done. ``lanes`` is how many
+    agents act in a tick. ``layout`` replaces the task's layout, such as a layout for several tasks
     (:func:`logtriage.vector.tokens.layout.layout_of_tasks`).
 
     Raises:
@@ -74,13 +74,13 @@ def _place(setting: Setting, topology: Topology, sort: str, one: Evidence) -> in
 
 
 def enter(
-    numbers: Numbers, layout: TokenLayout, world: Simulation, now: int, one: Evidence
+    numbers: Numbers, layout: TokenLayout, world: Simulation, now: int, item: Evidence
 ) -> None:
     """Count a token, and write it where the screen shows it."""
     topology, setting = world.topology, world.setting
-    match one.channel:
+    match item.channel:
         case Channel.EDGE:
-            token = setting.world.edge_tokens.index(one.token)
+            token = setting.world.edge_tokens.index(item.token)
             numbers[layout["seen:edge"].start + token] += 1
             numbers[layout["edge"]] = divmod(
                 token, len(setting.world.bands)
@@ -88,24 +88,24 @@ def enter(
             return
         case Channel.NOTE:
             numbers[layout["noted"]] = 1
-            if one.token != NO_NEWS:
-                service, _, about = one.token.partition(":")
+            if item.token != NO_NEWS:
+                service, _, about = item.token.partition(":")
                 lines = alphabet(setting, LOG, places(topology)[int(service)])
                 numbers[layout["note"].start + int(service)] = 1 + lines.index(about)
             return
         case Channel.EFFECT:
-            numbers[layout["eased"]] |= one.token == EASES
+            numbers[layout["eased"]] |= item.token == EASES
             return
-    sort = setting.world.sort_of(one.channel, one.slot)
-    token = _place(setting, topology, sort, one)
-    column = layout.column_of[setting.world.cell_sorts.index(sort), one.service, token]
+    sort = setting.world.sort_of(item.channel, item.slot)
+    token = _place(setting, topology, sort, item)
+    column = layout.column_of[setting.world.cell_sorts.index(sort), item.service, token]
     if column >= 0:
         numbers[column] += 1
-    if one.channel is Channel.ALERT:
-        numbers[layout["alert"].start + one.service] = token
-    elif one.channel is Channel.WINDOW and one.start == now:
-        numbers[layout["window_service"].start + one.slot] = 1 + one.service
-        numbers[layout["window_token"].start + one.slot] = 1 + token
+    if item.channel is Channel.ALERT:
+        numbers[layout["alert"].start + item.service] = token
+    elif item.channel is Channel.WINDOW and item.start == now:
+        numbers[layout["window_service"].start + item.slot] = 1 + item.service
+        numbers[layout["window_token"].start + item.slot] = 1 + token
 
 
 def _request(action: Action) -> tuple[Channel, str | None] | None:

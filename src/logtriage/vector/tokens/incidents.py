@@ -1,7 +1,7 @@
 """Incidents as a structure of arrays.
 
 Row by row the numbers are those that :func:`logtriage.drawing.generator.make_incident` draws for
-the same id; a law holds it.
+the same id; a law checks this.
 """
 
 from typing import Any, Final

@@ -35,9 +35,9 @@ TOKEN_UNIT: Final = 1 / 64
 PRICE_UNIT: Final = 1 / 5
 #: Sorts of which every service shows one cell whenever any does: ``none`` is not counted.
 SHOWN_BY_ALL: Final = (ALERT, CHANGE)
-#: What can be asked for.
+#: Things that an agent can request.
 REQUESTS: Final = (Channel.LOGS, Channel.OVERVIEW, Channel.METRICS, Channel.TRACES)
-#: The number of each, from 1 on; 0 stands for nothing.
+#: The number of each request, from 1 on; 0 stands for none.
 REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)}
 
 

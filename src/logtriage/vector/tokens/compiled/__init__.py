@@ -1,7 +1,7 @@
-"""The engine's kernels: a loop over rows.
+"""The engine's kernels: loops over rows.
 
-Facts come from the modules that the scalar core reads; formulas are written once more, for
-one row, and ``property_tests/test_vector_laws.py`` holds them to the scalar core. Needs the
+Facts come from the modules that the scalar core reads. Formulas are written a second time, for one
+row; ``property_tests/test_vector_laws.py`` checks that they agree with the scalar core. Needs the
 extra ``fast`` (numba).
 """
 
@@ -41,7 +41,7 @@ Scores = NDArray[np.float64]
 
 @attrs.frozen(eq=False)
 class _Task:
-    """What the kernels are given of a task, and of the rubric that grades it."""
+    """Arguments of the kernels for a task, and for the rubric that grades it."""
 
     setting: TokenSetting
     tables: Any
@@ -55,39 +55,39 @@ class _Task:
 
 
 class TokenKernels:
-    """The steps of a batch, each row by its own task; ``rows`` (R,) are different ones of the N.
+    """The steps of a batch of N rows, each by its own task; ``rows`` (R,) are distinct rows.
 
-    ``task_of`` (N,) is the number of each row's task, which the batch sets before it draws.
+    ``task_of`` (N,) is the number of each row's task; the batch sets it before it draws.
     """
 
     def __init__(self, settings: Sequence[TokenSetting], rubric: Rubric) -> None:
         self._rubric = rubric
-        self._tasks = [_Task.of(one, rubric) for one in settings]
+        self._tasks = [_Task.of(setting, rubric) for setting in settings]
         self._layout = settings[0].layout
         self.task_of: NDArray[Any] = np.zeros(0, np.uint8)
 
     def _by_task(self, rows: Ints) -> Iterator[tuple[_Task, Any]]:
-        """Each task, and the places in ``rows`` (R,) of those that play it."""
+        """Each task, and the places in ``rows`` (R,) of the rows that play it."""
         if len(self._tasks) == 1:
             yield self._tasks[0], slice(None)
             return
         numbers = self.task_of[rows]
-        for number, one in enumerate(self._tasks):
+        for number, task in enumerate(self._tasks):
             at = np.flatnonzero(numbers == number)
             if len(at):
-                yield one, at
+                yield task, at
 
     def draw(self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints) -> None:
         """Draw the incidents ``index`` (R,) of a split into ``rows``."""
-        for one, at in self._by_task(rows):
-            topology, tables = one.setting.topology, one.setting.tables
+        for task, at in self._by_task(rows):
+            topology, tables = task.setting.topology, task.setting.tables
             owners = tables.setting.world.owning_teams(topology)
             draw_rows(
                 rows[at],
                 index[at],
-                seeds_of(one.setting.task.id, split, index[at]),
+                seeds_of(task.setting.task.id, split, index[at]),
                 incident_fields(incidents),
-                one.tables,
+                task.tables,
                 np.array([topology.teams.index(team) for team in owners]),
                 np.array(tables.setting.severities),
                 np.array([tables.total & 0xFFFFFFFF, tables.total >> 32], np.uint64),
@@ -110,57 +110,57 @@ class TokenKernels:
         lane: int,
     ) -> None:
         """Take the actions (R,) of ``lane`` in ``rows``, which are open; no time passes."""
-        for one, at in self._by_task(rows):
+        for task, at in self._by_task(rows):
             apply_rows(
                 rows[at],
                 actions[at],
                 lane,
                 episode_fields(episodes),
                 incident_fields(incidents),
-                one.tables,
-                one.places,
+                task.tables,
+                task.places,
             )
 
     def pass_time(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """Let a tick pass in ``rows``."""
-        for one, at in self._by_task(rows):
-            pass_time_rows(rows[at], episode_fields(episodes), one.places)
+        for task, at in self._by_task(rows):
+            pass_time_rows(rows[at], episode_fields(episodes), task.places)
 
     def read(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
         """Draw what the screens of ``rows`` show, once in each of their ticks."""
-        for one, at in self._by_task(rows):
+        for task, at in self._by_task(rows):
             read_rows(
                 rows[at],
-                one.tables,
+                task.tables,
                 incident_fields(incidents),
                 episode_fields(episodes),
                 self._layout.column_of,
-                one.places,
+                task.places,
             )
 
     def scores(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
         """The grade so far of each row (N,)."""
         every = np.arange(len(episodes.closing))
-        found, gated = np.empty(len(every)), np.zeros(len(every), np.bool_)
-        decimal = self._rubric.digits is not None  # as only Python rounds
-        for one, at in self._by_task(every):
-            given = (
+        totals, gated = np.empty(len(every)), np.zeros(len(every), np.bool_)
+        decimal = self._rubric.digits is not None  # only Python rounds so
+        for task, at in self._by_task(every):
+            arguments = (
                 every[at],
                 episode_fields(episodes),
                 incident_fields(incidents),
-                one.tables,
-                one.places.time,
-                one.by,
-                found,
+                task.tables,
+                task.places.time,
+                task.by,
+                totals,
             )
             if decimal:
-                total_rows(*given, gated)
+                total_rows(*arguments, gated)
             else:
-                score_rows(*given)
+                score_rows(*arguments)
         if decimal:
-            found = finish_all(self._rubric, found)
-            found[gated] = 0.0
-        return found
+            totals = finish_all(self._rubric, totals)
+            totals[gated] = 0.0
+        return totals
 
     def play(
         self,
@@ -170,22 +170,22 @@ class TokenKernels:
         rows: Ints,
         scores: Scores,
     ) -> Scores:
-        """The scores (N,) after a tick in ``rows`` in which one acts, from those before.
+        """The scores (N,) after a tick of ``rows`` with single agents, given the scores before.
 
-        A tick at once, of actions (N,): forget, apply, pass time, read, score.
+        It plays the whole tick of actions (N,): forget, apply, pass time, read, score.
         """
         found = scores.copy()
-        for one, at in self._by_task(rows):
+        for task, at in self._by_task(rows):
             play_rows(
                 rows[at],
                 actions,
-                one.tables,
+                task.tables,
                 incident_fields(incidents),
                 episode_fields(episodes),
                 self._layout.column_of,
-                one.places,
-                one.places.time,
-                one.by,
+                task.places,
+                task.places.time,
+                task.by,
                 found,
             )
         return found if self._rubric.digits is None else self.scores(incidents, episodes)
@@ -195,9 +195,9 @@ class TokenKernels:
         observe_rows(episodes.columns, self._layout.units, out)
 
     def renew(self, episodes: TokenEpisodes, shown: NDArray[np.uint8], out: Floats) -> None:
-        """Write the observation of all screens to ``out`` (N, D), where it has changed.
+        """Write the changed parts of the observation of all screens to ``out`` (N, D).
 
-        ``shown`` (N, D) are the numbers that ``out`` was made of, and afterwards again.
+        ``shown`` (N, D) are the numbers that ``out`` was made of; it is updated, too.
         """
         numbers, before = episodes.columns.reshape(-1), shown.reshape(-1)
         even = numbers.size // BLOCK_BYTES * BLOCK_BYTES

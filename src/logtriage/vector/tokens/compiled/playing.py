@@ -98,7 +98,7 @@ def apply_rows(
     tables: Any,
     to: ColumnPlaces,
 ) -> None:
-    """Enter the actions (R,) of ``lane`` in ``rows`` (R,), which are open; no time passes."""
+    """Apply the actions (R,) of ``lane`` in open ``rows`` (R,); no time passes."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         apply_action(row, actions[place], lane, now, incidents, tables, to)
@@ -133,14 +133,14 @@ def forget_asked(row: Int, now: Any, to: ColumnPlaces) -> None:
 
 @kernel
 def forget_rows(rows: Any, now: Any, to: ColumnPlaces) -> None:
-    """Forget what was asked for in the last tick of ``rows`` (R,)."""
+    """Forget the requests of the last tick in ``rows`` (R,)."""
     for place in range(len(rows)):
         forget_asked(np.uint64(rows[place]), now, to)
 
 
 @kernel
 def begin_rows(rows: Any, public: Int, now: Any) -> None:
-    """Begin new episodes in ``rows`` (R,), in which nothing has been shown.
+    """Begin new episodes in ``rows`` (R,), with nothing shown yet.
 
     ``public`` is the first column that belongs to the incident.
     """

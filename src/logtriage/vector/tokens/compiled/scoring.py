@@ -74,8 +74,8 @@ class RubricFields(NamedTuple):
         return cls(
             *_points(rubric, rubric.criteria, span),
             *_points(rubric, rubric.benign or rubric.criteria, span),
-            np.array([GATES.index(one.holds) for one in rubric.gates], np.int64),
-            np.array([DISCOUNTS.index(one.factor) for one in rubric.discounts], np.int64),
+            np.array([GATES.index(row.holds) for row in rubric.gates], np.int64),
+            np.array([DISCOUNTS.index(row.factor) for row in rubric.discounts], np.int64),
             (float(rubric.bounds[0]), float(rubric.bounds[1])),
             _SILENT,
             np.array([triage.UNAPPROVED_REMEDY**one for one in range(_COUNTS)]),
@@ -161,13 +161,13 @@ def _total(row: Int, real: bool, root: Int, now: Any, incidents: Any, time: Int,
 @kernel
 def _gated(row: Int, real: bool, now: Any, by: RubricFields) -> bool:
     """Whether a gate holds in a row."""
-    found = False
+    holds = False
     for gate in range(len(by.gates)):
         if by.gates[gate] == _MISPAGED:
-            found |= now.closing[row] == MISROUTED
+            holds |= now.closing[row] == MISROUTED
         else:
-            found |= real and now.closing[row] == IGNORED
-    return found
+            holds |= real and now.closing[row] == IGNORED
+    return holds
 
 
 @kernel
@@ -189,7 +189,7 @@ def score_row(
 def score_rows(
     rows: Any, now: Any, incidents: Any, tables: Any, time: Int, by: RubricFields, out: Any
 ) -> None:
-    """The grade so far of ``rows`` (R,), to ``out`` (N,)."""
+    """Write the grade so far of ``rows`` (R,) to ``out`` (N,)."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         out[row] = score_row(row, now, incidents, tables, time, by)
@@ -206,7 +206,7 @@ def total_rows(
     out: Any,
     gated: Any,
 ) -> None:
-    """What ``rows`` (R,) earned, unrounded, to ``out``, and where gates hold, to ``gated`` (N,)."""
+    """Write unrounded scores of ``rows`` (R,) to ``out`` and held gates to ``gated`` (N,)."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         true = np.uint64(incidents.hypothesis[row])
