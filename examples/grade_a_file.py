@@ -5,7 +5,7 @@
 Without FILE it writes a small one first, with a line that is no transcript.
 """
 
-import sys
+import argparse
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -13,25 +13,14 @@ from pathlib import Path
 import logtriage as lt
 from logtriage.codec import encode_transcript
 from logtriage.grading import grade_jsonl
-from logtriage.registry import make_policy
-
-
-def play(incident_id: str, spec: str) -> lt.Transcript:
-    incident = lt.make_incident(incident_id)
-    policy, memory = make_policy(spec)(incident), None
-    state = lt.initial_state(incident)
-    while not state.is_closed:
-        action, memory = policy.act(lt.observe(state), memory)
-        state = lt.transition(state, action)
-    return lt.transcript_of(state, agent=spec)
 
 
 def write_sample(path: Path) -> None:
     lines = [
-        encode_transcript(play(incident_id, spec))
+        encode_transcript(lt.transcript_of(lt.play(lt.make_incident(name), spec), agent=spec))
         for spec in ("expert", "first_error", "random")
         for task in ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
-        for incident_id in lt.incident_ids(task, "val", 10)
+        for name in lt.incident_ids(task, "val", 10)
     ]
     lines.insert(5, '{"incident": "single_crash-v2/val/0", "actions": "resolve"}')
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -54,8 +43,10 @@ def report(path: Path) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) > 1:
-        report(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?")
+    if file := parser.parse_args().file:
+        report(file)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sample.jsonl"

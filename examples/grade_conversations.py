@@ -6,8 +6,8 @@ Without FILE it grades three rows of its own: OpenAI's messages with tool calls,
 Anthropic's with tool_use blocks, and one reply with all actions as a JSON array.
 """
 
+import argparse
 import json
-import sys
 import tempfile
 from pathlib import Path
 
@@ -68,8 +68,10 @@ def report(path: Path) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) > 1:
-        report(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?")
+    if file := parser.parse_args().file:
+        report(file)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "conversations.jsonl"

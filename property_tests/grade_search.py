@@ -36,12 +36,14 @@ Plan = tuple[Action, ...]
 
 def likeliest(incident: Incident, count: int) -> list[Chance]:
     """The likeliest hypotheses of the first screen that ask for different responses."""
+    assert incident.world is not None
     held = belief(initial_state(incident))
     ranked = sorted(zip(held.probabilities, held.hypotheses, strict=True), key=lambda row: -row[0])
     found: dict[object, Chance] = {}
     for probability, one in ranked[:50]:
         severity = Severity.P2 if one.faults else Severity.P3
-        truth = truth_of(incident.topology, held.teams_of(one), one, severity)
+        teams = held.teams_of(one)
+        truth = truth_of(incident.world, incident.topology, teams, one, severity)
         key = truth.root_causes, truth.teams, truth.remedies
         before = found[key][0] if key in found else 0.0
         found[key] = before + probability, attrs.evolve(incident, truth=truth)

@@ -60,7 +60,9 @@ def priced_states(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> State:
 def if_true(incident: Incident, held: Belief, one: Hypothesis, severity: str) -> Incident:
     """The incident if a hypothesis and a severity are true."""
     assert incident.setting is not None
-    truth = truth_of(incident.topology, held.teams_of(one), one, Severity(severity))
+    assert incident.world is not None
+    teams = held.teams_of(one)
+    truth = truth_of(incident.world, incident.topology, teams, one, Severity(severity))
     par = incident.setting.par if one.faults else incident.setting.par_benign
     return attrs.evolve(incident, truth=truth, par=par)
 

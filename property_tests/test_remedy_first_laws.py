@@ -4,6 +4,8 @@ By exhausting the plans at beliefs of drawn incidents, and at even ties, where p
 most. ``logtriage/2`` is the planted rubric: under it a probe does pay.
 """
 
+from itertools import combinations
+
 import attrs
 import pytest
 
@@ -42,3 +44,18 @@ def test_under_the_rubric_of_before_a_probe_pays_on_an_even_tie() -> None:
         touching, other = Search(TRIAGE_2).by_first_move(even(likeliest(one, 3)))
         gains.append(touching - other)
     assert max(gains) > 0.1
+
+
+def test_of_several_faults_a_probe_may_gain_a_little_on_an_even_tie_of_disjoint_pairs() -> None:
+    """What a first fix of two leaves (0.85) and what a failure leaves (0.3) exceed 1."""
+    drawn_pairs = (drawn("compound_failure-v2-fog0", number) for number in range(40))
+    pairs = [one for one in drawn_pairs if len(one.truth.several) == 2]
+    one, other = next(
+        (one, other)
+        for one, other in combinations(pairs, 2)
+        if one.topology == other.topology
+        and not one.truth.teams & other.truth.teams
+        and not one.truth.remedies & other.truth.remedies
+    )
+    touching, best = Search(TRIAGE_3, most_pages=2).by_first_move([(0.5, one), (0.5, other)])
+    assert 0.0 < touching - best < 0.03

@@ -71,7 +71,7 @@ def history_of(number: int, tasks: list[str]) -> dict[str, str]:
     parts = {
         "incident": repr(state.incident.truth),
         "prompt": lt.system_prompt(state.incident),
-        "observation": repr(lt.observe(state)),
+        "observation": repr(lt.observe(state)).replace(", price_of_hand_over=None", ""),
         "screens": "\n".join(screens),
         "grade": repr(grade) + str(grade),
         "transcript": encode_transcript(lt.transcript_of(state)),

@@ -29,7 +29,7 @@ from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, LossDifference, Losses
 from logtriage.evaluation.manifest import Manifest
-from logtriage.evaluation.net_value import AtPrice, NetValue, net_value
+from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
 from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.recorders import Recorder
 from logtriage.evaluation.runner import evaluate

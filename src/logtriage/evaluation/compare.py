@@ -11,7 +11,7 @@ from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.losses import LossDifference, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
-from logtriage.evaluation.net_value import Priced, net_difference, net_value
+from logtriage.evaluation.net_values import Priced, net_difference, net_value
 from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
 
 

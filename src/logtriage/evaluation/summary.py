@@ -18,7 +18,7 @@ from logtriage.evaluation.listening import Listening, listening_of
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
-from logtriage.evaluation.net_value import NetValue, net_value_of
+from logtriage.evaluation.net_values import NetValue, net_value_of
 from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import Interval, bound_of, brier, mean_interval

@@ -23,7 +23,7 @@ from logtriage.evaluation import (
     summarise,
 )
 from logtriage.evaluation.episodes import played_state
-from logtriage.evaluation.net_value import net_value_of
+from logtriage.evaluation.net_values import net_value_of
 from logtriage.evaluation.statistics import ratio_interval
 from logtriage.grading import grade_actions
 from logtriage.state import State
