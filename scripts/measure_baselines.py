@@ -47,7 +47,7 @@ from logtriage.world import prior
 from logtriage.world.channels import SPANS
 from logtriage.world.default import second_world
 from logtriage.world.schema.parts import Signature
-from logtriage.world.setting import FOG, FULL, NAMED, Setting
+from logtriage.world.setting import FULL, Setting
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -182,10 +182,10 @@ def fog() -> str:
         [
             level,
             "the benchmark: `…-v2`" if level == BENCHMARK_FOG else f"`…-v2-fog{level}`",
-            percent(FOG[level] / FULL),
-            percent(NAMED[level] / FULL),
+            percent(second_world().fog_weights[level] / FULL),
+            percent(second_world().naming_weights[level] / FULL),
         ]
-        for level in range(len(FOG))
+        for level in range(len(second_world().rules.fog))
     ]
     head = ("fog", "tasks", "readings that say what anyone might", "root's own lines that name it")
     return table(head, rows)

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from logtriage._lib.references import is_reference
 from logtriage.errors import InvalidInput
 from logtriage.tasks import BENCHMARK_FOG, DRAWN_TASKS, get_task
-from logtriage.world.setting import FOG
+from logtriage.world.default import second_world
 
 #: Stands for the benchmark's tasks.
 ALL: Final = "all"
@@ -49,8 +49,10 @@ def stages_of(task: str, fog: str) -> tuple[Stage, ...]:
 def _at_fog(task: str, level: str) -> str:
     if is_reference(task) or get_task(task).setting is None:
         raise InvalidInput(f"fog = {level}: task {task!r} has no levels of fog; v2 tasks have")
-    if level not in map(str, range(len(FOG))):
-        raise InvalidInput(f"fog: expected levels from 0 to {len(FOG) - 1}, got {level!r}")
+    if level not in map(str, range(len(second_world().rules.fog))):
+        raise InvalidInput(
+            f"fog: expected levels from 0 to {len(second_world().rules.fog) - 1}, got {level!r}"
+        )
     name = f"{get_task(task).name}-v2"
     return name if int(level) == BENCHMARK_FOG else f"{name}-fog{level}"
 

@@ -19,7 +19,7 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
-from logtriage.world.setting import FOG
+from logtriage.world.default import second_world
 from training.common.tasks import sheet_of
 from training.ppo.acting import Acts, mask_of
 from training.ppo.curriculum import with_fog
@@ -36,7 +36,7 @@ def trials(agent: Acts, task: str | TaskSpec, incidents: int, ood_incidents: int
     the directory the number of its faults, and the share in which it was paged.
     """
     found: dict[str, Any] = {}
-    for fog in range(len(FOG)):
+    for fog in range(len(second_world().rules.fog)):
         played = play_held_out(agent, with_fog(task, fog), incidents)
         found[f"fog{fog}"] = _figures(played)
     found["ood"] = _figures(play_ood(agent, task, ood_incidents))

@@ -5,18 +5,9 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from logtriage.world.default import second_world
 from logtriage.world.model import World
 
-#: Of 65,536: how far signatures are mixed with what everyone says, by fog level.
-FOG: Final = (3277, 9830, 18350, 26214)
-#: Of 65,536: how often the root's own lines name their cause, by fog level.
-NAMED: Final = (16384, 3932, 0, 0)
 FULL: Final = 65_536
-
-
-def _resolved(world: World | None) -> World:
-    return second_world() if world is None else world
 
 
 @attrs.frozen(cache_hash=True)
@@ -55,16 +46,10 @@ class Setting:
     called_only: bool = False
     creeping: bool = False
     counts: tuple[int, ...] = (1,)
-    # A world is read when it is first asked for: whoever imports a task reads no file.
-    _world: World | None = attrs.field(default=None, kw_only=True, eq=_resolved, repr=False)
-
-    @property
-    def world(self) -> World:
-        """The world of the task."""
-        return _resolved(self._world)
+    world: World = attrs.field(kw_only=True, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        check_whole("setting: fog", self.fog, most=len(FOG) - 1)
+        check_whole("setting: fog", self.fog, most=len(self.world.rules.fog) - 1)
         for name in ("noise", "benign"):
             check_whole(f"setting: {name}", getattr(self, name), most=1000)
         for name in ("severity_from", "onset", "root_silent", "grows_for"):
