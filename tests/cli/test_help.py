@@ -13,7 +13,8 @@ from logtriage import __version__, make_incident
 from logtriage.cli import completion
 from logtriage.drawing.ids import ALL_SPLITS, SEALED
 from logtriage.registry import make_policy
-from logtriage.tasks import DRAWN_TASKS, TASKS
+from logtriage.tasks import DEFAULT_TASKS, DRAWN_TASKS, TASKS, tasks_of
+from logtriage.world.loading import load_world
 from tests.cli.test_cli import logtriage
 
 COMMANDS = (
@@ -82,7 +83,9 @@ def test_python_m_logtriage_is_the_command_line() -> None:
 
 
 def test_what_completion_offers_exists() -> None:
-    assert [name for name, _ in completion.complete_task("")] == [task.id for task in TASKS]
+    tiny = tuple(tasks_of(load_world("tiny")))
+    assert [name for name, _ in completion.complete_task("")] == [*DEFAULT_TASKS, *tiny]
+    assert [name for name, _ in completion.complete_task("tiny:")] == [*tiny]
     assert [name for name, _ in completion.complete_tasks("r")] == ["recorded", "recorded_models"]
     assert tuple(completion.complete_split("")) == ALL_SPLITS
     for name, _ in completion.complete_policy(""):
