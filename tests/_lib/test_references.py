@@ -53,4 +53,4 @@ def test_what_is_none_is_named(own: str, name: str, said: str) -> None:
 
 def test_an_unknown_id_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownName, match="logtriage/2"):
-        rubric_named("logtriage/3")
+        rubric_named("logtriage/4")

@@ -23,6 +23,7 @@ from logtriage.grading import (
     Rubric,
     transcripts,
 )
+from logtriage.grading.rubric import Discount
 from logtriage.grading.transcripts import grade_actions as real_grade_actions
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
@@ -35,7 +36,7 @@ _Evaluated = tuple[tuple[CriterionScore, ...], tuple[AppliedDiscount, ...], floa
 _real_evaluate = grading._evaluate
 _real_finish = grading.finish
 _real_gate = grading._first_gate
-_real_discounts = grading._discounts
+_real_discounts = grading._applied
 
 
 def _zero_for_errors(state: State, rubric: Rubric) -> _Evaluated:
@@ -78,12 +79,16 @@ def _gate_silently(state: State, rubric: Rubric) -> tuple[str | None, str | None
     return name, None
 
 
-def _discounts_when_closed(state: State, rubric: Rubric) -> Iterator[AppliedDiscount]:
-    return _real_discounts(state, rubric) if state.is_closed else iter(())
+def _discounts_when_closed(
+    state: State, rubric: Rubric, rows: tuple[Discount, ...]
+) -> Iterator[AppliedDiscount]:
+    return _real_discounts(state, rubric, rows) if state.is_closed else iter(())
 
 
-def _largest_discount_only(state: State, rubric: Rubric) -> Iterator[AppliedDiscount]:
-    found = sorted(_real_discounts(state, rubric), key=lambda one: one.factor)
+def _largest_discount_only(
+    state: State, rubric: Rubric, rows: tuple[Discount, ...]
+) -> Iterator[AppliedDiscount]:
+    found = sorted(_real_discounts(state, rubric, rows), key=lambda one: one.factor)
     return iter(found[:1])
 
 
@@ -102,8 +107,8 @@ BROKEN: dict[str, Patches] = {
     "off-the-grid": {(grading, "finish"): _unclipped},
     "gates-only-ignore": {(grading, "_first_gate"): _gate_when_closed},
     "gates-without-reason": {(grading, "_first_gate"): _gate_silently},
-    "discounts-when-closed": {(grading, "_discounts"): _discounts_when_closed},
-    "discounts-largest-only": {(grading, "_discounts"): _largest_discount_only},
+    "discounts-when-closed": {(grading, "_applied"): _discounts_when_closed},
+    "discounts-largest-only": {(grading, "_applied"): _largest_discount_only},
     "forgets-unplayed": {(transcripts, "grade_actions"): _forgets_unplayed},
 }
 NAMES = (*(one.name for one in MUTANTS), *BROKEN)
