@@ -33,6 +33,7 @@ from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
 from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
+from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
 
 Floats = NDArray[np.float64]
@@ -51,8 +52,13 @@ _Facts = dict[str, Hashable]
 
 
 def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Each scalar in an object with its path; all places of a sequence have the same path."""
-    if attrs.has(type(thing)) or (hasattr(thing, "__dict__") and not isinstance(thing, Enum)):
+    """Each scalar in an object with its path; all places of a sequence have the same path.
+
+    A world is public, and stands for all that it holds by its fingerprint.
+    """
+    if isinstance(thing, World):
+        yield f"{path}.fingerprint", thing.fingerprint
+    elif attrs.has(type(thing)) or (hasattr(thing, "__dict__") and not isinstance(thing, Enum)):
         names = [field.name for field in getattr(type(thing), "__attrs_attrs__", ())]
         for name in dict.fromkeys((*names, *getattr(thing, "__dict__", ()))):
             yield from leaves(getattr(thing, name, None), f"{path}.{name}".lstrip("."))
