@@ -232,7 +232,7 @@ def test_a_task_and_a_rubric_of_ones_own(
     again = score(log, triage_scorer(rubric, tasks=tasks), action="overwrite", display="none")
     assert means(again) == pytest.approx(before, nan_ok=True)
     mine = next(one for one in log.samples if one.id == f"{own}:SHEET/test/0")
-    with pytest.raises(lt.UnknownName, match=f"unknown task '{own}:SHEET'"):
+    with pytest.raises(lt.UnknownName, match=f"unknown world '{own}'"):
         transcript_of_row(json.loads(mine.model_dump_json()))
 
 

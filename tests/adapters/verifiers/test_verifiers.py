@@ -136,7 +136,7 @@ def test_a_task_of_ones_own_is_played(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [trace["task"]["key"] for trace in traces] == [f"{one}/train/0" for one in tasks]
     # The first has the id of the second; only the horizons tell them apart.
     assert [trace["metrics"]["ticks"] for trace in traces] == [7.0, 10.0, 7.0]
-    with pytest.raises(lt.TranscriptError, match=f"unknown task '{own}:"):
+    with pytest.raises(lt.TranscriptError, match=f"unknown world '{own}'"):
         converted(tmp_path)
 
 

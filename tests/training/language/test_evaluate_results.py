@@ -142,7 +142,7 @@ def test_the_command_measures_a_team(tmp_path: Path) -> None:
     roles = ["--split-roles", "trio", "--baselines", "", "--output-dir", str(tmp_path)]
     assert main([*given, *roles]) == 0
     line = (tmp_path / "transcripts" / "expert.jsonl").read_text("utf-8").splitlines()[0]
-    assert json.loads(line)["roles"] == ["triage", "escalation", "remediation"]
+    assert json.loads(line)["role_split"] == "trio"
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_one_model_plays_every_role_of_a_team(tmp_path: Path) -> None:
     for one in transcripts(out):
         assert one["status"] == "completed"
         assert one["requests"] in range(len(one["actions"]), len(one["actions"]) + 3)
-        assert one["roles"] == ["triage", "escalation", "remediation"]
+        assert one["role_split"] == "trio"
         ticks = one["ticks"]
         last = ticks[-1]  # in which the incident may be closed before all have acted
         assert all(ticks.count(tick) == 3 for tick in range(last))
