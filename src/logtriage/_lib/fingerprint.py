@@ -90,7 +90,7 @@ def _refused(value: object) -> str:
 
 
 def _by_type(value: object) -> str:
-    """A thing by its type and its plain public fields."""
+    """Describe a thing by its type and its plain public fields."""
     found = getattr(value, "__dict__", {})
     fields = {name: one for name, one in found.items() if name[0] != "_" and _is_plain(one)}
     return f"{_name(type(value))} {sorted(fields.items(), key=lambda row: row[0])!r}"

@@ -212,24 +212,17 @@ TRIAGE_2: Final = Rubric(
     ),
 )
 
+
+def _measured(rows: tuple[Criterion, ...], **others: Measure) -> tuple[Criterion, ...]:
+    """The rows with their weights, and with other measures for the named ones."""
+    return tuple(attrs.evolve(row, measure=others.get(row.name, row.measure)) for row in rows)
+
+
 #: Rubric ``logtriage/3``: a hand-over has a price, and a page comes before production.
 TRIAGE_3: Final = Rubric(
     id="logtriage/3",
-    criteria=tuple(
-        Criterion(name, triage.WEIGHTS[name], measure)
-        for name, measure in (
-            ("severity", measures.severity),
-            ("root_cause", triage.root_cause),
-            ("escalation", measures.escalation),
-            ("remediation", priced.remediation),
-            ("closure", triage.closure),
-        )
-    ),
-    benign=(
-        Criterion("severity", 0.20, measures.severity),
-        Criterion("dismissal", 0.70, priced.dismissal),
-        Criterion("closure", 0.10, triage.benign_closure),
-    ),
+    criteria=_measured(TRIAGE_2.criteria, remediation=priced.remediation),
+    benign=_measured(TRIAGE_2.benign, dismissal=priced.dismissal),
     gates=TRIAGE_2.gates,
     discounts=(
         Discount("unescalated", priced.unescalated),

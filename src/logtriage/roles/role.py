@@ -136,7 +136,7 @@ class Role:
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The action types that are read from it: who may page may hand the incident over."""
+        """The action types that the role may take; a role that pages may also hand over."""
         return self.may.union(PRICED_ACTION_TYPES) if "escalate" in self.may else self.may
 
     @property

@@ -157,7 +157,7 @@ class TriageTools(_Ignoring):
 
 
 class PricedTools(TriageTools):
-    """The same where an incident can be handed over."""
+    """As its base, with a tool that hands the incident over."""
 
     @_tool
     def hand_over(self) -> str: ...  # noqa: D102
@@ -193,7 +193,7 @@ class TriageEnv(TriageTools, _Rewarded):
 
 
 class PricedEnv(PricedTools, _Rewarded):
-    """The same where an incident can be handed over."""
+    """As its base, with a tool that hands the incident over."""
 
 
 class RecordedEnv(RecordedTools, _Rewarded):
