@@ -20,13 +20,18 @@ NETWORK = "dba-team"
 
 
 def planted() -> TaskSpec:
-    """A task of a world in which faults of data, else paged to their owner, go to a team."""
+    """A task of a world in which faults of data, else paged to their owner, go to a team.
+
+    That team owns nothing there.
+    """
     task, world = get_task("single_crash-v2-fog3"), load_world("second")
     classes = tuple(
         attrs.evolve(row, pages=NETWORK) if row.name == "data" else row
         for row in world.rules.classes
     )
-    other = attrs.evolve(world, rules=attrs.evolve(world.rules, classes=classes))
+    owners = tuple(team for team in world.rules.owners if team != NETWORK)
+    rules = attrs.evolve(world.rules, classes=classes, owners=owners)
+    other = attrs.evolve(world, rules=rules)
     assert task.setting is not None
     return attrs.evolve(task, setting=attrs.evolve(task.setting, world=other))
 

@@ -67,6 +67,11 @@ def repaged() -> World:
     return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, classes=classes))
 
 
+def owned_by_who_is_paged() -> World:
+    owners = ("sre-team", "backend-team")
+    return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, owners=owners))
+
+
 def without_the_rule() -> World:
     return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, secondary_fault=None))
 
@@ -80,6 +85,10 @@ OTHERS = {
     ),
     "remedy": with_kinds(*map(other_remedy, SECOND.kinds)),
     "pages": repaged(),
+    "owners": owned_by_who_is_paged(),
+    "kind pages": with_kinds(
+        *(attrs.evolve(kind, pages="platform-team") for kind in SECOND.kinds_at("queue"))
+    ),
     "secondary": without_the_rule(),
 }
 
@@ -151,7 +160,7 @@ def rows(task: TaskSpec) -> Iterator[list[float]]:
         held = screens.read(screen, actions)
 
 
-@pytest.mark.parametrize("other", ["share", "pages", "remedy"])
+@pytest.mark.parametrize("other", ["share", "pages", "owners", "kind pages", "remedy"])
 def test_batches_of_two_worlds_in_turn_are_each_as_if_alone(other: str) -> None:
     pytest.importorskip("numba")
     tasks = [of_world(ONE_FAULT, world) for world in (SECOND, OTHERS[other])]
@@ -163,3 +172,32 @@ def test_batches_of_two_worlds_in_turn_are_each_as_if_alone(other: str) -> None:
     forget()
     together = list(zip(*(rows(task) for task in tasks), strict=True))
     assert [[mine for mine, _ in together], [theirs for _, theirs in together]] == alone
+
+
+def test_the_owners_of_a_world_own_its_services_though_they_are_paged_too() -> None:
+    """On a topology with other teams nobody said who owns what: those who are not paged do."""
+    other = OTHERS["owners"]
+    incidents = [
+        draw_incident(of_world(ONE_FAULT, other), IncidentId(ONE_FAULT, "test", number))
+        for number in range(20)
+    ]
+    assert {team for one in incidents for team in one.directory} == set(other.rules.owners)
+    strangers = attrs.evolve(
+        incidents[0].topology,
+        name="strangers",
+        teams=("red", "blue", "green"),
+        capacity_team="red",
+        security_team="red",
+        services=tuple(
+            attrs.evolve(service, owner="blue") for service in incidents[0].topology.services
+        ),
+    )
+    assert other.owning_teams(strangers) == ("blue", "green")
+
+
+def test_a_kind_that_names_a_team_pages_it_whatever_its_class_does() -> None:
+    other, topology = OTHERS["kind pages"], SECOND.topologies["seven-services-five-teams"]
+    named = {kind.name for kind in SECOND.kinds_at("queue")}
+    for kind in other.kinds:
+        expected = "platform-team" if kind.name in named else SECOND.pages(kind.name, topology)
+        assert other.pages(kind.name, topology) == expected

@@ -75,7 +75,9 @@ class World(Vocabulary):
         """
         row = self.kind(kind)
         pages = row.pages or self.classes[row.fault_class].pages
-        return None if pages == OWNER else topology.pages(row.fault_class) or pages
+        if pages == OWNER:
+            return None
+        return pages if row.pages else topology.pages(row.fault_class) or pages
 
     def paged_teams(self, topology: Topology) -> tuple[str, ...]:
         """The teams that are paged for a class of faults, each once."""
@@ -87,9 +89,18 @@ class World(Vocabulary):
         return self.pages(kind, topology) or directory[service]
 
     def owning_teams(self, topology: Topology) -> tuple[str, ...]:
-        """The teams that may own a service: those that are not paged for a class of faults."""
+        """The teams that may own a service: the world's ``owners``.
+
+        On a topology that has other teams, or pages other ones, those that are not paged for a
+        class of faults.
+        """
+        own = {row.pages for row in self.rules.classes if row.pages != OWNER}
         paged = self.paged_teams(topology)
-        return tuple(team for team in topology.teams if team not in paged) or topology.teams
+        if set(paged) == own and set(topology.teams) <= set(self.rules.teams):
+            owners = tuple(team for team in topology.teams if team in self.rules.owners)
+        else:
+            owners = tuple(team for team in topology.teams if team not in paged)
+        return owners or topology.teams
 
     # --- kinds -------------------------------------------------------------------------
 
