@@ -18,6 +18,7 @@ from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
+Legend = Annotated[bool, typer.Option("--legend", help="Also say what each column means.")]
 Bundle = Annotated[
     Path | None,
     typer.Option(

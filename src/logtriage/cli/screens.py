@@ -26,10 +26,14 @@ _POOR: Final = re.compile(r"\b(?:WARN|degraded)\b")
 _DIM: Final = re.compile(r"^[+-]\d+s ", re.MULTILINE)
 
 
+#: Stands where there is no figure.
+NO_FIGURE: Final = "–"
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """A figure with a fixed number of digits; a dash where there is none."""
     if value is None:
-        return "–"
+        return NO_FIGURE
     text = f"{value:.{digits}f}"
     return text if float(text) else text.removeprefix("-")
 
