@@ -73,8 +73,8 @@ def unpacked(text: str) -> Any:
 
 
 def episode(found: Document, row: list[Any]) -> tuple[Any, Any]:
-    chunk = unpacked(found.chunks[row[11]])
-    return chunk, chunk["episodes"][row[12]]
+    chunk = unpacked(found.chunks[row[12]])
+    return chunk, chunk["episodes"][row[13]]
 
 
 # -- the page -----------------------------------------------------------------------

@@ -109,11 +109,12 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
     """What was done, what it was worth and why, and what would have been right."""
     told = debrief_of(grade, None if roles is None else roles.names)
     return Group(
+        Text(told.verdict, style="bold"),
         heading("ACTIONS"),
         facts(list(told.actions) or [("none", "")]),
         heading("GRADE"),
         Padding(criteria(grade), (0, 0, 0, 2)),
-        verdict(grade),
+        total(grade),
         *_path(state),
         heading("TRUTH"),
         truth(state.incident),
@@ -150,10 +151,10 @@ def criteria(grade: Grade) -> Table:
     return table
 
 
-def verdict(grade: Grade) -> Text:
-    """The total, and what it is due to."""
-    total, *others = debrief_of(grade).verdict
-    text = Text(f"  {total}", style="bold yellow" if grade.score is None else "bold")
+def total(grade: Grade) -> Text:
+    """The score, and what it is due to."""
+    score, *others = debrief_of(grade).total
+    text = Text(f"  {score}", style="bold yellow" if grade.score is None else "bold")
     for line in others:
         text.append(f"\n  {line}", style="red")
     return text
