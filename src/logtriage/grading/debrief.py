@@ -205,7 +205,7 @@ def verdict_of(grade: Grade) -> str:
 
 
 def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
-    """(points, name, reason) of all that took points: criteria first, then discounts of the rest."""
+    """(points, name, reason) of all that took points: criteria, then discounts of the rest."""
     left = prod(one.factor for one in grade.discounts)
     for one in grade.criteria:
         best = 0.0 if one.score < 0 else 1.0  # a penalty has no points to earn
