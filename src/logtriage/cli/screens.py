@@ -110,14 +110,14 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
     told = debrief_of(grade, None if roles is None else roles.names)
     return Group(
         Text(told.verdict, style="bold"),
-        heading("ACTIONS"),
-        facts(list(told.actions) or [("none", "")]),
         heading("GRADE"),
         Padding(criteria(grade), (0, 0, 0, 2)),
         total(grade),
         *_path(state),
         heading("TRUTH"),
         truth(state.incident),
+        heading("ACTIONS"),
+        facts(list(told.actions) or [("none", "")]),
     )
 
 
