@@ -9,7 +9,7 @@ import typer
 
 from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
-from logtriage.cli.options import Json, Legend, SealFile, seal_in
+from logtriage.cli.options import ExplainWorst, Json, Legend, SealFile, seal_in
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def report(
             "about 0.3 seconds each, on a fleet up to a second.",
         ),
     ] = None,
+    explain: ExplainWorst = None,
     seal_file: SealFile = None,
     legend: Legend = False,
     as_json: Json = False,
@@ -113,13 +114,13 @@ def report(
         from logtriage.report import write_report
 
         page = run / "report.html" if out is None else out
-        write_report(run, page, beliefs=beliefs, seal=seal_in(seal_file))
+        write_report(run, page, beliefs=beliefs, explain=explain, seal=seal_in(seal_file))
         note(f"wrote {page}")
         if show:
             webbrowser.open(page.resolve().as_uri())
         return
-    if beliefs is not None:
-        raise InvalidInput("--beliefs goes with --html")
+    if beliefs is not None or explain is not None:
+        raise InvalidInput("--beliefs and --explain go with --html")
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
     loaded = load_run(run, seal=seal_in(seal_file))
