@@ -185,6 +185,11 @@ class World(Vocabulary):
         return tuple(_weight(level.named) for level in self.rules.fog)
 
     @cached_property
+    def blind_weights(self) -> tuple[int, ...]:
+        """Of 65,536: how often metrics, traces or logs of a service are down, by level of fog."""
+        return tuple(_weight(level.blind) for level in self.rules.fog)
+
+    @cached_property
     def topologies(self) -> Mapping[str, Topology]:
         """The topologies by name."""
         return MappingProxyType({one.name: self.topology_of(one) for one in self.layouts})
