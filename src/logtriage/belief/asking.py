@@ -2,9 +2,11 @@
 
 from functools import lru_cache
 from math import comb
+from typing import Final
 
 import numpy as np
 
+from logtriage.belief.cases import Floats
 from logtriage.belief.fixedpoint import Longs, exp2
 from logtriage.belief.model import Reader
 from logtriage.belief.pools import LOGS, Pools, Span, sign_matrix
@@ -13,11 +15,14 @@ from logtriage.world.setting import FULL
 from logtriage.world.signs import Reading, reading
 from logtriage.world.tables import alphabet
 
+#: A request with more outcomes than this is valued by the likeliest of them.
+OUTCOMES: Final = 256
+
 
 def outcomes_of(
     pools: Pools, service: int, channel: Channel, sorts: tuple[str, ...], starts: list[int],
     begin: int,
-) -> Longs:  # fmt: skip
+) -> Floats:  # fmt: skip
     """The likelihood (C, O) of what the sorts of a service may show, in units of 2**-16.
 
     Fresh readings of one sign, those at ``starts``, count as one whose accuracy is that of the
@@ -25,21 +30,31 @@ def outcomes_of(
     may be blind there, as long as nobody has asked.
     """
     reader = pools.listed.readers[service]
-    rows = np.full((len(reader.conditions), 1), FULL, np.int64)
+    rows = np.full((len(reader.conditions), 1), float(FULL))
     for sort in sorts:
         row = several(reading(reader.setting, sort, reader.place, starts[-1]), len(starts))
         table = _predicted(pools, service, sort, row, begin)
-        rows = (rows[:, :, np.newaxis] * table[:, np.newaxis, :]).reshape(len(rows), -1) // FULL
+        rows = (rows[:, :, np.newaxis] * (table[:, np.newaxis, :] / FULL)).reshape(len(rows), -1)
+    rows = _gathered(rows)
     blind = 0 if (service, channel) in pools.down else reader.setting.blind_weight
     if not blind:
         return rows
-    dark = np.full((len(rows), 1), blind, np.int64)
-    return np.concatenate([rows * (FULL - blind) // FULL, dark], axis=1)
+    dark = np.full((len(rows), 1), float(blind))
+    return np.concatenate([rows * ((FULL - blind) / FULL), dark], axis=1)
+
+
+def _gathered(rows: Floats) -> Floats:
+    """The likeliest outcomes (C, O), and in the last column all others, which tell little."""
+    if rows.shape[1] <= OUTCOMES:
+        return rows
+    order = np.argsort(-rows.max(axis=0), kind="stable")
+    kept, others = order[:OUTCOMES], order[OUTCOMES:]
+    return np.concatenate([rows[:, kept], rows[:, others].sum(axis=1, keepdims=True)], axis=1)
 
 
 def _predicted(pools: Pools, service: int, sort: str, row: Reading, begin: int) -> Longs:
     """The likelihood (C, A) of each token, and of a gap if there may be one, given what was read
-    of the sign.
+    of the sign, in units of 2**-16.
     """
     reader = pools.listed.readers[service]
     tokens = alphabet(reader.setting, sort, reader.place)

@@ -126,7 +126,7 @@ def _outcomes(
         if held.pools is None:
             rows = _likelihoods(held.listed.readers[service], sorts, starts[-1])
         else:
-            rows = outcomes_of(held.pools, service, channel, sorts, starts, begin).astype(np.float64)
+            rows = outcomes_of(held.pools, service, channel, sorts, starts, begin)
         if found is None:
             aloof = np.floor((own * FULL // own.sum())[: len(rows)] @ rows[: len(own)] / FULL)
             found = np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)
