@@ -68,6 +68,7 @@ SPANS: Final = ("time", "errors")
 #: down for the whole incident. Neither tells anything.
 GAP: Final = "no_data"
 DOWN: Final = "down"
+NOTHING_READ: Final = frozenset({GAP, DOWN})
 
 #: What a note says that tells nothing, and what became of a remedy.
 NO_NEWS: Final = "nothing"

@@ -68,11 +68,17 @@ def _sorted(rows: Mapping[str, Phrasings]) -> Mapping[str, Phrasings]:
 
 @attrs.frozen
 class Tier:
-    """A layer of services. ``entry``: users reach it; ``calls``: its services call others."""
+    """A layer of services. ``entry``: users reach it; ``calls``: its services call others.
+
+    ``owner`` owns its services but for ``exceptions`` per cent of them, which the other owners
+    share evenly; without it all owners share them evenly.
+    """
 
     name: str
     entry: bool = False
     calls: bool = False
+    owner: str | None = None
+    exceptions: int = 0
 
 
 @attrs.frozen
