@@ -161,6 +161,7 @@ def edge_weights(setting: Setting, severity: int, errors_first: bool | None, sta
 
 
 def clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> Weights:
+    """:func:`edge_weights` of a panel that shows the severity for certain."""
     world = setting.world
     edge, bands = world.rules.edge, tuple(world.bands)
     if severity >= CALM:
