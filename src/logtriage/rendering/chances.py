@@ -75,8 +75,8 @@ def _legend(setting: Setting) -> str:
     creeping = " *: only minor here." if setting.creeping else ""
     return (
         "RUNBOOK. fault tiers (initials) remedy: % of signs, else (or where a tier lacks one) as "
-        f"usual. !: users see errors first.{pairs}{typical}{words} Own: by traces. ~: log topics."
-        f"{creeping}"
+        f"usual. !: users see errors first.{pairs}{typical}{words} Own, calls: by traces; who "
+        f"waits names sick ones, {ANY} any. ~: log topics.{creeping}"
     )
 
 

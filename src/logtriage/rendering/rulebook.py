@@ -45,22 +45,19 @@ def percent(share: float, whole: float = 100) -> str:
 
 
 def _incident(setting: Setting) -> str:
-    world = setting.world
+    world, counts = setting.world, setting.counts
     where = "any service that others call" if setting.called_only else "any service"
     faults, whose = f"one fault at {where}", "its"
     if setting.several:
-        counts = ", ".join(percent(one, sum(setting.counts)) for one in setting.counts)
-        faults, whose = (
-            f"1 to {len(setting.counts)} faults ({counts}) at different services",
-            "each",
-        )
+        shares = ", ".join(percent(one, sum(counts)) for one in counts)
+        faults, whose = f"1 to {len(counts)} faults ({shares}) at different services", "each"
     classes = ", ".join(f"{row.name} {row.weight}" for row in world.rules.classes)
     pouring = " or ".join(kind.name for kind in world.kinds if kind.pours_load)
-    loaded = f"; under {pouring} all it calls is {LOADED}" if pouring else ""
+    loaded = f" and, under {pouring}, all it calls is {LOADED}" if pouring else ""
     return (
-        f"INCIDENT. {percent(1000 - setting.benign, 1000)} have {faults}, {whose} class {classes}% (of "
-        "those at its tier), any kind of it; a guilty change came before. Callers, direct or not, "
-        f"are {WAITING}{loaded}. {_overlap(setting)}{_benign(setting)}{_elsewhere(world)}"
+        f"INCIDENT. {percent(1000 - setting.benign, 1000)} have {faults}, {whose} class {classes}% "
+        "(of those at its tier), any kind; a guilty change came before. Direct or not, callers are "
+        f"{WAITING}{loaded}. {_overlap(setting)}{_benign(setting)}{_elsewhere(world)}"
     )
 
 
@@ -119,8 +116,8 @@ def _signs(setting: Setting) -> str:
         else ""
     )
     return (
-        "SIGNS. Of each sort (alert, change, each gauge, slowest requests, errors, a loud log "
-        "topic) a service has one sign, drawn by the RUNBOOK and kept until a fix changes what it "
+        "SIGNS. Of each sort (alert, change, each gauge, slowest requests, errors, loud topic) a "
+        "service has one sign, drawn by the RUNBOOK and kept until a fix changes what it "
         f"is or for whom it waits. A reading shows it in {percent(clear, 1)}, a log line in "
         f"{percent(clear * signs.about / 100, 1)}; metrics and traces have {NO_DATA} in "
         f"{percent(gaps, 1)}; else what {ANY} service might.{grows}{named}{blind}"
@@ -169,7 +166,7 @@ def _edge(setting: Setting) -> str:
         f"EDGE keeps one picture of severity ({severities}). {usual.name.capitalize()}: errors "
         f"{_span(usual.errors)}, p99 as beside; {slight.name}: {_span(slight.errors)}, "
         f"{slight.p99[0]}-{slight.p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
-        f"p99 alone {p99} (without !: reversed), the other {usual.name} or {slight.name}; "
+        f"p99 alone {p99} (no !: reversed), the other {usual.name} or {slight.name}; "
         f"{SEVERITIES[-1]}: {usual.name} {percent(edge.unmoved, UNMOVED_OF)}, else the same in "
         f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY: {rule}, else "
         f"{SEVERITIES[-1]}; may be declared late."
@@ -181,7 +178,7 @@ def _calm(edge: Edge) -> str:
     usual = edge.bands[0].name
     still = sum(row.weight for row in edge.calm if (row.errors, row.p99) == (usual, usual))
     whole = sum(row.weight for row in edge.calm)
-    rest = "" if still == whole else f", else {edge.bands[1].name} in one or both"
+    rest = "" if still == whole else f", else {edge.bands[1].name}"
     return percent(still, whole) + rest
 
 
@@ -214,12 +211,12 @@ def _grade(horizon: int, setting: Setting) -> str:
     return (
         f"GRADE{of_k}: severity {weights['severity']} (one class off: a quarter), root cause "
         f"{weights['root_cause']} ({first}; 0 after the fix), right page {weights['escalation']}, "
-        f"remedy {weights['remediation']} (-{triage.WRONG_REMEDY_COST:.0%} per wrong one), resolve "
+        f"remedy {weights['remediation']} (-{triage.WRONG_REMEDY_COST:.0%} a wrong one), resolve "
         f"once fixed {weights['closure']} (full by action {setting.par}, 0 at {horizon}). "
         f"Page before you touch production: a fix before its page leaves x "
-        f"{priced.UNAPPROVED_FIX:g} of all, each wrong remedy before a right page x "
+        f"{priced.UNAPPROVED_FIX:g} of all, a wrong remedy before a right page x "
         f"{priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
-        f"{priced.UNESCALATED:g}. Wrong page, or ignoring a fault: 0, the end. Benign: severity "
+        f"{priced.UNESCALATED:g}. Wrong page or ignoring a fault: 0, the end. Benign: severity "
         f"{benign['severity']}, ignore {benign['dismissal']} (0 if you blamed a service), by "
         f"action {setting.par_benign} {benign['closure']}."
     )
@@ -229,7 +226,7 @@ def _hand_over(horizon: int, setting: Setting) -> str:
     prices = ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER)
     prompt = priced.HAND_OVER_PROMPT
     return (
-        "hand_over (to the duty manager) ends it. Before any page or remedy it is worth "
+        "hand_over ends it. Before any page or remedy it is worth "
         f"{1 - prompt:g} c + {prompt:g} c (full by action {setting.par}, 0 at {horizon}), later as "
         f"resolve. c, on each screen, is {prices}, by chance. Hand over if you expect less."
     )
