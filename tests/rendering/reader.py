@@ -111,8 +111,8 @@ class Rules:
         self.calm = number(r"Benign: usual ([\d.]+)%", text) / 100
         slight = found(r"slight: ([\d.]+)-[\d.]+%, (\d+)-", text).groups()
         rule = re.findall(r"(P\d) from ([\d.]+)% or (\d+) ms", text)
-        self.bands = [("slight", *map(float, slight))]
-        self.bands += [(name, float(errors), float(p99)) for name, errors, p99 in reversed(rule)]
+        rule.append(("slight", *slight))
+        self.bands = [(name, float(errors), float(p99)) for name, errors, p99 in reversed(rule)]
 
     # --- the runbook -------------------------------------------------------------------
 
@@ -272,9 +272,9 @@ class Seen:
     def _take_edge(self, screen: str) -> None:
         shown = found(r"EDGE: errors ([\d.]+)% .*?, p99 (\d+) ms", screen)
         bands = ["usual", "usual"]
-        for name, *least in self.rules.bands:
-            for place in (0, 1):
-                if float(shown[place + 1]) >= least[place]:
+        for name, errors, p99 in self.rules.bands:
+            for place, least in enumerate((errors, p99)):
+                if float(shown[place + 1]) >= least:
                     bands[place] = name
         self.edge = bands[0], bands[1]
 
@@ -324,7 +324,8 @@ class Seen:
 
 def blocks(screen: str) -> Iterator[tuple[str, list[str]]]:
     """The blocks of a screen: a heading, and the lines that belong to it."""
-    heading, lines = "", []
+    heading = ""
+    lines: list[str] = []
     for line in screen.splitlines():
         if re.match(rf"({HEADINGS})\b", line):
             yield heading, lines
@@ -422,7 +423,7 @@ class Reader:
         below = set(calls[root]) if kind in self.rules.pouring else set()
         while more := {one for name in below for one in calls[name]} - below:
             below |= more
-        rows.update({one: ("loaded", ()) for one in below})
+        rows.update(dict.fromkeys(below, ("loaded", ())))
         return rows
 
     def _unaffected(self, service: str, only: Sequence[str]) -> float:

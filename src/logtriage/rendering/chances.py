@@ -164,7 +164,8 @@ def _row(
 
     Rarer ones than ``least`` go unsaid, and pairs that are ``typical``.
     """
-    shown, topics = [], []
+    shown: list[tuple[int, str]] = []
+    topics: list[tuple[int, str]] = []
     for sort in world.tokens.runbook_order:
         rows = topics if sort == LOG else shown
         for token, share in signature.get(sort, {}).items():

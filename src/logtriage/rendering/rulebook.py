@@ -145,6 +145,8 @@ def _screens(setting: Setting) -> str:
 def _edge(setting: Setting) -> str:
     world = setting.world
     edge, (usual, slight, *worse) = world.rules.edge, world.rules.edge.bands
+    slight_p99 = slight.p99
+    assert slight_p99 is not None  # only the first band has none
     named = ", ".join(band.name for band in reversed(worse))
     errors, both, p99 = (percent(one, sum(edge.leads)) for one in edge.leads)
     severities = ", ".join(
@@ -165,11 +167,11 @@ def _edge(setting: Setting) -> str:
     return (
         f"EDGE keeps one picture of severity ({severities}). {usual.name.capitalize()}: errors "
         f"{_span(usual.errors)}, p99 as beside; {slight.name}: {_span(slight.errors)}, "
-        f"{slight.p99[0]}-{slight.p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
+        f"{slight_p99[0]}-{slight_p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
         f"p99 alone {p99} (no !: reversed), the other {usual.name} or {slight.name}; "
         f"{SEVERITIES[-1]}: {usual.name} {percent(edge.unmoved, UNMOVED_OF)}, else the same in "
         f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY: {rule}, else "
-        f"{SEVERITIES[-1]}; may be declared late."
+        f"{SEVERITIES[-1]}; may come late."
     )
 
 
