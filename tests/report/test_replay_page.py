@@ -170,8 +170,8 @@ def test_of_one_incident_everything_is_explained(run_dir: Path, tmp_path: Path) 
     for row in unpacked(found.index):
         _, data = episode(found, row)
         parts = dict(data["parts"])
-        lost = sum(parts[name] for name in found.facts["lossParts"])
-        assert lost == pytest.approx(1 - row[3])
+        made = parts["at first"] + parts["asking gained"] - parts["decision cost"] + parts["luck"]
+        assert made == pytest.approx(row[3])
 
 
 def test_what_is_not_there_is_refused(run_dir: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tables of why grades were lost, and of pages by what silence is worth."""
+"""Tables of why grades are what they are, and of pages by what silence is worth."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,10 +11,11 @@ from logtriage.cli.screens import number
 from logtriage.evaluation import Calls, Comparison, Losses, Row
 
 _PARTS: Final = (
-    ("hardness", "hardness"),
-    ("search_regret", "search\nregret"),
-    ("decision_regret", "decision\nregret"),
+    ("at_first", "at first"),
+    ("asking_gained", "asking\ngained"),
+    ("decision_cost", "decision\ncost"),
     ("luck", "luck"),
+    ("hardness", "hardness"),
 )
 _THRESHOLD: Final = ("threshold_regret", "threshold\nregret")
 
@@ -63,7 +64,7 @@ def _put_paging(figures: Figures, rows: Sequence[Row]) -> None:
 
     titles = ["policy"]
     for price in prices:
-        titles += [f"c {price:g}\npaged", "wrong\npage"]
+        titles += [f"c {price:g}\npaged", "mis-\npaged"]
     figures.put([*titles, "AUGRC"], lambda wide: [cells(row, 1 if wide else 0) for row in rows])
 
 

@@ -76,7 +76,7 @@ def remediation(state: State) -> Measured:
     if not truth.several:
         if unfixed:
             return (0.0, f"no accepted remedy applied ({', '.join(wanted)})")
-        told = [f"fixed in tick {(facts.fixed_at or 0) + 1}"]
+        told = [f"fixed in tick {facts.fixed_at}"]
     else:
         told = [f"{len(fixed)} of {len(rows)} faults fixed"]
         if unfixed:

@@ -12,7 +12,7 @@ from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
 from logtriage.replay import replay
 from logtriage.report.episode import Episode
-from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
+from logtriage.report.hindsight import beliefs_of, parts_of
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
@@ -122,10 +122,6 @@ def episode_data(
             for tick, doubt in zip(ticks, doubts(states, split), strict=True):
                 tick["doubts"] = doubt
     return data
-
-
-#: The parts of a loss, without the figure that stands beside them.
-LOSS_PARTS: Final = tuple(name for _, name in FIGURES[:-1])
 
 
 def _screens(
