@@ -87,7 +87,7 @@ def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.Monk
     monkeypatch.setattr(ExpertPolicy, "act", lost)
     report = audit("single_crash-v2", families=["floor"], checks=["expert", "chance"], sizes=FEW)
     assert report.unsettled == ("expert",)
-    assert "a script could not play: policy failed in tick 1" in report.finding("expert").summary
+    assert "a script could not play: policy failed in tick 0" in report.finding("expert").summary
     assert report.finding("chance").verdict is Verdict.PASSED
 
 

@@ -111,7 +111,7 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
         assert step.leading.team is not None
         assert f"{step.leading.team[0]} {step.leading.team[1]:.0%}" in belief
     assert f"{found.at_first:.3f}   expected at first" in belief
-    assert f"{found.asking_gained:+.3f}  what asking gained, of the " in belief
+    assert f"{found.asking_gained:+.3f}  what asking gained; to read everything " in belief
     assert f"{-found.decision_cost:+.3f}  what the decisions cost" in belief
     assert f"{found.luck:+.3f}  luck of the draw" in belief
     assert f"{found.grade:.3f}   the grade" in belief

@@ -129,7 +129,7 @@ def _reasons(state: State) -> dict[str, str]:
 
 def test_reasons_of_a_fault() -> None:
     told = _reasons(played(REAL, WRONG_REMEDY, FIX, RIGHT_CAUSE, HandOver()))
-    assert told["remediation"] == "fixed in tick 2; 1 wrong remedy was applied"
+    assert told["remediation"] == "fixed in tick 1; 1 wrong remedy was applied"
     assert told["closure"] == "handed over in 4 ticks (par is 6, the horizon 12)"
     assert told["unescalated"] == "dba-team never paged: silence leaves 0.32"
     assert told["unapproved"] == (

@@ -43,7 +43,7 @@ def look_back(found: Explanation) -> RenderableType:
         )
     rows = [
         (f"{found.at_first:.3f}", "expected at first, before any action"),
-        (signed(found.asking_gained), f"what asking gained, of {_to_gain(found)}"),
+        (signed(found.asking_gained), f"what asking gained; {_to_gain(found)}"),
         (signed(-found.decision_cost), "what the decisions cost, by what was known then"),
         (signed(found.luck), "luck of the draw: what came of it, beside what was expected"),
         (f"{found.grade:.3f}", "the grade"),
@@ -52,9 +52,9 @@ def look_back(found: Explanation) -> RenderableType:
 
 
 def _to_gain(found: Explanation) -> str:
-    """What asking could gain: H less W, in words."""
-    most = 1.0 - found.hardness - found.at_first
-    return f"the {signed(most)} that reading everything would gain"
+    """What asking could gain, in words."""
+    most = signed(1.0 - found.hardness - found.at_first)
+    return f"to read everything once would gain {most}"
 
 
 def _likeliest(held: Leading) -> Iterator[str]:
