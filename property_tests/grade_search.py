@@ -75,7 +75,7 @@ class Search:
         return max(self._closed(rows), self._paged(rows), self._remedied(rows))
 
     def _paged(self, rows: Rows) -> float:
-        """The best with a page next. A wrong page ends it with nothing."""
+        """The best with a page next. A mis-page ends it with nothing."""
         done = [one for one in rows[0][1].actions if isinstance(one, Escalate)]
         if len(done) >= self.most_pages:
             return 0.0

@@ -108,7 +108,7 @@ def test_luck_of_a_call_is_being_right_without_reason() -> None:
 
 
 def test_each_part_reads_right_on_an_episode_of_its_own() -> None:
-    """A wrong page that was a gamble cost; a right page on little doubt was no mistake."""
+    """A mis-page that was a gamble cost; a right page on little doubt was no mistake."""
     incident = make_incident("single_crash-v2/test/0")
     held = belief(initial_state(incident))
     wrong = next(team for team in reversed(held.teams) if team not in incident.truth.teams)

@@ -64,7 +64,7 @@ def test_remediation_with_wrong_remedies_before_and_after_the_fix(
         rest = (*(WRONG_REMEDY,) * before, FIX, *(WRONG_REMEDY,) * (wrong - before))
         score, reason = triage.remediation(played(REAL, *first, *rest))
         assert score == pytest.approx(left if paged else left / 2, abs=1e-12)
-        assert f"fixed in tick {before + 2}" in reason
+        assert f"fixed in tick {before + 1}" in reason
         assert ("wrong remed" in reason) == bool(wrong)
 
 

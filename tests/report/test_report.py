@@ -241,7 +241,7 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
                     number(row["bound"]),
                     *(
                         percent(row[name])
-                        for name in ("solved", "root_cause", "severity", "mis_page", "ignored")
+                        for name in ("solved", "root_cause", "severity", "mis_paged", "ignored")
                     ),
                     number(row["ticks"], 1),
                     number(row["brier"]),

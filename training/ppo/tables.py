@@ -7,7 +7,7 @@ from logtriage.topology import FIVE_TEAMS
 from training.ppo.references import POLICIES, reference
 from training.ppo.runs import Written, pages
 
-#: What the best agents must reach beside the observer: its grade, and its wrong pages.
+#: What the best agents must reach beside the observer: its grade, and its mis-pages.
 GRADE_SHARE: Final = 0.80
 PAGES: Final = 0.60
 MIS_PAGES: Final = 1.5

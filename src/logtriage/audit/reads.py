@@ -157,5 +157,5 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         original.silent_speed: itself(original.silent_remediation),
     }
 )
-#: Gates whose facts are always part of a situation: wrong pages, and the closing.
+#: Gates whose facts are always part of a situation: mis-pages, and the closing.
 KNOWN_GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)

@@ -19,7 +19,7 @@ _MEANINGS: Final = {
     "root cause": "real faults whose root cause was declared",
     "fault class": "real faults whose class was declared",
     "severity": "incidents whose severity was right",
-    "mis- paged": "incidents in which a team was paged that is not accepted",
+    "mis-paged": "incidents in which a team was paged that is not accepted",
     "ignored": "real faults closed as nothing to act on",
     "ticks": "mean ticks of the episodes that were fixed and resolved",
     "Brier": "squared error of the stated confidences; 0 is best, always 0.5 gives 0.25",

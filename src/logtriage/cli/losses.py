@@ -64,7 +64,7 @@ def _put_paging(figures: Figures, rows: Sequence[Row]) -> None:
 
     titles = ["policy"]
     for price in prices:
-        titles += [f"c {price:g}\npaged", "mis-\npaged"]
+        titles += [f"c {price:g}\npaged", "mis-paged"]
     figures.put([*titles, "AUGRC"], lambda wide: [cells(row, 1 if wide else 0) for row in rows])
 
 

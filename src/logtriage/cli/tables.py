@@ -17,7 +17,7 @@ _SHARES: Final = (
     ("solved", "solved"),
     ("root_cause", "root\ncause"),
     ("severity", "severity"),
-    ("mis_page", "mis-\npaged"),
+    ("mis_paged", "mis-paged"),
     ("ignored", "ignored"),
 )
 #: The share that there is where incidents are graded by the class of the fault.
