@@ -123,7 +123,7 @@ function controls(choices) {
     group("Declare the root cause", rootLabel, el("label", {}, "confidence, if you like", sure), button("Declare", () => act("identify_root_cause", root.value, sure.value === "" ? undefined : Number(sure.value)))),
     group("Page", teamLabel, button("Page", () => confirmed(`Page ${team.value}? A mis-page ends the incident with a grade of 0.`, () => act("escalate", team.value)))),
     group("Repair", remedyLabel, mendedLabel, button("Apply", () => act("remediate", `${remedy.value}:${mended.value}`))),
-    group("Close", button("Resolve", () => confirmed("Resolve the incident? That ends it.", () => act("resolve"))), button("Ignore", () => confirmed("Close it as nothing to act on? That ends it.", () => act("ignore"))), button("Stop here", () => confirmed("Stop here and see the grade so far?", debrief))),
+    group("Close", button("Resolve", () => confirmed("Resolve the incident? That ends it.", () => act("resolve"))), button("Ignore", () => confirmed("Close it as nothing to act on? That ends it.", () => act("ignore"))), ...(choices.hand_over ? [button("Hand over", () => confirmed("Hand it to the duty manager? That ends it.", () => act("hand_over")))] : []), button("Stop here", () => confirmed("Stop here and see the grade so far?", debrief))),
   ];
 }
 
