@@ -22,7 +22,8 @@ from logtriage.audit.probing import decision
 from logtriage.audit.symptoms import chances, is_seen
 from logtriage.belief import Belief, belief
 from logtriage.errors import InvalidInput
-from logtriage.grading import TRIAGE_3, score
+from logtriage.grading import TRIAGE_3, priced, score
+from logtriage.grading.rubric import Discount
 from logtriage.state import initial_state
 from logtriage.transition import play, transition
 from logtriage.world.prior import prior
@@ -67,17 +68,30 @@ def test_plans_are_searched_before_anything_was_done() -> None:
         PlanSearch(belief(state))
 
 
+def priced_task(split: str, number: int) -> Incident:
+    return with_hand_over(make_incident(f"{TASK}/{split}/{number}"))
+
+
 def test_probing_is_searched_where_a_hand_over_has_a_price() -> None:
     few = attrs.evolve(QUICK, same=8, beliefs=8)
-    found = audit(
-        lambda split, number: with_hand_over(make_incident(f"{TASK}/{split}/{number}")),
-        rubric=TRIAGE_3,
-        families=["probing"],
-        sizes=few,
-    ).finding("probing")
+    report = audit(priced_task, rubric=TRIAGE_3, families=["probing"], sizes=few)
+    found = report.finding("probing")
     assert found.verdict is Verdict.PASSED, found.summary
     assert found.evidence["decisions"] == 8
     assert found.evidence["lost_unpaged"] > found.evidence["lost_paged"]
+
+
+def test_where_a_hand_over_has_a_price_only_a_fix_before_its_page_may_cost() -> None:
+    few = attrs.evolve(QUICK, same=8)
+    found = audit(priced_task, rubric=TRIAGE_3, families=["monotone"], sizes=few)
+    assert found.finding("monotonicity").verdict is Verdict.PASSED
+    dearer = attrs.evolve(
+        TRIAGE_3,
+        id="dearer",
+        discounts=(*TRIAGE_3.discounts, Discount("again", priced.unapproved_fix)),
+    )
+    found = audit(priced_task, rubric=dearer, families=["monotone"], sizes=few)
+    assert "remedy: none earns" in found.finding("monotonicity").summary
 
 
 def severe(count: int) -> list[Incident]:
