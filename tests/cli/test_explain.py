@@ -83,6 +83,35 @@ def test_compare_shows_differences_of_the_parts(tmp_path: Path) -> None:
     assert one["losses"]["incidents"] == 1
 
 
+def test_grades_less_the_luck_stand_in_the_tables_where_they_are_asked_for(tmp_path: Path) -> None:
+    plain = run(tmp_path / "run", "--explain", 2)
+    assert "adjusted" not in plain.stdout
+    shown = run(tmp_path / "run", "--explain", 2, "--luck-adjusted", "--legend")
+    assert "luck adjusted  mean grade less the luck" in re.sub(r" {2,}", "  ", shown.stdout)
+    losses = load_run(tmp_path / "run").explained["random", TASK].values()
+    mean = sum(found.explanation.grade - found.explanation.luck for found in losses) / 2
+    assert f"{mean:.3f}" in shown.stdout
+    row, _ = lines(run(tmp_path / "run", "--explain", 2, "--json"))
+    assert row["losses"]["without_luck"]["mean"] == pytest.approx(mean)
+    pair = ("--policy-a", "random", "--policy-b", "constant:ignore", "--luck-adjusted")
+    for width in (80, 120):
+        told = logtriage("compare", tmp_path / "run", tmp_path / "run", *pair, width=width)
+        assert "adjusted" in told.stdout
+        assert max(map(len, told.stdout.splitlines())) <= width
+    again = logtriage("report", tmp_path / "run", "--luck-adjusted")
+    assert f"{mean:.3f}" in again.stdout
+
+
+def test_without_explained_episodes_no_grade_is_adjusted(tmp_path: Path) -> None:
+    refused = run(tmp_path / "run", "--luck-adjusted")
+    assert refused.exit_code == 2
+    assert "--luck-adjusted goes with --explain N" in refused.stderr
+    run(tmp_path / "run")
+    refused = logtriage("report", tmp_path / "run", "--luck-adjusted")
+    assert refused.exit_code == 2
+    assert "--luck-adjusted needs explained episodes" in refused.stderr
+
+
 def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None:
     result = run(tmp_path / "run", "--task", "single_crash-v0", "--explain", 1)
     assert result.exit_code == 0

@@ -43,6 +43,7 @@ _MEANINGS: Final = {
     "asking gained": "what requests were expected to add",
     "decision cost": "what all other actions were expected to lose; it counts against the grade",
     "luck": "how much better than expected the outcomes were; below 0, worse",
+    "luck adjusted": "mean grade less the luck: the same on average, and steadier; no headline",
     "hardness": "what all evidence together would leave in doubt",
     "threshold regret": "lost by paging, or not paging, against the price of silence",
     "justified": f"{_CALL}, those that the evidence supported",

@@ -13,7 +13,7 @@ from logtriage.evaluation.statistics import Interval, mean_interval, paired_diff
 #: The parts of a grade, by their fields.
 PARTS: Final = ("at_first", "asking_gained", "decision_cost", "luck")
 THRESHOLD_REGRET: Final = "threshold_regret"
-_FIGURES: Final = (*PARTS, "hardness", THRESHOLD_REGRET)
+_FIGURES: Final = (*PARTS, "without_luck", "hardness", THRESHOLD_REGRET)
 
 
 @attrs.frozen
@@ -39,6 +39,7 @@ class Losses:
     asking_gained: Interval
     decision_cost: Interval
     luck: Interval
+    without_luck: Interval
     hardness: Interval
     threshold_regret: Interval
     pages: Calls
@@ -92,6 +93,7 @@ class LossDifference:
     asking_gained: Interval
     decision_cost: Interval
     luck: Interval
+    without_luck: Interval
     hardness: Interval
     threshold_regret: Interval
 
