@@ -62,10 +62,9 @@ def if_true(faults: Faults) -> Incident:
     truth = Truth(
         None,
         Severity.P2,
-        *(
-            frozenset().union(*(getattr(part, name) for part in parts))
-            for name in ("root_causes", "teams", "remedies")
-        ),
+        frozenset(name for part in parts for name in part.root_causes),
+        frozenset(team for part in parts for team in part.teams),
+        frozenset(pair for part in parts for pair in part.remedies),
         several=parts if len(parts) > 1 else (),
     )
     return attrs.evolve(BASE, truth=truth)
