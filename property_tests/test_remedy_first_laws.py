@@ -26,6 +26,8 @@ TASKS = (
     "cascading_failure-v2",
     "silent_degradation-v2-fog3",
     "compound_failure-v2",
+    "cascading_failure-v3",
+    "compound_failure-v3",
 )
 #: A fault: its service, what fixes it, its team.
 Fault = tuple[int, tuple[int, ...], int]

@@ -292,6 +292,7 @@ def test_a_benign_incident(plan: tuple[Action, ...], total: float) -> None:
         ),
         (played(REAL, FIX), "closure", "not resolved"),
         (played(REAL, FIX, Ignore()), "closure", "closed as ignored, not resolved"),
+        (played(REAL, WRONG_PAGE), "closure", "closed by a mis-page, not resolved"),
         (played(REAL, END), "closure", "resolved while the fault was still there"),
         (played(REAL, FIX, END), "closure", "resolved in 2 ticks (par is 5, the horizon 12)"),
         (played(BENIGN), "dismissal", "not dismissed"),

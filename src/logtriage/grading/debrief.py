@@ -217,7 +217,8 @@ def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+    """The name of a rule as a sentence begins with it; a page to a wrong team is a mis-page."""
+    return "Mis-page" if name == "wrong_escalation" else name.replace("_", " ").capitalize()
 
 
 def _total(grade: Grade) -> Iterator[str]:

@@ -266,7 +266,12 @@ def _promptly(state: State, done: str) -> Measured:
 
 def not_closed(state: State, wanted: str) -> str:
     """Why closing earned nothing, in words."""
-    return f"not {wanted}" if state.closing is None else f"closed as {state.closing}, not {wanted}"
+    match state.closing:
+        case None:
+            return f"not {wanted}"
+        case Closing.MISROUTED:
+            return f"closed by a mis-page, not {wanted}"
+    return f"closed as {state.closing}, not {wanted}"
 
 
 def told_remedies(count: int, kind: str = "") -> str:
