@@ -194,12 +194,15 @@ def _act(
 
 
 def _changed(before: Grade, after: Grade) -> list[list[Any]]:
-    """What an action changed in the grade: criteria by points, gates and discounts."""
-    found: list[list[Any]] = [
-        [new.name, (new.score - old.score) * new.weight]
-        for old, new in zip(before.criteria, after.criteria, strict=True)
-        if new.score != old.score
-    ]
+    """What an action changed in the grade: criteria by points, gates and discounts.
+
+    A hand-over takes the place of all other criteria.
+    """
+    old, new = (
+        {one.name: one.score * one.weight for one in grade.criteria} for grade in (before, after)
+    )
+    changes = {name: new.get(name, 0.0) - old.get(name, 0.0) for name in {**old, **new}}
+    found: list[list[Any]] = [[name, points] for name, points in changes.items() if points]
     factors = {one.name: one.factor for one in before.discounts}
     later = {one.name: one.factor for one in after.discounts}
     for name in {**factors, **later}:
