@@ -7,7 +7,6 @@ import pytest
 
 from logtriage import Incident, make_incident
 from logtriage.actions import (
-    REMEDIES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -27,7 +26,7 @@ from logtriage.grading.rubric import Discount
 from logtriage.state import initial_state
 from logtriage.transition import play, transition
 from logtriage.world.prior import prior
-from tests.builders import with_hand_over
+from tests.builders import SEVEN_SERVICES, with_hand_over
 
 TASK = "cascading_failure-v2"
 
@@ -118,7 +117,7 @@ def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int, handing_ov
         truth, topology = incident.truth, incident.topology
         page, root = Escalate(min(truth.teams)), IdentifyRootCause(min(truth.root_causes))
         right = Remediate(*min(truth.remedies))
-        tries = [Remediate(one, right.service) for one in REMEDIES]
+        tries = [Remediate(one, right.service) for one in SEVEN_SERVICES.remedies]
         tries = [one for one in tries if (one.remedy, one.service) not in truth.remedies][:wrong]
         waits = (Wait(),) * 4
         before: list[Action] = [*waits, *([page] if paged else []), root, *tries]

@@ -9,7 +9,8 @@ from logtriage.grading import unscored
 from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, WRONG_PAGE, played, real_incident
 
 INCIDENT = real_incident()
-SEVERITY = lt.ClassifySeverity(INCIDENT.truth.severity or "")
+assert INCIDENT.truth.severity is not None
+RIGHT_SEVERITY = lt.ClassifySeverity(INCIDENT.truth.severity)
 
 
 def test_a_gate_decides_alone() -> None:
@@ -21,7 +22,7 @@ def test_a_gate_decides_alone() -> None:
 
 @pytest.mark.parametrize("left_out", ["severity", "root_cause"])
 def test_the_criterion_that_lost_most_decides(left_out: str) -> None:
-    acts: dict[str, lt.Action] = {"severity": SEVERITY, "root_cause": RIGHT_CAUSE}
+    acts: dict[str, lt.Action] = {"severity": RIGHT_SEVERITY, "root_cause": RIGHT_CAUSE}
     del acts[left_out]
     graded = lt.grade(played(INCIDENT, *acts.values(), RIGHT_PAGE, FIX, Resolve()))
     missed = graded.criterion(left_out)
@@ -31,7 +32,7 @@ def test_the_criterion_that_lost_most_decides(left_out: str) -> None:
 
 
 def test_a_discount_decides_where_it_takes_most() -> None:
-    graded = lt.grade(played(INCIDENT, SEVERITY, RIGHT_CAUSE, FIX, Resolve()))
+    graded = lt.grade(played(INCIDENT, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, Resolve()))
     (discount, *_) = graded.discounts
     assert graded.verdict.startswith(f"{discount.name.replace('_', ' ').capitalize()} cost ")
     assert discount.reason in graded.verdict
@@ -44,7 +45,7 @@ def test_a_hand_over_decides_alone() -> None:
 
 
 def test_nothing_is_made_up_for_a_perfect_episode() -> None:
-    graded = lt.grade(played(INCIDENT, SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()))
+    graded = lt.grade(played(INCIDENT, RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()))
     assert graded.verdict == "Nothing went wrong in 5 ticks. Score 1.00."
 
 
