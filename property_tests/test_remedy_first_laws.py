@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from logtriage import Incident, State, make_incident
-from logtriage.actions import Remedy, Severity
+from logtriage.actions import Severity
 from logtriage.grading import TRIAGE_2, TRIAGE_3
 from logtriage.grading.parts import responses
 from logtriage.grading.rubric import Discount
@@ -51,7 +51,7 @@ def even(chances: list[Chance]) -> list[Chance]:
 
 def if_true(faults: Faults) -> Incident:
     """The incident if these faults are the matter; without any it is benign."""
-    topology, remedies = BASE.topology, tuple(Remedy)
+    topology, remedies = BASE.topology, BASE.topology.remedies
     parts = tuple(
         Part(
             None,
