@@ -23,13 +23,15 @@ from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import TRIO
 from property_tests.strategies import (
     DRAWN,
+    ONCALL,
     ORIGINAL_TASKS,
     episodes,
     incidents,
     plans,
 )
 
-ALL_TASKS = DRAWN + ORIGINAL_TASKS
+PLAYED = DRAWN + ONCALL
+ALL_TASKS = PLAYED + ORIGINAL_TASKS
 
 
 @given(episodes(ALL_TASKS))
@@ -56,7 +58,7 @@ def test_metrics_and_traces_arrive_once_and_from_whom_they_were_asked(
             assert {one.service for one in shown} == asked
 
 
-@given(episodes(DRAWN))
+@given(episodes(PLAYED))
 def test_a_screen_has_the_edge_and_the_price_and_no_health(
     states: tuple[State, ...],
 ) -> None:
@@ -68,7 +70,7 @@ def test_a_screen_has_the_edge_and_the_price_and_no_health(
         assert len(seen.window) == 6
 
 
-@given(st.data(), incidents())
+@given(st.data(), incidents(PLAYED))
 def test_the_truth_is_not_in_the_observation(data: st.DataObject, incident: Incident) -> None:
     """The same telemetry with another truth looks the same until an act tells them apart."""
     truth = attrs.evolve(
@@ -103,7 +105,7 @@ def test_observations_can_be_recomputed_in_any_order(
     assert len({hash(one) for one in forward}) == len(set(forward))
 
 
-@given(episodes(), st.sets(st.sampled_from(VIEWS)))
+@given(episodes(PLAYED), st.sets(st.sampled_from(VIEWS)))
 def test_a_role_sees_a_slice_and_nothing_else(states: tuple[State, ...], views: set[str]) -> None:
     everything, nothing = (
         Role("all", frozenset(VIEWS), frozenset()),
@@ -121,7 +123,7 @@ def test_a_role_sees_a_slice_and_nothing_else(states: tuple[State, ...], views: 
         render_observation(part)
 
 
-@given(episodes())
+@given(episodes(PLAYED))
 def test_the_default_roles_split_what_a_single_agent_sees(states: tuple[State, ...]) -> None:
     shown = frozenset().union(*(role.views for role in TRIO.roles))
     assert shown == frozenset(VIEWS) - {"window"}
