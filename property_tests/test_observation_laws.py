@@ -18,6 +18,7 @@ from logtriage import (
     render_observation,
     transition,
 )
+from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, PRICES_OF_SILENCE
 from logtriage.policies import ExpertPolicy, RandomPolicy, masked_actions
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import TRIO
@@ -66,7 +67,15 @@ def test_a_screen_has_the_edge_and_the_price_and_no_health(
         seen = observe(state)
         assert seen.edge is not None
         assert (seen.slo, seen.health, seen.signals) == (None, (), ())
-        assert seen.price_of_silence == state.incident.price_of_silence in (0.2, 0.4, 0.6)
+        incident = state.incident
+        assert seen.price_of_silence == incident.price_of_silence
+        assert seen.price_of_hand_over == incident.price_of_hand_over
+        if incident.rubric == "logtriage/3":
+            assert incident.price_of_silence is None
+            assert incident.price_of_hand_over in PRICES_OF_HAND_OVER
+        else:
+            assert incident.price_of_hand_over is None
+            assert incident.price_of_silence in PRICES_OF_SILENCE
         assert len(seen.window) == 6
 
 
@@ -113,10 +122,10 @@ def test_a_role_sees_a_slice_and_nothing_else(states: tuple[State, ...], views: 
     )
     for state in states:
         whole, part = observe(state), observe(state, Role("some", frozenset(views), frozenset()))
-        assert observe(state, everything) == whole
+        assert attrs.evolve(observe(state, everything), may=None) == whole
         blank = observe(state, nothing)
         for field in attrs.fields(type(whole)):
-            if field.name != "hidden":
+            if field.name not in ("hidden", "may"):
                 value = getattr(part, field.name)
                 assert value in (getattr(whole, field.name), getattr(blank, field.name))
         assert part.hidden == frozenset(VIEWS) - views
