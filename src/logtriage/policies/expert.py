@@ -89,7 +89,7 @@ class ExpertPolicy:
 
 def _may(role: Role, action: Action, observation: Observation) -> bool:
     """Whether a role may take an action, and ask for what it asks for."""
-    if action_name(action) not in role.may or not may_ask(role, action, observation.topology):
+    if action_name(action) not in role.kinds or not may_ask(role, action, observation.topology):
         return False
     return not (observation.requests_left == 0 and is_request(action))
 
