@@ -74,7 +74,7 @@ def test_everything_that_a_player_had_to_guess_is_said(task: TaskSpec) -> None:
         "kept until a fix changes what it is or for whom it waits",
         f"A reading shows it in {clear}%, a log line in {clear * signs.about / 100:.3g}%",
         f"no data in {setting.fog_weight * signs.gaps / FULL:.3g}%",
-        "last 3 readings, of ticks 0, 3, 6, …",
+        "last 3 readings of ticks 0, 3, 6, …",
         f"judged at ticks {', '.join(map(str, setting.alert_ticks))}; both also after a remedy",
         "3 new lines; all: 1 a service",
         f"{setting.noise / 10:g}% noise",
