@@ -24,7 +24,6 @@ from logtriage.actions import (
     IdentifyRootCause,
     Ignore,
     Remediate,
-    Remedy,
     Report,
     RequestMetrics,
     RequestMoreLogs,
@@ -89,7 +88,7 @@ class ExpertPolicy:
 
 def _may(role: Role, action: Action, observation: Observation) -> bool:
     """Whether a role may take an action, and ask for what it asks for."""
-    if action_name(action) not in role.may or not may_ask(role, action, observation.topology):
+    if action_name(action) not in role.kinds or not may_ask(role, action, observation.topology):
         return False
     return not (observation.requests_left == 0 and is_request(action))
 
@@ -260,7 +259,7 @@ def _respond(
     if not book.eased and len(observation.remedies) < tries and observation.ticks_left > 1:
         if _all_in(observation, role):
             remedy, service = top.remedy or ("", "")
-            yield Remediate(Remedy(remedy), service)
+            yield Remediate(remedy, service)
         return
     yield from _close(observation, book, role)
 
