@@ -14,6 +14,7 @@ from logtriage.policies import (
     ExpertPolicy,
     FirstErrorPolicy,
     InquiryPolicy,
+    LookaheadPolicy,
     ObserverPolicy,
     OraclePolicy,
     Policy,
@@ -21,6 +22,7 @@ from logtriage.policies import (
     RandomPolicy,
     RandomQuestionsPolicy,
     RankingPolicy,
+    TopSuspectPolicy,
 )
 from logtriage.registry.own import is_own, own_policy
 from logtriage.rng import hash_name
@@ -37,6 +39,9 @@ POLICY_HELP: Final = {
     "at most three times",
     "random_questions": "asks at random, as often as par leaves time, then decides by the "
     "belief; random_questions:3 asks three times",
+    "lookahead": "as the observer, but looks two questions ahead; slow",
+    "top_suspect": "asks the likeliest root cause as often as par leaves time for, then decides by "
+    "the belief; top_suspect:3 asks three times",
     "expert": "scripted, sees only observations",
     "chain": "follows complaints in the logs and believes the telling line",
     "first_error": "believes the loudest ERROR, pages its default owner, restarts it",
@@ -88,6 +93,20 @@ class _Observer:
         return ObserverPolicy(incident, self.questions)
 
 
+def _lookahead(incident: Incident) -> Policy:
+    return LookaheadPolicy(incident)
+
+
+class _TopSuspect:
+    """A picklable factory by the number of questions."""
+
+    def __init__(self, questions: int | None) -> None:
+        self.questions = questions
+
+    def __call__(self, incident: Incident) -> Policy:
+        return TopSuspectPolicy(incident, self.questions)
+
+
 class _RandomQuestions:
     """A picklable factory by the number of questions; the draw depends on the incident's id."""
 
@@ -133,6 +152,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "chain": _chain,
     "first_error": _first_error,
     "inquiry": _inquiry,
+    "lookahead": _lookahead,
     **{name: _Ranking(name) for name in METHODS},
 }
 
@@ -140,6 +160,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
 _BY_BELIEF: Final[dict[str, Callable[[int | None], PolicyFactory]]] = {
     "observer": _Observer,
     "random_questions": _RandomQuestions,
+    "top_suspect": _TopSuspect,
 }
 
 
