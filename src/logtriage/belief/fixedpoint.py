@@ -43,6 +43,28 @@ def log2(value: int) -> int:
     return whole * ONE + fraction
 
 
+#: Bits of a mantissa whose square fits 64.
+_SHORT: Final = 30
+
+
+def log2s(values: Longs) -> Longs:
+    """The base-2 logarithms of whole numbers below 2**52, as :func:`log2` to 2 units at most."""
+    # The exponent of a float is exact for such numbers.
+    whole = np.frexp(np.maximum(values, 1).astype(np.float64))[1].astype(np.int64) - 1
+    mantissa = np.where(
+        whole > _SHORT,
+        values >> np.maximum(whole - _SHORT, 0),
+        values << np.maximum(_SHORT - whole, 0),
+    )
+    logs = whole
+    for _ in range(BITS):
+        mantissa = mantissa * mantissa >> _SHORT
+        bit = mantissa >> (_SHORT + 1)
+        mantissa >>= bit
+        logs = logs << 1 | bit
+    return np.where(values > 0, logs, NEVER)
+
+
 def _roots() -> tuple[int, ...]:
     """2**(-1/2), 2**(-1/4), … with 60 fraction bits."""
     found, value = [], 1 << 59
@@ -81,6 +103,13 @@ def exp2(values: Longs) -> Longs:
     powers >>= EXP_BITS
     powers >>= np.where(down >= LOST, EXP_BITS + 1, down >> BITS)  # longer shifts give 0, too
     return powers
+
+
+def log_sums_of(terms: Longs) -> Longs:
+    """The logarithm of the sum of powers of 2 over the first axis."""
+    highest = terms.max(axis=0)
+    totals = exp2(terms - highest).sum(axis=0)
+    return np.where(highest <= NEVER, NEVER, highest + log2s(totals) - EXP_BITS * ONE)
 
 
 def log_sums(rows: Longs) -> list[int]:

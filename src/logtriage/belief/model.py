@@ -34,6 +34,8 @@ from logtriage.world.tables import Place, alphabet, places, weights
 Bools = NDArray[np.bool_]
 #: Stands for no fault, no service, no place.
 NONE: Final = -1
+#: Stands for a fault that no remedy fixed.
+UNFIXED: Final = -1
 #: Each condition's place at a service: 0 is healthy.
 HEALTHY_PLACE: Final = 0
 #: Fills up rows of logarithms; lower than any sum of logarithms.

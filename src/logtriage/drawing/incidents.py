@@ -1,4 +1,4 @@
-"""Draws incidents of a world: topology, owners, truth, severity, price of silence."""
+"""Draws incidents of a world: topology, owners, truth, severity, prices."""
 
 from enum import IntEnum
 from functools import lru_cache
@@ -35,6 +35,8 @@ class Slot(IntEnum):
     COUNT = 5
 
 
+#: The rubric under which a hand-over has a price, and silence none.
+PRICED: Final = "logtriage/3"
 #: What a perfect response without the right page may be worth.
 PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
 #: What it may be worth to hand an incident over at once.
@@ -74,6 +76,7 @@ def draw_world(
     simulation = Simulation(
         setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
     )
+    priced = task.rubric == PRICED
     name = str(incident_id) if own is None else f"{incident_id}@{own.name}"
     return Incident(
         id=name,
@@ -87,8 +90,11 @@ def draw_world(
         telemetry=simulation,
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
-        price_of_silence=PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)],
+        price_of_silence=(
+            None if priced else PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)]
+        ),
         seal=None if incident_id.seal is None else incident_id.seal.fingerprint,
+        price_of_hand_over=price_of_hand_over(seed) if priced else None,
     )
 
 
