@@ -122,7 +122,9 @@ def _begins(belief: Belief, rows: Longs) -> Longs:
     return begins
 
 
-def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) -> Floats | None:
+def _outcomes(
+    belief: Belief, places: Longs, begins: Longs, request: Request
+) -> Floats | None:
     """The likelihood (O, H) of each outcome, in units of 2**-16; None if nothing is new.
 
     ``places`` (H, n) are the conditions of the services by now, which hold from the ticks
@@ -139,9 +141,7 @@ def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) ->
         if held.pools is None:
             rows = _likelihoods(held.listed.readers[service], sorts, starts[-1])
         else:
-            rows = outcomes_of(held.pools, service, channel, sorts, starts, begin).astype(
-                np.float64
-            )
+            rows = outcomes_of(held.pools, service, channel, sorts, starts, begin)
         if found is None:
             aloof = np.floor((own * FULL // own.sum())[: len(rows)] @ rows[: len(own)] / FULL)
             found = np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)

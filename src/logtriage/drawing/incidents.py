@@ -1,7 +1,9 @@
 """Draws incidents of a world: topology, owners, truth, severity, prices."""
 
+from bisect import bisect_right
 from enum import IntEnum
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 from logtriage.actions import SEVERITIES, Remedy, Severity
@@ -123,10 +125,13 @@ def _topology(
 
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
-    """An owner for each service, evenly among the teams that are not paged for a class."""
+    """An owner for each service, by its tier, among the teams that are not paged for a class."""
     owners, key = world.owning_teams(topology), subkey(seed, DIRECTORY_STREAM)
-    count = len(owners)
-    return tuple([owners[below(draw(key, 0, one), count)] for one in range(len(topology))])
+    drawn = []
+    for place, service in enumerate(topology.services):
+        steps = tuple(accumulate(world.owner_weights(topology, service.tier)))
+        drawn.append(owners[bisect_right(steps, below(draw(key, 0, place), steps[-1]))])
+    return tuple(drawn)
 
 
 @lru_cache(maxsize=65_536)
