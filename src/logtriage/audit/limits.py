@@ -99,6 +99,8 @@ class Sizes:
         models: topologies for which the chance of an unseen fault is computed.
         prices: incidents of which the observer decides at each price of silence or hand-over.
         beliefs: incidents at whose point of decision all plans are searched.
+        signs: incidents of which signs are read twice.
+        figures: screens whose figures and words are searched.
         twins: incidents that are shown with other truths and the same tokens.
         teams: train incidents of which the roles of a team get a full look.
         talks: train incidents that teams of observers play.
@@ -122,6 +124,8 @@ class Sizes:
     models: int = 20
     prices: int = 300
     beliefs: int = 60
+    signs: int = 400
+    figures: int = 4_000
     twins: int = 60
     teams: int = 200
     talks: int = 20
@@ -152,6 +156,8 @@ QUICK: Final = Sizes(
     models=2,
     prices=60,
     beliefs=5,
+    signs=60,
+    figures=300,
     twins=5,
     teams=30,
     talks=3,
