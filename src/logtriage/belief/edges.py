@@ -11,8 +11,12 @@ from logtriage.world.setting import FULL, Setting
 from logtriage.world.signs import edge_reading, edge_signs
 from logtriage.world.tables import CALM, RECOVERED
 
+
 def kept_edge(
-    setting: Setting, errors_first: bool | None, before: Sequence[Evidence], after: Sequence[Evidence]
+    setting: Setting,
+    errors_first: bool | None,
+    before: Sequence[Evidence],
+    after: Sequence[Evidence],
 ) -> tuple[int, ...]:
     """The logarithm of the likelihood of panels under each severity.
 

@@ -16,15 +16,15 @@ that keeps silent at first has two: what it shows by then is a healthy service's
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import attrs
 import numpy as np
 
-from logtriage.belief.fixedpoint import ONE, Longs, log2, log2s, log_sums_of
+from logtriage.belief.fixedpoint import Longs, log2, log2s, log_sums_of
 from logtriage.belief.model import NONE, UNFIXED, Bools, Listed, Reader
-from logtriage.world.channels import DOWN, GAP, Channel, Evidence
+from logtriage.world.channels import DOWN, NOTHING_READ, Channel, Evidence
 from logtriage.world.setting import FULL
 from logtriage.world.signs import blinded, is_root, reading, sign_weights, silent
 from logtriage.world.tables import alphabet, base_of
@@ -79,7 +79,7 @@ class Pools:
             part = blinded(one.channel)
             if part is not None:
                 down[one.service, part] = one.token == DOWN
-            if one.token in (GAP, DOWN):
+            if one.token in NOTHING_READ:
                 continue
             sort = sort_of(one.channel, one.slot)
             gain, hidden = _gain(readers[one.service], sort, one.start, one.token)
@@ -92,8 +92,9 @@ class Pools:
     # --- likelihoods -------------------------------------------------------------------
 
     def table(self, first: int, last: int) -> Longs:
-        """The logarithms (n, C) of the likelihoods of conditions that hold from segment ``first``
-        to ``last``, given what was read of each service then.
+        """The logarithms (n, C) of the likelihoods of conditions that hold for a run of segments.
+
+        From what was read of each service in segments ``first`` to ``last``.
         """
         if (first, last) not in self._tables:
             self._tables[first, last] = self._table(first, last)
@@ -148,9 +149,9 @@ class Pools:
         return self.table(0, self.last)
 
     def shown(self, aloof: Longs, fixed: Longs) -> Longs:
-        """The logarithms, in the order of ``flat``, of what each hypothesis says of the services
-        that it reaches; each beside what was shown if no fault reached it, ``aloof`` (n,).
+        """How likely hypotheses make what the services showed that they reach, as logarithms.
 
+        In the order of ``flat``, each less what ``aloof`` (n,) says of a service out of reach.
         ``fixed`` (H, K) is the segment with which each fault was fixed, or ``UNFIXED``.
         """
         listed = self.listed
@@ -216,9 +217,10 @@ class Pools:
 
 @attrs.frozen
 class Span:
-    """Which readings of a service and sort show one sign: those that start from tick ``begin`` to
-    ``end`` (None: the last). Of a root, those that are ``hidden``, or those that are not; of any
-    other condition (None) both.
+    """Which readings of a service and sort show one sign.
+
+    Those that start from tick ``begin`` to ``end`` (None: the last). A root's are either all
+    ``hidden`` or all not; those of any other condition (None) are both.
     """
 
     begin: int

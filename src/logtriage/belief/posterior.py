@@ -23,6 +23,7 @@ from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import CALM, RECOVERED, edge_weights, note_weights
 
+
 @attrs.frozen(eq=False)
 class Seen:
     """What was shown and done, as the posterior reads it.
@@ -150,35 +151,28 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     """The logarithm of the posterior weight of every hypothesis, without what actions revealed."""
     model = listed.model
     cells, edge, effects, notes = _sorted_out(seen)
-    segments = len(seen.breaks) + 1
-    kept = model.world.rules.signs is not None
-    pools = Pools.of(listed, seen.breaks, cells, [one for _, one in edge]) if kept else None
-    tables = _columns(listed, seen.breaks, cells) if pools is None else None
+    if model.world.rules.signs is None:
+        pools, tables = None, _columns(listed, seen.breaks, cells)
+    else:
+        pools = Pools.of(listed, seen.breaks, cells, [one for _, one in edge])
+        tables = pools.whole()[np.newaxis]
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
-    whole = tables.sum(axis=0) if pools is None else pools.whole()
-    terms = whole[:, : shares.shape[1]] + shares
+    terms = tables.sum(axis=0)[:, : shares.shape[1]] + shares
     own = exp2(terms - terms.max(axis=1, keepdims=True))
     aloof = np.array(log_sums(terms))
     possible, fixed = _fixes(listed, seen, effects)
     _page(listed, seen, possible)
-    flat, begins = listed.flat
-    if pools is None:
-        shown = (tables[0] - aloof[:, np.newaxis]).ravel()[flat]
-        for segment in range(1, segments):
-            gone = (fixed != UNFIXED) & (fixed < segment)
-            shown += tables[segment].ravel()[listed.flat_left(gone)]
-    else:
-        shown = pools.shown(aloof, fixed)
-    total = listed.logs + aloof.sum() + np.add.reduceat(shown, begins)
+    shown = _shown(listed, tables, aloof, fixed) if pools is None else pools.shown(aloof, fixed)
+    total = listed.logs + aloof.sum() + np.add.reduceat(shown, listed.flat[1])
     if notes:
         total += _noted(listed, seen, notes)
     until = _until(listed, fixed)
     # The edge depends on whether errors lead, and on when everything was fixed.
-    codes = (listed.errors_first - NONE) * (segments + 1) + until - UNFIXED
+    codes = (listed.errors_first - NONE) * (len(seen.breaks) + 2) + until - UNFIXED
     known = np.flatnonzero(np.bincount(codes))
     alike = np.searchsorted(known, codes)
-    groups = [divmod(code, segments + 1) for code in known.tolist()]
+    groups = [divmod(code, len(seen.breaks) + 2) for code in known.tolist()]
     likelihoods, severities = _edge_likelihoods(
         model.setting, edge, [(lead + NONE, last + UNFIXED) for lead, last in groups]
     )
@@ -223,6 +217,16 @@ def _columns(listed: Listed, breaks: list[int], cells: list[Evidence]) -> Longs:
         columns = np.concatenate(pile).reshape(len(pile), -1)
         tables[segment, service, : columns.shape[1]] = columns.sum(axis=0)
     return tables
+
+
+def _shown(listed: Listed, tables: Longs, aloof: Longs, fixed: Longs) -> Longs:
+    """As :meth:`Pools.shown`, from columns."""
+    flat, _ = listed.flat
+    shown: Longs = (tables[0] - aloof[:, np.newaxis]).ravel()[flat]
+    for segment in range(1, len(tables)):
+        gone = (fixed != UNFIXED) & (fixed < segment)
+        shown += tables[segment].ravel()[listed.flat_left(gone)]
+    return shown
 
 
 def _edge_likelihoods(

@@ -43,9 +43,9 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     Where readings are drawn anew, a request for logs is worth what one line tells, a request for
     metrics or traces what the newest reading tells. Where signs stay, it is worth what all fresh
     readings of a sign tell beyond the earlier ones, as far as
-    :func:`logtriage.belief.asking.several` says it. Hypotheses below 1 in 1,000 are left out while planning. A request takes a tick,
-    which may cost. Where several faults are possible, the plans that may follow are
-    fixed before the answer is known.
+    :func:`logtriage.belief.asking.several` says it. Hypotheses below 1 in 1,000 are left out
+    while planning. A request takes a tick, which may cost. Where several faults are possible, the
+    plans that may follow are fixed before the answer is known.
 
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
@@ -122,9 +122,7 @@ def _begins(belief: Belief, rows: Longs) -> Longs:
     return begins
 
 
-def _outcomes(
-    belief: Belief, places: Longs, begins: Longs, request: Request
-) -> Floats | None:
+def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) -> Floats | None:
     """The likelihood (O, H) of each outcome, in units of 2**-16; None if nothing is new.
 
     ``places`` (H, n) are the conditions of the services by now, which hold from the ticks

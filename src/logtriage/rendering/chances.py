@@ -1,59 +1,123 @@
 """The signature table in words and figures: what each condition shows, and how often.
 
-Shares and short names of tokens are those of the world. Nothing is left out, so that whoever reads
-it can compute what a screen makes likely.
+Shares and short names of tokens are those of the world.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import groupby
+from typing import Final
 
 from logtriage.actions import SEVERITIES
 from logtriage.topology import Topology
+from logtriage.world.channels import NAMES
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
-from logtriage.world.schema.parts import Kind, Shares, Signature
+from logtriage.world.schema.forms import Climb, Range, ShareOf, filled
+from logtriage.world.schema.parts import Kind, Signature
+from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
-from logtriage.world.vocabulary import CHANGE
 
-#: What the fog shows, and what every condition shows of changes.
-ANY = "ANY"
-EVERY = "EVERY"
+#: What a reading says that does not show its sign, and what every condition shows.
+ANY: Final = "ANY"
+#: Signs that are rarer, in per cent, go unsaid.
+LEAST: Final = 10
+#: Of a line that names its cause.
+_NAMED: Final = "~its cause"
+#: The shares of two signs that stand under one letter.
+Pair = tuple[int, int]
 
 
 def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     """A row for each condition that a service can have, under headings."""
-    world = setting.world
+    world, rules = setting.world, setting.world.rules
     yield _legend(setting)
     for title, kinds in _pages(topology, world):
         yield title
         for kind in kinds:
-            star = "*" if setting.creeping and not kind.drifts else ""
             lead = "!" if kind.errors_first else ""
+            star = "*" if setting.creeping and not kind.drifts else ""
             remedies = "/".join(kind.remedies)
             heading = f"{kind.name}{lead}{star} {_tiers(kind, world)} {remedies}"
-            yield f"{heading}: {_row(world, kind.signature)}"
-    affected, rules = world.rules.affected, world.rules
+            typical = _typical(world)[kind.errors_first]
+            yield f"{heading}: {_row(world, kind.signature, typical=typical)}"
     yield "no fault:"
-    yield f"{WAITING}: {_row(world, affected.waiting)}"
-    yield f"{LOADED}: {_row(world, affected.loaded)}"
-    yield from (f"{one.words}: {_row(world, one.signature)}" for one in rules.distractions)
-    if rules.healthy:
-        yield f"{HEALTHY}: {_row(world, rules.healthy)}"
+    unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
+    unharmed |= {one.words: one.signature for one in rules.distractions}
+    unharmed[HEALTHY] = rules.healthy
+    yield from _rows(world, unharmed)
     yield f"benign ({SEVERITIES[-1]}, ignore, page nobody):"
-    yield from (f"{one.name}: {_row(world, one.signature)}" for one in world.benign)
-    yield f"{EVERY} of the above, if it does not say: {_row(world, rules.common)}"
-    yield f"{ANY} service might: {_row(world, rules.background, tiers=True)}"
+    yield from _rows(world, {one.name: one.signature for one in world.benign})
+    if rules.common:
+        yield f"all, else: {_row(world, rules.common, least=1)}"
+    yield f"{ANY}: {_row(world, rules.background)}"
+
+
+def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
+    for name, signature in signatures.items():
+        row = _row(world, signature)
+        if row:
+            yield f"{name}: {row}"
 
 
 def _legend(setting: Setting) -> str:
     world = setting.world
     pairs = "".join(
-        f" {letter} 1/2: {first} 1, {second} 2." for letter, (first, second) in world.pairs.items()
+        f" {letter} a/b: {first} a, {second} b." for letter, (first, second) in world.pairs.items()
     )
+    rows = [
+        f"{whose} {', '.join(f'{letter} {first}/{second}' for letter, (first, second) in row)}"
+        for whose, shares in zip(("!", "others"), reversed(_typical(world)), strict=True)
+        if (row := shares.items())
+    ]
+    typical = f" Unless said, {'; '.join(rows)}." if rows else ""
+    words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
     creeping = " *: only minor here." if setting.creeping else ""
     return (
-        "RUNBOOK. fault tiers (initials) remedy: chances of signs in %, the rest as usual; a sign "
-        f"that a tier cannot have is as usual, too. !: users see errors first.{pairs} ~: log "
-        f"topics. own: by traces.{creeping}"
+        "RUNBOOK. fault tiers (initials) remedy: % of signs, else (or where a tier lacks one) as "
+        f"usual. !: users see errors first.{pairs}{typical}{words} Own, calls: by traces; who "
+        f"waits names sick ones, {ANY} any. ~: log topics.{creeping}"
     )
+
+
+def _meant(gauge: Gauge) -> str:
+    """What the words of a gauge mean in figures."""
+    told = []
+    for line in gauge.readings:
+        for token in gauge.tokens:
+            text = line.said_under(token.name, gauge)
+            told.append(f"{token.word} {filled(text, lambda name: _band(gauge, name))}")
+    return f"{gauge.title}: {', '.join(told)}"
+
+
+def _band(gauge: Gauge, name: str) -> str:
+    """From where to where a figure goes, as far as it does not depend on another."""
+    match gauge.figures[name].form:
+        case Range(low, high) | Climb(low, high) | ShareOf(low, high):
+            return f"{low}-{high}"
+        case _:
+            return "…"
+
+
+@lru_cache(maxsize=64)
+def _typical(world: World) -> tuple[Mapping[str, Pair], Mapping[str, Pair]]:
+    """The pairs of signs that most kinds show that lead with latency, and with errors.
+
+    Of a pair that not all of them show there is nothing typical.
+    """
+    found: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
+    for lead in (False, True):
+        kinds = [kind for kind in world.kinds if kind.errors_first == lead]
+        for pair in world.tokens.pairs:
+            shares = [_pair(kind.signature, pair.signs) for kind in kinds]
+            if shares and all(min(one) >= LEAST for one in shares):
+                found[lead][pair.letter] = Counter(shares).most_common(1)[0][0]
+    return found
+
+
+def _pair(signature: Signature, signs: tuple[tuple[str, str], tuple[str, str]]) -> Pair:
+    first, second = (signature.get(sort, {}).get(token, 0) for sort, token in signs)
+    return first, second
 
 
 def _pages(topology: Topology, world: World) -> Iterator[tuple[str, list[Kind]]]:
@@ -72,19 +136,43 @@ def _tiers(kind: Kind, world: World) -> str:
     return "any" if everywhere else "".join(tier[0] for tier in kind.tiers)
 
 
-def _row(world: World, signature: Signature, *, tiers: bool = False) -> str:
-    """The signs of a row, the likeliest first; with ``tiers``, where each makes sense."""
-    signs = {
-        (sort, token): share
+def _row(
+    world: World,
+    signature: Signature,
+    *,
+    least: int = LEAST,
+    typical: Mapping[str, Pair] | None = None,
+) -> str:
+    """The signs of a row by their shares, the likeliest first.
+
+    Rarer ones than ``least`` go unsaid, and pairs that are ``typical``.
+    """
+    signs = [
+        (share, _word(world, sort, token))
         for sort in world.tokens.runbook_order
         for token, share in signature.get(sort, {}).items()
-    }
-    told = []
+        if share >= least
+    ]
     for pair in world.tokens.pairs:
-        if all(sign in signs for sign in pair.signs):
-            first, second = (signs.pop(sign) for sign in pair.signs)
-            told.append((first + second, f"{pair.letter} {first}/{second}"))
-    for (sort, token), share in signs.items():
-        where = _places(world, sort, token) if tiers else ""
-        told.append((2 * share, f"{_word(world, sort, token)}{where} {share}"))
-    return ", ".join(text for _, text in sorted(told, key=lambda one: -one[0]))
+        shares = _pair(signature, pair.signs)
+        if min(shares) < least:
+            continue
+        words = [_word(world, *sign) for sign in pair.signs]
+        signs = [sign for sign in signs if sign[1] not in words]
+        if (typical or {}).get(pair.letter) != shares:
+            signs.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}"))
+    return ", ".join(_grouped(sorted(signs, key=lambda one: -one[0])))
+
+
+def _grouped(signs: list[tuple[int, str]]) -> Iterator[str]:
+    """Signs of one share under one figure; pairs have theirs."""
+    for share, rows in groupby(signs, key=lambda one: one[0]):
+        words = [word for _, word in rows]
+        yield from (word for word in words if "/" in word)
+        plain = [word for word in words if "/" not in word]
+        if plain:
+            yield f"{share} {', '.join(plain)}"
+
+
+def _word(world: World, sort: str, token: str) -> str:
+    return _NAMED if token == NAMES else world.words[sort][token]

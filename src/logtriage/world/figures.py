@@ -12,7 +12,7 @@ import attrs
 from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import NOTHING_READ, Channel, Evidence, named_service
+from logtriage.world.channels import DOWN, GAP, NOTHING_READ, Channel, Evidence, named_service
 from logtriage.world.liveliness import Level, Reading
 from logtriage.world.model import World
 from logtriage.world.schema.forms import (
@@ -29,6 +29,8 @@ from logtriage.world.telemetry import Gauge, Trace
 FIGURE_STREAM: Final = hash_name("figure")
 #: What a reading shows where nothing was read.
 NO_DATA: Final = "no data"
+#: What stands for readings and lines of a service that are down for the whole incident.
+NOT_COLLECTED: Final = "not collected in this incident"
 #: What a figure is of, if its gauge does not say so, and its value.
 Figure = tuple[str, str]
 Row = tuple[Figure, ...]
@@ -101,9 +103,12 @@ class Figures:
         self, row: Sequence[Evidence], gauge: str
     ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
         service, tokens = row[0].service, tuple(one.token for one in row)
+        starts = tuple(one.start for one in row)
+        if is_down(tokens):
+            return starts, tokens, NOT_COLLECTED
         usual = self.reading(service, gauge, self.world.gauges[gauge].ordinary)
         readings = [self._read(gauge, one) for one in row]
-        return tuple(one.start for one in row), tokens, self._told(usual, readings)
+        return starts, tokens, self._told(usual, readings)
 
     def _read(self, gauge: str, cell: Evidence) -> Row | None:
         """The figures of one reading; None where nothing was read."""
@@ -165,16 +170,16 @@ class Figures:
         """Where the services asked for spend their time, and where their errors start."""
         found, spans = [], self.world.slots[Channel.TRACES]
         for (service, slot), row in _by_slot(cells).items():
+            starts, tokens = tuple(one.start for one in row), tuple(one.token for one in row)
             texts = [self._span(spans[slot], one) for one in row]
             shown = texts[0] if len(set(texts)) == 1 else " > ".join(texts)
-            starts, tokens = tuple(one.start for one in row), tuple(one.token for one in row)
             name = self.topology.names[service]
             found.append(Trace(name, spans[slot], starts, tokens, shown))
         return tuple(found)
 
     def _span(self, span: str, cell: Evidence) -> str:
         if cell.token in NOTHING_READ:
-            return NO_DATA
+            return NO_DATA if cell.token == GAP else NOT_COLLECTED
         row, token = self.world.spans[span], cell.token
         text, source = row.says[token.partition(":")[0]], self.at(cell.start)
         return said(text, row.figures, source, cell.service, token, self.dependency(token))
@@ -196,6 +201,11 @@ class Figures:
         figures = (row.figures[name] for name in used if name in row.figures)
         name = next(figure.name for figure in figures if isinstance(figure.form, form))
         return int(value_of(row.figures, name, self.at(start), service, token))
+
+
+def is_down(tokens: Sequence[str]) -> bool:
+    """Whether readings are those of what is down for the whole incident."""
+    return bool(tokens) and set(tokens) == {DOWN}
 
 
 @lru_cache(maxsize=256)

@@ -47,8 +47,10 @@ _BLINDABLE: Final = {
 
 @attrs.frozen
 class Reading:
-    """How a reading comes about, of 65,536: it shows the ``sign``, a ``gap``, or a token of
-    ``other``, in the order of the alphabet. No weight in ``other`` is 0.
+    """How a reading comes about: weights that sum to 65,536.
+
+    It shows the ``sign``, a ``gap``, or a token of ``other``, which are in the order of the
+    alphabet. None of these is 0.
     """
 
     sign: int
@@ -120,8 +122,7 @@ def marginal(
     hidden = silent(setting, sort, start) and is_root(setting.world, condition)
     weights = sign_weights(setting, base_of(sort), place, condition, hidden=hidden)
     return tuple(
-        weight * row.sign // FULL + other
-        for weight, other in zip(weights, row.other, strict=True)
+        weight * row.sign // FULL + other for weight, other in zip(weights, row.other, strict=True)
     )
 
 

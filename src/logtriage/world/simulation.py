@@ -134,8 +134,8 @@ class Simulation:
             fixed = fixed_at(setting.world, topology, truth, doings)
             severity, begin = edge_state(truth, SEVERITIES.index(self.severity), fixed, start)
             first = errors_first(setting.world, truth)
-            sign = drawn_edge_sign(setting, self.seed, severity, first, begin)
-            return read_edge(setting, severity, sign, start, point)
+            edge = drawn_edge_sign(setting, self.seed, severity, first, begin)
+            return read_edge(setting, severity, edge, start, point)
         if is_down(setting, self.seed, service, channel):
             return DOWN
         condition, begin = self.conditions[service], 0

@@ -140,7 +140,7 @@ def mix(first: Weights, second: Weights, share: int) -> Weights:
 #: The severities in order, and after them what a benign incident and a recovered one show.
 CALM, RECOVERED = 3, 4
 #: Of a P3, a share of so many moves nothing at the edge.
-_UNMOVED_OF: Final = 16
+UNMOVED_OF: Final = 16
 
 
 @lru_cache(maxsize=512)
@@ -161,6 +161,7 @@ def edge_weights(setting: Setting, severity: int, errors_first: bool | None, sta
 
 
 def clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> Weights:
+    """:func:`edge_weights` of a panel that shows the severity for certain."""
     world = setting.world
     edge, bands = world.rules.edge, tuple(world.bands)
     if severity >= CALM:
@@ -178,7 +179,7 @@ def clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> We
                 EdgeRow(usual, band, p99),
             ),
         )
-    left = _UNMOVED_OF - edge.unmoved  # a P3 moves the panel a little, or not at all
+    left = UNMOVED_OF - edge.unmoved  # a P3 moves the panel a little, or not at all
     return _edge_row(
         setting,
         (

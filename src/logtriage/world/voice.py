@@ -12,8 +12,8 @@ from typing import Final
 import attrs
 
 from logtriage.rng import between, draw, hash_name, subkey
-from logtriage.world.channels import NAMES, NO_NEWS, Evidence
-from logtriage.world.figures import Figures
+from logtriage.world.channels import DOWN, NAMES, NO_NEWS, Evidence
+from logtriage.world.figures import NOT_COLLECTED, Figures
 from logtriage.world.liveliness import Reading
 from logtriage.world.schema.forms import (
     LATENCY_BANDS,
@@ -24,7 +24,7 @@ from logtriage.world.schema.forms import (
     said,
     value_of,
 )
-from logtriage.world.telemetry import TICK_SECONDS, Alert, Change, EdgePanel, LogLine
+from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine
 
 VOICE_STREAM: Final = hash_name("voice")
 #: The p99 of the edge as it usually is.
@@ -50,6 +50,8 @@ class Voice(Figures):
     def line(self, cell: Evidence, now: int, order: int) -> LogLine:
         """The log line of a cell; ``order`` is its place on the screen."""
         bits = draw(self._lines, (cell.service + 1) << 20 | cell.slot, cell.start << 8 | order)
+        if cell.token == DOWN:
+            return LogLine(0, self.topology.names[cell.service], LEVELS[0], NOT_COLLECTED, DOWN)
         level, text = self._phrase(cell.service, cell.token, bits)
         source = Reading(self, bits, order) if self.lives else self
         second = now * TICK_SECONDS - TICK_SECONDS + 1 + order * (TICK_SECONDS - 2) // 8

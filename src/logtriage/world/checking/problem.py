@@ -13,7 +13,9 @@ Problem = tuple[str, str]
 IDENTIFIER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 HYPHENED: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
 #: Names that stand for something else wherever kinds and tokens are named.
-RESERVED: Final = frozenset({"no_fault", "names", "kinds", "tokens", "services", "window", GAP, DOWN})
+RESERVED: Final = frozenset(
+    {"no_fault", "names", "kinds", "tokens", "services", "window", GAP, DOWN}
+)
 
 
 def named(file: str, field: str, names: list[str], pattern: re.Pattern[str]) -> Iterator[Problem]:
