@@ -10,7 +10,7 @@ posterior.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -116,7 +116,7 @@ def _largest(answers: Answers, columns: Floats, numbers: "_Numbers") -> tuple[Fl
     return np.concatenate(seen), np.max(most, axis=0)
 
 
-def _pairs_of_words(text: str) -> dict[str, bool]:
+def _pairs_of_words(text: str) -> dict[str, Hashable]:
     """Words next to each other, numbers among them."""
     words = text.split()
     return {f"{one} {other}": True for one, other in pairwise(words)}
