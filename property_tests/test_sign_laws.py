@@ -4,6 +4,8 @@ from collections import defaultdict
 from math import prod
 from typing import Any
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,13 +17,18 @@ from logtriage import (
     State,
     get_task,
     initial_state,
+    make_incident,
     transition,
 )
 from logtriage.belief import belief
+from logtriage.belief.beliefs import belief_of
+from logtriage.belief.fixedpoint import Longs
+from logtriage.belief.pools import Pools
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.evidence import evidence
 from logtriage.policies import perfect_actions
+from logtriage.roles.splits import TRIO
 from logtriage.tasks import ONCALL_TASKS, TaskSpec
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.compounds import set_prior
@@ -32,6 +39,7 @@ from logtriage.world.setting import FULL
 from logtriage.world.signs import edge_reading, edge_signs, reading, sign_weights
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import CALM, RECOVERED, alphabet, places
+from property_tests.test_belief_laws import asked, check_calibrated
 from property_tests.test_compound_laws import TINY
 
 #: Every rule that a sign can meet: silence, growth, several faults, blind spots, all levels of fog.
@@ -234,3 +242,63 @@ def error_of(state: State) -> float:
 @given(states())
 def test_the_posterior_sums_over_all_that_signs_may_be(state: State) -> None:
     assert error_of(state) < 3e-6
+
+
+def test_readings_that_are_added_as_if_drawn_anew_are_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A planted bug: two readings of a sign tell as much as those of two signs."""
+    incident = make_incident("cascading_failure-v3/test/3")
+    state = initial_state(incident)
+    for _ in range(2):
+        for kind in (RequestMetrics, RequestMoreLogs, RequestTraces):
+            state = transition(state, kind(incident.topology.names[2]))
+    assert error_of(state) < 3e-6
+
+    def added(pools: Pools, *_: int) -> Longs:
+        listed = pools.listed
+        found = np.zeros((len(listed.readers), listed.widest), np.int64)
+        for one in evidence(state):
+            if one.service >= 0:
+                reader = listed.readers[one.service]
+                sort = listed.model.world.sort_of(one.channel, one.slot)
+                found[one.service, : len(reader.conditions)] += reader.column(
+                    sort, one.start, one.token
+                )
+        return found
+
+    monkeypatch.setattr(Pools, "_table", added)
+    assert error_of(state) > 0.01
+
+
+# --- calibration -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["single_crash-v3", "cascading_failure-v3-fog1", "tiny:outage"])
+def test_what_is_believed_comes_true_as_often(task: str) -> None:
+    roots: list[tuple[float, bool]] = []
+    severe: list[tuple[float, bool]] = []
+    for number in range(120):
+        incident = make_incident(f"{task}/train/{number}")
+        held = belief(asked(incident, number % 5))
+        for service, share in held.root_causes.items():
+            roots.append((share, service in incident.truth.root_causes))
+        for severity, share in held.severities.items():
+            severe.append((share, severity == incident.truth.severity))
+    check_calibrated(roots, "root causes")
+    check_calibrated(severe, "severities")
+
+
+# --- roles -------------------------------------------------------------------------------
+
+
+@settings(max_examples=15)
+@given(states())
+def test_roles_together_know_what_all_of_them_were_shown(state: State) -> None:
+    """What two roles read of one sign is united, cell by cell, and pooled once."""
+    shown = [one for role in TRIO.roles for one in evidence(state, role)]
+    united = tuple(dict.fromkeys(shown))
+    weights = belief(state, TRIO).weights
+    assert belief_of(state, united).weights == weights
+    assert len(united) <= len(shown)
+    assert set(united) <= set(evidence(state))

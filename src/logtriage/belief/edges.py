@@ -5,29 +5,33 @@ from functools import lru_cache
 
 import numpy as np
 
-from logtriage.belief.fixedpoint import Longs, log2, log_sums_of
+from logtriage.belief.fixedpoint import NEVER, Longs, log2, log_sums_of
 from logtriage.world.channels import Evidence
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.signs import edge_reading, edge_signs
 from logtriage.world.tables import CALM, RECOVERED
 
 
-def kept_edge(
-    setting: Setting,
-    errors_first: bool | None,
-    before: Sequence[Evidence],
-    after: Sequence[Evidence],
-) -> tuple[int, ...]:
-    """The logarithm of the likelihood of panels under each severity.
+#: Whether errors lead (None: a benign incident), and the panels before and after everything was
+#: fixed.
+Shown = tuple[bool | None, Sequence[Evidence], Sequence[Evidence]]
 
-    ``after`` are those from which on everything was fixed. ``errors_first`` is None of a benign
-    incident, in which severities look the same.
+
+def kept_edges(setting: Setting, shown: Sequence[Shown]) -> Longs:
+    """The logarithms (G, 3) of the likelihoods of panels under each severity.
+
+    Benign incidents look the same whatever the severity.
     """
-    recovered = log_sums_of(kept_row(setting, RECOVERED, errors_first, after))
-    shown = (CALM,) if errors_first is None else range(3)
-    logs = [kept_row(setting, one, errors_first, before) for one in shown]
-    found = [int(log_sums_of(row) + recovered) for row in logs]
-    return tuple(found * 3 if errors_first is None else found)
+    rows = []
+    for first, before, after in shown:
+        severities = (CALM,) * 3 if first is None else range(3)
+        rows += [kept_row(setting, one, first, before) for one in severities]
+        rows.append(kept_row(setting, RECOVERED, first, after))
+    terms = np.full((max(map(len, rows)), len(rows)), NEVER, np.int64)
+    for number, row in enumerate(rows):
+        terms[: len(row), number] = row
+    sums = log_sums_of(terms).reshape(-1, 4)
+    return sums[:, :3] + sums[:, 3:]
 
 
 def kept_row(

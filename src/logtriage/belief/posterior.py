@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 import attrs
 import numpy as np
 
-from logtriage.belief.edges import kept_edge
+from logtriage.belief.edges import kept_edges
 from logtriage.belief.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
 from logtriage.belief.model import FILL, NONE, UNFIXED, Bools, Listed, Model, Reader
 from logtriage.belief.pools import Pools
@@ -238,25 +238,18 @@ def _edge_likelihoods(
     segment until which a severity is shown.
     """
     shares = setting.severities
-    rows = []
-    for lead, until in groups:
-        benign = lead == NONE
-        row = [FILL, FILL, 0] if benign else [log2(share) - log2(sum(shares)) for share in shares]
-        if setting.world.rules.signs is not None:
+    even = [log2(share) - log2(sum(shares)) for share in shares]
+    table = np.array([[FILL, FILL, 0] if lead == NONE else even for lead, _ in groups], np.int64)
+    if setting.world.rules.signs is None:
+        table += _edges(setting, cells, groups)
+    else:
+        shown = []
+        for lead, until in groups:
             last = len(cells) if until == UNFIXED else until
             before = [one for segment, one in cells if segment <= last]
             after = [one for segment, one in cells if segment > last]
-            kept = kept_edge(setting, None if benign else bool(lead), before, after)
-            rows.append([one + more for one, more in zip(row, kept, strict=True)])
-            continue
-        for segment, one in cells:
-            over = until != UNFIXED and segment > until
-            for severity in range(3):
-                shown = CALM if benign else RECOVERED if over else severity
-                first = None if benign else bool(lead)
-                row[severity] += _edge_logs(setting, shown, first, one.start)[one.token]
-        rows.append(row)
-    table = np.array(rows, np.int64)
+            shown.append((None if lead == NONE else bool(lead), before, after))
+        table += kept_edges(setting, shown)
     highest = table.max(axis=1, keepdims=True)
     weights = exp2(np.maximum(table - highest, NEVER)).tolist()
     severities = [
@@ -264,6 +257,22 @@ def _edge_likelihoods(
         for (lead, _), (high,), (p1, p2, p3) in zip(groups, highest.tolist(), weights, strict=True)
     ]
     return log_sums(table), severities
+
+
+def _edges(
+    setting: Setting, cells: list[tuple[int, Evidence]], groups: list[tuple[int, int]]
+) -> Longs:
+    """As :func:`kept_edges`, of panels drawn anew each time."""
+    rows = np.zeros((len(groups), 3), np.int64)
+    for (lead, until), row in zip(groups, rows, strict=True):
+        benign = lead == NONE
+        for segment, one in cells:
+            over = until != UNFIXED and segment > until
+            for severity in range(3):
+                shown = CALM if benign else RECOVERED if over else severity
+                first = None if benign else bool(lead)
+                row[severity] += _edge_logs(setting, shown, first, one.start)[one.token]
+    return rows
 
 
 @lru_cache(maxsize=1024)
