@@ -1,4 +1,4 @@
-"""scripts/second_world.py: rows as they come, shards, and going on after a break."""
+"""scripts/oncall_results.py: rows as they come, shards, and going on after a break."""
 
 from importlib import import_module
 from pathlib import Path
@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.evaluation import net_value
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    return import_module("second_world")
+    return import_module("oncall_results")
 
 
 def text_of(folder: Path) -> str:
@@ -22,7 +22,7 @@ def text_of(folder: Path) -> str:
 
 
 def test_shards_share_the_incidents_out(script: ModuleType, tmp_path: Path) -> None:
-    cell = script.Cell("single_crash-v2", "val", "first_error", 5)
+    cell = script.Cell("single_crash-v3", "val", "first_error", 5)
     script.play_cell(cell, tmp_path, (2, 2))
     assert sorted(script.rows_of(cell, tmp_path)) == [1, 3]
     script.play_cell(cell, tmp_path, (1, 2))
@@ -33,7 +33,7 @@ def test_shards_share_the_incidents_out(script: ModuleType, tmp_path: Path) -> N
 
 
 def test_what_was_broken_off_goes_on(script: ModuleType, tmp_path: Path) -> None:
-    cell = script.Cell("single_crash-v2", "val", "chain", 4)
+    cell = script.Cell("single_crash-v3", "val", "chain", 4)
     script.play_cell(cell, tmp_path, (1, 1))
     (path,) = tmp_path.glob("*.csv")
     whole = path.read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def test_what_was_broken_off_goes_on(script: ModuleType, tmp_path: Path) -> None
 
 
 def test_a_row_that_cannot_be_read_is_named(script: ModuleType, tmp_path: Path) -> None:
-    cell = script.Cell("single_crash-v2", "val", "oracle", 1)
+    cell = script.Cell("single_crash-v3", "val", "oracle", 1)
     script.play_cell(cell, tmp_path, (1, 1))
     (path,) = tmp_path.glob("*.csv")
     path.write_text(path.read_text(encoding="utf-8").replace("1.0", "good"), encoding="utf-8")
@@ -54,33 +54,48 @@ def test_a_row_that_cannot_be_read_is_named(script: ModuleType, tmp_path: Path) 
         script.rows_of(cell, tmp_path)
 
 
-def test_the_first_page_is_held_against_the_bar(script: ModuleType, tmp_path: Path) -> None:
-    cell = script.Cell("single_crash-v2", "val", "chain", 6)
+def test_what_the_belief_expected_is_written_down_of_those_who_hold_one(
+    script: ModuleType, tmp_path: Path
+) -> None:
+    for policy, holds in (("observer:1", False), ("top_suspect", True), ("chain", False)):
+        cell = script.Cell("single_crash-v3", "val", policy, 3)
+        script.play_cell(cell, tmp_path, (1, 1))
+        rows = script.rows_of(cell, tmp_path).values()
+        assert all((row.expected is not None) is holds for row in rows)
+        assert all(0 <= row.expected <= 1 for row in rows if row.expected is not None)
+
+
+def test_always_handing_over_is_worth_exactly_nothing(script: ModuleType, tmp_path: Path) -> None:
+    cell = script.Cell("single_crash-v3", "val", script.HAND_OVER, 5)
     script.play_cell(cell, tmp_path, (1, 1))
     rows = script.rows_of(cell, tmp_path).values()
-    paged = [row for row in rows if row.paged]
-    assert paged
-    assert all(0 <= row.sure <= 1 and 0 < row.bar <= 1 for row in paged)
-    assert all(row.sure is None for row in rows if not row.paged)
+    assert all(row.handed_over for row in rows)
+    net = net_value([(row.grade, row.price) for row in rows])
+    assert net is not None
+    assert net.mean == 0.0
 
 
 def test_a_page_is_written_of_what_was_played(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every table of the page from two episodes a cell, here the oracle's in all of them."""
+    """Every table of the page from three episodes a cell, here the oracle's in all of them."""
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    page = import_module("second_world_page")
+    page = import_module("oncall_page")
 
-    cell = script.Cell("single_crash-v2", "val", "oracle", 2)
-    script.play_cell(cell, tmp_path, (1, 1))
-    rows = list(script.rows_of(cell, tmp_path).values())
-    played = dict.fromkeys(script.cells(10, 10, 10, 10, 1), rows)
-    lists = {task: dict.fromkeys(script.lists_of(task), "resolve") for task in DRAWN_TASKS}
-    page.write_page(tmp_path, played, lists, "the command")
-    text = (tmp_path / "second-world.md").read_text(encoding="utf-8")
-    assert "| `observer` | 1.000 ± 0.000 | 1.000 ± 0.000 |" in text
+    kinds = {}
+    for policy in ("oracle", script.DECISIONS):
+        cell = script.Cell("single_crash-v3", "val", policy, 3)
+        script.play_cell(cell, tmp_path, (1, 1))
+        kinds[policy] = list(script.rows_of(cell, tmp_path).values())
+    played = {
+        cell: kinds[script.DECISIONS if cell.policy == script.DECISIONS else "oracle"]
+        for cell in script.cells(10, 10, 10, 10, 5, 10)
+    }
+    page.write_page(tmp_path, played, "the command")
+    text = (tmp_path / "oncall.md").read_text(encoding="utf-8")
+    assert "| `observer` | 1.000 [1.00, 1.00] | 1.000 [1.00, 1.00] |" in text
     assert "the command" in text
-    table = (tmp_path / "second-world.csv").read_text(encoding="utf-8").splitlines()
+    table = (tmp_path / "oncall.csv").read_text(encoding="utf-8").splitlines()
     assert len(table) > len(played)
-    assert (tmp_path / "second-world.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "oncall.png").read_bytes().startswith(b"\x89PNG")
