@@ -247,8 +247,9 @@ def _binding(found: _Figures) -> str:
                 *(f"{share:.1%}" for share in handed_over(decisions).values()),
             ]
         )
-    head = ("task", "expected net value", "lost by never handing over", "lost by the best fixed bar",
-            *(f"handed over, c = {price:g}" for price in PRICES_OF_HAND_OVER))  # fmt: skip
+    shares = (f"handed over, c = {price:g}" for price in PRICES_OF_HAND_OVER)
+    head = ("task", "expected net value", "lost by never handing over",
+            "lost by the best fixed bar", *shares)  # fmt: skip
     return (
         "By exact expectation: the observer asks as if nobody took the incident over, until no "
         "question pays; there the expected grade V of going on is compared with what a hand-over "
@@ -325,11 +326,12 @@ def _csv(found: _Figures) -> str:
             net, grade = net_of(group), grade_of(group)
             if net is None or grade is None:
                 continue
+            figures = (net.mean, net.low, net.high, grade.mean, grade.low, grade.high)
+            means = (fmean(float(getattr(one, name)) for one in group) for name in shares)
             writer.writerow(
                 (cell.task, get_task(cell.task).fog, cell.split, cell.policy,
                  "all" if price is None else price, len(group),
-                 *(f"{one:.4f}" for each in (net, grade) for one in (each.mean, each.low, each.high)),
-                 *(f"{fmean(float(getattr(one, name)) for one in group):.4f}" for name in shares))
+                 *(f"{one:.4f}" for one in (*figures, *means)))
             )  # fmt: skip
     return text.getvalue()
 
