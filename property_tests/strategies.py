@@ -55,8 +55,9 @@ from logtriage.policies import perfect_actions
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import WORD_GROUPS, report_words
-from logtriage.tasks import TaskSpec
+from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.transition import transition_jointly
+from logtriage.world.default import oncall
 from logtriage.world.loading import load_world
 
 #: Every task that draws its incidents with one fault at most, at every level of fog.
@@ -67,6 +68,11 @@ COMPOUND_FLEET = next(task for task in TASKS if task.several and not task.topolo
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)
+#: Those of the world whose signs stay, with one fault at most and with several.
+ONCALL = tuple(task for task in tasks_of(oncall()).values() if not task.several)
+ONCALL_COMPOUND = tuple(
+    task for task in tasks_of(oncall()).values() if task.several and task.topology
+)
 ORIGINAL_TASKS = tuple(task for task in TASKS if task.original)
 
 

@@ -25,6 +25,7 @@ from logtriage.state import Closing
 from logtriage.transition import play
 from property_tests.strategies import (
     DRAWN,
+    ONCALL,
     ORIGINAL_TASKS,
     actions,
     episodes,
@@ -32,7 +33,7 @@ from property_tests.strategies import (
     plans,
 )
 
-ALL_TASKS = DRAWN + ORIGINAL_TASKS
+ALL_TASKS = DRAWN + ONCALL + ORIGINAL_TASKS
 
 
 @given(st.data(), incidents(ALL_TASKS))

@@ -11,7 +11,6 @@ from logtriage.world.setting import FULL, Setting
 from logtriage.world.signs import edge_reading, edge_signs
 from logtriage.world.tables import CALM, RECOVERED
 
-
 #: Whether errors lead (None: a benign incident), and the panels before and after everything was
 #: fixed.
 Shown = tuple[bool | None, Sequence[Evidence], Sequence[Evidence]]

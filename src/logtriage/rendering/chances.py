@@ -14,16 +14,19 @@ from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.forms import Climb, Range, ShareOf, filled
-from logtriage.world.schema.parts import Kind, Signature
+from logtriage.world.schema.parts import Benign, Kind, Signature
 from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
+from logtriage.world.vocabulary import LOG
 
 #: What a reading says that does not show its sign, and what every condition shows.
 ANY: Final = "ANY"
 #: Signs that are rarer, in per cent, go unsaid.
-LEAST: Final = 10
+LEAST: Final = 4
+#: Of what any service might show, only from where to where the shares go of what is rarer.
+COMMON: Final = 15
 #: Of a line that names its cause.
-_NAMED: Final = "~its cause"
+_NAMED: Final = "its cause"
 #: The shares of two signs that stand under one letter.
 Pair = tuple[int, int]
 
@@ -38,7 +41,7 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
             lead = "!" if kind.errors_first else ""
             star = "*" if setting.creeping and not kind.drifts else ""
             remedies = "/".join(kind.remedies)
-            heading = f"{kind.name}{lead}{star} {_tiers(kind, world)} {remedies}"
+            heading = f"{kind.name}{lead}{star}{_where(kind, world) or ' any'} {remedies}"
             typical = _typical(world)[kind.errors_first]
             yield f"{heading}: {_row(world, kind.signature, typical=typical)}"
     yield "no fault:"
@@ -46,11 +49,25 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     unharmed |= {one.words: one.signature for one in rules.distractions}
     unharmed[HEALTHY] = rules.healthy
     yield from _rows(world, unharmed)
-    yield f"benign ({SEVERITIES[-1]}, ignore, page nobody):"
-    yield from _rows(world, {one.name: one.signature for one in world.benign})
+    yield f"benign ({SEVERITIES[-1]}, ignore):"
+    benign = {f"{one.name}{_where(one, world)}": one.signature for one in world.benign}
+    yield from _rows(world, benign)
     if rules.common:
         yield f"all, else: {_row(world, rules.common, least=1)}"
-    yield f"{ANY}: {_row(world, rules.background)}"
+    yield f"{ANY}: {_row(world, rules.background, least=COMMON)}{_rarer(world)}"
+
+
+def _rarer(world: World) -> str:
+    """From where to where the shares go of the signs that any service might show, unsaid."""
+    rare: dict[str, list[int]] = {"sign": [], "topic": []}
+    for sort, row in world.rules.background.items():
+        shares = (share for token, share in row.items() if token != NAMES and share < COMMON)
+        rare["topic" if sort == LOG else "sign"].extend(shares)
+    return "".join(
+        f", {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)} each other {what}"
+        for what, shares in rare.items()
+        if shares
+    )
 
 
 def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
@@ -63,7 +80,7 @@ def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
 def _legend(setting: Setting) -> str:
     world = setting.world
     pairs = "".join(
-        f" {letter} a/b: {first} a, {second} b." for letter, (first, second) in world.pairs.items()
+        f" {letter} a/b: {first}, {second}." for letter, (first, second) in world.pairs.items()
     )
     rows = [
         f"{whose} {', '.join(f'{letter} {first}/{second}' for letter, (first, second) in row)}"
@@ -74,9 +91,9 @@ def _legend(setting: Setting) -> str:
     words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
     creeping = " *: only minor here." if setting.creeping else ""
     return (
-        "RUNBOOK. fault tiers (initials) remedy: % of signs, else (or where a tier lacks one) as "
-        f"usual. !: users see errors first.{pairs}{typical}{words} Own, calls: by traces; who "
-        f"waits names sick ones, {ANY} any. ~: log topics.{creeping}"
+        f"RUNBOOK. fault tiers (initials) remedy: % of signs; of log topics, from {LEAST} up, else "
+        f"(or where a tier lacks one) as usual. !: users see errors first.{pairs}{typical}{words} "
+        f"Who waits names sick services, {ANY} any.{creeping}"
     )
 
 
@@ -121,19 +138,19 @@ def _pair(signature: Signature, signs: tuple[tuple[str, str], tuple[str, str]]) 
 
 
 def _pages(topology: Topology, world: World) -> Iterator[tuple[str, list[Kind]]]:
-    """Whom to page for which classes of faults, with the kinds for which that is right."""
-    groups: dict[str | None, list[Kind]] = {}
+    """Classes of faults and whom to page for them, with their kinds."""
+    groups: dict[tuple[str, str | None], list[Kind]] = {}
     for kind in world.kinds:
-        groups.setdefault(world.pages(kind.name, topology), []).append(kind)
-    for team, kinds in groups.items():
-        classes = dict.fromkeys(kind.fault_class for kind in kinds)
-        yield f"{', '.join(classes)} (page {team or 'the owner in DIRECTORY'}):", kinds
+        place = kind.fault_class, world.pages(kind.name, topology)
+        groups.setdefault(place, []).append(kind)
+    for (name, team), kinds in groups.items():
+        yield f"{name} (page {team or 'the owner'}):", kinds
 
 
-def _tiers(kind: Kind, world: World) -> str:
-    """The tiers that a kind can strike, by their initials."""
-    everywhere = len(kind.tiers) == len(world.tier_names)
-    return "any" if everywhere else "".join(tier[0] for tier in kind.tiers)
+def _where(row: Kind | Benign, world: World) -> str:
+    """The initials of the tiers where something can be, after a blank; nothing for all."""
+    everywhere = len(row.tiers) == len(world.tier_names)
+    return "" if everywhere else f" {''.join(tier[0] for tier in row.tiers)}"
 
 
 def _row(
@@ -143,30 +160,33 @@ def _row(
     least: int = LEAST,
     typical: Mapping[str, Pair] | None = None,
 ) -> str:
-    """The signs of a row by their shares, the likeliest first.
+    """The signs of a row by their shares, then the log topics.
 
     Rarer ones than ``least`` go unsaid, and pairs that are ``typical``.
     """
-    signs = [
-        (share, _word(world, sort, token))
-        for sort in world.tokens.runbook_order
-        for token, share in signature.get(sort, {}).items()
-        if share >= least
-    ]
+    shown: list[tuple[int, str]] = []
+    topics: list[tuple[int, str]] = []
+    for sort in world.tokens.runbook_order:
+        rows = topics if sort == LOG else shown
+        for token, share in signature.get(sort, {}).items():
+            if share >= least:
+                rows.append((share, _word(world, sort, token)))
     for pair in world.tokens.pairs:
         shares = _pair(signature, pair.signs)
         if min(shares) < least:
             continue
         words = [_word(world, *sign) for sign in pair.signs]
-        signs = [sign for sign in signs if sign[1] not in words]
+        shown = [sign for sign in shown if sign[1] not in words]
         if (typical or {}).get(pair.letter) != shares:
-            signs.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}"))
-    return ", ".join(_grouped(sorted(signs, key=lambda one: -one[0])))
+            shown.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}"))
+    columns = [_grouped(shown), _grouped(topics)] if topics else [_grouped(shown)]
+    return "; ".join(", ".join(one) for one in columns).strip()
 
 
 def _grouped(signs: list[tuple[int, str]]) -> Iterator[str]:
-    """Signs of one share under one figure; pairs have theirs."""
-    for share, rows in groupby(signs, key=lambda one: one[0]):
+    """Signs of one share under one figure, the likeliest first; pairs have theirs."""
+    ordered = sorted(signs, key=lambda one: -one[0])
+    for share, rows in groupby(ordered, key=lambda one: one[0]):
         words = [word for _, word in rows]
         yield from (word for word in words if "/" in word)
         plain = [word for word in words if "/" not in word]
@@ -175,4 +195,4 @@ def _grouped(signs: list[tuple[int, str]]) -> Iterator[str]:
 
 
 def _word(world: World, sort: str, token: str) -> str:
-    return _NAMED if token == NAMES else world.words[sort][token]
+    return _NAMED if token == NAMES else world.words[sort][token].removeprefix("~")

@@ -11,7 +11,7 @@ from logtriage.grading import TRIAGE_3, priced, triage
 from logtriage.rendering.briefing import services_of
 from logtriage.rendering.chances import ANY, runbook
 from logtriage.topology import Topology
-from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES, WINDOW_LINES
+from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES
 from logtriage.world.figures import NO_DATA
 from logtriage.world.model import LOADED, WAITING, World
 from logtriage.world.schema.parts import Edge
@@ -56,7 +56,7 @@ def _incident(setting: Setting) -> str:
     loaded = f" and, under {pouring}, all it calls is {LOADED}" if pouring else ""
     return (
         f"INCIDENT. {percent(1000 - setting.benign, 1000)} have {faults}, {whose} class {classes}% "
-        "(of those at its tier), any kind; a guilty change came before. Direct or not, callers are "
+        "(of those at its tier), any kind. Direct or not, callers are "
         f"{WAITING}{loaded}. {_overlap(setting)}{_benign(setting)}{_elsewhere(world)}"
     )
 
@@ -127,24 +127,26 @@ def _signs(setting: Setting) -> str:
 def _screens(setting: Setting) -> str:
     judged = ", ".join(map(str, setting.alert_ticks))
     silent = (
-        f" Before tick {setting.root_silent} ALERTS and LOGS show the root as a healthy service: "
+        f" Before tick {setting.root_silent} ALERTS and LOGS show faults as healthy services: "
         "noise."
         if setting.root_silent
         else ""
     )
     return (
-        f"SCREENS. Metrics, traces: last {SERIES} readings, of ticks 0, {EPOCH}, {2 * EPOCH}, "
-        f"… and after a remedy. Requested logs: {LINES} new lines; all: 1 a service. LOGS: "
-        f"{WINDOW_LINES} lines of random services, {percent(setting.noise, 1000)} noise. ALERTS: "
-        f"judged at ticks {judged} and after a remedy.{silent} NOTE, "
-        f"{NOTE_DELAY} ticks after the first page: of an owner in "
-        f"{percent(FULL - setting.fog_weight, FULL)} a line on a topic of the fault, else nothing."
+        f"SCREENS. Metrics, traces: last {SERIES} readings, of ticks 0, {EPOCH}, {2 * EPOCH}, …; "
+        f"ALERTS: judged at ticks {judged}; both also after a remedy.{silent} Requested logs: "
+        f"{LINES} new lines; all: 1 a service. LOGS: of random services, "
+        f"{percent(setting.noise, 1000)} noise. NOTE, {NOTE_DELAY} ticks after the first page: of "
+        f"an owner in {percent(FULL - setting.fog_weight, FULL)} a line on a topic of the fault, "
+        "else nothing."
     )
 
 
 def _edge(setting: Setting) -> str:
     world = setting.world
     edge, (usual, slight, *worse) = world.rules.edge, world.rules.edge.bands
+    slight_p99 = slight.p99
+    assert slight_p99 is not None  # only the first band has none
     named = ", ".join(band.name for band in reversed(worse))
     errors, both, p99 = (percent(one, sum(edge.leads)) for one in edge.leads)
     severities = ", ".join(
@@ -165,11 +167,11 @@ def _edge(setting: Setting) -> str:
     return (
         f"EDGE keeps one picture of severity ({severities}). {usual.name.capitalize()}: errors "
         f"{_span(usual.errors)}, p99 as beside; {slight.name}: {_span(slight.errors)}, "
-        f"{slight.p99[0]}-{slight.p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
+        f"{slight_p99[0]}-{slight_p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
         f"p99 alone {p99} (no !: reversed), the other {usual.name} or {slight.name}; "
         f"{SEVERITIES[-1]}: {usual.name} {percent(edge.unmoved, UNMOVED_OF)}, else the same in "
         f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY: {rule}, else "
-        f"{SEVERITIES[-1]}; may be declared late."
+        f"{SEVERITIES[-1]}; may come late."
     )
 
 
@@ -189,15 +191,14 @@ def _span(errors: tuple[int, int]) -> str:
 def _directory(topology: Topology, world: World) -> str:
     """Who owns what, as far as that is known before a screen."""
     owners = world.owning_teams(topology)
-    rows: dict[str, list[str]] = {}
+    told = []
     for tier in world.rules.tiers:
         weights = world.owner_weights(topology, tier.name)
         if tier.owner in owners and len(set(weights)) > 1:
             share = percent(weights[owners.index(tier.owner)], sum(weights))
-            rows.setdefault(f"{share} {tier.owner}", []).append(tier.name)
-    told = ", ".join(f"{' and '.join(tiers)} {owner}" for owner, tiers in rows.items())
-    whole = f"{told}, else one of the others" if rows else f"evenly {', '.join(owners)}"
-    return f"DIRECTORY, by chance: {whole}."
+            told.append(f"{tier.name} {tier.owner} {share}")
+    rest = f"{', '.join(told)}; else another" if told else ", ".join(owners)
+    return f"DIRECTORY, by chance: {rest}."
 
 
 # --- what it is worth ----------------------------------------------------------------------
@@ -206,14 +207,14 @@ def _directory(topology: Topology, world: World) -> str:
 def _grade(horizon: int, setting: Setting) -> str:
     weights = {row.name: f"{row.weight:.2f}" for row in TRIAGE_3.criteria}
     benign = {row.name: f"{row.weight:.2f}" for row in TRIAGE_3.benign}
-    of_k = ", shares of the k faults" if setting.several else ""
-    first = "the first k declared" if setting.several else "the first declared"
+    of_k = " (shares of k faults)" if setting.several else ""
+    first = "first k declared" if setting.several else "first declared"
     return (
         f"GRADE{of_k}: severity {weights['severity']} (one class off: a quarter), root cause "
         f"{weights['root_cause']} ({first}; 0 after the fix), right page {weights['escalation']}, "
         f"remedy {weights['remediation']} (-{triage.WRONG_REMEDY_COST:.0%} a wrong one), resolve "
         f"once fixed {weights['closure']} (full by action {setting.par}, 0 at {horizon}). "
-        f"Page before you touch production: a fix before its page leaves x "
+        f"A fix before its page leaves x "
         f"{priced.UNAPPROVED_FIX:g} of all, a wrong remedy before a right page x "
         f"{priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
         f"{priced.UNESCALATED:g}. Wrong page or ignoring a fault: 0, the end. Benign: severity "
@@ -226,7 +227,7 @@ def _hand_over(horizon: int, setting: Setting) -> str:
     prices = ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER)
     prompt = priced.HAND_OVER_PROMPT
     return (
-        "hand_over ends it. Before any page or remedy it is worth "
-        f"{1 - prompt:g} c + {prompt:g} c (full by action {setting.par}, 0 at {horizon}), later as "
-        f"resolve. c, on each screen, is {prices}, by chance. Hand over if you expect less."
+        f"hand_over ends it, worth {1 - prompt:g} c + {prompt:g} c (full by action {setting.par}, "
+        f"0 at {horizon}) before any page or remedy, later as resolve. c, on each screen, is "
+        f"{prices}, by chance. Hand over if you expect less."
     )
