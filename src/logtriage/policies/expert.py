@@ -4,8 +4,9 @@ It starts at the edge and follows complaints down to the service whose failure e
 most of them, looks at that service's traces and metrics, counts what fits each row of
 the runbook (:mod:`logtriage.policies.suspicion`), and asks for the channel that tells
 the first row from the next one with another page or another remedy. When the time for
-questions is over it pages, if its lead is worth the price of silence, declares, fixes
-and resolves; or it dismisses what troubles nobody. It knows no probabilities.
+questions is over it hands the incident over if its lead is not worth the price; else it
+pages, declares, fixes and resolves, or dismisses what troubles nobody. It knows no
+probabilities.
 
 In a role it does of this what the role may do, with what the role sees, and reports
 what it finds. A role that cannot diagnose goes by the board; where it was told nothing,
@@ -55,7 +56,7 @@ SPARE: Final = 7
 #: The lead in points over the next team that a page needs, from each price of silence on.
 LEADS: Final = {0.2: 0, 0.4: 2, 0.6: 4}
 #: Where handing over has a price: the lead that acting needs, from each price on.
-HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 2, 0.7: 5, 0.8: 8, 0.9: 10}
+HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
 #: Points of lead from which it asks no more.
 SURE: Final = 12
 #: Points of what the board says, for a role that cannot diagnose.
