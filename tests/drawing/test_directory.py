@@ -7,7 +7,8 @@ import attrs
 import pytest
 
 from logtriage import incident_ids, make_incident, system_prompt
-from logtriage.errors import WorldError
+from logtriage.errors import InvalidInput, WorldError
+from logtriage.vector.checks import checked_task
 from logtriage.world.loading import load_world
 from tests.worlds.folders import copy_of, edit
 
@@ -71,6 +72,13 @@ def test_on_a_topology_with_other_teams_owners_are_even() -> None:
     owners = ONCALL.owning_teams(strange)
     assert "dba-team" not in owners
     assert ONCALL.owner_weights(strange, "datastore") == (1,) * len(owners)
+
+
+def test_a_batch_refuses_a_world_whose_owners_it_would_draw_evenly(tmp_path: Path) -> None:
+    folder = copy_of("second", tmp_path)
+    edit(folder / "world.toml", '"queue" }', '"queue", owner = "dba-team", exceptions = 30 }')
+    with pytest.raises(InvalidInput, match="tiers queue have an owner"):
+        checked_task("single_crash", world=load_world(folder))
 
 
 @pytest.mark.parametrize(

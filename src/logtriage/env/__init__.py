@@ -43,8 +43,8 @@ def _env_id(name: str, fog: int) -> str:
 
 
 #: What is registered with Gymnasium: the id, and the task that it stands for. Others are made by
-#: their ids, such as ``TriageEnv("tiny:outage")`` or ``TriageEnv("cascading_failure-v3")``: those of
-#: version 3 are registered when they can be played in batches.
+#: their ids, such as ``TriageEnv("tiny:outage")``. Those of version 3 are registered when they can
+#: be played in batches.
 ENV_IDS: dict[str, str] = {
     _env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items() if fog is not None
 }
