@@ -242,8 +242,8 @@ def _binding(found: _Figures) -> str:
             [
                 f"`{task}`",
                 f"{net_value_at_best(decisions):.3f}",
-                f"{lost_by_ignoring(decisions):.3f}",
-                f"{lost:.3f} ({bar:.2f})",
+                shown(mean_interval(lost_by_ignoring(decisions))),
+                f"{shown(mean_interval(lost))} at {bar:.2f}",
                 *(f"{share:.1%}" for share in handed_over(decisions).values()),
             ]
         )

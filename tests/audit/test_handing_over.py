@@ -29,23 +29,23 @@ def decided(*values: float) -> list[Decision]:
 def test_who_never_hands_over_loses_what_each_price_is_above_what_is_expected() -> None:
     rows = decided(0.6, 1.0)
     # 0.7, 0.8 and 0.9 are above 0.6; nothing is above 1.
-    assert lost_by_ignoring(rows) == pytest.approx((0.1 + 0.2 + 0.3) / (2 * WHOLE))
-    assert lost_by_ignoring(decided(1.0, 0.95)) == 0.0
+    assert lost_by_ignoring(rows) == pytest.approx([(0.1 + 0.2 + 0.3) / WHOLE, 0.0])
+    assert lost_by_ignoring(decided(1.0, 0.95)) == [0.0, 0.0]
 
 
 def test_a_bar_loses_on_both_sides_of_itself() -> None:
     bar, lost = lost_by_a_bar(decided(0.6, 1.0))
     # Below the bar, 0.3 and 0.5 are lost as well: 0.3 + 0.1 against 0.6 above it.
     assert bar == 1.0
-    assert lost == pytest.approx((0.3 + 0.1) / (2 * WHOLE))
-    assert lost_by_a_bar(decided(0.95, 0.97))[1] == 0.0
+    assert lost == pytest.approx([(0.3 + 0.1) / WHOLE, 0.0])
+    assert lost_by_a_bar(decided(0.95, 0.97))[1] == [0.0, 0.0]
 
 
 def test_the_best_bar_loses_no_more_than_never_or_always_handing_over() -> None:
     rows = decided(0.2, 0.45, 0.6, 0.85, 0.99)
     always = sum(max(0.0, one.value - price) for one in rows for price in PROMPT)
-    lost = lost_by_a_bar(rows)[1]
-    assert lost <= min(lost_by_ignoring(rows), always / (len(rows) * WHOLE))
+    lost = sum(lost_by_a_bar(rows)[1])
+    assert lost <= min(sum(lost_by_ignoring(rows)), always / WHOLE)
 
 
 def test_shares_and_net_value_follow_the_better_of_the_two() -> None:

@@ -11,7 +11,7 @@ sampled, and one play stands for all prices.
 """
 
 from collections.abc import Sequence
-from math import sqrt
+from math import fsum, sqrt
 from statistics import correlation, fmean, median, pstdev
 from typing import Final
 
@@ -32,6 +32,10 @@ from logtriage.tasks import BENCHMARK_FOG
 from logtriage.transition import transition
 
 NO_PRICE_OF_HAND_OVER: Final = "no incident of the sample has a price of hand-over"
+#: So many standard errors are allowed for.
+ERRORS: Final = 2.0
+#: What there is to gain in an incident beyond handing it over, over all prices.
+_GAINED: Final = sum(1.0 - price for price in PRICES_OF_HAND_OVER)
 #: Standard errors that no count of a price is to be from even: rarer than 1 in 10,000.
 _FAR: Final = 4.5
 
@@ -75,33 +79,26 @@ def decision_of(incident: Incident) -> Decision:
 # -- what is lost ------------------------------------------------------------------------
 
 
-def _share_of_net(lost: float, decisions: Sequence[Decision]) -> float:
-    """A sum of losses over decisions and prices, as net value."""
-    return lost / (len(decisions) * sum(1.0 - price for price in PRICES_OF_HAND_OVER))
+def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
+    """What each decision loses by never handing over, over all prices, as net value."""
+    return [sum(max(0.0, price - one.value) for price in one.prices) / _GAINED for one in decisions]
 
 
-def lost_by_ignoring(decisions: Sequence[Decision]) -> float:
-    """The net value that is lost by never handing over."""
-    lost = sum(max(0.0, price - one.value) for one in decisions for price in one.prices)
-    return _share_of_net(lost, decisions)
-
-
-def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, float]:
-    """The best fixed bar of expected grade, whatever the price; the net value that it loses."""
+def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
+    """The best fixed bar of expected grade, whatever the price; what each decision loses by it."""
     values = sorted({one.value for one in decisions})
     rows = [(_lost_at(bar, decisions), bar) for bar in (*values, values[-1] + 1.0)]
-    lost, bar = min(rows)
-    return bar, _share_of_net(lost, decisions)
+    lost, bar = min(rows, key=lambda row: (fsum(row[0]), row[1]))
+    return bar, lost
 
 
-def _lost_at(bar: float, decisions: Sequence[Decision]) -> float:
+def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
     """What is lost by handing over what is worth less than the bar, and nothing else."""
-    lost = 0.0
-    for one in decisions:
-        better = (price - one.value for price in one.prices)
-        sign = -1.0 if one.value < bar else 1.0
-        lost += sum(max(0.0, sign * gap) for gap in better)
-    return lost
+    signs = (-1.0 if one.value < bar else 1.0 for one in decisions)
+    return [
+        sum(max(0.0, sign * (price - one.value)) for price in one.prices) / _GAINED
+        for sign, one in zip(signs, decisions, strict=True)
+    ]
 
 
 def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
@@ -114,12 +111,12 @@ def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
 
 def net_value_at_best(decisions: Sequence[Decision]) -> float:
     """The expected net value of going on or handing over, whichever is worth more."""
-    gained = sum(
+    gained = fsum(
         max(one.value, worth) - price
         for one in decisions
         for worth, price in zip(one.prices, PRICES_OF_HAND_OVER, strict=True)
     )
-    return _share_of_net(gained, decisions)
+    return gained / (len(decisions) * _GAINED)
 
 
 # -- the checks ----------------------------------------------------------------------------
@@ -132,16 +129,19 @@ def binding(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         return Finding.skipped("risk", NOT_OF_A_WORLD)
     decisions = [decision_of(one) for one in incidents]
     values = [one.value for one in decisions]
-    ignoring, (bar, by_bar) = lost_by_ignoring(decisions), lost_by_a_bar(decisions)
-    shares = handed_over(decisions)
-    wrong = [
-        f"{shares[price]:.0%} are handed over at c = {price:g}, {low:.0%} to {high:.0%} wanted"
-        for price, low, high in limits.handed_over
-        if not low <= shares[price] <= high
-    ]
-    if ignoring < limits.ignoring:
+    unheeding, (bar, unbending) = lost_by_ignoring(decisions), lost_by_a_bar(decisions)
+    ignoring, by_bar, shares = fmean(unheeding), fmean(unbending), handed_over(decisions)
+    wrong = []
+    for price, low, high in limits.handed_over:
+        margin = ERRORS * sqrt(shares[price] * (1.0 - shares[price]) / len(decisions))
+        if not low - margin <= shares[price] <= high + margin:
+            wrong.append(
+                f"{shares[price]:.0%} are handed over at c = {price:g}, {low:.0%} to {high:.0%} "
+                "wanted"
+            )
+    if ignoring + _margin(unheeding) < limits.ignoring:
         wrong.append("ignoring the price loses too little")
-    if by_bar < limits.fixed_bar:
+    if by_bar + _margin(unbending) < limits.fixed_bar:
         wrong.append("a bar that is the same at every price loses too little")
     figures = _spread(decisions)
     summary = (
@@ -166,6 +166,11 @@ def binding(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     if setting is not None and setting.fog != BENCHMARK_FOG:
         return Finding("risk", Verdict.REPORTED, summary, evidence)
     return Finding.judged("risk", not wrong, "; ".join((*wrong, summary)), **evidence)
+
+
+def _margin(values: Sequence[float]) -> float:
+    """What is allowed for, since few incidents may be a biased lot."""
+    return ERRORS * pstdev(values) / sqrt(len(values))
 
 
 def _spread(decisions: Sequence[Decision]) -> dict[str, float]:
