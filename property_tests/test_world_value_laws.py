@@ -67,8 +67,15 @@ class Drawn:
     seed: int
     height: int
 
+    @property
+    def level(self) -> "Drawn":
+        return self
+
     def figure(self, service: int, key: str, low: int, high: int) -> int:
         return between(draw(self.seed, service, hash_name(key)), low, high)
+
+    def climbing(self, service: int, key: str, low: int, high: int) -> int:
+        return self.figure(service, key, low, high)
 
     def version(self, service: int, key: str) -> str:
         return f"1.{draw(self.seed, service, hash_name(key)) % 30}"

@@ -14,7 +14,7 @@ from logtriage.world.telemetry import LogLine
 
 #: Every role's slice has the same of these, or a part of the whole.
 _SHARED: Final = frozenset({"topology", "tick", "horizon", "closing", "open_loop", "world"})
-_MERGED: Final = frozenset({"last_actions", "hidden"})
+_MERGED: Final = frozenset({"last_actions", "hidden", "may"})
 _VIEWED: Final = tuple(
     field.name for field in attrs.fields(Observation) if field.name not in _SHARED | _MERGED
 )
