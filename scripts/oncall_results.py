@@ -58,7 +58,7 @@ SEVERAL: Final = ("compound_failure-v3", "compound_fleet-v3")
 TASKS: Final = (*ONE_FAULT, *SEVERAL)
 #: The levels of fog beside that of the benchmark.
 OTHER_FOGS: Final = (0, 1, 3)
-#: Per cent of the incidents that are played of a fleet, beyond the first table.
+#: Per cent of the incidents that are played of a fleet.
 FLEET_SHARE: Final = 30
 _LOOKS: Final = (RequestMetrics, RequestMoreLogs, RequestTraces)
 
@@ -73,8 +73,7 @@ def cells(
 ) -> Iterator[Cell]:
     """All that is measured; what the first table needs comes first.
 
-    An incident of a fleet costs several times as much: beyond the first table, a part of
-    those is played.
+    An incident of a fleet costs several times as much, so that a part of those is played.
     """
 
     def part(task: str, whole: int) -> int:
@@ -83,7 +82,7 @@ def cells(
     for policy in (*POLICIES, DECISIONS):
         most = ahead_count if policy == "lookahead" else count
         for task in ONE_FAULT:
-            yield Cell(task, "test", policy, min(most, count))
+            yield Cell(task, "test", policy, part(task, min(most, count)))
     for policy in OF_SEVERAL:
         for task in SEVERAL:
             yield Cell(task, "test", policy, part(task, several_count))
