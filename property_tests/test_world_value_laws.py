@@ -71,11 +71,11 @@ class Drawn:
     def level(self) -> "Drawn":
         return self
 
-    def figure(self, service: int, key: str, low: int, high: int) -> int:
-        return between(draw(self.seed, service, hash_name(key)), low, high)
-
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
         return self.figure(service, key, low, high)
+
+    def figure(self, service: int, key: str, low: int, high: int) -> int:
+        return between(draw(self.seed, service, hash_name(key)), low, high)
 
     def version(self, service: int, key: str) -> str:
         return f"1.{draw(self.seed, service, hash_name(key)) % 30}"

@@ -14,7 +14,6 @@ from logtriage.actions import (
     Ignore,
     Malformed,
     Remediate,
-    Remedy,
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
@@ -28,9 +27,8 @@ from logtriage.drawing.generator import make_incident
 from logtriage.grading import DEFAULT, RUBRICS, grade_actions, score
 from logtriage.policies import perfect_actions
 from logtriage.rendering import system_prompt
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import play
-from tests.builders import HALVED
+from tests.builders import HALVED, SEVEN_SERVICES
 from tests.cli.test_cli import INCIDENT, lines, logtriage
 
 RIGHT = perfect_actions(make_incident(INCIDENT))
@@ -56,17 +54,17 @@ def typed(action: Action) -> str:
         ("class network", ClassifyFault(FaultCategory.NETWORK)),
         ("traces user-db", RequestTraces("user-db")),
         ("request_traces user-db", RequestTraces("user-db")),
-        ("remedy restart user-db", Remediate(Remedy.RESTART, "user-db")),
-        ("remedy restart:user-db", Remediate(Remedy.RESTART, "user-db")),
-        ("restart user-db", Remediate(Remedy.RESTART, "user-db")),
-        ("KILL-QUERY user-db", Remediate(Remedy.KILL_QUERY, "user-db")),
+        ("remedy restart user-db", Remediate("restart", "user-db")),
+        ("remedy restart:user-db", Remediate("restart", "user-db")),
+        ("restart user-db", Remediate("restart", "user-db")),
+        ("KILL-QUERY user-db", Remediate("kill-query", "user-db")),
         ("logs", RequestMoreLogs(None)),
         ("logs all", RequestMoreLogs(None)),
         ("logs user-db", RequestMoreLogs("user-db")),
         ("resolve", Resolve()),
         ("Ignore", Ignore()),
         ("escalate dba-team", Escalate("dba-team")),
-        ("remediate flush-cache:user-db", Remediate(Remedy.FLUSH_CACHE, "user-db")),
+        ("remediate flush-cache:user-db", Remediate("flush-cache", "user-db")),
         ('{"action_type": "escalate", "value": "dba-team"}', Escalate("dba-team")),
     ],
 )
@@ -140,10 +138,19 @@ def test_help_and_rules() -> None:
     result = logtriage("play", INCIDENT, stdin="help\nrules\nquit\n")
     incident = make_incident(INCIDENT)
     assert system_prompt(incident) in result.stdout
-    for word in WORDS:
-        # A recording has the class, an incident with a price the hand-over.
-        if word not in ("remedy", "class", "handover"):
-            assert f"\n  {word} " in result.stdout
+    # A recording has the class, an incident with a price the hand-over.
+    for name in set(WORDS.values()) - {"classify_fault", "hand_over"}:
+        typed_as = [word for word, meant in WORDS.items() if meant == name]
+        assert any(f"\n  {word} " in result.stdout for word in typed_as)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_every_shorthand_is_its_action(word: str) -> None:
+    topology = make_incident(INCIDENT).topology
+    values = {"severity": "P1", "class": "network", "page": topology.teams[0], "handover": ""}
+    values |= dict.fromkeys(("remedy", "fix"), f"restart {topology.names[0]}")
+    action = read_action(f"{word} {values.get(word, topology.names[0])}", topology)
+    assert action_name(action) == WORDS[word]
 
 
 def test_help_of_a_recording_is_of_what_it_grades() -> None:

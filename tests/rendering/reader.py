@@ -433,7 +433,9 @@ class Reader:
             kinds = rules.kinds_at(service)
             mixed |= dict.fromkeys(kinds, rules.minor / len(kinds))
         mixed["healthy"] = 1 - sum(mixed.values())
-        return sum(share * self._shown(service, row, (), only) for row, share in mixed.items())
+        return sum(
+            (share * self._shown(service, row, (), only) for row, share in mixed.items()), 0.0
+        )
 
     def _shown(self, service: str, row: str, sick: tuple[str, ...], only: Sequence[str]) -> float:
         """How likely all readings of a service are under a row of the runbook."""

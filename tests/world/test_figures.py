@@ -17,12 +17,12 @@ from logtriage import (
     transition,
     transition_jointly,
 )
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.figures import Figures
 from logtriage.world.loading import load_world
 from logtriage.world.schema.forms import Climb, LatencyByHeight, Range
 from logtriage.world.voice import Voice
+from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("oncall")
 SECOND = load_world("second")
@@ -140,7 +140,8 @@ def incidents() -> list[Incident]:
 @pytest.mark.parametrize("incident", incidents(), ids=lambda one: one.id)
 def test_a_reading_shown_twice_is_the_same_bytes(incident: Incident) -> None:
     name = incident.topology.names[1]
-    state, shown = initial_state(incident), {}
+    state = initial_state(incident)
+    shown: dict[tuple[str, int], str] = {}
     for action in (RequestMetrics(name), RequestTraces(name)) * 4:
         state = transition(state, action)
         for one in observe(state).readings:

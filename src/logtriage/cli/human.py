@@ -11,7 +11,6 @@ from logtriage.actions import (
     FAULT_CATEGORIES,
     PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
-    REMEDIES,
     Action,
     Malformed,
 )
@@ -32,9 +31,12 @@ HUMAN: Final = "human"
 WORDS: Final = {
     "severity": "classify_severity",
     "cause": "identify_root_cause",
+    "root": "identify_root_cause",
+    "identify": "identify_root_cause",
     "class": "classify_fault",
     "page": "escalate",
     "remedy": "remediate",
+    "fix": "remediate",
     "logs": "request_more_logs",
     "metrics": "request_metrics",
     "traces": "request_traces",
@@ -60,14 +62,17 @@ _KINDS: Final = {
     ),
     "identify_root_cause": (
         "cause SERVICE [CONFIDENCE]",
-        "declare the root cause; a confidence from 0 to 1 may follow",
+        "declare the root cause; a confidence from 0 to 1 may follow (also: root, identify)",
     ),
     "classify_fault": (
         f"class {'|'.join(FAULT_CATEGORIES)}",
         "declare the class of the fault; the first declaration counts",
     ),
     "escalate": ("page TEAM", "page a team; a wrong one ends the incident with 0"),
-    "remediate": ("REMEDY SERVICE", f"apply one of {', '.join(REMEDIES)}"),
+    "remediate": (
+        "REMEDY SERVICE",
+        "apply one of {remedies} (also: fix REMEDY SERVICE)",
+    ),
     "resolve": ("resolve", "close the incident as fixed"),
     "ignore": ("ignore", "close the incident as nothing to act on"),
     "hand_over": ("handover", "hand the incident to the duty manager, which closes it"),
@@ -83,8 +88,15 @@ _OTHERS: Final = (
 
 def commands(incident: Incident) -> list[tuple[str, str]]:
     """What may be typed, each with a line of help: the actions that the incident offers first."""
-    offered = useful_actions(incident)
-    return [*(row for kind, row in _KINDS.items() if kind in offered), *_OTHERS]
+    offered, remedies = useful_actions(incident), ", ".join(incident.topology.remedies)
+    return [
+        *(
+            (typed, what.format(remedies=remedies))
+            for kind, (typed, what) in _KINDS.items()
+            if kind in offered
+        ),
+        *_OTHERS,
+    ]
 
 
 class Quit(KeyboardInterrupt):
@@ -151,11 +163,11 @@ def read_action(text: str, topology: Topology) -> Action:
         return parse_action(text, topology)
     verb, *values = text.split()
     verb = verb.lower()
-    if verb in tuple(REMEDIES):
+    if verb in topology.remedies:
         verb, values = "remedy", [verb, *values]
     name = WORDS.get(verb, verb)
     if name not in _TYPED:
-        meant = closest(verb, (*WORDS, *_TYPED, *REMEDIES))
+        meant = closest(verb, (*WORDS, *_TYPED, *topology.remedies))
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
         return Malformed(text, f"unknown command {verb!r}{hint}")
     wire: dict[str, object] = {"action_type": name}
