@@ -24,7 +24,7 @@ from logtriage.audit.sampling import sample_of_kinds
 from logtriage.audit.scoring import Scorer
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import word
-from logtriage.grading.plan import has_kernels
+from logtriage.grading.tables import has_kernels
 from logtriage.incident import Incident
 
 #: Other orders in which the facts come about; the last two always end a plan.
