@@ -184,8 +184,8 @@ def _played(incident: Incident, *, wrong: bool) -> tuple[list[Evidence], Doings,
         kind(name) for name in order for kind in (RequestMetrics, RequestTraces, RequestMoreLogs)
     ]
     middle = incident.horizon // 2
-    every = incident.topology.remedies
-    unhelpful = next(one for one in every if (one, target) not in incident.truth.remedies)
+    remedies = incident.topology.remedies
+    unhelpful = next(one for one in remedies if (one, target) not in incident.truth.remedies)
     remedy = Remediate(unhelpful, target) if wrong or not wanted else Remediate(*wanted[0])
     before, after = asked[: middle - 1], asked[: incident.horizon - middle - 1]
     state = initial_state(incident)
