@@ -196,7 +196,8 @@ def rows_of(world: World) -> dict[str, Any]:
     rules = world.rules
     unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
     rows = {
-        **{one.name: one.signature for one in (*world.kinds, *world.benign)},
+        **{kind.name: kind.signature for kind in world.kinds},
+        **{one.name: one.signature for one in world.benign},
         **unharmed,
         **{one.words: one.signature for one in rules.distractions},
         HEALTHY: rules.healthy,

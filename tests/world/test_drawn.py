@@ -37,7 +37,8 @@ def signatures(world: World) -> dict[str, Signature]:
         "waiting": rules.affected.waiting,
         "loaded": rules.affected.loaded,
         **{one.name: one.signature for one in rules.distractions},
-        **{one.name: one.signature for one in (*world.kinds, *world.benign)},
+        **{kind.name: kind.signature for kind in world.kinds},
+        **{one.name: one.signature for one in world.benign},
     }
 
 

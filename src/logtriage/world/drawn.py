@@ -4,36 +4,26 @@ All shares lie on a short grid, which a runbook can state without loss. Whether 
 valid is judged on the world alone, before any truth is drawn, and from streams of its own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from enum import IntEnum
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import lru_cache, partial
 from itertools import combinations
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final
 
 import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.rng import Stream, draw, hash_name, subkey
-from logtriage.topology import Service
-from logtriage.world import unseen_names
 from logtriage.world.channels import NAMES
 from logtriage.world.checking import problems
 from logtriage.world.loading import interned
 from logtriage.world.model import World
-from logtriage.world.schema.parts import (
-    OWNER,
-    Affected,
-    Benign,
-    Kind,
-    Layout,
-    NounPhrases,
-    Phrasings,
-    Shares,
-    Signature,
-)
+from logtriage.world.renaming import renamed, shuffled
+from logtriage.world.schema.parts import Affected, Kind, Shares, Signature
 
 WORLD_STREAM: Final = hash_name("drawn world")
+SHARE_STREAM: Final = hash_name("shares of a drawn world")
+ANSWER_STREAM: Final = hash_name("answers of a drawn world")
 #: The shares that a drawn world has, in per cent.
 GRID: Final = (5, 15, 30, 50, 70, 90)
 #: From the place on the grid that is nearest to the base world's share: each as likely.
@@ -45,20 +35,6 @@ _ORDINARY: Final = 5
 APART: Final = 100
 #: So many worlds are drawn in search of a valid one.
 ATTEMPTS: Final = 200
-#: What lines say of the cause at hand, and of one that is over, by group of phrasings.
-_CAUSES: Final = ("the cause is", "traced to", "this comes from")
-_PAST: Final = ("a case of", "an instance of", "a bout of")
-_Row = TypeVar("_Row")
-_Ranked = TypeVar("_Ranked", Kind, Benign)
-
-
-class Stage(IntEnum):
-    """What has a stream of its own in each attempt."""
-
-    SHARES = 0
-    ANSWERS = 1
-    NAMES = 2
-    ORDER = 3
 
 
 def draw_world(world: World, seed: int) -> World:
@@ -75,7 +51,7 @@ def draw_world(world: World, seed: int) -> World:
             it has more of something than there are names.
     """
     key = valid_key(world, seed)
-    return _renamed(_redrawn(world, key), key)
+    return interned(renamed(_redrawn(world, key), key))
 
 
 def remembered(world: World, seed: int) -> World:
@@ -87,7 +63,7 @@ def remembered(world: World, seed: int) -> World:
     Raises:
         InvalidInput: as :func:`draw_world`.
     """
-    return _renamed(world, valid_key(world, seed))
+    return interned(renamed(world, valid_key(world, seed)))
 
 
 @lru_cache(maxsize=4096)
@@ -99,7 +75,7 @@ def valid_key(world: World, seed: int) -> int:
     """
     for attempt in range(ATTEMPTS):
         key = draw(subkey(seed, WORLD_STREAM), attempt)
-        if is_valid(_renamed(_redrawn(world, key), key)):
+        if is_valid(renamed(_redrawn(world, key), key)):
             return key
     raise InvalidInput(
         f"world {world.name!r}: none of {ATTEMPTS} worlds drawn around it with seed {seed} is "
@@ -131,50 +107,46 @@ def apart(world: World, tier: str, one: Kind, other: Kind) -> int:
 
 def _redrawn(world: World, key: int) -> World:
     """The world with other shares, and other remedies and classes of its kinds."""
-    shares, answers = Stream(key, Stage.SHARES), Stream(key, Stage.ANSWERS)
-    rules, every = world.rules, world.tier_names
+    rules, stream, answers = world.rules, Stream(key, SHARE_STREAM), Stream(key, ANSWER_STREAM)
     common = {
-        sort: {t: GRID[_place(s)] for t, s in row.items()} for sort, row in rules.common.items()
+        sort: {token: GRID[_place(share)] for token, share in row.items()}
+        for sort, row in rules.common.items()
     }
-
-    def moved(row: Signature, tiers: Sequence[str] = every) -> Signature:
-        return _moved(world, row, tiers, shares, common)
-
     background = {
         sort: {token: share for token, share in row.items() if token != NAMES}
         for sort, row in rules.background.items()
     }
-    rules = attrs.evolve(
+    every, waiting = world.tier_names, rules.affected.waiting
+    moved = partial(_moved, world, stream, common)
+    redrawn = attrs.evolve(
         rules,
         common=_frozen(common),
-        background=_moved(world, background, every, shares, {}, 100 - _ORDINARY),
-        healthy=moved(rules.healthy),
-        affected=Affected(moved(rules.affected.waiting), moved(rules.affected.loaded)),
+        background=_moved(world, stream, {}, background, every, 100 - _ORDINARY),
+        healthy=moved(rules.healthy, every),
+        affected=Affected(moved(waiting, every), moved(rules.affected.loaded, every)),
         distractions=tuple(
-            attrs.evolve(one, signature=moved(one.signature)) for one in rules.distractions
+            attrs.evolve(one, signature=moved(one.signature, every)) for one in rules.distractions
         ),
         fog=tuple(attrs.evolve(level, named=0) for level in rules.fog),
     )
-    remedies = _shuffled([kind.remedies for kind in world.kinds], answers)
-    classes = _shuffled([kind.fault_class for kind in world.kinds], answers)
+    remedies = shuffled([kind.remedies for kind in world.kinds], answers)
+    classes = shuffled([kind.fault_class for kind in world.kinds], answers)
     kinds = tuple(
-        attrs.evolve(
-            kind, signature=moved(kind.signature, kind.tiers), remedies=mend, fault_class=of
-        )
-        for kind, mend, of in zip(world.kinds, remedies, classes, strict=True)
+        attrs.evolve(kind, signature=moved(kind.signature, kind.tiers), remedies=by, fault_class=of)
+        for kind, by, of in zip(world.kinds, remedies, classes, strict=True)
     )
     benign = tuple(
         attrs.evolve(one, signature=moved(one.signature, one.tiers)) for one in world.benign
     )
-    return attrs.evolve(world, rules=rules, kinds=kinds, benign=benign)
+    return attrs.evolve(world, rules=redrawn, kinds=kinds, benign=benign)
 
 
 def _moved(
     world: World,
-    signature: Signature,
-    tiers: Sequence[str],
     stream: Stream,
     common: Signature,
+    signature: Signature,
+    tiers: Iterable[str],
     most: int = 100,
 ) -> Signature:
     """A signature on the grid, each share a step or none from the nearest place."""
@@ -182,9 +154,9 @@ def _moved(
     for sort, row in signature.items():
         own = {}
         for token, share in row.items():
-            step = STEPS[stream.below(len(STEPS))]
+            place = _place(share) + STEPS[stream.below(len(STEPS))]
             if share:
-                own[token] = GRID[min(max(_place(share) + step, 0), len(GRID) - 1)]
+                own[token] = GRID[min(max(place, 0), len(GRID) - 1)]
         for tier in tiers:
             shown = (*world.tokens_at(sort, tier)[1:], *world.naming_tokens(sort))
             _fit(shown, own, common.get(sort, {}), most)
@@ -209,116 +181,3 @@ def _place(share: int) -> int:
 
 def _frozen(signature: Mapping[str, dict[str, int]]) -> Signature:
     return MappingProxyType({sort: MappingProxyType(row) for sort, row in signature.items()})
-
-
-# --- names and order ---------------------------------------------------------------------
-
-
-def _renamed(world: World, key: int) -> World:
-    """The world with other names, and its rows in another order."""
-    stream, order, rules = Stream(key, Stage.NAMES), Stream(key, Stage.ORDER), world.rules
-    benign = tuple(one.name for one in world.benign)
-    conditions = _dealt((*world.kind_names, *benign), unseen_names.KINDS, stream)
-    layouts = _dealt((one.name for one in world.layouts), unseen_names.TOPOLOGIES, stream)
-    named = (service.name for layout in world.layouts for service in layout.services)
-    services = _dealt(named, unseen_names.SERVICES, stream)
-    teams = {OWNER: OWNER} | _dealt(rules.teams, unseen_names.TEAMS, stream)
-    second = rules.secondary_fault
-    if second is not None:
-        second = attrs.evolve(second, kind=conditions[second.kind])
-    renamed = attrs.evolve(
-        rules,
-        title=f"Drawn around the world {rules.name}",
-        tiers=tuple(attrs.evolve(row, owner=teams.get(row.owner or "")) for row in rules.tiers),
-        teams=_listed(rules.teams, teams),
-        owners=_listed(rules.owners, teams),
-        classes=tuple(attrs.evolve(row, pages=teams[row.pages]) for row in rules.classes),
-        distractions=tuple(_shuffled(rules.distractions, order)),
-        secondary_fault=second,
-        drawn_topologies=None,
-        tasks=tuple(
-            attrs.evolve(task, topology=layouts[task.topology])
-            for task in rules.tasks
-            if task.topology is not None
-        ),
-    )
-    drawn = attrs.evolve(
-        world,
-        rules=renamed,
-        kinds=_ordered([_kind(one, conditions, teams) for one in world.kinds], order),
-        benign=_ordered(
-            [attrs.evolve(one, name=conditions[one.name]) for one in world.benign], order
-        ),
-        layouts=tuple(
-            sorted(
-                (_layout(one, layouts, services, teams) for one in world.layouts),
-                key=lambda layout: layout.name,
-            )
-        ),
-    )
-    name = f"drawn-{drawn.fingerprint[:12]}"
-    return interned(attrs.evolve(drawn, rules=attrs.evolve(renamed, name=name)))
-
-
-def _dealt(names: Iterable[str], pool: Sequence[str], stream: Stream) -> dict[str, str]:
-    """Another name for each.
-
-    Raises:
-        InvalidInput: if there are more than the pool has.
-    """
-    old = tuple(dict.fromkeys(names))
-    if len(old) > len(pool):
-        raise InvalidInput(f"{len(old)} names, such as {old[0]!r}: a drawn world has {len(pool)}")
-    return dict(zip(old, _shuffled(pool, stream), strict=False))
-
-
-def _listed(old: Iterable[str], new: Mapping[str, str]) -> tuple[str, ...]:
-    """The new names by the alphabet, so that no place among them says what a name was."""
-    return tuple(sorted(new[name] for name in old))
-
-
-def _kind(kind: Kind, names: Mapping[str, str], teams: Mapping[str, str]) -> Kind:
-    """A kind under its new name, which all that is said of it goes by."""
-    name = names[kind.name]
-    said = ((("ERROR", f"{text} {name}"),) for text in _CAUSES)
-    return attrs.evolve(
-        kind,
-        name=name,
-        pages=teams.get(kind.pages or ""),
-        summary=name,
-        names=Phrasings(*said),
-        past=NounPhrases(*((f"{text} {name}",) for text in _PAST)),
-    )
-
-
-def _layout(
-    layout: Layout, names: Mapping[str, str], services: Mapping[str, str], teams: Mapping[str, str]
-) -> Layout:
-    return Layout(
-        names[layout.name],
-        tuple(
-            Service(
-                services[one.name],
-                one.tier,
-                teams[one.owner],
-                tuple(services[callee] for callee in one.calls),
-            )
-            for one in layout.services
-        ),
-        None if layout.teams is None else _listed(layout.teams, teams),
-    )
-
-
-def _ordered(rows: Sequence[_Ranked], stream: Stream) -> tuple[_Ranked, ...]:
-    """Rows in another order; draws go by it."""
-    return tuple(
-        attrs.evolve(row, order=place) for place, row in enumerate(_shuffled(rows, stream))
-    )
-
-
-def _shuffled(rows: Sequence[_Row], stream: Stream) -> list[_Row]:
-    left = list(rows)
-    for last in range(len(left) - 1, 0, -1):
-        place = stream.below(last + 1)
-        left[last], left[place] = left[place], left[last]
-    return left
