@@ -32,6 +32,9 @@ SORTS = {
 #: Words of gauges that only some tiers have.
 AT = {"lock waits": "d", "disk reads": "d", "replica lag": "d", "backlog": "q", "redeliveries": "q"}
 AT["cold cache"] = "esd"
+#: Topics that only some tiers have.
+AT |= dict.fromkeys(("~slow read", "~locks", "~lag"), "d") | {"~retried": "q", "~pause": "esq"}
+AT |= dict.fromkeys(("~no conn", "~miss", "~odd login"), "esd")
 NAMING = ("time in call", "call time", "errors from call", "call errors", "~call failed")
 
 HEADINGS = "TICK|LAST|EDGE|ALERTS|METRICS|TRACES|REQUESTED|LOGS|CHANGES|DIRECTORY|DECLARED|ASK"

@@ -50,8 +50,7 @@ def draw_world(world: World, seed: int) -> World:
         InvalidInput: if no valid world is drawn: where the base world's kinds are too alike, or
             it has more of something than there are names.
     """
-    key = valid_key(world, seed)
-    return interned(renamed(_redrawn(world, key), key))
+    return _first_valid(world, seed)[1]
 
 
 def remembered(world: World, seed: int) -> World:
@@ -63,20 +62,21 @@ def remembered(world: World, seed: int) -> World:
     Raises:
         InvalidInput: as :func:`draw_world`.
     """
-    return interned(renamed(world, valid_key(world, seed)))
+    return interned(renamed(world, _first_valid(world, seed)[0]))
 
 
-@lru_cache(maxsize=4096)
-def valid_key(world: World, seed: int) -> int:
-    """The key of the first attempt that draws a valid world.
+@lru_cache(maxsize=64)
+def _first_valid(world: World, seed: int) -> tuple[int, World]:
+    """The first attempt that draws a valid world: its key, and the world.
 
     Raises:
         InvalidInput: as :func:`draw_world`.
     """
     for attempt in range(ATTEMPTS):
         key = draw(subkey(seed, WORLD_STREAM), attempt)
-        if is_valid(renamed(_redrawn(world, key), key)):
-            return key
+        drawn = renamed(_redrawn(world, key), key)
+        if is_valid(drawn):
+            return key, interned(drawn)
     raise InvalidInput(
         f"world {world.name!r}: none of {ATTEMPTS} worlds drawn around it with seed {seed} is "
         f"valid, with every two kinds at least {APART} apart"
