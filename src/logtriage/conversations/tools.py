@@ -5,7 +5,7 @@ any call of a tool into exactly one wire action, :func:`call_from_action` goes t
 """
 
 import json
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any, Final
 
 import attrs
@@ -170,7 +170,22 @@ TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
 #: What a single agent's calls are read by, whatever was on offer.
 SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_PRICED_TOOLS, *_RECORDED_TOOLS)}
-#: All that there are.
+#: What the engineer of a shift may do: anything to the incident of a system, and two things more.
+SHIFT_TOOLS: Final = {
+    tool.name: tool
+    for tool in (
+        *(
+            attrs.evolve(
+                tool,
+                parameters=(Parameter("system", "Whose incident it is."), *tool.parameters),
+            )
+            for tool in (*_TOOLS, *_PRICED_TOOLS)
+        ),
+        TEAM_TOOLS["wait"],
+        Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
+    )
+}
+#: All that there are for one incident.
 ALL_TOOLS: Final = {
     tool.name: tool for tool in (*TEAM_TOOLS.values(), *_PRICED_TOOLS, *_RECORDED_TOOLS)
 }
@@ -187,6 +202,11 @@ def tools_of(offered: Incident | Container[str]) -> tuple[Tool, ...]:
 
 def openai_tools(offered: Incident | Container[str]) -> list[dict[str, Any]]:
     """:func:`tools_of` as OpenAI's chat API, vLLM and most chat templates take them."""
+    return as_openai(tools_of(offered))
+
+
+def as_openai(tools: Iterable[Tool]) -> list[dict[str, Any]]:
+    """Tools as OpenAI's chat API takes them."""
     return [
         {
             "type": "function",
@@ -196,7 +216,7 @@ def openai_tools(offered: Incident | Container[str]) -> list[dict[str, Any]]:
                 "parameters": tool.json_schema(),
             },
         }
-        for tool in tools_of(offered)
+        for tool in tools
     ]
 
 

@@ -28,6 +28,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "hand_over": (),
         "report": ("text",),
         "wait": (),
+        "note": ("text",),
         "report_impact": ("calls",),
     }
 )
@@ -57,7 +58,8 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
     are ignored. A call of an unknown tool whose arguments have an ``action_type`` is
     that wire action. What cannot be read is a malformed action with the text of the call
     and the reason; whether a named service or team exists is for the parser of wire
-    actions to say. ``tools`` are the names of those on offer.
+    actions to say. ``tools`` are the names of those on offer; where a note may be written, as
+    on a shift, the wire keeps the ``system`` that a call names.
     """
     given = _arguments(arguments)
     if isinstance(given, str):
@@ -83,6 +85,8 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
         wire["value"] = value
     if "confidence" in named:
         wire["confidence"] = named["confidence"]
+    if "note" in tools and not absent(given.get("system")):
+        wire["system"] = given["system"]
     return wire
 
 

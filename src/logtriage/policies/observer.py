@@ -48,9 +48,10 @@ class ObserverPolicy:
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Ask the question that is worth most; if none is worth its tick, carry on."""
         state = followed(self.incident, observation, memory)
-        return self._decide(state), state
+        return self.decide(state), state
 
-    def _decide(self, state: State) -> Action:
+    def decide(self, state: State) -> Action:
+        """The next action in a state."""
         held = belief(state)
         asked = state.facts.doings
         count = len(asked.logs) + len(asked.metrics) + len(asked.traces)

@@ -1,0 +1,71 @@
+"""From what an agent wrote to an action of a shift, and back. Reading is total."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from logtriage.actions import Malformed, Wait
+from logtriage.conversations.tools import SHIFT_TOOLS, Wire
+from logtriage.errors import InvalidInput
+from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.parsing.actions import wires_in
+from logtriage.shift.states import Note, On, ShiftAction, ShiftState
+
+#: Action types of a shift by their wire names.
+KINDS: Final = frozenset(SHIFT_TOOLS)
+
+
+def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftAction:
+    """Read ``{"system": …, "action_type": …, "value": …}``, a ``wait`` or a ``note``.
+
+    Anything wrong, such as a system on which nothing is open, gives a
+    :class:`~logtriage.Malformed` that says what was expected.
+    """
+    kind, value, system = (wire.get(key) for key in ("action_type", "value", "system"))
+    if kind == "wait":
+        return Wait()
+    if kind == "note":
+        if isinstance(value, str):
+            return Note(value)
+        return Malformed(f"{wire}", "a note wants a text as its value")
+    named = system if isinstance(system, str) else ""
+    one = state.open.get(named)
+    if one is None and isinstance(kind, str) and kind in KINDS:
+        given = "no system is named" if system is None else f"nothing is open on {system!r:.60}"
+        return Malformed(f"{wire}", f"{given}; open: {', '.join(state.open) or 'none'}")
+    topology = state.shift.arrivals[0].incident.topology if one is None else one.incident.topology
+    action = action_from_wire(wire, topology, KINDS)
+    return action if isinstance(action, Malformed) else On(named, action)
+
+
+def shift_action_to_wire(action: ShiftAction) -> Wire:
+    """The wire form of an action; :func:`shift_action_from_wire` reads it back unchanged.
+
+    Raises:
+        InvalidInput: for what is no action of a shift.
+    """
+    match action:
+        case On(system, on_it):
+            return {"system": system, **action_to_wire(on_it)}
+        case Note(text):
+            return {"action_type": "note", "value": text}
+        case Wait() | Malformed():
+            return action_to_wire(action)
+        case _:
+            raise InvalidInput(f"expected an action of a shift, got {action!r:.80}")
+
+
+def parse_shift_action(text: str, state: ShiftState) -> ShiftAction:
+    """Read one action of a shift from what a model wrote.
+
+    Two different actions in one reply are malformed, since there is one action a tick.
+
+    Raises:
+        InvalidInput: for what is no text.
+    """
+    wires = wires_in(text, KINDS)
+    if isinstance(wires, Malformed):
+        return wires
+    actions = {shift_action_from_wire(wire, state): None for wire in wires}
+    if len(actions) > 1:
+        return Malformed(text, f"{len(actions)} different actions in one reply; send exactly one")
+    return next(iter(actions))
