@@ -9,10 +9,11 @@ from logtriage.shift import (
     On,
     ShiftAction,
     begin,
-    parse_shift_action,
     shift_action_from_wire,
     shift_action_to_wire,
+    take,
     transition,
+    wire_in,
 )
 from logtriage.shift.wires import KINDS
 from tests.shift.shifts import small_shift
@@ -62,14 +63,28 @@ def test_nothing_can_be_done_to_a_closed_incident() -> None:
     assert "open: checkout" in why(action)
 
 
+def read(text: str) -> ShiftAction:
+    return shift_action_from_wire(wire_in(text), STATE)
+
+
 def test_text_is_read_as_for_one_incident() -> None:
     said = 'I page them. {"system": "search", "action_type": "escalate", "value": "sre-team"}'
-    assert parse_shift_action(said, STATE) == On("search", Escalate("sre-team"))
-    assert "no JSON object" in why(parse_shift_action("nothing", STATE))
-    twice = said + ' {"action_type": "wait"}'
-    assert "2 different actions" in why(parse_shift_action(twice, STATE))
+    assert read(said) == On("search", Escalate("sre-team"))
+    assert "no JSON object" in why(read("nothing"))
+    assert "2 different actions" in why(read(said + ' {"action_type": "wait"}'))
     with pytest.raises(InvalidInput, match="text"):
-        parse_shift_action(None, STATE)  # type: ignore[arg-type]
+        read(None)  # type: ignore[arg-type]
+
+
+def test_a_wait_of_several_ticks_ends_when_an_incident_arrives() -> None:
+    state = begin(small_shift(0, 3))
+    assert take(state, {"action_type": "wait", "ticks": 2}).tick == 2
+    assert take(state, {"action_type": "wait", "ticks": 20}).tick == 3
+    assert [take(state, {"action_type": "wait", "ticks": one}).tick for one in (0, "9", None)] == [
+        1, 1, 1,
+    ]  # fmt: skip
+    call = {"name": "wait", "arguments": {"ticks": 2}}
+    assert take(state, wire_of(call, KINDS)).tick == 2
 
 
 def test_calls_keep_their_system_where_a_note_may_be_written() -> None:

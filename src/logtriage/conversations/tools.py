@@ -181,7 +181,11 @@ SHIFT_TOOLS: Final = {
             )
             for tool in (*_TOOLS, *_PRICED_TOOLS)
         ),
-        TEAM_TOOLS["wait"],
+        Tool(
+            "wait",
+            "Let time pass until an incident arrives.",
+            (Parameter("ticks", "At most so many; 1 if missing.", "integer", required=False),),
+        ),
         Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
     )
 }

@@ -15,9 +15,10 @@ from logtriage.shift.shifts import Arrival, Shift, make_shift, shift_ids
 from logtriage.shift.states import Note, On, ShiftAction, ShiftState, begin, transition
 from logtriage.shift.tasks import SHIFT_TASKS, ShiftTask, get_shift_task
 from logtriage.shift.wires import (
-    parse_shift_action,
     shift_action_from_wire,
     shift_action_to_wire,
+    take,
+    wire_in,
 )
 
 __all__ = [
@@ -38,7 +39,6 @@ __all__ = [
     "grade",
     "make_shift",
     "observe",
-    "parse_shift_action",
     "play",
     "render",
     "reward",
@@ -48,6 +48,8 @@ __all__ = [
     "shift_grade_to_json",
     "shift_ids",
     "shift_prompt",
+    "take",
     "transition",
     "uncontended",
+    "wire_in",
 ]

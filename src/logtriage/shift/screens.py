@@ -183,6 +183,7 @@ def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
         "tick you do one thing, an action on one system, a wait or a note, and time passes for "
         f"all. An incident's ticks count from its first alert; it is open for {task.horizon}.",
         "SCREEN: the board has every open incident; the one that you touched last follows in full.",
+        "WAIT lets one tick pass, or several until an incident arrives.",
         f"NOTE writes the notebook anew. It holds {MAX_NOTE} characters and stays on the screen.",
         f"HAND-OVER: each one of the last {MEMORY} ticks takes {SHARE:.0%} off what the next is "
         f"worth, down to {LEAST:.0%}. The board says what it is worth now.",
@@ -193,7 +194,7 @@ def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
     example = '{"system": "<system>", "action_type": "resolve"}'
     how = {
         "json": f"ON THE SHIFT every action names its system, such as {example}; besides, there "
-        'are {"action_type": "wait"} and {"action_type": "note", "value": "<text>"}.',
+        'are {"action_type": "note", "value": "<text>"} and {"action_type": "wait", "ticks": <n>}.',
         "tools": "ON THE SHIFT every call names its system, but for wait and note.",
     }
     if reply not in how:

@@ -8,7 +8,8 @@ from logtriage.conversations.tools import SHIFT_TOOLS, Wire
 from logtriage.errors import InvalidInput
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.parsing.actions import wires_in
-from logtriage.shift.states import Note, On, ShiftAction, ShiftState
+from logtriage.parsing.calls import malformed_wire
+from logtriage.shift.states import Note, On, ShiftAction, ShiftState, transition
 
 #: Action types of a shift by their wire names.
 KINDS: Final = frozenset(SHIFT_TOOLS)
@@ -54,18 +55,35 @@ def shift_action_to_wire(action: ShiftAction) -> Wire:
             raise InvalidInput(f"expected an action of a shift, got {action!r:.80}")
 
 
-def parse_shift_action(text: str, state: ShiftState) -> ShiftAction:
-    """Read one action of a shift from what a model wrote.
-
-    Two different actions in one reply are malformed, since there is one action a tick.
+def wire_in(text: str) -> Wire:
+    """The one wire action in what a model wrote; a malformed one where there is none or several.
 
     Raises:
         InvalidInput: for what is no text.
     """
     wires = wires_in(text, KINDS)
     if isinstance(wires, Malformed):
-        return wires
-    actions = {shift_action_from_wire(wire, state): None for wire in wires}
-    if len(actions) > 1:
-        return Malformed(text, f"{len(actions)} different actions in one reply; send exactly one")
-    return next(iter(actions))
+        return malformed_wire(wires)
+    if any(wire != wires[0] for wire in wires):
+        why = f"{len(wires)} different actions in one reply; send exactly one"
+        return malformed_wire(Malformed(text, why))
+    return dict(wires[0])
+
+
+def take(state: ShiftState, wire: Mapping[str, Any]) -> ShiftState:
+    """The state after a wire action: a tick later, unless it waits for more ``ticks``.
+
+    A wait of several ticks ends with the tick in which an incident arrives.
+
+    Raises:
+        EpisodeOver: if the shift is over.
+    """
+    action = shift_action_from_wire(wire, state)
+    after = transition(state, action)
+    ticks = wire.get("ticks")
+    if isinstance(action, Wait) and isinstance(ticks, int):
+        for _ in range(ticks - 1):
+            if after.is_over or len(after.states) > len(state.states):
+                break
+            after = transition(after, action)
+    return after
