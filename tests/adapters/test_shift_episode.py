@@ -12,7 +12,10 @@ from logtriage.shift import make_shift, play, score, shift_action_to_wire
 
 SHIFT = make_shift("quiet_shift-v1/train/0")
 SYSTEM = SHIFT.arrivals[0].system
-ASK = {"name": "request_metrics", "arguments": {"system": SYSTEM, "service": "user-db"}}
+ASK: dict[str, object] = {
+    "name": "request_metrics",
+    "arguments": {"system": SYSTEM, "service": "user-db"},
+}
 
 
 def said(call: dict[str, object]) -> dict[str, object]:

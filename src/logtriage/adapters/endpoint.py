@@ -174,7 +174,17 @@ class ChatEndpoint:
         Raises:
             EndpointError: as when it is called.
         """
-        answer, retries = self._complete(messages, tools=openai_tools(may))
+        return self.with_schemas(messages, openai_tools(may))
+
+    def with_schemas(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """:meth:`with_tools` for tools that are given as OpenAI's chat API takes them.
+
+        Raises:
+            EndpointError: as when it is called.
+        """
+        answer, retries = self._complete(messages, tools=tools)
         message = _message_of(answer)
         reply, calls = _reply_of(message), _calls_of(message)
         if reply is None or calls is None:

@@ -10,8 +10,9 @@
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
+from logtriage.adapters.request_limits import EndpointError
 from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import SHIFT_TOOLS, Wire, as_openai
@@ -24,11 +25,30 @@ from logtriage.shift.shifts import Shift, make_shift
 from logtriage.shift.states import ShiftState, begin
 from logtriage.shift.wires import KINDS, take, wire_in
 
+if TYPE_CHECKING:
+    from logtriage.adapters.endpoint import ChatEndpoint
+
 #: What stands in the place of a screen that is no longer shown.
 LEFT_OUT: Final = "(an earlier screen)"
 #: Why an episode has stopped.
 OVER: Final = "over"
 ERROR: Final = "error"
+
+
+def play_served(
+    ask: "ChatEndpoint", shift: Shift, reply: Reply = "tools", screens: int | None = None
+) -> "ShiftEpisode":
+    """The episode of a shift that a served model plays; failed if a request fails at last."""
+    episode = ShiftEpisode(shift, reply, screens=screens)
+    while not episode.done:
+        try:
+            if reply == "tools":
+                episode.step(ask.with_schemas(episode.messages, episode.tools))
+            else:
+                episode.step(ask(episode.messages))
+        except EndpointError as error:
+            episode.fail(str(error))
+    return episode
 
 
 class ShiftEpisode:
