@@ -28,7 +28,7 @@ from logtriage.shift import (
 from logtriage.shift import grade as grade_shift
 from logtriage.shift import transition as pass_tick
 from logtriage.shift.screens import MAX_SCREEN
-from logtriage.shift.shifts import SYSTEMS, on_shift
+from logtriage.shift.shifts import SYSTEMS
 from tests.shift.shifts import TASK, renamed
 
 MOST = 4
@@ -42,7 +42,7 @@ def shifts(draw: st.DrawFn, most: int = MOST) -> Shift:
     for tick, system in zip(ticks, SYSTEMS, strict=False):
         number = draw(st.integers(0, 200))
         incident = make_incident(f"{TASK.incidents}/train/{number}")
-        arrivals.append(Arrival(tick, system, on_shift(incident, f"law/{system}")))
+        arrivals.append(Arrival(tick, system, incident))
     return Shift("law/train/0", TASK, tuple(arrivals))
 
 

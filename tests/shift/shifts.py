@@ -4,7 +4,6 @@ import attrs
 
 from logtriage import make_incident
 from logtriage.shift import Arrival, Shift, get_shift_task
-from logtriage.shift.shifts import on_shift
 
 TASK = get_shift_task("busy_shift-v1")
 
@@ -13,7 +12,7 @@ def small_shift(*ticks: int, first: int = 0, task: str = TASK.incidents) -> Shif
     """Incidents ``first``, ``first + 1``, … of split train, arriving at these ticks."""
     names = ("checkout", "search", "billing", "stock", "maps", "chat", "wallet", "fraud", "gifts")
     arrivals = tuple(
-        Arrival(tick, name, on_shift(make_incident(f"{task}/train/{first + at}"), f"x/{name}"))
+        Arrival(tick, name, make_incident(f"{task}/train/{first + at}"))
         for at, (tick, name) in enumerate(zip(ticks, names, strict=False))
     )
     return Shift("small/train/0", TASK, arrivals)

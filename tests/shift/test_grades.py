@@ -17,7 +17,7 @@ from logtriage.shift import (
 from logtriage.state import Closing
 from tests.shift.shifts import small_shift
 
-SHIFT = small_shift(0, 3)
+SHIFT = small_shift(0, 2)
 
 
 def perfectly(shift: Shift, system: str) -> list[ShiftAction]:
@@ -67,7 +67,7 @@ def test_figures_of_a_shift() -> None:
     ]
     state = play(SHIFT, [*plan, *[Wait()] * 200])
     graded = grade(state)
-    assert graded.mtta == (1 + 0) / 2
+    assert graded.mtta == (1 + 1) / 2
     assert graded.mttr is None
     assert (graded.missed, graded.handed_over, graded.pages) == (1, 1, {})
     assert [one.closing for one in graded.incidents] == [Closing.OUT_OF_TIME, Closing.HANDED_OVER]

@@ -7,9 +7,7 @@ import attrs
 from logtriage.actions import Severity
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import index_of
-from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import InvalidInput, UnknownName, kind_of
-from logtriage.grading import TRIAGE_3
 from logtriage.incident import Incident
 from logtriage.rng import Stream, hash_name, subkey
 from logtriage.shift.tasks import ShiftTask, get_shift_task
@@ -19,10 +17,17 @@ SPLITS: Final = ("train", "val", "test")
 SHIFT_STREAM: Final = hash_name("shift")
 #: Names of systems. Which of them a shift has says nothing.
 SYSTEMS: Final = (
-    "accounts", "billing", "booking", "catalog", "chat", "checkout", "coupons", "delivery",
-    "exports", "fraud", "gifts", "invoices", "loyalty", "mailing", "maps", "orders",
-    "payouts", "payroll", "pricing", "ratings", "refunds", "reports", "returns", "reviews",
-    "search", "signup", "stock", "support", "tickets", "tracking", "uploads", "wallet",
+    "accounts", "adverts", "alerts", "archive", "audit", "auctions", "badges", "baskets",
+    "billing", "booking", "calendar", "catalog", "chat", "checkout", "claims", "consent",
+    "contacts", "coupons", "credit", "delivery", "devices", "discounts", "dispatch", "documents",
+    "exports", "favourites", "feeds", "fraud", "gifts", "groups", "identity", "images",
+    "insurance", "invoices", "ledger", "lending", "loyalty", "mailing", "maps", "markets",
+    "media", "messages", "offers", "orders", "parking", "partners", "payouts", "payroll",
+    "photos", "playlists", "points", "polls", "pricing", "printing", "profiles", "quotes",
+    "ratings", "referrals", "refunds", "reports", "returns", "reviews", "routes", "schedules",
+    "search", "shares", "signup", "stock", "streaming", "subscriptions", "support", "surveys",
+    "tax", "tickets", "tracking", "transfers", "travel", "uploads", "vouchers", "wallet",
+    "weather", "wishlists",
 )  # fmt: skip
 #: What an incident counts in the grade of a shift, by its severity.
 WEIGHTS: Final = {Severity.P1: 3, Severity.P2: 2, Severity.P3: 1}
@@ -111,22 +116,9 @@ def make_shift(shift_id: str) -> Shift:
         if systems and (tick == 0 or draws.chance(task.rate)):
             system = systems.pop(draws.below(len(systems)))
             drawn = make_incident(f"{task.incidents}/{split}/{draws.bits() >> 16}")
-            arrivals.append(Arrival(tick, system, on_shift(drawn, f"{shift_id}/{system}")))
+            incident = attrs.evolve(drawn, id=f"{shift_id}/{system}")
+            arrivals.append(Arrival(tick, system, incident))
     return Shift(shift_id, task, tuple(arrivals))
-
-
-def on_shift(incident: Incident, name: str) -> Incident:
-    """An incident as a shift has it: under a name of its own, and graded by ``logtriage/3``."""
-    price = incident.price_of_hand_over
-    if price is None and incident.simulation is not None:
-        price = price_of_hand_over(incident.simulation.seed)
-    return attrs.evolve(
-        incident,
-        id=name,
-        rubric=TRIAGE_3.id,
-        price_of_silence=None,
-        price_of_hand_over=price,
-    )
 
 
 def shift_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
