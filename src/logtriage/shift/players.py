@@ -9,10 +9,20 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.actions import Action, HandOver, Wait
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    HandOver,
+    IdentifyRootCause,
+    Remediate,
+    Resolve,
+    Wait,
+)
 from logtriage.belief import Belief
 from logtriage.belief import belief as belief_about
 from logtriage.errors import UnknownName
+from logtriage.grading import TRIAGE_3
 from logtriage.grading.grade import score as score_incident
 from logtriage.observation import glance
 from logtriage.policies import perfect_actions
@@ -23,6 +33,18 @@ from logtriage.state import State, initial_state
 from logtriage.transition import transition as transition_alone
 from logtriage.world.runbook import severity_of
 
+#: What an action of the perfect list earns, by criteria; in this order, the page comes before the
+#: fix, and the root cause too.
+_WEIGHT: Final = {row.name: row.weight for row in TRIAGE_3.criteria}
+_EARNS: Final = {
+    Escalate: _WEIGHT["escalation"],
+    IdentifyRootCause: _WEIGHT["root_cause"],
+    Remediate: _WEIGHT["remediation"],
+    ClassifySeverity: _WEIGHT["severity"],
+    Resolve: _WEIGHT["closure"],
+}
+#: How much more an action counts in the last tick of an incident.
+HURRY: Final = 0.3
 #: Decides on the next action.
 Player = Callable[[ShiftState], ShiftAction]
 
@@ -80,14 +102,24 @@ def forward_all(state: ShiftState) -> ShiftAction:
 
 
 def oracle(state: ShiftState) -> ShiftAction:
-    """Knows the truth: turns to the incident that earns most for each action that it takes."""
+    """Knows the truth: takes the action that earns most next, page, root cause and fix first."""
     rows = []
     for arrival, one in state.arrived:
         if one.closing is None:
-            left = perfect_actions(one.incident)[len(one.history) :]
-            if left and len(left) <= one.incident.horizon - one.tick:
-                rows.append((arrival.weight / len(left), On(arrival.system, left[0])))
+            left = one.incident.horizon - one.tick
+            action, earns = _most_earning(one, left)
+            rows.append((arrival.weight * earns * (1.0 + HURRY / left), On(arrival.system, action)))
     return max(rows, key=lambda row: row[0])[1] if rows else Wait()
+
+
+def _most_earning(one: State, left: int) -> tuple[Action, float]:
+    """The next action of the perfect list by what it earns, and what a tick of it does."""
+    plan = [action for action in perfect_actions(one.incident) if action not in one.actions]
+    if one.incident.truth.benign:
+        plan = plan if len(plan) <= left else plan[-1:]
+        return plan[0], 1.0 / len(plan)
+    action = max(plan, key=lambda action: _EARNS[type(action)])
+    return action, _EARNS[type(action)]
 
 
 PLAYERS: Final = MappingProxyType(

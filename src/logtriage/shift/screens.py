@@ -145,7 +145,7 @@ def _board(seen: ShiftObservation, left: int) -> list[str]:
     names = ", ".join(seen.systems)
     left -= len(rows[0]) + len(names) + 20
     for number, row in enumerate(seen.board):
-        text = _row(row)
+        text = _row(row, in_full=row.system == seen.system)
         left -= len(text) + 1
         if left < 0:
             rows.append(f"and {', '.join(seen.systems[number:])}")
@@ -154,7 +154,10 @@ def _board(seen: ShiftObservation, left: int) -> list[str]:
     return rows
 
 
-def _row(row: BoardRow) -> str:
+def _row(row: BoardRow, *, in_full: bool) -> str:
+    head = f"{row.system} tick {row.tick}/{row.horizon}"
+    if in_full:
+        return f"{head}; hand-over {row.worth:.2f}; in full below"
     alerts: dict[str, list[str]] = {}
     for one in row.alerts:
         alerts.setdefault(one.name, []).append(one.service)
@@ -162,7 +165,7 @@ def _row(row: BoardRow) -> str:
     paged = f"; paged {', '.join(row.pages)}" if row.pages else ""
     new = "" if row.touched else ", untouched"
     return (
-        f"{row.system} tick {row.tick}/{row.horizon}{new}; hand-over {row.worth:.2f}; "
+        f"{head}{new}; hand-over {row.worth:.2f}; "
         f"{edge(row.edge)}; ALERTS: {firing or 'none'}{paged}"
     )
 
