@@ -39,6 +39,10 @@ class Thresholds:
             than the best one of them that hears nothing.
         talking: the least share of what observers earn who share all that they see, that those
             must earn who tell it one another in words.
+        prompt: the most characters that a world's system prompt may have.
+        price_ignored: the least net value that an observer loses who ignores the price of a
+            hand-over, for that price to bind.
+        price_fixed: the same of one who hands over below one bar of doubt, whatever the price.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -58,6 +62,9 @@ class Thresholds:
     probed_unpaged: float = 0.20
     teamwork: float = 0.30
     talking: float = 0.90
+    prompt: int = 6_000
+    price_ignored: float = 0.06
+    price_fixed: float = 0.03
     tolerance: float = 1e-9
 
 
@@ -90,6 +97,9 @@ class Sizes:
         twins: incidents that are shown with other truths and the same tokens.
         teams: train incidents of which the roles of a team get a full look.
         talks: train incidents that teams of observers play.
+        looks: incidents of a world that get a full look.
+        net_values: incidents of a world that observer and expert play for their net value.
+        bars: incidents of a world at whose point of decision a hand-over is weighed.
     """
 
     search: int = 2_000
@@ -113,6 +123,9 @@ class Sizes:
     twins: int = 60
     teams: int = 200
     talks: int = 20
+    looks: int = 240
+    net_values: int = 200
+    bars: int = 100
 
 
 #: The thresholds of any task but those of the simulated world.
@@ -143,6 +156,9 @@ QUICK: Final = Sizes(
     twins=5,
     teams=30,
     talks=3,
+    looks=40,
+    net_values=20,
+    bars=12,
 )
 #: Rollouts of one incident that are compared with each other, as in GRPO.
 GROUP: Final = 8

@@ -23,6 +23,7 @@ from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.usage import usage
+from logtriage.cli.worlds import check_world_, diff_worlds, new_world, show_world
 
 #: The incident of the examples.
 _INCIDENT = "cascading_failure-v2/test/27"
@@ -42,6 +43,12 @@ importing = typer.Typer(
     context_settings=_SETTINGS,
 )
 exporting = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings=_SETTINGS,
+)
+worlds = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -98,7 +105,7 @@ _add(
     "List the tasks with their spec sheets.",
     "tasks",
     "tasks cascading_failure-v2",
-    "tasks --signatures",
+    "tasks --world my-shop",
 )
 _add(
     app,
@@ -193,6 +200,38 @@ _add(
     "audit --task single_crash-v2 --quick",
     "audit --env gymnasium:FrozenLake-v1",
     "audit --task my_package.tasks:TASK --family floor --family leaks",
+)
+
+
+def _worlds() -> None:
+    """Make a world of your own, look at it, compare it, check it."""
+
+
+worlds.callback(help=usage(_worlds, "logtriage world new my-shop"))(_worlds)
+app.add_typer(worlds, name="world")
+_add(
+    worlds,
+    "new",
+    new_world,
+    "Write a commented copy of a world.",
+    "world new my-shop",
+    "world new my-shop --like tiny",
+)
+_add(worlds, "show", show_world, "Show what conditions show, as tables.", "world show my-shop")
+_add(
+    worlds,
+    "diff",
+    diff_worlds,
+    "Compare two worlds field by field.",
+    "world diff tiny my-shop",
+)
+_add(
+    worlds,
+    "check",
+    check_world_,
+    "Check whether a world can be played well.",
+    "world check my-shop",
+    "world check my-shop --quick",
 )
 
 
