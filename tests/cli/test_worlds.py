@@ -137,7 +137,8 @@ def test_a_world_is_shown_as_tables(folder: Path) -> None:
     ]
     wide = logtriage("world", "show", "second", width=80).stdout
     topics = wide.split("\nLOG\n")[1].split("\n\n")[0]
-    assert "exceptions      bad_deploy 38, config_drift 22, " in topics  # by token: there are too many for columns
+    # By token: there are too many for columns.
+    assert "exceptions      bad_deploy 38, config_drift 22, " in topics
 
 
 def test_worlds_are_compared_field_by_field(folder: Path) -> None:

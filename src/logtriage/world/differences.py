@@ -40,12 +40,11 @@ def differences(one: World, other: World) -> tuple[Difference, ...]:
 
 def _within(field: str, before: Any, after: Any) -> Iterator[Difference]:
     """What differs in a field that both have."""
-    rows = _rows(before), _rows(after)
-    if rows[0] is None or rows[1] is None:
+    left, right = _rows(before), _rows(after)
+    if left is None or right is None:
         if before != after:
             yield Difference("", field, before, after)
         return
-    left, right = rows
     for name in _both(left, right):
         inner = name if not field else f"{field}{name}" if name[0] == "[" else f"{field}.{name}"
         if name in left and name in right:
