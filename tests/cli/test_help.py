@@ -23,7 +23,7 @@ COMMANDS = (
         "tasks", "show", "play", "eval", "grade", "convert", "compare", "gate", "report", "replay",
         "serve", "audit",
     )),
-    *(("import", name) for name in ("nezha", "labelled", "otlp", "petshop", "rcaeval")),
+    *(("import", name) for name in ("nezha", "labelled", "otlp", "petshop", "rcaeval", "topology")),
     *(("export", name) for name in ("harbor", "otlp", "alertmanager")),
     *(("seal", name) for name in ("new", "fingerprint", "close")),
     *(("world", name) for name in ("new", "show", "diff", "check")),

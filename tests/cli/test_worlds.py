@@ -171,3 +171,17 @@ def test_a_check_has_exit_codes(folder: Path) -> None:
     (folder / "world.toml").unlink()
     gone = logtriage("world", "check", NAME)
     assert (gone.exit_code, "world.toml is missing" in gone.stderr) == (2, True)
+
+
+def test_a_topology_is_imported_into_a_world(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "seen").mkdir()
+    data = [{"parent": "web-gateway", "child": "cart-db", "callCount": 4}]
+    (tmp_path / "seen/dependencies.json").write_text(json.dumps({"data": data}))
+    out = folder / "topologies/real.toml"
+    done = logtriage("import", "topology", "seen", "--out", out, "--owner", "web-team", "--json")
+    assert lines(done) == [{"topology": str(out), "services": 2, "calls": 1}]
+    assert load_world(folder).topologies["real"].names == ("web-gateway", "cart-db")
+    wrong = logtriage("import", "topology", "seen", "--out", "real.json", "--owner", "web-team")
+    assert wrong.exit_code == 2
+    assert "expected a file NAME.toml" in wrong.stderr
+    assert not (tmp_path / "real.json").exists()

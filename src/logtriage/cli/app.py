@@ -16,7 +16,7 @@ from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
-from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval
+from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval, topology
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
@@ -236,7 +236,7 @@ _add(
 
 
 def _importing() -> None:
-    """Make bundles of recorded incidents."""
+    """Make bundles of recorded incidents, and topologies."""
 
 
 importing.callback(help=usage(_importing, "logtriage import labelled incidents --out mine.jsonl"))(
@@ -277,6 +277,13 @@ _add(
     rcaeval,
     "Make a bundle of cases in RCAEval's layout.",
     "import rcaeval RE2-OB --out rcaeval.jsonl.gz",
+)
+_add(
+    importing,
+    "topology",
+    topology,
+    "Make a topology of who calls whom.",
+    "import topology capture --out my-shop/topologies/real.toml --owner backend-team",
 )
 
 
