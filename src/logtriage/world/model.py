@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.errors import TopologyError, UnknownName
 from logtriage.topology import Topology
 from logtriage.world.schema import canonical
 from logtriage.world.schema.parts import OWNER, Benign, FaultClass, Kind, Layout, Signature, Task
@@ -72,11 +73,17 @@ class World(Vocabulary):
 
         Raises:
             UnknownName: for an unknown kind.
+            TopologyError: for a kind that pages a team of its own which the topology lacks.
         """
         row = self.kind(kind)
         pages = row.pages or self.classes[row.fault_class].pages
         if pages == OWNER:
             return None
+        if row.pages and row.pages not in topology.teams:
+            raise TopologyError(
+                f"topology {topology.name!r}: kind {kind!r} pages "
+                f"{UnknownName('team', row.pages, topology.teams)}"
+            )
         return pages if row.pages else topology.pages(row.fault_class) or pages
 
     def paged_teams(self, topology: Topology) -> tuple[str, ...]:
