@@ -70,6 +70,7 @@ class Observation:
         tick_seconds: the length of a tick, in seconds.
         fault_category: the class of the fault that was declared, in a recording.
         on_request: whether only those who ask for the figures of a recording see them.
+        may: the kinds of action that the role may take; None for a single agent.
         price_of_hand_over: in points of the grade; None where nobody takes the incident over.
         world: the public world that a simulated incident is of; None for a recording. It says
             what tokens mean, and nothing of this incident.
@@ -107,6 +108,7 @@ class Observation:
     fault_category: FaultCategory | None = None
     on_request: bool = False
     price_of_hand_over: float | None = None
+    may: frozenset[str] | None = None
     world: World | None = attrs.field(default=None, repr=False, eq=False)
 
     @property
@@ -361,6 +363,7 @@ def slice_for(observation: Observation, role: Role) -> Observation:
         observation,
         last_actions=last,
         hidden=hidden,
+        may=role.kinds,
         **blanks,  # type: ignore[arg-type]
     )
     return _part(sliced, role) if role.watches else sliced

@@ -15,7 +15,7 @@ import attrs
 
 from logtriage.errors import InvalidInput, RetiredName, UnknownName
 from logtriage.topology import Topology
-from logtriage.world.default import second_world
+from logtriage.world.default import ONCALL, oncall, second_world
 from logtriage.world.loading import WorldLike, is_world, load_world, world_named
 from logtriage.world.model import World
 from logtriage.world.schema.parts import Task
@@ -104,6 +104,9 @@ _V0_HISTORY: Final = (
     "v0: the one fixed incident of the original LogTriageEnv, new telemetry",
     "v0: the telemetry of the drawn tasks of version 2, without fog",
 )
+_V3_HISTORY: Final = (
+    "v3: signs stay: drawn once for a condition, and read with error; a hand-over has a price",
+)
 _V2_HISTORY: Final = (
     "v2: the second world: truth, condition, token, text; the exact posterior is known",
     "v2: a drawn topology is named by a hash of its content: its old name told the seed",
@@ -129,19 +132,23 @@ def _with_fog(name: str, fog: int | None) -> str:
     return name if fog in (None, BENCHMARK_FOG) else f"{name}-fog{fog}"
 
 
-# --- ids of the default world, which are known before anything is read --------------------
+# --- ids with a version, which are known before anything is read ---------------------------
 
 _ONE_FAULT: Final = ("single_crash", "cascading_failure", "silent_degradation", "fleet_outage")
 _SEVERAL: Final = ("compound_failure", "compound_fleet")
 _FOGS: Final = (BENCHMARK_FOG, 0, 1, 3)
 
 
-def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
+def _versioned_ids(version: int) -> Iterator[tuple[str, tuple[str, int | None]]]:
     for names in (_ONE_FAULT, _SEVERAL):
         for fogs in (_FOGS[:1], _FOGS[1:]):
             for name in names:
                 for fog in fogs:
-                    yield _with_fog(f"{name}-v2", fog), (name, fog)
+                    yield _with_fog(f"{name}-v{version}", fog), (name, fog)
+
+
+def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
+    yield from _versioned_ids(2)
     for name in _ORIGINALS:
         yield f"{name}-v0", (name, None)
 
@@ -149,6 +156,11 @@ def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
 #: Name and fog of every task of the default world: the benchmark's, then those at other levels
 #: of fog, then several faults at once, then the original's, whose fog is None.
 DEFAULT_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(dict(_default_ids()))
+
+#: Name and fog of every task of the world ``oncall``, in the same order.
+ONCALL_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(
+    dict(_versioned_ids(3))
+)
 
 #: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
 #: faults at once are named where they are wanted: they are another measure.
@@ -178,13 +190,11 @@ def __getattr__(name: str) -> Any:
 @lru_cache(maxsize=64)
 def tasks_of(world: World) -> Mapping[str, TaskSpec]:
     """The tasks of a world by id, in order: those at the benchmark's fog, then the others."""
-    default = world == second_world()
+    version = _version_of(world)
     fogs = range(len(world.rules.fog))
-    drawn = [
-        _drawn(world, row, fog, default=default) for row in world.tasks.values() for fog in fogs
-    ]
+    drawn = [_drawn(world, row, fog, version) for row in world.tasks.values() for fog in fogs]
     drawn.sort(key=lambda task: (task.several, task.fog != BENCHMARK_FOG))
-    if default:
+    if world == second_world():
         drawn.extend(_original(world, name) for name in _ORIGINALS)
     return MappingProxyType({task.id: task for task in drawn})
 
@@ -198,18 +208,25 @@ def benchmark_of(world: World) -> tuple[str, ...]:
     return tuple(task.id for task in tasks if not task.several) or tuple(one.id for one in tasks)
 
 
-def _drawn(world: World, row: Task, fog: int, *, default: bool) -> TaskSpec:
+def _version_of(world: World) -> int | None:
+    """The version of a world's tasks; None of a world with a fingerprint instead."""
+    if world == second_world():
+        return 2
+    return 3 if world.name == ONCALL and world == oncall() else None
+
+
+def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
     """A task of a world at a level of fog."""
     setting = setting_of(world, row, fog)
     return TaskSpec(
         name=row.name,
-        version=2 if default else None,
+        version=version,
         title=row.title,
         hard=row.hard,
         horizon=row.horizon,
         noise=row.noise,
-        rubric="logtriage/2",
-        history=_V2_HISTORY if default else (),
+        rubric="logtriage/2" if world.rules.signs is None else "logtriage/3",
+        history={2: _V2_HISTORY, 3: _V3_HISTORY, None: ()}[version],
         benign=row.benign,
         severity_weights=row.severities,
         setting=setting,
@@ -347,12 +364,14 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
         InvalidInput: naming both, if that is another world than ``world``.
     """
     name, colon, _ = text.partition("/")[0].partition(OF_WORLD)
-    if world is None and colon:
-        return world_named(name)
+    if world is None:
+        if colon:
+            return world_named(name)
+        return oncall() if name in ONCALL_TASKS else second_world()
     given = as_world(world)
-    default = second_world()
-    if not colon and name in DEFAULT_TASKS and name not in given.tasks:
-        name, colon = default.name, OF_WORLD if given != default else ""
+    for own, ids in ((second_world, DEFAULT_TASKS), (oncall, ONCALL_TASKS)):
+        if not colon and name in ids and name not in given.tasks:
+            name, colon = own().name, OF_WORLD if given != own() else ""
     if colon and name != given.name:
         raise InvalidInput(
             f"{text!r:.200}: of world {name!r}, and the world given here is {given.name!r} "

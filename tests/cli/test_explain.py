@@ -39,7 +39,7 @@ def test_tables_of_losses(tmp_path: Path, width: int) -> None:
     result = run(tmp_path / "run", "--explain", 2, width=width)
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines())) <= width
-    for word in ("hardness", "search", "decision", "luck", "threshold", "lucky", "AUGRC", "c 0.4"):
+    for word in ("hardness", "search", "decision", "luck", "threshold", "lucky", "c 0.4"):
         assert word in result.stdout
     losses = load_run(tmp_path / "run").explained["random", TASK].values()
     mean = sum(one.explanation.hardness for one in losses) / 2

@@ -184,7 +184,15 @@ def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> Non
 def test_a_run_has_a_table_of_them() -> None:
     policy = "constant:report_impact=api-gateway->auth-service,ignore"
     result = logtriage(
-        "eval", policy, "expert", "--task", "compound_failure-v2", "--episodes", 2, width=120
+        "eval",
+        policy,
+        "expert",
+        "--task",
+        "compound_failure-v2",
+        "--episodes",
+        2,
+        "--legend",
+        width=120,
     )
     assert result.exit_code == 0, result.output
     assert "path of the damage" in result.stdout

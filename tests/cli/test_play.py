@@ -140,10 +140,19 @@ def test_help_and_rules() -> None:
     result = logtriage("play", INCIDENT, stdin="help\nrules\nquit\n")
     incident = make_incident(INCIDENT)
     assert system_prompt(incident) in result.stdout
-    for word in WORDS:
-        # A recording has the class, an incident with a price the hand-over.
-        if word not in ("remedy", "class", "handover"):
-            assert f"\n  {word} " in result.stdout
+    # A recording has the class, an incident with a price the hand-over.
+    for name in set(WORDS.values()) - {"classify_fault", "hand_over"}:
+        typed_as = [word for word, meant in WORDS.items() if meant == name]
+        assert any(f"\n  {word} " in result.stdout for word in typed_as)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_every_shorthand_is_its_action(word: str) -> None:
+    topology = make_incident(INCIDENT).topology
+    values = {"severity": "P1", "class": "network", "page": topology.teams[0], "handover": ""}
+    values |= dict.fromkeys(("remedy", "fix"), f"restart {topology.names[0]}")
+    action = read_action(f"{word} {values.get(word, topology.names[0])}", topology)
+    assert action_name(action) == WORDS[word]
 
 
 def test_help_of_a_recording_is_of_what_it_grades() -> None:

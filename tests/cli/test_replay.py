@@ -38,22 +38,22 @@ def test_the_report_has_its_episodes(run: Path, tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     out = tmp_path / "a page.html"
-    result = logtriage("report", run, "--html", out, "--beliefs", "1")
+    result = logtriage("report", run, "--html", out, "--beliefs", "1", "--explain", "0")
     assert result.exit_code == 0, result.output
     (data,) = re.findall(r'id="data">(.*?)</script>', out.read_text("utf-8"))
     facts = json.loads(data)
     assert (facts["episodes"], facts["shown"], facts["believed"]) == (4, 4, 1)
     refused = logtriage("report", run, "--beliefs", "1")
     assert refused.exit_code == 2
-    assert "--beliefs goes with --html" in refused.stderr
+    assert "--beliefs and --explain go with --html" in refused.stderr
 
 
 def test_open_shows_it(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    logtriage("replay", run, "--out", tmp_path / "page.html")
+    logtriage("replay", run, "--out", tmp_path / "page.html", "--explain", 0)
     assert opened == []
-    logtriage("replay", run, "--out", tmp_path / "page.html", "--open")
+    logtriage("replay", run, "--out", tmp_path / "page.html", "--explain", 0, "--open")
     assert opened == [(tmp_path / "page.html").as_uri()]
 
 

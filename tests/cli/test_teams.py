@@ -34,7 +34,7 @@ def split_file(tmp_path: Path) -> Path:
 
 def test_eval_says_which_roles_played(trio: tuple[Path, str]) -> None:
     directory, told = trio
-    assert f"{TASK}  4 episodes, roles trio, rubric logtriage/2" in told
+    assert f"{TASK}/test  4 episodes, roles trio, rubric logtriage/2" in told
     again = logtriage("report", directory)
     assert again.stdout == told
     rows = lines(logtriage("report", directory, "--json"))
@@ -44,7 +44,7 @@ def test_eval_says_which_roles_played(trio: tuple[Path, str]) -> None:
 def test_eval_tells_the_doubt_of_the_team_and_of_each_role(tmp_path: Path) -> None:
     task = "cascading_failure-v2"
     arguments = ("eval", "expert", "--split-roles", "trio", "--task", task, "--episodes", 3)
-    shown = logtriage(*arguments, "--out", tmp_path / "run")
+    shown = logtriage(*arguments, "--legend", "--out", tmp_path / "run")
     assert "bits of doubt  episodes  pooled  triage  escalation  remediation" in shown.stdout
     assert "pooled " in shown.stdout.partition("LEGEND")[2]
     (row,) = lines(logtriage("report", tmp_path / "run", "--json"))

@@ -91,6 +91,7 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
         ticks=5.0,
         brier=0.125,
         confidences=2,
+        split="test",
         augrc=0.125,
         paging=(Paging(0.2, 1, 0.0, 0.0), Paging(0.4, 3, 2 / 3, 1 / 3)),
     )

@@ -307,7 +307,7 @@ def test_the_page_shows_what_each_role_did_in_each_tick(run_dir: Path, tmp_path:
     pytest.importorskip("matplotlib")
     from logtriage.report import write_report
 
-    write_report(run_dir, tmp_path / "page.html", beliefs=0)
+    write_report(run_dir, tmp_path / "page.html", beliefs=0, explain=0)
     text = (tmp_path / "page.html").read_text("utf-8")
     assert "<code>trio</code> <small>(triage, escalation, remediation)</small>" in text
     acts = {

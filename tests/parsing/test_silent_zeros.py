@@ -193,12 +193,13 @@ def test_a_grade_counts_what_could_not_be_read() -> None:
 def test_a_printed_grade_is_its_debrief() -> None:
     state = played(INCIDENT, RIGHT_CAUSE, lt.Malformed("?", "no JSON"), FIX, RIGHT_PAGE, Resolve())
     lines = str(lt.grade(state, agent="me", unplayed=2)).splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "hand-made/test/0, played by me",
+        lt.grade(state).verdict,
         "ACTIONS",
         "  tick 1   identify_root_cause user-db",
     ]
-    assert lines[3] == "  tick 2   malformed (no JSON)"
+    assert lines[4] == "  tick 2   malformed (no JSON)"
     head = lines.index("GRADE") + 1
     assert lines[head].split() == ["criterion", "score", "weight", "points", "why"]
     rows = [line.split(maxsplit=4) for line in lines[head + 1 : head + 6]]

@@ -9,6 +9,7 @@ import pytest
 
 from logtriage.evaluation import PARTS, RunSpec, evaluate, explain_run, explaining, load_run
 from logtriage.report import write_report
+from logtriage.report.replay import write_replay
 from logtriage.report.text import number, signed
 from tests.report.test_replay_page import unpacked
 
@@ -32,7 +33,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def page_of(run: Path, out: Path) -> str:
-    write_report(run, out, beliefs=0)
+    write_report(run, out, beliefs=0, explain=0)
     return out.read_text(encoding="utf-8")
 
 
@@ -92,3 +93,14 @@ def test_without_prices_there_is_no_such_section(tmp_path: Path) -> None:
     page = page_of(tmp_path / "run", tmp_path / "page.html")
     assert 'id="paging"' not in page
     assert 'id="losses"' not in page
+
+
+@pytest.mark.parametrize("worst", [0, 1])
+def test_the_lowest_grades_are_explained(
+    runs: tuple[Path, Path], tmp_path: Path, worst: int
+) -> None:
+    shown = write_replay(runs[0], tmp_path / "page.html", beliefs=0, explain=worst)
+    rows, chunks = unpacked(shown.index), list(map(unpacked, shown.chunks))
+    lowest = min(row[3] for row in rows)
+    explained = [row[3] for row in rows if chunks[row[-2]]["episodes"][row[-1]]["parts"]]
+    assert explained == [lowest] * worst

@@ -48,7 +48,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="trio"), place / "team")
     evaluate(RunSpec(["combined"], ["recorded"], episodes=1), place / "recorded")
     for name in ("sole", "team", "recorded"):
-        write_replay(place / name, place / f"{name}.html", beliefs=2)
+        write_replay(place / name, place / f"{name}.html", beliefs=2, explain=0)
     return {name: place / f"{name}.html" for name in ("sole", "team", "recorded")}
 
 
@@ -178,7 +178,7 @@ def report(pages: dict[str, Path]) -> Path:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     out = pages["sole"].with_name("report.html")
-    write_report(pages["sole"].with_name("sole"), out, beliefs=1)
+    write_report(pages["sole"].with_name("sole"), out, beliefs=1, explain=0)
     return out
 
 

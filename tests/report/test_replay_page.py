@@ -73,8 +73,8 @@ def unpacked(text: str) -> Any:
 
 
 def episode(found: Document, row: list[Any]) -> tuple[Any, Any]:
-    chunk = unpacked(found.chunks[row[11]])
-    return chunk, chunk["episodes"][row[12]]
+    chunk = unpacked(found.chunks[row[12]])
+    return chunk, chunk["episodes"][row[13]]
 
 
 # -- the page -----------------------------------------------------------------------
@@ -82,7 +82,7 @@ def episode(found: Document, row: list[Any]) -> tuple[Any, Any]:
 
 def test_page_is_one_file_that_loads_nothing(run_dir: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        write_replay(run_dir, tmp_path / name, beliefs=0)
+        write_replay(run_dir, tmp_path / name, beliefs=0, explain=0)
     page = (tmp_path / "a").read_text("utf-8")
     assert page == (tmp_path / "b").read_text("utf-8")
     assert not re.search(r"\b(src|href)=[\"'](?!#)", page)
@@ -96,7 +96,7 @@ def test_page_is_one_file_that_loads_nothing(run_dir: Path, tmp_path: Path) -> N
 
 def test_nothing_that_was_written_becomes_markup(run_dir: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    assert write_replay(run_dir, out, beliefs=0).believed == 0
+    assert write_replay(run_dir, out, beliefs=0, explain=0).believed == 0
     page = out.read_text("utf-8")
     assert page.count("<script") == page.count("</script>") == 2
     assert "alert(1)" not in page

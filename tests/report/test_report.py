@@ -99,7 +99,7 @@ def run(run_dir: Path) -> Run:
 @pytest.fixture(scope="module")
 def page(run_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("out") / "report.html"
-    write_report(run_dir, out, beliefs=0)
+    write_report(run_dir, out, beliefs=0, explain=0)
     return out.read_bytes().decode("utf-8")
 
 
@@ -279,7 +279,7 @@ def test_what_discounts_took_is_shown_beside_what_counts(
     assert sum(cell.points.values()) == pytest.approx(0.5)
     assert cell.lost == pytest.approx(0.5)
     assert cell.gated == 0.0
-    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0, explain=0)
     text = (tmp_path / "page.html").read_text("utf-8")
     facts = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
     for chunk in map(unpacked, facts["chunks"]):
@@ -307,18 +307,18 @@ def test_an_unfinished_run_has_a_page_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "run" / "summary.json").unlink()
     path = next((tmp_path / "run" / "transcripts").iterdir())
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
-    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0, explain=0)
     text = (tmp_path / "page.html").read_text("utf-8")
     assert "1 of 3 episodes were played" in text
     path.write_bytes(b"")
-    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0, explain=0)
     assert "0 of 3 episodes were played" in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_other_rubrics_and_recorded_incidents(tmp_path: Path) -> None:
     tasks = ("single_crash-v0", "recorded")
     evaluate(RunSpec(["first_error", "random"], tasks, episodes=2), tmp_path / "run")
-    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0, explain=0)
     text = (tmp_path / "page.html").read_text("utf-8")
     Reader(text)
     assert "logtriage-env/0/single_crash" in text
@@ -428,7 +428,7 @@ def test_long_text_is_cut(tmp_path: Path) -> None:
         {"action_type": "resolve", "reasoning": "x" * 1_000_000},
     ]
     path.write_text(f"{json.dumps(record)}\n")
-    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0)
+    write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0, explain=0)
     text = (tmp_path / "page.html").read_text("utf-8")
     facts = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
     assert len("".join(facts["chunks"])) < 20_000
@@ -492,7 +492,7 @@ def test_places_are_shared_among_policies_and_tasks(run: Run) -> None:
 
 
 def test_same_run_same_bytes(run_dir: Path, page: str, tmp_path: Path) -> None:
-    write_report(run_dir, tmp_path / "again.html", beliefs=0)
+    write_report(run_dir, tmp_path / "again.html", beliefs=0, explain=0)
     assert (tmp_path / "again.html").read_bytes() == page.encode()
 
 
@@ -500,7 +500,7 @@ def test_the_users_plot_style_changes_nothing(run_dir: Path, page: str, tmp_path
     import matplotlib
 
     with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.grid": True}):
-        write_report(run_dir, tmp_path / "again.html", beliefs=0)
+        write_report(run_dir, tmp_path / "again.html", beliefs=0, explain=0)
         assert matplotlib.rcParams["font.size"] == 30
     assert (tmp_path / "again.html").read_bytes() == page.encode()
 
@@ -517,10 +517,10 @@ def test_page_appears_whole_or_not_at_all(
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", broken)
         with pytest.raises(OSError, match="disk full"):
-            write_report(run_dir, out, beliefs=0)
+            write_report(run_dir, out, beliefs=0, explain=0)
     assert out.read_text() == "before"
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
-    write_report(run_dir, out, beliefs=0)
+    write_report(run_dir, out, beliefs=0, explain=0)
     assert out.read_bytes().startswith(b"<!doctype html>")
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
     assert stat.S_IMODE(out.stat().st_mode) == 0o644

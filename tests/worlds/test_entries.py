@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import attrs
-import numpy as np
 import pytest
 
 import logtriage as lt
@@ -239,7 +238,9 @@ def test_containers_play_shipped_worlds_alone(
     assert place.name == "tiny-outage-0000"
     assert read_incident(place / "tests" / "incident.json").id == TINY
     monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
-    with pytest.raises(InvalidInput, match="worlds that logtriage ships alone: second, tiny"):
+    with pytest.raises(
+        InvalidInput, match="worlds that logtriage ships alone: oncall, second, tiny"
+    ):
         write_tasks([OWN], tmp_path / "tasks")
 
 
@@ -271,14 +272,15 @@ def test_teams_play_a_world(own: World) -> None:
     assert env.topology.names == own.topologies["shop"].names
 
 
-def test_batches_play_a_world(own: World) -> None:
+def test_batches_refuse_a_world_whose_signs_stay(own: World) -> None:
     pytest.importorskip("numba")
-    from logtriage.vector import BatchedTeam, BatchedTriage, encode_tokens
+    from logtriage.vector import BatchedTeam, BatchedTriage
 
-    batch = BatchedTriage("outage", world=own)
-    shown = batch.reset("test", [0, 3]).observation
-    alone = [lt.make_incident(f"{NAME}:outage/test/{one}", world=own) for one in (0, 3)]
-    assert (shown == np.stack([encode_tokens(lt.initial_state(one)) for one in alone])).all()
-    assert BatchedTeam("tiny:outage").task.id == "tiny:outage"
+    with pytest.raises(InvalidInput, match=f"world '{NAME}' are not yet played .* in batches"):
+        BatchedTriage("outage", world=own)
+    with pytest.raises(InvalidInput, match="world 'tiny' are not yet played or believed in"):
+        BatchedTeam("tiny:outage")
+    with pytest.raises(InvalidInput, match="world 'oncall' are not yet played or believed in"):
+        BatchedTriage("single_crash-v3")
     with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
         BatchedTriage("tiny:outage", world=own)

@@ -146,7 +146,7 @@ class RemoteTrainingEnv(TrainingEnv):
     def _told(self, called: Mapping[str, Any]) -> str:
         super()._told(called)  # played here, too: the grade is that of these actions
         if self._closing is not None:
-            return closed(self._closing, too_late=True)
+            return closed(self.episode.state, too_late=True)
         assert self._session is not None
         action = action_from_wire(self.actions[-1], self._incident.topology)
         try:
@@ -157,7 +157,7 @@ class RemoteTrainingEnv(TrainingEnv):
         self._earned += served.reward or 0.0
         self._closing = served.closing
         if self._closing is not None:
-            return closed(self._closing, too_late=False)
+            return closed(self.episode.state, too_late=False)
         return served.screen
 
     def get_reward(self) -> float:

@@ -166,10 +166,10 @@ class Episode:
         state = self._state
         if state.is_closed:
             self._unplayed += 1
-            return closed(str(state.closing), too_late=True)
+            return closed(state, too_late=True)
         self._state = state = transition(state, action_from_wire(wire, state.incident.topology))
         if state.is_closed:
-            return closed(str(state.closing), too_late=False)
+            return closed(state, too_late=False)
         return render_observation(observe(state))
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:

@@ -10,7 +10,7 @@ from typing import Any
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import actions_from_wire
-from logtriage.rendering import Reply, render_observation, system_prompt
+from logtriage.rendering import Reply, render_observation, system_prompt, wrong_page
 from logtriage.state import State, initial_state
 from logtriage.transition import play_parsed
 
@@ -58,12 +58,14 @@ def answer(incident: Incident, wires: WireActions) -> str:
     """
     state, unplayed = state_after(incident, wires)
     if state.is_closed:
-        return closed(str(state.closing), too_late=bool(unplayed))
+        return closed(state, too_late=bool(unplayed))
     return render_observation(observe(state))
 
 
-def closed(closing: str, *, too_late: bool) -> str:
+def closed(state: State, *, too_late: bool) -> str:
     """What an agent is told whose action closed the incident, or came ``too_late``."""
     if too_late:
-        return f"The incident is closed ({closing}); this had no effect."
-    return f"The incident is closed ({closing}). There is nothing more to do."
+        return f"The incident is closed ({state.closing}); this had no effect."
+    wrong = wrong_page(observe(state))
+    why = f"{state.closing}" if wrong is None else f"{state.closing}: {wrong}"
+    return f"The incident is closed ({why}). There is nothing more to do."

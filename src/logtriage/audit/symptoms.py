@@ -6,9 +6,10 @@ and since both are drawn, the chance that a fault of some kind at some place doe
 follows from the public tables. It is computed here for every hypothesis, not sampled.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 
 import attrs
 
@@ -19,12 +20,20 @@ from logtriage.audit.subject import Subject
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.world.channels import EPOCH, Channel, Evidence
-from logtriage.world.conditions import Hypothesis, affected, errors_first
+from logtriage.world.conditions import Condition, Hypothesis, affected, errors_first
 from logtriage.world.prior import prior
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import FULL, Setting
+from logtriage.world.signs import (
+    edge_reading,
+    edge_signs,
+    is_root,
+    reading,
+    sign_weights,
+    silent,
+)
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import edge_weights, places, weights
+from logtriage.world.tables import Place, edge_weights, places, weights
 from logtriage.world.vocabulary import ALERT
 
 #: A setting on a topology: what the chances hang on, besides the horizon.
@@ -145,18 +154,43 @@ def chances(
 
 def _edge_calm(setting: Setting, severity: int, one: Hypothesis, horizon: int) -> Fraction:
     """How likely every reading of the edge panel is the usual one."""
-    first, calm = errors_first(setting.world, one), Fraction(1)
-    for start in range(0, horizon, EPOCH):
-        calm *= Fraction(edge_weights(setting, severity, first, start)[0], FULL)
-    return calm
+    first, starts = errors_first(setting.world, one), range(0, horizon, EPOCH)
+    if setting.world.rules.signs is None:
+        return _all(edge_weights(setting, severity, first, at)[0] for at in starts)
+    return sum(
+        (
+            Fraction(weight, FULL)
+            * _all(edge_reading(setting, severity, sign, at)[0] for at in starts)
+            for sign, weight in zip(*edge_signs(setting, severity, first), strict=True)
+        ),
+        start=Fraction(0),
+    )
+
+
+def _all(weights: Iterable[int]) -> Fraction:
+    """How likely all of what has these weights happens, each by itself."""
+    return prod((Fraction(weight, FULL) for weight in weights), start=Fraction(1))
 
 
 def _no_alert(setting: Setting, topology: Topology, one: Hypothesis, horizon: int) -> Fraction:
     """How likely none of the services that a fault reaches ever alerts."""
-    silent = Fraction(1)
+    starts = [start for start in setting.alert_ticks if start < horizon]
+    quiet = Fraction(1)
     for service, condition in affected(setting.world, topology, one).items():
-        place = places(topology)[service]
-        for start in setting.alert_ticks:
-            if start < horizon:
-                silent *= Fraction(weights(setting, ALERT, place, condition, start)[0], FULL)
-    return silent
+        quiet *= _quiet(setting, places(topology)[service], condition, starts)
+    return quiet
+
+
+def _quiet(setting: Setting, place: Place, condition: Condition, starts: list[int]) -> Fraction:
+    """How likely a service's readings of its alert are all the ordinary one."""
+    if setting.world.rules.signs is None:
+        return _all(weights(setting, ALERT, place, condition, start)[0] for start in starts)
+    root, quiet = is_root(setting.world, condition), Fraction(1)
+    for hidden in (False, True):
+        read = [at for at in starts if (root and silent(setting, ALERT, at)) is hidden]
+        row = sign_weights(setting, ALERT, place, condition, hidden=hidden)
+        shown = [reading(setting, ALERT, place, start) for start in read]
+        own = _all(one.sign + one.other[0] for one in shown)
+        others = _all(one.other[0] for one in shown)
+        quiet *= Fraction(row[0], FULL) * own + Fraction(FULL - row[0], FULL) * others
+    return quiet

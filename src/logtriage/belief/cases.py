@@ -23,8 +23,8 @@ from logtriage.actions import (
     Severity,
 )
 from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.model import NONE, Bools
-from logtriage.belief.posterior import UNFIXED, Posterior, fixed_by
+from logtriage.belief.model import NONE, UNFIXED, Bools
+from logtriage.belief.posterior import Posterior, fixed_by
 from logtriage.belief.stakes import Stakes
 from logtriage.errors import InvalidInput
 from logtriage.state import Closing, Facts

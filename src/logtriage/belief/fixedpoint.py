@@ -43,6 +43,42 @@ def log2(value: int) -> int:
     return whole * ONE + fraction
 
 
+#: Bits of a mantissa whose square fits 64, and those of them that index a table.
+_SHORT: Final = 30
+_INDEX: Final = 12
+#: 1 / ln(2) in units of 2**-30.
+_PER_E: Final = 1_549_082_005
+
+
+def log2s(values: Longs) -> Longs:
+    """The base-2 logarithms of whole numbers below 2**52, as :func:`log2` to 2 units at most."""
+    # The exponent of a float is exact for such numbers.
+    whole = np.frexp(np.maximum(values, 1).astype(np.float64))[1].astype(np.int64) - 1
+    down = whole - _SHORT
+    mantissa = np.where(down > 0, values >> np.maximum(down, 0), values << np.maximum(-down, 0))
+    # The table has the logarithm of the upper bits; of the rest, ln(1 + x) = x - x * x / 2.
+    upper = mantissa >> (_SHORT - _INDEX)
+    rest = ((mantissa & ((1 << (_SHORT - _INDEX)) - 1)) << _INDEX) // np.maximum(upper, 1)
+    rest -= rest * rest >> (_SHORT + 1)
+    logs = _UPPER[upper & ((1 << _INDEX) - 1)] + (rest * _PER_E >> _SHORT)
+    return np.where(values > 0, (whole << BITS) + (logs >> (_SHORT - BITS)), NEVER)
+
+
+def _upper_logs() -> Longs:
+    """The logarithms of 1 + i / 2**12 in units of 2**-30, bit by bit as in :func:`log2`."""
+    mantissa = (np.arange(1 << _INDEX, dtype=np.int64) << (_SHORT - _INDEX)) + (1 << _SHORT)
+    logs = np.zeros(1 << _INDEX, np.int64)
+    for _ in range(_SHORT):
+        mantissa = mantissa * mantissa >> _SHORT
+        bit = mantissa >> (_SHORT + 1)
+        mantissa >>= bit
+        logs = logs << 1 | bit
+    return logs
+
+
+_UPPER: Final = _upper_logs()
+
+
 def _roots() -> tuple[int, ...]:
     """2**(-1/2), 2**(-1/4), … with 60 fraction bits."""
     found, value = [], 1 << 59
@@ -81,6 +117,13 @@ def exp2(values: Longs) -> Longs:
     powers >>= EXP_BITS
     powers >>= np.where(down >= LOST, EXP_BITS + 1, down >> BITS)  # longer shifts give 0, too
     return powers
+
+
+def log_sums_of(terms: Longs) -> Longs:
+    """The logarithm of the sum of powers of 2 over the first axis."""
+    highest = terms.max(axis=0)
+    totals = exp2(terms - highest).sum(axis=0)
+    return np.where(highest <= NEVER, NEVER, highest + log2s(totals) - EXP_BITS * ONE)
 
 
 def log_sums(rows: Longs) -> list[int]:

@@ -18,6 +18,7 @@ from logtriage.actions import REMEDIES
 from logtriage.belief.fixedpoint import NEVER, Longs, log2
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
+from logtriage.world.channels import NOTHING_READ
 from logtriage.world.compounds import SetPrior, set_prior
 from logtriage.world.conditions import (
     Condition,
@@ -29,11 +30,14 @@ from logtriage.world.conditions import (
 from logtriage.world.model import World
 from logtriage.world.prior import Prior, prior
 from logtriage.world.setting import FULL, Setting
+from logtriage.world.signs import marginal
 from logtriage.world.tables import Place, alphabet, places, weights
 
 Bools = NDArray[np.bool_]
 #: Stands for no fault, no service, no place.
 NONE: Final = -1
+#: Stands for a fault that no remedy fixed.
+UNFIXED: Final = -1
 #: Each condition's place at a service: 0 is healthy.
 HEALTHY_PLACE: Final = 0
 #: Fills up rows of logarithms; lower than any sum of logarithms.
@@ -49,7 +53,10 @@ class Reader:
     conditions: tuple[Condition, ...]
 
     def column(self, sort: str, start: int, token: str) -> Longs:
-        """The logarithms (C,) of a token's weights under each condition of the service."""
+        """The logarithms (C,) of a token's weights under each condition of the service.
+
+        Where signs stay: of a reading by itself.
+        """
         return _column(self, sort, self.setting.settled(start), token)
 
 
@@ -60,10 +67,13 @@ _reader = lru_cache(maxsize=4096)(Reader)
 @lru_cache(maxsize=1 << 17)
 def _column(reader: Reader, sort: str, start: int, token: str) -> Longs:
     setting, place = reader.setting, reader.place
+    if token in NOTHING_READ:
+        return np.zeros(len(reader.conditions), np.int64)
     index = alphabet(setting, sort, place).index(token)
+    alone = weights if setting.world.rules.signs is None else marginal
     column = np.array(
         [
-            log2(weights(setting, sort, place, condition, start)[index])
+            log2(alone(setting, sort, place, condition, start)[index])
             for condition in reader.conditions
         ],
         np.int64,
@@ -395,14 +405,30 @@ def _sort(world: World, fault: tuple[str, int]) -> int:
     return service * 4 + world.kind(kind).pours_load + 2 * secondary
 
 
-@lru_cache(maxsize=64)
-def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
-    """The compiled model of single faults; cached, since incidents on a topology share it.
+def check_drawn_anew(world: World) -> None:
+    """Refuse a world whose signs stay, for batches: their kernels draw each reading anew.
 
     Raises:
-        InvalidInput: for a setting with several faults: batched play and batched beliefs
-            know single faults alone.
+        InvalidInput: naming the world, and what can be done instead.
     """
+    if world.rules.signs is not None:
+        raise InvalidInput(
+            f"incidents of world {world.name!r} are not yet played or believed in batches, whose "
+            "kernels draw each reading anew, and its signs stay: play them one by one "
+            "(logtriage.env.TriageEnv, in processes gymnasium.vector.AsyncVectorEnv of it), "
+            "believe them with logtriage.belief.belief, and grade lists of actions with "
+            "logtriage.grading.grade_batch"
+        )
+
+
+def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
+    """The compiled model of single faults whose readings are drawn anew; cached.
+
+    Raises:
+        InvalidInput: for a setting with several faults, and for a world whose signs stay:
+            batched play and batched beliefs know neither.
+    """
+    check_drawn_anew(setting.world)
     if setting.several:
         raise InvalidInput(
             "incidents with several faults are not played or believed in batches, whose arrays "
@@ -411,13 +437,14 @@ def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
             "believe them with logtriage.belief.belief, and grade lists of actions with "
             "logtriage.grading.grade_batch"
         )
-    return Model(setting, topology, held)
+    return _model_of_one(setting, topology, held)
 
 
-#: Models of several faults are large, so few of them are cached.
+#: Incidents on a topology share a model. Models of several faults are large, so few are cached.
+_model_of_one = lru_cache(maxsize=64)(Model)
 _model_of_several = lru_cache(maxsize=8)(Model)
 
 
 def any_model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
     """The compiled model of a setting with one fault or several; cached."""
-    return (_model_of_several if setting.several else model_of)(setting, topology, held)
+    return (_model_of_several if setting.several else _model_of_one)(setting, topology, held)

@@ -12,17 +12,16 @@ from functools import cached_property, lru_cache
 import attrs
 import numpy as np
 
+from logtriage.belief.edges import kept_edges
 from logtriage.belief.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
-from logtriage.belief.model import FILL, NONE, Bools, Listed, Model, Reader
+from logtriage.belief.model import FILL, NONE, UNFIXED, Bools, Listed, Model, Reader
+from logtriage.belief.pools import Pools
 from logtriage.errors import InvalidInput
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import CALM, RECOVERED, edge_weights, note_weights
-
-#: Stands for a fault that no remedy fixed.
-UNFIXED = -1
 
 
 @attrs.frozen(eq=False)
@@ -52,7 +51,7 @@ class Posterior:
     weights, ``NEVER`` for hypotheses that the evidence rules out; ``severities[h]`` are the weights
     of P1, P2, P3 under hypothesis h, ``fixed[h]`` is whether all its faults are fixed. ``own``
     (n, U) are the weights of the conditions of a service that no fault reaches; ``seen`` are the
-    cells of the evidence.
+    cells of the evidence. ``pools`` holds what was read of signs, in a world where they stay.
     """
 
     listed: Listed
@@ -64,6 +63,7 @@ class Posterior:
     fixed: tuple[bool, ...]
     own: Longs
     seen: frozenset[Cell]
+    pools: Pools | None = None
 
     @property
     def model(self) -> Model:
@@ -102,7 +102,7 @@ class Weighed:
 
     ``possible`` (H,) is whether pages and remedies could have gone as they did; ``until`` (H,) is
     the place of the break that fixed the last fault, or ``UNFIXED``; ``alike`` (H,) is the row of
-    a hypothesis in ``severities``; ``own`` is that of :class:`Posterior`.
+    a hypothesis in ``severities``; ``own`` and ``pools`` are those of :class:`Posterior`.
     """
 
     shown: Longs
@@ -111,6 +111,7 @@ class Weighed:
     alike: Longs
     severities: list[tuple[int, int, int]]
     own: Longs
+    pools: Pools | None
 
     @cached_property
     def total(self) -> Longs:
@@ -142,13 +143,19 @@ def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Poste
         tuple((known.until[kept] != UNFIXED).tolist()),
         known.own,
         frozenset([item.cell for item in seen.evidence]),
+        known.pools,
     )
 
 
 def weighed(listed: Listed, seen: Seen) -> Weighed:
     """The logarithm of the posterior weight of every hypothesis, without what actions revealed."""
     model = listed.model
-    tables, edge, effects, notes = _sorted_out(listed, seen)
+    cells, edge, effects, notes = _sorted_out(seen)
+    if model.world.rules.signs is None:
+        pools, tables = None, _columns(listed, seen.breaks, cells)
+    else:
+        pools = Pools.of(listed, seen.breaks, cells, [one for _, one in edge])
+        tables = pools.whole()[np.newaxis]
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
     terms = tables.sum(axis=0)[:, : shares.shape[1]] + shares
@@ -156,56 +163,70 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     aloof = np.array(log_sums(terms))
     possible, fixed = _fixes(listed, seen, effects)
     _page(listed, seen, possible)
-    flat, begins = listed.flat
-    shown = (tables[0] - aloof[:, np.newaxis]).ravel()[flat]
-    for segment in range(1, len(tables)):
-        gone = (fixed != UNFIXED) & (fixed < segment)
-        shown += tables[segment].ravel()[listed.flat_left(gone)]
-    total = listed.logs + aloof.sum() + np.add.reduceat(shown, begins)
+    shown = _shown(listed, tables, aloof, fixed) if pools is None else pools.shown(aloof, fixed)
+    total = listed.logs + aloof.sum() + np.add.reduceat(shown, listed.flat[1])
     if notes:
         total += _noted(listed, seen, notes)
     until = _until(listed, fixed)
     # The edge depends on whether errors lead, and on when everything was fixed.
-    codes = (listed.errors_first - NONE) * (len(tables) + 1) + until - UNFIXED
+    codes = (listed.errors_first - NONE) * (len(seen.breaks) + 2) + until - UNFIXED
     known = np.flatnonzero(np.bincount(codes))
     alike = np.searchsorted(known, codes)
-    groups = [divmod(code, len(tables) + 1) for code in known.tolist()]
+    groups = [divmod(code, len(seen.breaks) + 2) for code in known.tolist()]
     likelihoods, severities = _edge_likelihoods(
         model.setting, edge, [(lead + NONE, last + UNFIXED) for lead, last in groups]
     )
     total += np.array(likelihoods)[alike]
-    return Weighed(total, possible, until, alike, severities, own)
+    return Weighed(total, possible, until, alike, severities, own, pools)
 
 
 def _sorted_out(
-    listed: Listed, seen: Seen
-) -> tuple[Longs, list[tuple[int, Evidence]], list[Evidence], list[Evidence]]:
-    """Sums of columns (segments between remedies, n, C), and the evidence without a service."""
-    breaks, readers = seen.breaks, listed.readers
-    sort_of = listed.model.world.sort_of
-    piles: dict[tuple[int, int], list[Longs]] = {}
+    seen: Seen,
+) -> tuple[list[Evidence], list[tuple[int, Evidence]], list[Evidence], list[Evidence]]:
+    """The evidence of services; of the edge, by segments between remedies; of effects; of notes."""
+    breaks = seen.breaks
+    cells: list[Evidence] = []
     edge: list[tuple[int, Evidence]] = []
     effects: list[Evidence] = []
     notes: list[Evidence] = []
     for item in seen.evidence:
-        segment = bisect_left(breaks, item.start) if breaks else 0
         if item.service >= 0:
-            sort = sort_of(item.channel, item.slot)
-            column = readers[item.service].column(sort, item.start, item.token)
-            piles.setdefault((segment, item.service), []).append(column)
+            cells.append(item)
         elif item.channel is Channel.EDGE:
-            edge.append((segment, item))
+            edge.append((bisect_left(breaks, item.start), item))
         elif item.channel is Channel.EFFECT:
             effects.append(item)
         elif item.channel is Channel.NOTE:
             notes.append(item)
         else:
             raise InvalidInput(f"evidence of channel {item.channel!r} needs a service: {item}")
+    return cells, edge, effects, notes
+
+
+def _columns(listed: Listed, breaks: list[int], cells: list[Evidence]) -> Longs:
+    """Sums of columns (segments between remedies, n, C): readings are drawn anew each time."""
+    readers, sort_of = listed.readers, listed.model.world.sort_of
+    piles: dict[tuple[int, int], list[Longs]] = {}
+    for item in cells:
+        segment = bisect_left(breaks, item.start) if breaks else 0
+        sort = sort_of(item.channel, item.slot)
+        column = readers[item.service].column(sort, item.start, item.token)
+        piles.setdefault((segment, item.service), []).append(column)
     tables = np.zeros((len(breaks) + 1, len(readers), listed.widest), np.int64)
     for (segment, service), pile in piles.items():
         columns = np.concatenate(pile).reshape(len(pile), -1)
         tables[segment, service, : columns.shape[1]] = columns.sum(axis=0)
-    return tables, edge, effects, notes
+    return tables
+
+
+def _shown(listed: Listed, tables: Longs, aloof: Longs, fixed: Longs) -> Longs:
+    """As :meth:`Pools.shown`, from columns."""
+    flat, _ = listed.flat
+    shown: Longs = (tables[0] - aloof[:, np.newaxis]).ravel()[flat]
+    for segment in range(1, len(tables)):
+        gone = (fixed != UNFIXED) & (fixed < segment)
+        shown += tables[segment].ravel()[listed.flat_left(gone)]
+    return shown
 
 
 def _edge_likelihoods(
@@ -217,18 +238,18 @@ def _edge_likelihoods(
     segment until which a severity is shown.
     """
     shares = setting.severities
-    rows = []
-    for lead, until in groups:
-        benign = lead == NONE
-        row = [FILL, FILL, 0] if benign else [log2(share) - log2(sum(shares)) for share in shares]
-        for segment, one in cells:
-            over = until != UNFIXED and segment > until
-            for severity in range(3):
-                shown = CALM if benign else RECOVERED if over else severity
-                first = None if benign else bool(lead)
-                row[severity] += _edge_logs(setting, shown, first, one.start)[one.token]
-        rows.append(row)
-    table = np.array(rows, np.int64)
+    even = [log2(share) - log2(sum(shares)) for share in shares]
+    table = np.array([[FILL, FILL, 0] if lead == NONE else even for lead, _ in groups], np.int64)
+    if setting.world.rules.signs is None:
+        table += _edges(setting, cells, groups)
+    else:
+        shown = []
+        for lead, until in groups:
+            last = len(cells) if until == UNFIXED else until
+            before = [one for segment, one in cells if segment <= last]
+            after = [one for segment, one in cells if segment > last]
+            shown.append((None if lead == NONE else bool(lead), before, after))
+        table += kept_edges(setting, shown)
     highest = table.max(axis=1, keepdims=True)
     weights = exp2(np.maximum(table - highest, NEVER)).tolist()
     severities = [
@@ -236,6 +257,22 @@ def _edge_likelihoods(
         for (lead, _), (high,), (p1, p2, p3) in zip(groups, highest.tolist(), weights, strict=True)
     ]
     return log_sums(table), severities
+
+
+def _edges(
+    setting: Setting, cells: list[tuple[int, Evidence]], groups: list[tuple[int, int]]
+) -> Longs:
+    """As :func:`kept_edges`, of panels drawn anew each time."""
+    rows = np.zeros((len(groups), 3), np.int64)
+    for (lead, until), row in zip(groups, rows, strict=True):
+        benign = lead == NONE
+        for segment, one in cells:
+            over = until != UNFIXED and segment > until
+            for severity in range(3):
+                shown = CALM if benign else RECOVERED if over else severity
+                first = None if benign else bool(lead)
+                row[severity] += _edge_logs(setting, shown, first, one.start)[one.token]
+    return rows
 
 
 @lru_cache(maxsize=1024)

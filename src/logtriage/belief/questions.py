@@ -7,13 +7,15 @@ import attrs
 import numpy as np
 
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
+from logtriage.belief.asking import outcomes_of
 from logtriage.belief.beliefs import Belief
 from logtriage.belief.cases import Floats
 from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.model import NONE, Reader
+from logtriage.belief.model import NONE, UNFIXED, Reader
+from logtriage.belief.posterior import fixed_by
 from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
-from logtriage.world.channels import SERIES, Channel
+from logtriage.world.channels import LINES, SERIES, Channel
 from logtriage.world.schedule import epoch_starts
 from logtriage.world.setting import FULL
 from logtriage.world.tables import weights
@@ -36,18 +38,24 @@ class Worth:
 def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
-    A request for logs is worth what one line tells, a request for metrics or traces what the newest
-    reading tells. Hypotheses below 1 in 1,000 are left out while planning. A request takes a tick,
-    which may cost. Where several faults are possible, the plans that may follow are
-    fixed before the answer is known.
+    Where readings are drawn anew, a request for logs is worth what one line tells, a request for
+    metrics or traces what the newest reading tells. Where signs stay, it is worth what all fresh
+    readings of a sign tell beyond the earlier ones, as far as
+    :func:`logtriage.belief.asking.several` says it. Hypotheses below 1 in 1,000 are left out
+    while planning. A request takes a tick, which may cost. Where several faults are possible, the
+    plans that may follow are fixed before the answer is known.
 
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
     """
     planner, left = belief.planner(asking=True), belief.standing.left
     held = belief.posterior
-    places = held.listed.left(held.rows[planner.rows], planner.fixed)
-    tables = [_outcomes(belief, places, request) if left > 1 else None for request in requests]
+    kept = held.rows[planner.rows]
+    places = held.listed.left(kept, planner.fixed)
+    begins = np.zeros_like(places) if held.pools is None else _begins(belief, kept)
+    tables = [
+        _outcomes(belief, places, begins, request) if left > 1 else None for request in requests
+    ]
     told = [table for table in tables if table is not None]
     idle = float(planner.later(planner.weights[np.newaxis])[0]) - planner.value
     rises, bits = [], []
@@ -85,27 +93,53 @@ def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:
     return [round(float(one) * 65_536) / 65_536 for one in gain]
 
 
-def _outcomes(belief: Belief, places: Longs, request: Request) -> Floats | None:
+def _begins(belief: Belief, rows: Longs) -> Longs:
+    """The tick (H, n) from which the present condition of each service holds."""
+    listed, doings = belief.posterior.listed, belief.standing.doings
+    begins = np.zeros((len(rows), len(belief.topology)), np.int64)
+    by, _ = fixed_by(listed, rows, doings)
+    ticks = np.array([*(when for when, _, _ in doings.remedies), NONE])[by]
+    before = listed.place[rows]
+    for tick in np.unique(ticks[by != UNFIXED]).tolist():
+        after = listed.left(rows, (by != UNFIXED) & (ticks <= tick))
+        begins[before != after] = tick + 1
+        before = after
+    return begins
+
+
+def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) -> Floats | None:
     """The likelihood (O, H) of each outcome, in units of 2**-16; None if nothing is new.
 
-    ``places`` (H, n) are the conditions of the services by now.
+    ``places`` (H, n) are the conditions of the services by now, which hold from the ticks
+    ``begins``.
     """
     news = _told_by(belief, request)
     if news is None:
         return None
-    service, sorts, start = news
+    service, channel, sorts, starts = news
     held = belief.posterior
-    rows = _likelihoods(held.listed.readers[service], sorts, start)
-    own = held.own[service]
-    aloof = np.floor((own * FULL // own.sum())[: len(rows)] @ rows[: len(own)] / FULL)
-    here = places[:, service]
-    return np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)
+    own, here = held.own[service], places[:, service]
+    found: Floats | None = None
+    for begin in (0, *sorted({*begins[:, service].tolist()} - {0})):
+        if held.pools is None:
+            rows = _likelihoods(held.listed.readers[service], sorts, starts[-1])
+        else:
+            rows = outcomes_of(held.pools, service, channel, sorts, starts, begin)
+        if found is None:
+            aloof = np.floor((own * FULL // own.sum())[: len(rows)] @ rows[: len(own)] / FULL)
+            found = np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)
+        else:
+            some = (here != NONE) & (begins[:, service] == begin)
+            found[:, some] = rows[here[some]].T
+    return found
 
 
-def _told_by(belief: Belief, request: Request) -> tuple[int, tuple[str, ...], int] | None:
-    """What a request would newly show: the service, the sorts of cells, their start.
+def _told_by(
+    belief: Belief, request: Request
+) -> tuple[int, Channel, tuple[str, ...], list[int]] | None:
+    """What a request would newly show: service, channel, the sorts of cells, their starts.
 
-    One line of logs, the newest reading of gauges or traces; None if nothing is new.
+    None if nothing is new, as of a channel that is known to be down.
 
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
@@ -113,15 +147,18 @@ def _told_by(belief: Belief, request: Request) -> tuple[int, tuple[str, ...], in
     if request.service is None:
         raise InvalidInput("a look at all services has too many outcomes to be valued")
     service, tick = belief.topology.index(request.service), belief.standing.tick + 1
+    pools = belief.posterior.pools
     if isinstance(request, RequestMoreLogs):
-        return service, ("log",), tick
+        if pools is not None and pools.down.get((service, Channel.LOGS)):
+            return None
+        return service, Channel.LOGS, ("log",), [tick] * LINES
     channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
     shown = {cell[3] for cell in belief.posterior.seen if cell[0] is channel and cell[1] == service}
     starts = epoch_starts(tick, belief.standing.doings)[-SERIES:]
     fresh = [one for one in starts if one not in shown]
-    if not fresh:
+    if not fresh or (pools is not None and pools.down.get((service, channel))):
         return None
-    return service, belief.world.slots[channel], fresh[-1]
+    return service, channel, belief.world.slots[channel], fresh
 
 
 @lru_cache(maxsize=4096)

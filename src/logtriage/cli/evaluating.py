@@ -24,6 +24,7 @@ from logtriage.cli.options import (
     Bundle,
     EnvUrl,
     Json,
+    Legend,
     OfWorld,
     SealFile,
     SplitRoles,
@@ -135,6 +136,7 @@ def evaluate_(
     retries: Retries = RETRIES,
     prompt_price: PromptPrice = None,
     completion_price: CompletionPrice = None,
+    legend: Legend = False,
     as_json: Json = False,
 ) -> None:
     """Let policies play incidents, and sum up the results.
@@ -211,7 +213,7 @@ def evaluate_(
             bar.stop()
             note(interrupted(bar, out), "yellow")
             raise typer.Exit(INTERRUPTED) from None
-    put_rows(rows, as_json)
+    put_rows(rows, as_json=as_json, legend=legend)
     cut = asking.sum_up(rows)
     broken = sum(row.unscored for row in rows)
     if broken and out is not None:

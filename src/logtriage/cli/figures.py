@@ -10,7 +10,7 @@ from rich.text import Text
 
 from logtriage.cli.console import put, say
 from logtriage.cli.legend import meaning_of, plain_title
-from logtriage.cli.screens import facts, heading, number
+from logtriage.cli.screens import NO_FIGURE, facts, heading, number
 from logtriage.evaluation import Interval
 
 #: The least room for a name before it is folded: shorter names stay whole.
@@ -37,16 +37,24 @@ class Figures:
         """A table, and a blank line. The first ``names`` columns say whose figures they are.
 
         Lines of a title are separated by a line break; a title with a bracket stands on the left.
+        A column without a single figure is left out.
         """
+        cells = {wide: [list(map(_text, row)) for row in rows(wide)] for wide in (True, False)}
+        kept = [
+            at
+            for at in range(len(titles))
+            if at < names or any(row[at].plain != NO_FIGURE for row in cells[True])
+        ]
+        titles = [titles[at] for at in kept]
         self._titles.update(dict.fromkeys(map(plain_title, titles[names:])))
         for wide in (True, False):
-            cells = [[_text(cell) for cell in row] for row in rows(wide)]
-            table = self._table(titles, cells, names, gap=2 if wide else 1)
+            chosen = [[row[at] for at in kept] for row in cells[wide]]
+            table = self._table(titles, chosen, names, gap=2 if wide else 1)
             if table is not None:
                 put(self._console, table)
                 say(self._console)
                 return
-        self._stack(titles, rows(True), names)
+        self._stack(titles, [[row[at] for at in kept] for row in cells[True]], names)
 
     def legend(self) -> None:
         """What the columns of the tables above mean; of several that mean the same, the first."""
@@ -83,9 +91,9 @@ class Figures:
             table.add_row(*row)
         return table
 
-    def _stack(self, titles: Sequence[str], rows: Sequence[Sequence[Cell]], names: int) -> None:
+    def _stack(self, titles: Sequence[str], rows: Sequence[Sequence[Text]], names: int) -> None:
         for row in rows:
-            cells = [" ".join(_text(cell).plain.split("\n")) for cell in row]
+            cells = [" ".join(cell.plain.split("\n")) for cell in row]
             whose = ", ".join(cells[:names])
             if cell_len(whose) > self._console.width:
                 whose = ",\n".join(cells[:names])
@@ -111,7 +119,7 @@ def table_of(gap: int) -> Table:
 def share(value: float | None, decimals: int) -> str:
     """A share in per cent; nothing is rounded to all or none unless it is."""
     if value is None:
-        return "–"
+        return NO_FIGURE
     if value in (0.0, 1.0):
         return f"{value:.0%}"
     least = 10.0 ** -(decimals + 2)

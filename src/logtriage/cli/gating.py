@@ -14,8 +14,8 @@ from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Cell, Figures
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Json, SealFile, seal_in
-from logtriage.cli.screens import number, signed
+from logtriage.cli.options import Json, Legend, SealFile, seal_in
+from logtriage.cli.screens import NO_FIGURE, number, signed
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
 
@@ -65,6 +65,7 @@ def gate(
         Path | None, typer.Option(metavar="FILE", help="Also write the checks as JUnit XML.")
     ] = None,
     seal_file: SealFile = None,
+    legend: Legend = False,
     as_json: Json = False,
 ) -> None:
     """Check that a run is no worse than a baseline; exit with 1 if that is not shown.
@@ -90,7 +91,7 @@ def gate(
         for one in checks:
             emit(one.to_json())
     else:
-        _print(checks)
+        _print(checks, legend=legend)
     if junit is not None:
         with replacing(junit) as file:
             file.write(junit_of(checks, lenient=lenient))
@@ -150,7 +151,7 @@ def _reason(one: Check) -> str:
     return f"{told}; play {f'at least {LEAST} of them' if few else 'more of them'}"
 
 
-def _print(checks: Sequence[Check]) -> None:
+def _print(checks: Sequence[Check], *, legend: bool) -> None:
     figures = Figures(results())
 
     def cells(_: bool) -> list[list[Cell]]:
@@ -166,12 +167,13 @@ def _print(checks: Sequence[Check]) -> None:
 
     titles = ("policy", "measure", "incidents", "base", "run", "run - base [95 % interval]")
     figures.put([*titles, "margin", "verdict"], cells, names=2)
-    figures.legend()
+    if legend:
+        figures.legend()
 
 
 def _values(one: Check) -> list[str]:
     if one.difference is None:
-        return [str(one.incidents), "–", "–" if one.run is None else f"{one.run:g}", "–", "–"]
+        return [str(one.incidents), NO_FIGURE, number(one.run), NO_FIGURE, NO_FIGURE]
     found = one.difference
     interval = f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"
     return [str(one.incidents), number(one.base), number(one.run), interval, f"{one.margin:g}"]

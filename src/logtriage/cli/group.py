@@ -27,7 +27,18 @@ BROKEN_PIPE: Final = 141
 
 
 class _Helps:
-    """Help is done when nobody reads on, so leaving the pager is no failure."""
+    """Help is done when nobody reads on, so leaving the pager is no failure.
+
+    Flags take no value, so that their help names no type.
+    """
+
+    def get_params(self, ctx: Any) -> Any:
+        """The parameters, those of flags without a type."""
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help; the console of typer exits with 1 where nobody reads it."""

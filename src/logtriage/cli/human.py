@@ -32,9 +32,12 @@ HUMAN: Final = "human"
 WORDS: Final = {
     "severity": "classify_severity",
     "cause": "identify_root_cause",
+    "root": "identify_root_cause",
+    "identify": "identify_root_cause",
     "class": "classify_fault",
     "page": "escalate",
     "remedy": "remediate",
+    "fix": "remediate",
     "logs": "request_more_logs",
     "metrics": "request_metrics",
     "traces": "request_traces",
@@ -60,14 +63,17 @@ _KINDS: Final = {
     ),
     "identify_root_cause": (
         "cause SERVICE [CONFIDENCE]",
-        "declare the root cause; a confidence from 0 to 1 may follow",
+        "declare the root cause; a confidence from 0 to 1 may follow (also: root, identify)",
     ),
     "classify_fault": (
         f"class {'|'.join(FAULT_CATEGORIES)}",
         "declare the class of the fault; the first declaration counts",
     ),
     "escalate": ("page TEAM", "page a team; a wrong one ends the incident with 0"),
-    "remediate": ("REMEDY SERVICE", f"apply one of {', '.join(REMEDIES)}"),
+    "remediate": (
+        "REMEDY SERVICE",
+        f"apply one of {', '.join(REMEDIES)} (also: fix REMEDY SERVICE)",
+    ),
     "resolve": ("resolve", "close the incident as fixed"),
     "ignore": ("ignore", "close the incident as nothing to act on"),
     "hand_over": ("handover", "hand the incident to the duty manager, which closes it"),

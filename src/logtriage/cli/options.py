@@ -18,6 +18,16 @@ from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
+ExplainWorst = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Explain at most N of the episodes with the lowest grades; 20 if not given. Takes "
+        "about a second each.",
+    ),
+]
+Legend = Annotated[bool, typer.Option("--legend", help="Also say what each column means.")]
 Bundle = Annotated[
     Path | None,
     typer.Option(

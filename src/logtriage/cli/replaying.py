@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from logtriage.cli.console import emit, note
-from logtriage.cli.options import Json, SealFile, seal_in
+from logtriage.cli.options import ExplainWorst, Json, SealFile, seal_in
 
 
 def replay(
@@ -34,6 +34,7 @@ def replay(
             "0.3 seconds each, on a fleet up to a second.",
         ),
     ] = None,
+    explain: ExplainWorst = None,
     seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
@@ -54,6 +55,7 @@ def replay(
         page,
         incident=incident_id,
         beliefs=beliefs,
+        explain=explain,
         seal=seal_in(seal_file),
     )
     count = found.facts["episodes"]

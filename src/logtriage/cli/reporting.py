@@ -1,5 +1,6 @@
 """``compare`` and ``report``: figures of runs."""
 
+import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ import typer
 
 from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
-from logtriage.cli.options import Json, SealFile, seal_in
+from logtriage.cli.options import ExplainWorst, Json, Legend, SealFile, seal_in
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def compare(
         typer.Option(metavar="POLICY", help="The policy of run B.", autocompletion=complete_player),
     ] = None,
     seal_file: SealFile = None,
+    legend: Legend = False,
     as_json: Json = False,
 ) -> None:
     """Compare two runs on the incidents that are graded in both.
@@ -51,7 +53,7 @@ def compare(
         for one in compared:
             emit(one.to_json())
     else:
-        print_comparisons(results(), compared)
+        print_comparisons(results(), compared, _names(run_a, run_b), legend=legend)
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
     for one in compared:
@@ -66,6 +68,15 @@ def compare(
             )
 
 
+def _names(a: Path, b: Path) -> tuple[str, str]:
+    """The names of two runs: their directories, with as many parents as tell them apart."""
+    ways = a.resolve().parts, b.resolve().parts
+    if ways[0] == ways[1]:
+        return ways[0][-1], ways[1][-1]
+    length = next(n for n in range(1, max(map(len, ways)) + 1) if ways[0][-n:] != ways[1][-n:])
+    return "/".join(ways[0][-length:]), "/".join(ways[1][-length:])
+
+
 def _players(run: "LoadedRun") -> str:
     split = run.manifest.spec.role_split
     return "single agents" if split is None else f"teams ({split.name}: {', '.join(split.names)})"
@@ -77,6 +88,9 @@ def report(
         Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
     ] = None,
     html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
+    show: Annotated[
+        bool, typer.Option("--open", help="Write the page and open it in a browser.")
+    ] = False,
     beliefs: Annotated[
         int | None,
         typer.Option(
@@ -86,32 +100,36 @@ def report(
             "about 0.3 seconds each, on a fleet up to a second.",
         ),
     ] = None,
+    explain: ExplainWorst = None,
     seal_file: SealFile = None,
+    legend: Legend = False,
     as_json: Json = False,
 ) -> None:
     """Show the figures of a run again, or write them as a page with plots and episodes."""
     from logtriage.evaluation import load_run, summarise
 
-    if html:
+    if html or show:
         if as_json:
-            raise InvalidInput("--json goes without --html")
+            raise InvalidInput("--json prints figures; --html and --open write a page")
         from logtriage.report import write_report
 
         page = run / "report.html" if out is None else out
-        write_report(run, page, beliefs=beliefs, seal=seal_in(seal_file))
+        write_report(run, page, beliefs=beliefs, explain=explain, seal=seal_in(seal_file))
         note(f"wrote {page}")
+        if show:
+            webbrowser.open(page.resolve().as_uri())
         return
-    if beliefs is not None:
-        raise InvalidInput("--beliefs goes with --html")
+    if beliefs is not None or explain is not None:
+        raise InvalidInput("--beliefs and --explain go with --html")
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
     loaded = load_run(run, seal=seal_in(seal_file))
-    put_rows(summarise(loaded), as_json)
+    put_rows(summarise(loaded), as_json=as_json, legend=legend)
     if not loaded.complete:
         note("this run is not finished: the same eval command resumes it", "yellow")
 
 
-def put_rows(rows: "tuple[Row, ...]", as_json: bool) -> None:
+def put_rows(rows: "tuple[Row, ...]", *, as_json: bool, legend: bool) -> None:
     """Print the figures of a run, as tables or as a JSON object per line."""
     if as_json:
         for row in rows:
@@ -119,4 +137,4 @@ def put_rows(rows: "tuple[Row, ...]", as_json: bool) -> None:
         return
     from logtriage.cli.tables import print_rows
 
-    print_rows(results(), rows)
+    print_rows(results(), rows, legend=legend)

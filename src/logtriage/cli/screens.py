@@ -26,10 +26,14 @@ _POOR: Final = re.compile(r"\b(?:WARN|degraded)\b")
 _DIM: Final = re.compile(r"^[+-]\d+s ", re.MULTILINE)
 
 
+#: Stands where there is no figure.
+NO_FIGURE: Final = "–"
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """A figure with a fixed number of digits; a dash where there is none."""
     if value is None:
-        return "–"
+        return NO_FIGURE
     text = f"{value:.{digits}f}"
     return text if float(text) else text.removeprefix("-")
 
@@ -105,14 +109,15 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
     """What was done, what it was worth and why, and what would have been right."""
     told = debrief_of(grade, None if roles is None else roles.names)
     return Group(
-        heading("ACTIONS"),
-        facts(list(told.actions) or [("none", "")]),
+        Text(told.verdict, style="bold"),
         heading("GRADE"),
         Padding(criteria(grade), (0, 0, 0, 2)),
-        verdict(grade),
+        total(grade),
         *_path(state),
         heading("TRUTH"),
         truth(state.incident),
+        heading("ACTIONS"),
+        facts(list(told.actions) or [("none", "")]),
     )
 
 
@@ -146,10 +151,10 @@ def criteria(grade: Grade) -> Table:
     return table
 
 
-def verdict(grade: Grade) -> Text:
-    """The total, and what it is due to."""
-    total, *others = debrief_of(grade).verdict
-    text = Text(f"  {total}", style="bold yellow" if grade.score is None else "bold")
+def total(grade: Grade) -> Text:
+    """The score, and what it is due to."""
+    score, *others = debrief_of(grade).total
+    text = Text(f"  {score}", style="bold yellow" if grade.score is None else "bold")
     for line in others:
         text.append(f"\n  {line}", style="red")
     return text

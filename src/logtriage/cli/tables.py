@@ -10,7 +10,7 @@ from logtriage._lib.printable import spelled
 from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, share
 from logtriage.cli.losses import put_loss_differences, put_losses
-from logtriage.cli.screens import heading, number, signed
+from logtriage.cli.screens import NO_FIGURE, heading, number, signed
 from logtriage.evaluation import Comparison, Interval, Row
 
 _SHARES: Final = (
@@ -24,8 +24,8 @@ _SHARES: Final = (
 _CLASS: Final = ("fault_class", "fault\nclass")
 
 
-def print_rows(console: Console, rows: Sequence[Row]) -> None:
-    """One table a task, all with the same columns, and what they mean."""
+def print_rows(console: Console, rows: Sequence[Row], *, legend: bool) -> None:
+    """One table a task, all with the same columns; with a ``legend``, what they mean."""
     figures = Figures(console)
     unscored = any(row.unscored for row in rows)
     for task in dict.fromkeys(row.task for row in rows):
@@ -34,7 +34,7 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         split = mine[0].role_split
         roles = "" if split is None else f", roles {spelled(split)}"
         count = f"{played} episodes{roles}"
-        say(console, _title(task, count, mine[0].rubric, mine[0].seal))
+        say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_rows(figures, mine, unscored=unscored)
         if any(row.net for row in mine):
             _put_by_price(figures, mine)
@@ -45,12 +45,14 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
         put_losses(figures, mine)
         if any(row.teamwork for row in mine):
             _put_teamwork(figures, mine)
-    figures.legend()
+    if legend:
+        figures.legend()
 
 
-def _title(task: str, count: str, rubric: str, seal: str | None) -> Text:
+def _title(task: str, split: str | None, count: str, rubric: str, seal: str | None) -> Text:
     sealed = "" if seal is None else f", seal {spelled(seal)}"
-    return Text.assemble(heading(task), (f"  {count}, rubric {rubric}{sealed}", "dim"))
+    name = task if split is None else f"{task}/{split}"
+    return Text.assemble(heading(name), (f"  {count}, rubric {rubric}{sealed}", "dim"))
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
@@ -191,7 +193,7 @@ def _put_by_price(figures: Figures, rows: Sequence[Row]) -> None:
 
 def _estimate(found: Interval | None, *, wide: bool) -> Text:
     if found is None:
-        return Text("–")
+        return Text(NO_FIGURE)
     write = number if wide else _short
     interval = f" [{write(found.low)}, {write(found.high)}]"
     return Text.assemble((number(found.mean), "bold"), (interval, "dim"))
@@ -205,19 +207,28 @@ def _short(value: float) -> str:
     return text[:-1]
 
 
-def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
-    """One table a task, with a line for each pair of policies, and what the columns mean."""
+def print_comparisons(
+    console: Console, comparisons: Sequence[Comparison], runs: tuple[str, str], *, legend: bool
+) -> None:
+    """One table a task, with a line for each pair of policies.
+
+    ``runs`` are the names of runs A and B. With a ``legend``, what the columns mean.
+    """
     figures = Figures(console)
     for task in dict.fromkeys(one.task for one in comparisons):
         mine = [one for one in comparisons if one.task == task]
         shared = " to ".join(map(str, sorted({one.shared for one in mine})))
-        say(console, _title(task, f"{shared} shared incidents", mine[0].rubric, mine[0].seal))
-        _put_comparisons(figures, mine)
+        count = f"{shared} shared incidents"
+        say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
+        _put_comparisons(figures, mine, runs)
         put_loss_differences(figures, mine)
-    figures.legend()
+    if legend:
+        figures.legend()
 
 
-def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> None:
+def _put_comparisons(
+    figures: Figures, comparisons: Sequence[Comparison], runs: tuple[str, str]
+) -> None:
     # Where they are not the means themselves.
     net = any(one.net for one in comparisons)
     bounded = any((one.bound_a, one.bound_b) != (one.mean_a, one.mean_b) for one in comparisons)
@@ -225,8 +236,10 @@ def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> Non
     def cells(_: bool) -> list[list[Cell]]:
         return [
             [
-                Text(spelled(one.policy_a)),
-                Text(spelled(one.policy_b)),
+                *(
+                    Text(f"{spelled(run)}: {spelled(policy)}")
+                    for run, policy in zip(runs, (one.policy_a, one.policy_b), strict=True)
+                ),
                 *(_net(one) if net else ()),
                 number(one.mean_a),
                 number(one.mean_b),
@@ -237,7 +250,7 @@ def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> Non
             for one in comparisons
         ]
 
-    titles = ["policy A", "policy B"]
+    titles = ["A", "B"]
     titles += ["net A", "net B", "net B - A [95 % interval]"] if net else []
     titles += ["mean A", "mean B"]
     titles += ["A, unscored\nas 0", "B, unscored\nas 0"] if bounded else []
@@ -247,7 +260,7 @@ def _put_comparisons(figures: Figures, comparisons: Sequence[Comparison]) -> Non
 
 def _net(one: Comparison) -> tuple[Cell, ...]:
     if one.net is None:
-        return ("–", "–", "–")
+        return (NO_FIGURE,) * 3
     return number(one.net.a), number(one.net.b), _signed(one.net.difference)
 
 

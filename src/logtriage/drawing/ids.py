@@ -11,7 +11,14 @@ import attrs
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.errors import InvalidInput, SealError, UnknownName, kind_of
 from logtriage.rng import hash_name
-from logtriage.tasks import DEFAULT_TASKS, DRAWN_TASKS, OF_WORLD, TaskSpec, get_task
+from logtriage.tasks import (
+    DEFAULT_TASKS,
+    DRAWN_TASKS,
+    OF_WORLD,
+    ONCALL_TASKS,
+    TaskSpec,
+    get_task,
+)
 from logtriage.world.loading import WorldLike
 
 #: The splits whose incidents anybody can draw.
@@ -181,4 +188,4 @@ def is_of_task(incident_id: str) -> bool:
     Worlds other than the default one are not read for it: what names one counts.
     """
     task = incident_id.partition("/")[0]
-    return task in DEFAULT_TASKS or OF_WORLD in task
+    return task in DEFAULT_TASKS or task in ONCALL_TASKS or OF_WORLD in task

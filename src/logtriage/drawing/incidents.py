@@ -1,7 +1,9 @@
-"""Draws incidents of a world: topology, owners, truth, severity, price of silence."""
+"""Draws incidents of a world: topology, owners, truth, severity, prices."""
 
+from bisect import bisect_right
 from enum import IntEnum
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 from logtriage.actions import SEVERITIES, Remedy, Severity
@@ -35,6 +37,8 @@ class Slot(IntEnum):
     COUNT = 5
 
 
+#: The rubric under which a hand-over has a price, and silence none.
+PRICED: Final = "logtriage/3"
 #: What a perfect response without the right page may be worth.
 PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
 #: What it may be worth to hand an incident over at once.
@@ -74,6 +78,7 @@ def draw_world(
     simulation = Simulation(
         setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
     )
+    priced = task.rubric == PRICED
     name = str(incident_id) if own is None else f"{incident_id}@{own.name}"
     return Incident(
         id=name,
@@ -87,8 +92,11 @@ def draw_world(
         telemetry=simulation,
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
-        price_of_silence=PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)],
+        price_of_silence=(
+            None if priced else PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)]
+        ),
         seal=None if incident_id.seal is None else incident_id.seal.fingerprint,
+        price_of_hand_over=price_of_hand_over(seed) if priced else None,
     )
 
 
@@ -117,10 +125,13 @@ def _topology(
 
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
-    """An owner for each service, evenly among the teams that are not paged for a class."""
+    """An owner for each service, by its tier, among the teams that are not paged for a class."""
     owners, key = world.owning_teams(topology), subkey(seed, DIRECTORY_STREAM)
-    count = len(owners)
-    return tuple([owners[below(draw(key, 0, one), count)] for one in range(len(topology))])
+    drawn = []
+    for place, service in enumerate(topology.services):
+        steps = tuple(accumulate(world.owner_weights(topology, service.tier)))
+        drawn.append(owners[bisect_right(steps, below(draw(key, 0, place), steps[-1]))])
+    return tuple(drawn)
 
 
 @lru_cache(maxsize=65_536)

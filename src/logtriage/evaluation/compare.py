@@ -36,7 +36,8 @@ class Comparison:
     scored incidents of one run that lack a score in the other. ``losses`` are the
     differences of the four parts over the incidents that both runs explained, if any.
     ``seal`` is the fingerprint of the key of sealed incidents. ``net`` compares net values,
-    where every shared incident has a price of hand-over.
+    where every shared incident has a price of hand-over. ``split`` is that of the incidents; None
+    for recorded ones.
     """
 
     task: str
@@ -57,6 +58,7 @@ class Comparison:
     losses: LossDifference | None = None
     seal: str | None = None
     net: NetComparison | None = None
+    split: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON data."""
@@ -161,6 +163,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         _losses(a, b, task, name_a, name_b),
         a.manifest.seal,
         _net([a.incidents(one).price_of_hand_over for one in shared], before, after),
+        a.split_of(task),
     )
 
 

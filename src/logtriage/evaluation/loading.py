@@ -13,7 +13,7 @@ from logtriage.drawing.sealing import seal_of_run
 from logtriage.errors import InvalidInput, RubricError
 from logtriage.evaluation.cells import read_cell
 from logtriage.evaluation.explanations import Explained, read_explanations
-from logtriage.evaluation.incidents import Incidents
+from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
 from logtriage.evaluation.store import BUNDLES, copies_of
@@ -50,6 +50,11 @@ class LoadedRun:
     def tasks(self) -> tuple[str, ...]:
         """The tasks, in order; those of recorded incidents by their own names."""
         return tuple(dict.fromkeys(cell.task for cell in self.planned))
+
+    def split_of(self, task: str) -> str | None:
+        """The split of a task's incidents; None for recorded ones, which have none."""
+        drawn = task in self.manifest.spec.tasks and task not in RECORDED_TASKS
+        return self.manifest.spec.split if drawn else None
 
     @property
     def complete(self) -> bool:

@@ -77,6 +77,7 @@ class Row:
         usage: of served models, requests and tokens; None where no model was asked.
         net: what the policy is worth beyond handing everything over; None where incidents
             have no price of hand-over.
+        split: of the incidents; None for recorded ones.
     """
 
     policy: str
@@ -105,6 +106,7 @@ class Row:
     fault_class: float | None = None
     usage: Usage | None = None
     net: NetValue | None = None
+    split: str | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -172,6 +174,7 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         ),
         usage_of(run.transcripts[policy, task]),
         net_value_of(zip(states, scores, strict=True)),
+        run.split_of(task),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from logtriage.exporting.encoding import Json, attributes, by_resource
 from logtriage.exporting.tape import Tape
-from logtriage.world.channels import Channel
+from logtriage.world.channels import DOWN, Channel
 from logtriage.world.telemetry import LogLine
 
 SEVERITIES: Final = {"INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
@@ -31,7 +31,7 @@ def log_lines(tape: Tape) -> Iterator[Json]:
         lines: dict[tuple[str, int, str], LogLine] = {}
         orders = dict.fromkeys(_LINES, 0)
         for one in screen:
-            if one.channel in _LINES:
+            if one.channel in _LINES and one.token != DOWN:
                 # The place on the screen: of a request for this service alone, if it is one.
                 order = orders[one.channel] if one.channel is Channel.WINDOW else one.slot
                 line = voice.line(one, now, order)

@@ -8,7 +8,7 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
-from logtriage.world.channels import Channel, Evidence
+from logtriage.world.channels import NOTHING_READ, Channel, Evidence
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS
@@ -86,11 +86,14 @@ class Tape:
             yield now, tuple(self.simulation.shown(now, doings))
 
     def holding(self, now: int, screen: tuple[Evidence, ...], channel: Channel) -> list[Evidence]:
-        """The cells of gauges or traces that hold at a tick: the newest of each slot."""
+        """The cells of gauges or traces that hold at a tick: the newest of each slot.
+
+        Those without data, or of what is down, are left out.
+        """
         newest: dict[tuple[int, int], Evidence] = {}
         for one in screen:
             if one.channel is channel and one.start <= now:
                 before = newest.get((one.service, one.slot))
                 if before is None or before.start <= one.start:
                     newest[one.service, one.slot] = one
-        return list(newest.values())
+        return [one for one in newest.values() if one.token not in NOTHING_READ]

@@ -17,7 +17,8 @@ _ON_THE_WAY_MS: Final = 1
 def trace_lines(tape: Tape) -> Iterator[Json]:
     """A line for each half minute of the time without trouble, and then for each tick.
 
-    In it each service has one trace: the request that it served, and its calls.
+    In it each service has one trace: the request that it served, and its calls. Without data of
+    either half it has none.
     """
     calm = dict.fromkeys(range(len(tape.names)), _nowhere(tape))
     for second in tape.calm:
@@ -30,6 +31,7 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
         told = {
             service: (held[service, SPANS[0]], held[service, SPANS[1]])
             for service in range(len(tape.names))
+            if all((service, span) in held for span in SPANS)
         }
         yield from _line(tape, TICK_SECONDS * now, told)
 

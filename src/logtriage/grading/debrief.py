@@ -5,6 +5,8 @@ from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
 from itertools import groupby
+from math import prod
+from typing import Final
 
 import attrs
 
@@ -13,6 +15,8 @@ from logtriage.errors import UnknownName
 from logtriage.grading.impact import Impact
 from logtriage.state import Closing
 
+#: A loss of fewer points decides nothing.
+HARDLY: Final = 0.005
 #: What stands over the columns of the criteria.
 COLUMNS = ("criterion", "score", "weight", "points", "why")
 
@@ -119,6 +123,14 @@ class Grade:
         """How many of the actions could not be read."""
         return sum(isinstance(action, Malformed) for action in self.actions)
 
+    @property
+    def verdict(self) -> str:
+        """One sentence: what decided the score.
+
+        A gate, a hand-over, or the criterion or discount that took the most points.
+        """
+        return verdict_of(self)
+
     def __str__(self) -> str:
         """The debrief: what was done, what it earned and why."""
         return plain(self)
@@ -139,21 +151,24 @@ class Grade:
 class Debrief:
     """The parts of a debrief, each as lines or columns of text.
 
-    ``actions`` are (when, what); ``criteria`` rows of :data:`COLUMNS`. The first line of
-    ``verdict`` is the total, or that there is none; the others say what it is due to.
+    ``verdict`` is one sentence; ``actions`` are (when, what); ``criteria`` rows of
+    :data:`COLUMNS`. The first line of ``total`` is the score, or that there is none; the others
+    say what it is due to.
     """
 
+    verdict: str
     actions: tuple[tuple[str, str], ...]
     criteria: tuple[tuple[str, ...], ...]
-    verdict: tuple[str, ...]
+    total: tuple[str, ...]
 
 
 def debrief_of(grade: Grade, roles: Sequence[str] | None = None) -> Debrief:
     """The debrief of a grade; of joint play with the names of the ``roles``, in their order."""
     return Debrief(
+        grade.verdict,
         tuple((f"tick {when + 1}", text) for when, text in _told(grade, roles)),
         tuple(_row(one) for one in grade.criteria),
-        tuple(_verdict(grade)),
+        tuple(_total(grade)),
     )
 
 
@@ -174,7 +189,38 @@ def _row(one: CriterionScore) -> tuple[str, ...]:
     return one.name, f"{one.score:.2f}", f"{one.weight:.2f}", f"{points:.3f}", one.reason
 
 
-def _verdict(grade: Grade) -> Iterator[str]:
+def verdict_of(grade: Grade) -> str:
+    """One sentence that says what decided a score."""
+    if grade.score is None:
+        return f"Not scored: {grade.cause}."
+    if grade.gate is not None:
+        return f"{_words(grade.gate)}: {grade.gate_reason}. Score 0."
+    score = f"{grade.score:.2f}"
+    if grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1:
+        return f"{grade.criteria[0].reason.capitalize()}. Score {score}."
+    lost, name, reason = max(_losses(grade), default=(0.0, "", ""))
+    if lost < HARDLY:
+        return f"Nothing went wrong in {grade.ticks} ticks. Score {score}."
+    return f"{_words(name)} cost {lost:.2f}: {reason}. Score {score}."
+
+
+def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
+    """(points, name, reason) of all that took points: criteria, then discounts of the rest."""
+    left = prod(one.factor for one in grade.discounts)
+    for one in grade.criteria:
+        best = 0.0 if one.score < 0 else 1.0  # a penalty has no points to earn
+        yield one.weight * (best - one.score) * left, one.name, one.reason
+    total = sum(one.score * one.weight for one in grade.criteria)
+    for discount in grade.discounts:
+        yield total * (1.0 - discount.factor), discount.name, discount.reason
+        total *= discount.factor
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _total(grade: Grade) -> Iterator[str]:
     if grade.score is None:
         yield f"not scored: {grade.cause}"
     else:
@@ -199,7 +245,7 @@ def plain(grade: Grade) -> str:
     """The debrief as plain text, without a line break at its end."""
     told = debrief_of(grade)
     by = "" if grade.agent is None else f", played by {grade.agent}"
-    lines = [f"{grade.incident}{by}", "ACTIONS"]
+    lines = [f"{grade.incident}{by}", told.verdict, "ACTIONS"]
     lines += [f"  {when:<8} {what}" for when, what in told.actions] or ["  none"]
     if told.criteria:
         rows = [COLUMNS, *told.criteria]
@@ -208,7 +254,7 @@ def plain(grade: Grade) -> str:
         for name, *figures, why in rows:
             cells = [f"{one:>{width}}" for one, width in zip(figures, widths[1:], strict=True)]
             lines.append("  ".join(["", f"{name:<{widths[0]}}", *cells, why]))
-    lines += [f"  {line}" for line in told.verdict]
+    lines += [f"  {line}" for line in told.total]
     return "\n".join(
         "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
         for line in lines

@@ -18,7 +18,7 @@ from logtriage.world.setting import FULL, Setting
 
 def briefing(topology: Topology, horizon: int, setting: Setting, rubric: str) -> Iterator[str]:
     """The lines between the opening and the actions."""
-    yield _services(topology, setting.world)
+    yield services_of(topology, setting.world)
     yield _several(setting) if setting.several else _world(setting)
     yield _evidence(setting)
     yield _severity(setting)
@@ -27,7 +27,7 @@ def briefing(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
     yield from _runbook(topology, setting)
 
 
-def _services(topology: Topology, world: World) -> str:
+def services_of(topology: Topology, world: World) -> str:
     """Every service under its tier, with whom it calls."""
     parts = []
     for tier in world.tier_names:

@@ -40,10 +40,10 @@ def changes(feed: Iterable[Change]) -> str:
     return "; ".join(f"{kind}: {', '.join(rows)}" for kind, rows in sorted(kinds.items()))
 
 
-def overview(observation: Observation) -> tuple[list[LogLine], list[str]]:
-    """The lines asked for that say something, and the services whose line is an everyday one."""
+def overview(observation: Observation, lines: Iterable[LogLine]) -> tuple[list[LogLine], list[str]]:
+    """The lines that say something, and the services whose line is an everyday one."""
     telling, calm = [], []
-    for one in observation.inspection:
+    for one in lines:
         if one.token is not None and observation.is_ordinary(LOG, one.token):
             calm.append(one.service)
         else:

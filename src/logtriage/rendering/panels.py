@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from logtriage.world.channels import SPANS
+from logtriage.world.figures import NOT_COLLECTED, is_down
 from logtriage.world.model import World
 from logtriage.world.telemetry import EdgePanel, Gauge, Trace
 
@@ -21,6 +22,9 @@ def metrics(gauges: Iterable[Gauge], world: World | None) -> Iterator[str]:
     titles = {} if world is None else {one.name: one.title for one in world.tokens.gauges}
     for service, rows in groupby(gauges, key=lambda one: one.service):
         gauge, *others = rows
+        if is_down(gauge.tokens):
+            yield f"METRICS {service}: {NOT_COLLECTED}"
+            continue
         yield f"METRICS {service} ({_readings(gauge.starts)}):"
         yield from (f"{titles.get(one.name, '')} {one.text}".lstrip() for one in (gauge, *others))
 
@@ -29,6 +33,9 @@ def traces(spans: Iterable[Trace]) -> Iterator[str]:
     """Where each service that was asked for spends its time, and where its errors start."""
     for service, rows in groupby(spans, key=lambda one: one.service):
         span, *others = rows
+        if is_down(span.tokens):
+            yield f"TRACES {service}: {NOT_COLLECTED}"
+            continue
         yield f"TRACES {service} ({_readings(span.starts)}):"
         yield from (
             f"{'slowest requests' if one.name == SPANS[0] else 'errors'}: {one.text}"

@@ -21,6 +21,8 @@ from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
 from logtriage.rendering.briefing import briefing
 from logtriage.rendering.recordings import on_request_rules, recorded_rules
+from logtriage.rendering.rulebook import rulebook
+from logtriage.rendering.screens import ASKS
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import check_incident
@@ -137,7 +139,9 @@ def public_rules(
     else:
         opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden)
     body: Iterable[str]
-    if setting is not None:
+    if setting is not None and setting.world.rules.signs is not None:
+        body = rulebook(topology, horizon, setting, rubric)
+    elif setting is not None:
         body = briefing(topology, horizon, setting, rubric)
     elif rubric == RECORDED_2.id:
         body = on_request_rules(topology)
@@ -242,9 +246,7 @@ def _action_rules(
         "classify_fault": "|".join(FAULT_CATEGORIES),
         "escalate": "<team>",
         "remediate": f"<{'|'.join(remedies) if world is None else 'remedy'}>:<service>",
-        "request_more_logs": "<service>|all",
-        "request_metrics": "<service>",
-        "request_traces": "<service>",
+        **ASKS,
         "report": f"<a fault of the runbook, {NO_FAULT}, or up to {MAX_REPORT} characters>",
     }
     rows = "; ".join(f"{name} {values[name]}" if name in values else name for name in may)

@@ -24,12 +24,21 @@ from logtriage.rendering import compact, panels
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.rendering.dashboard import dashboard
 from logtriage.rendering.recordings import neighbourhood
+from logtriage.state import Closing
 from logtriage.topology import Topology
+from logtriage.world.channels import DOWN
+from logtriage.world.figures import NOT_COLLECTED
 from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import TREND_TICKS, LogLine, Reading
 
 #: The latest of them stand on a screen.
 _REPORTS_SHOWN: Final = 6
+#: What can be asked, and of what.
+ASKS: Final = {
+    "request_more_logs": "<service>|all",
+    "request_metrics": "<service>",
+    "request_traces": "<service>",
+}
 _STATUS: Final = {Severity.P1: "failing", Severity.P2: "degraded", Severity.P3: "ok"}
 
 
@@ -55,7 +64,8 @@ def render_observation(observation: Observation) -> str:
     if last:
         parts.append(f"LAST: {'; '.join(effect_of(observation, one) for one in last)}")
     if observation.closing is not None:
-        parts.append(f"CLOSED: {observation.closing}")
+        wrong = wrong_page(observation)
+        parts.append(f"CLOSED: {observation.closing}{'' if wrong is None else f': {wrong}'}")
     if observation.requests_left is not None:
         parts.append(f"REQUESTS LEFT: {observation.requests_left}")
     parts.extend(f"NOTE: {one}" for one in observation.notes)
@@ -85,6 +95,7 @@ def render_observation(observation: Observation) -> str:
         parts.append(f"DECLARED: {declared}")
     if observation.reports:
         parts.append(_reports(observation))
+    parts.extend(_what_can_be_asked(observation))
     return "\n".join(parts)
 
 
@@ -142,13 +153,18 @@ def _changes(observation: Observation) -> Iterator[str]:
 
 def _requested(observation: Observation) -> str:
     """The lines asked for; of a look at all services, everyday lines are only counted off."""
+    lines = [one for one in observation.inspection if one.token != DOWN]
+    down = dict.fromkeys(one.service for one in observation.inspection if one.token == DOWN)
     if RequestMoreLogs(None) not in observation.last_actions:
-        return _logs("REQUESTED LOGS", observation.inspection)
-    telling, calm = compact.overview(observation)
-    if _is_fleet(observation):
-        return compact.roll_call(telling, len(calm))
-    text = _logs("REQUESTED LOGS", telling)
-    return f"{text}\neveryday lines: {', '.join(calm)}" if calm else text
+        text = _logs("REQUESTED LOGS", lines)
+    else:
+        telling, calm = compact.overview(observation, lines)
+        if _is_fleet(observation):
+            text = compact.roll_call(telling, len(calm))
+        else:
+            text = _logs("REQUESTED LOGS", telling)
+            text = f"{text}\neveryday lines: {', '.join(calm)}" if calm else text
+    return f"{text}\n{NOT_COLLECTED}: {', '.join(down)}" if down else text
 
 
 def _owners(observation: Observation) -> str:
@@ -242,12 +258,44 @@ def effect_of(observation: Observation, action: Action) -> str:
         case ClassifyFault(said) if observation.fault_category not in (said, None):
             return f"{text}: no effect, {observation.fault_category} stands"
         case Escalate(_):
-            handed_over = observation.closing == "misrouted"
-            return f"{text}: {'the wrong people took it' if handed_over else 'acknowledged'}"
+            if observation.closing != Closing.MISROUTED:
+                return f"{text}: acknowledged"
+            return f"{text}: {wrong_page(observation) or 'the wrong people took it'}"
         case Remediate(remedy, service):
             return f"{text}: {_came_of(observation, remedy, service)}"
         case _:
             return text
+
+
+def wrong_page(observation: Observation) -> str | None:
+    """That a page was wrong, and whose incident it was not, where the incident says so at once.
+
+    None for other closings, for a role that did not see the page, and in worlds without signs
+    that stay.
+    """
+    if observation.closing != Closing.MISROUTED or not _signs_stay(observation):
+        return None
+    teams = [one.team for one in observation.last_actions if isinstance(one, Escalate)]
+    return f"a wrong page, this is not {teams[-1]}'s incident" if teams else None
+
+
+def _signs_stay(observation: Observation) -> bool:
+    return observation.world is not None and observation.world.rules.signs is not None
+
+
+def _what_can_be_asked(observation: Observation) -> Iterator[str]:
+    """What can be asked next, and what it costs."""
+    if observation.closing is not None or not _signs_stay(observation):
+        return
+    may = observation.may
+    asks = [
+        f"{kind} {what}"
+        for kind, what in ASKS.items()
+        if (may is None or kind in may) and observation.requests_left != 0
+    ]
+    if asks:
+        left = observation.ticks_left
+        yield f"ASK (a tick each, {left} tick{'s' * (left != 1)} left): {', '.join(asks)}"
 
 
 def _came_of(observation: Observation, remedy: str, service: str) -> str:

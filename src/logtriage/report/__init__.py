@@ -19,30 +19,32 @@ def write_report(
     out: str | Path,
     *,
     beliefs: int | None = None,
+    explain: int | None = None,
     seal: Seal | None = None,
 ) -> None:
     """Write the page of a run to ``out``, the same bytes for the same run; whole or not at all.
 
-    ``beliefs`` is of how many episodes at most the belief is worked out, about 0.3 s each; by
-    default as many as on the replay page (:data:`logtriage.report.replay.MAX_BELIEFS`). ``seal``
+    ``beliefs`` and ``explain`` are as for :func:`logtriage.report.replay.write_replay`. ``seal``
     is that of a run of sealed incidents; by default that of the environment. The page shows
     their truths.
 
     Raises:
         MissingExtra: if jinja2 or matplotlib is not installed.
-        InvalidInput: if the directory is not that of a run, or ``beliefs`` is below 0.
+        InvalidInput: if the directory is not that of a run, or ``beliefs`` or ``explain`` is
+            below 0.
         SealError: if the run is of sealed incidents, and there is no key or another one.
         OSError: if something cannot be read or written.
     """
     if any(find_spec(name) is None for name in ("jinja2", "matplotlib")):
         raise MissingExtra("the HTML report", "report")
     from logtriage.report.page import render_page
-    from logtriage.report.replay import MAX_BELIEFS, check_beliefs, episodes_document
+    from logtriage.report.replay import checked_counts, episodes_document, with_worst_explained
     from logtriage.report.run import read_run
 
-    wanted = check_beliefs(MAX_BELIEFS if beliefs is None else beliefs)
+    beliefs, explain = checked_counts(beliefs, explain)
     run = read_run(Path(run_dir), seal)
-    found = episodes_document(run.name, run.version, run.episodes, run.roles, wanted)
+    episodes = with_worst_explained(run.episodes, explain)
+    found = episodes_document(run.name, run.version, episodes, run.roles, beliefs)
     page = render_page(run, found)
     with replacing(Path(out)) as file:
         file.write(page.encode("utf-8", "backslashreplace"))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from logtriage.belief.model import check_drawn_anew
 from logtriage.drawing.ids import MAX_INDEX, SPLITS
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading import triage
@@ -24,12 +25,13 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, and for a horizon of no ticks, or of more than
-            can be counted.
+        InvalidInput: for a ``*-v0`` task, for one of a world whose signs stay, and for a horizon
+            of no ticks, or of more than can be counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
+    check_drawn_anew(spec.world)
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"

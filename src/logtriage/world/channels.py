@@ -64,6 +64,12 @@ NAMES: Final = "names"
 #: What a trace says: where the time goes (slot 0), where errors start (slot 1).
 SPANS: Final = ("time", "errors")
 
+#: What a reading says that shows nothing, and one of a service whose metrics, traces or logs are
+#: down for the whole incident. Neither tells anything.
+GAP: Final = "no_data"
+DOWN: Final = "down"
+NOTHING_READ: Final = frozenset({GAP, DOWN})
+
 #: What a note says that tells nothing, and what became of a remedy.
 NO_NEWS: Final = "nothing"
 EASES: Final = "eases"

@@ -1,4 +1,7 @@
-"""Figures of gauges and traces: whole numbers that belong to a service and a token."""
+"""Figures of gauges and traces: whole numbers that belong to a service and a token.
+
+In a world whose signs stay they live: each reading has a small jitter of its own.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -9,12 +12,14 @@ import attrs
 from logtriage.errors import UnknownName
 from logtriage.rng import between, draw, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import Channel, Evidence, named_service
+from logtriage.world.channels import DOWN, GAP, NOTHING_READ, Channel, Evidence, named_service
+from logtriage.world.liveliness import Level, Reading
 from logtriage.world.model import World
 from logtriage.world.schema.forms import (
     LATENCY_BANDS,
     LatencyByHeight,
     ShareOf,
+    Source,
     pieces,
     said,
     value_of,
@@ -22,8 +27,13 @@ from logtriage.world.schema.forms import (
 from logtriage.world.telemetry import Gauge, Trace
 
 FIGURE_STREAM: Final = hash_name("figure")
+#: What a reading shows where nothing was read.
+NO_DATA: Final = "no data"
+#: What stands for readings and lines of a service that are down for the whole incident.
+NOT_COLLECTED: Final = "not collected in this incident"
 #: What a figure is of, if its gauge does not say so, and its value.
 Figure = tuple[str, str]
+Row = tuple[Figure, ...]
 
 
 @attrs.frozen(cache_hash=True)
@@ -43,6 +53,22 @@ class Figures:
         return subkey(self.seed, FIGURE_STREAM)
 
     @property
+    def lives(self) -> bool:
+        """Whether each reading has a jitter of its own: in worlds whose signs stay."""
+        return self.world.rules.signs is not None
+
+    @property
+    def level(self) -> Source:
+        """Figures as they usually are."""
+        return Level(self, self.figure_key) if self.lives else self
+
+    def at(self, start: int | None) -> Source:
+        """The figures of the readings that hold from a tick; without it, as they usually are."""
+        if start is None or not self.lives:
+            return self.level
+        return Reading(self, self.figure_key, start)
+
+    @property
     def heights(self) -> tuple[int, ...]:
         """The most calls, one after the other, below each service."""
         return _heights(self.topology)
@@ -50,6 +76,10 @@ class Figures:
     def figure(self, service: int, key: str, low: int, high: int) -> int:
         """A figure in [low, high] that belongs to a service and a key."""
         return between(draw(self.figure_key, service + 1, hash_name(key)), low, high)
+
+    def climbing(self, service: int, key: str, low: int, high: int) -> int:
+        """As :meth:`figure`: what stands still does not climb."""
+        return self.figure(service, key, low, high)
 
     def version(self, service: int, key: str) -> str:
         """A version that belongs to a service and a key."""
@@ -72,12 +102,34 @@ class Figures:
     def _series(
         self, row: Sequence[Evidence], gauge: str
     ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
-        tokens = tuple(one.token for one in row)
-        usual = self.world.gauges[gauge].ordinary
-        service, shown = row[0].service, (usual, *tokens)
-        said = {one: self.reading(service, gauge, one) for one in set(shown)}
-        figures = (_figure(column) for column in zip(*(said[one] for one in shown), strict=True))
-        return tuple(one.start for one in row), tokens, ", ".join(figures)
+        service, tokens = row[0].service, tuple(one.token for one in row)
+        starts = tuple(one.start for one in row)
+        if is_down(tokens):
+            return starts, tokens, NOT_COLLECTED
+        usual = self.reading(service, gauge, self.world.gauges[gauge].ordinary)
+        readings = [self._read(gauge, one) for one in row]
+        return starts, tokens, self._told(usual, readings)
+
+    def _read(self, gauge: str, cell: Evidence) -> Row | None:
+        """The figures of one reading; None where nothing was read."""
+        if cell.token in NOTHING_READ:
+            return None
+        return self.reading(cell.service, gauge, cell.token, cell.start)
+
+    def _told(self, usual: Row, readings: Sequence[Row | None]) -> str:
+        """The figures of a gauge over its readings, each beside what is usual."""
+        if not any(readings):
+            labels = ", ".join(label.strip() for label, _ in usual)
+            return f"{labels}: {NO_DATA}" if labels else NO_DATA
+        figures = [
+            (label, value, [NO_DATA if row is None else row[place][1] for row in readings])
+            for place, (label, value) in enumerate(usual)
+        ]
+        if self.lives:
+            told = (f"{label}{' > '.join(row)} (usual {value})" for label, value, row in figures)
+        else:
+            told = (_still(*row) for row in figures)
+        return ", ".join(told)
 
     def slowest(self, service: int, band: str) -> tuple[int, int]:
         """Where a band of latency begins at a service, in ms, and how far its jitter goes.
@@ -91,8 +143,10 @@ class Figures:
         height = heights[service] if service >= 0 else max(heights[one] for one in entries)
         return begin + height * latency.step, latency.step - 1
 
-    def reading(self, service: int, gauge: str, token: str) -> tuple[Figure, ...]:
+    def reading(self, service: int, gauge: str, token: str, start: int | None = None) -> Row:
         """The figures of a gauge that says ``token``: those of its lines at the service's tier.
+
+        In the reading that holds from tick ``start``, or as they usually are.
 
         Raises:
             UnknownName: for an unknown gauge, and for a token that it cannot say there.
@@ -104,9 +158,10 @@ class Figures:
         if token not in world.tokens_at(gauge, tier):
             what = f"token of gauge {gauge!r} at tier {tier!r}"
             raise UnknownName(what, token, world.tokens_at(gauge, tier))
+        source = self.at(start)
         return tuple(
             [
-                (line.label, said(line.said_under(token, row), row.figures, self, service, token))
+                (line.label, said(line.said_under(token, row), row.figures, source, service, token))
                 for line in world.readings_at(gauge, tier)
             ]
         )
@@ -115,34 +170,42 @@ class Figures:
         """Where the services asked for spend their time, and where their errors start."""
         found, spans = [], self.world.slots[Channel.TRACES]
         for (service, slot), row in _by_slot(cells).items():
-            tokens = tuple(one.token for one in row)
-            texts = [self._span(service, spans[slot], token) for token in tokens]
+            starts, tokens = tuple(one.start for one in row), tuple(one.token for one in row)
+            texts = [self._span(spans[slot], one) for one in row]
             shown = texts[0] if len(set(texts)) == 1 else " > ".join(texts)
-            starts = tuple(one.start for one in row)
             name = self.topology.names[service]
             found.append(Trace(name, spans[slot], starts, tokens, shown))
         return tuple(found)
 
-    def _span(self, service: int, span: str, token: str) -> str:
-        row = self.world.spans[span]
-        text = row.says[token.partition(":")[0]]
-        return said(text, row.figures, self, service, token, self.dependency(token))
+    def _span(self, span: str, cell: Evidence) -> str:
+        if cell.token in NOTHING_READ:
+            return NO_DATA if cell.token == GAP else NOT_COLLECTED
+        row, token = self.world.spans[span], cell.token
+        text, source = row.says[token.partition(":")[0]], self.at(cell.start)
+        return said(text, row.figures, source, cell.service, token, self.dependency(token))
 
-    def share(self, service: int, token: str) -> int:
+    def share(self, service: int, token: str, start: int | None = None) -> int:
         """How much of a service's slowest requests is spent where a token says, in percent."""
-        return self._time(service, token, ShareOf)
+        return self._time(service, token, ShareOf, start)
 
-    def latency(self, service: int, token: str) -> int:
+    def latency(self, service: int, token: str, start: int | None = None) -> int:
         """Milliseconds of a service's slowest requests."""
-        return self._time(service, token, LatencyByHeight)
+        return self._time(service, token, LatencyByHeight, start)
 
-    def _time(self, service: int, token: str, form: type[ShareOf | LatencyByHeight]) -> int:
-        """The figure of a form in what a trace of time says."""
+    def _time(
+        self, service: int, token: str, form: type[ShareOf | LatencyByHeight], start: int | None
+    ) -> int:
+        """The figure of a form in what a trace of time says, at ``start`` or as usual."""
         row = next(iter(self.world.spans.values()))
         used = pieces(row.says[token.partition(":")[0]])[1::2]
         figures = (row.figures[name] for name in used if name in row.figures)
         name = next(figure.name for figure in figures if isinstance(figure.form, form))
-        return int(value_of(row.figures, name, self, service, token))
+        return int(value_of(row.figures, name, self.at(start), service, token))
+
+
+def is_down(tokens: Sequence[str]) -> bool:
+    """Whether readings are those of what is down for the whole incident."""
+    return bool(tokens) and set(tokens) == {DOWN}
 
 
 @lru_cache(maxsize=256)
@@ -167,13 +230,8 @@ def _by_slot(cells: Sequence[Evidence]) -> dict[tuple[int, int], list[Evidence]]
     return {key: rows[key] for key in sorted(rows)}
 
 
-def _figure(column: Sequence[Figure]) -> str:
-    """A figure over its readings beside what is usual, which comes first in its column.
-
-    Of readings that agree one is shown.
-    """
-    (label, usual), *rest = column
-    values = [value for _, value in rest]
+def _still(label: str, usual: str, values: Sequence[str]) -> str:
+    """Figures that stand still; of readings that agree one is shown."""
     if set(values) == {usual}:
         return f"{label}{usual} (as usual)"
     shown = values[:1] if len(set(values)) == 1 else values

@@ -15,7 +15,16 @@ import attrs
 from logtriage.errors import TopologyError, UnknownName
 from logtriage.topology import Topology
 from logtriage.world.schema import canonical
-from logtriage.world.schema.parts import OWNER, Benign, FaultClass, Kind, Layout, Signature, Task
+from logtriage.world.schema.parts import (
+    OWNER,
+    Benign,
+    FaultClass,
+    Kind,
+    Layout,
+    Signature,
+    Task,
+    Tier,
+)
 from logtriage.world.vocabulary import Vocabulary, by_name, named
 
 #: Conditions of services that no file names: unaffected, calling a sick service, under load.
@@ -61,7 +70,12 @@ class World(Vocabulary):
     def __repr__(self) -> str:
         return f"<World {self.name} {self.fingerprint}>"
 
-    # --- teams, classes ----------------------------------------------------------------
+    # --- tiers, teams, classes ---------------------------------------------------------
+
+    @cached_property
+    def tiers(self) -> Mapping[str, Tier]:
+        """The tiers by name, in order."""
+        return by_name(self.rules.tiers)
 
     @cached_property
     def classes(self) -> Mapping[str, FaultClass]:
@@ -108,6 +122,18 @@ class World(Vocabulary):
         else:
             owners = tuple(team for team in topology.teams if team not in paged)
         return owners or topology.teams
+
+    def owner_weights(self, topology: Topology, tier: str) -> tuple[int, ...]:
+        """How likely each of :meth:`owning_teams` owns a service of a tier: whole weights.
+
+        Evenly where the tier has no owner, or its owner may own nothing on the topology.
+        """
+        owners, row = self.owning_teams(topology), named("tier", tier, self.tiers)
+        others = len(owners) - 1
+        if row.owner not in owners or not others:
+            return (1,) * len(owners)
+        main = (100 - row.exceptions) * others
+        return tuple(main if team == row.owner else row.exceptions for team in owners)
 
     # --- kinds -------------------------------------------------------------------------
 
@@ -190,6 +216,11 @@ class World(Vocabulary):
     def naming_weights(self) -> tuple[int, ...]:
         """Of 65,536: how often the root's own lines name their cause, by level of fog."""
         return tuple(_weight(level.named) for level in self.rules.fog)
+
+    @cached_property
+    def blind_weights(self) -> tuple[int, ...]:
+        """Of 65,536: how often metrics, traces or logs of a service are down, by level of fog."""
+        return tuple(_weight(level.blind) for level in self.rules.fog)
 
     @cached_property
     def topologies(self) -> Mapping[str, Topology]:

@@ -80,6 +80,36 @@ def condition_at(
     return WELL if left is None else affected(world, topology, left).get(service, WELL)
 
 
+def spell(
+    world: World,
+    topology: Topology,
+    hypothesis: Hypothesis,
+    doings: Doings,
+    start: int,
+    service: int,
+    own: Condition,
+) -> tuple[Condition, int, int | None]:
+    """What a service is at a tick, since when, and until when; None: it stays like that.
+
+    ``own`` as in :func:`condition_at`. Remedies that leave a service as it is break no spell.
+    """
+
+    def shown(tick: int) -> Condition:
+        left = left_at(world, topology, hypothesis, doings, tick)
+        return condition_at(world, topology, hypothesis, left, service, own)
+
+    here, begin, end = shown(start), 0, None
+    slots = fixing(world, topology, hypothesis, doings).values()
+    fixes = sorted({doings.remedies[slot][0] for slot in slots})
+    for tick in reversed(fixes):
+        if tick >= start and shown(tick + 1) != here:
+            end = tick
+        elif tick < start and shown(tick) != here:
+            begin = tick + 1
+            break
+    return here, begin, end
+
+
 def at_service(setting: Setting, topology: Topology, condition: Condition, cell: Cell) -> Outcomes:
     """What a cell of a service can hold under its condition."""
     channel, service, slot, start = cell
@@ -110,12 +140,20 @@ def elsewhere(
         return _note(setting, topology, fault)
     if channel is not Channel.EDGE:
         raise InvalidInput(f"a cell of channel {channel!r} belongs to a service, got none: {cell}")
-    fixed = fixed_at(world, topology, hypothesis, doings)
-    shown = CALM if not hypothesis.faults else severity
-    if fixed is not None and start > fixed:
-        shown = RECOVERED
+    shown, _ = edge_state(
+        hypothesis, severity, fixed_at(world, topology, hypothesis, doings), start
+    )
     first = errors_first(world, hypothesis)
     return world.edge_tokens, edge_weights(setting, shown, first, start)
+
+
+def edge_state(
+    hypothesis: Hypothesis, severity: int, fixed: int | None, start: int
+) -> tuple[int, int]:
+    """What the edge shows at a tick: a severity, ``CALM`` or ``RECOVERED``; and since when."""
+    if fixed is not None and start > fixed:
+        return RECOVERED, fixed + 1
+    return severity if hypothesis.faults else CALM, 0
 
 
 def _noted_fault(

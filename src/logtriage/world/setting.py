@@ -76,6 +76,11 @@ class Setting:
         """How often the root's own lines name their cause, of 65,536."""
         return self.world.naming_weights[self.fog]
 
+    @property
+    def blind_weight(self) -> int:
+        """How often metrics, traces or logs of a service are down, of 65,536."""
+        return self.world.blind_weights[self.fog]
+
     def strength(self, tick: int) -> int:
         """How strong signatures are at a tick, of 65,536."""
         if tick >= self.grows_for:

@@ -11,21 +11,36 @@ import attrs
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import (
-    WINDOW_LINES,
-    Channel,
-    Evidence,
-)
+from logtriage.world.channels import DOWN, WINDOW_LINES, Channel, Evidence
 from logtriage.world.conditions import (
     Condition,
     Hypothesis,
     affected,
+    errors_first,
     unaffected,
 )
-from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
+from logtriage.world.outcomes import (
+    at_service,
+    condition_at,
+    edge_state,
+    elsewhere,
+    fixed_at,
+    left_at,
+    spell,
+)
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.setting import Setting
+from logtriage.world.signs import (
+    drawn_edge_sign,
+    drawn_sign,
+    is_down,
+    is_root,
+    read,
+    read_edge,
+    silent,
+)
+from logtriage.world.tables import base_of, places
 
 CONDITION_STREAM: Final = hash_name("condition")
 TOKEN_STREAM: Final = hash_name("token")
@@ -95,9 +110,12 @@ class Simulation:
         voices = speakers(self.seed, len(self.topology), now)
         world, topology, truth = self.setting.world, self.topology, self.truth
         left: dict[int, Hypothesis | None] = {}
+        stay = world.rules.signs is not None
         for cell in cells(self.setting, self.topology, voices, now, doings):
             service, start = cell[1], cell[3]
-            if service >= 0:
+            if stay and (service >= 0 or cell[0] is Channel.EDGE):
+                yield Evidence(*cell, self._kept(cell, doings))
+            elif service >= 0:
                 shown = self.conditions[service]
                 if doings.remedies:
                     if start not in left:
@@ -106,6 +124,30 @@ class Simulation:
                 yield Evidence(*cell, _service_token(self, cell, shown))
             else:
                 yield Evidence(*cell, self._token(cell, doings))
+
+    def _kept(self, cell: Cell, doings: Doings) -> str:
+        """The token of a cell in a world whose signs stay."""
+        setting, topology, truth = self.setting, self.topology, self.truth
+        channel, service, slot, start = cell
+        point = draw(_key(self.seed, channel), max(service, 0) << 16 | slot, start) >> 48
+        if service < 0:
+            fixed = fixed_at(setting.world, topology, truth, doings)
+            severity, begin = edge_state(truth, SEVERITIES.index(self.severity), fixed, start)
+            first = errors_first(setting.world, truth)
+            edge = drawn_edge_sign(setting, self.seed, severity, first, begin)
+            return read_edge(setting, severity, edge, start, point)
+        if is_down(setting, self.seed, service, channel):
+            return DOWN
+        condition, begin = self.conditions[service], 0
+        if doings.remedies and service in self.reached:
+            condition, begin, _ = spell(
+                setting.world, topology, truth, doings, start, service, condition
+            )
+        sort, place = setting.world.sort_of(channel, slot), places(topology)[service]
+        hidden = silent(setting, sort, start) and is_root(setting.world, condition)
+        base = base_of(sort)
+        sign = drawn_sign(setting, self.seed, base, service, place, condition, begin, hidden)
+        return read(setting, sort, place, start, sign, point)
 
     def _token(self, cell: Cell, doings: Doings) -> str:
         channel, _, _, start = cell

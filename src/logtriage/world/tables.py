@@ -12,7 +12,7 @@ import attrs
 
 from logtriage.errors import UnknownName
 from logtriage.topology import Topology
-from logtriage.world.channels import NO_NEWS, about, about_kind
+from logtriage.world.channels import NAMES, NO_NEWS, about, about_kind
 from logtriage.world.conditions import Condition
 from logtriage.world.model import HEALTHY
 from logtriage.world.schema.parts import EdgeRow, Shares
@@ -21,7 +21,7 @@ from logtriage.world.vocabulary import ALERT, CHANGE, LOG, WINDOW
 
 Weights = tuple[int, ...]
 #: The sorts that a root keeps silent about at first.
-_SILENT_SORTS: Final = frozenset({ALERT, WINDOW})
+SILENT_SORTS: Final = frozenset({ALERT, WINDOW})
 
 
 @attrs.frozen(cache_hash=True)
@@ -47,7 +47,7 @@ def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
     Raises:
         UnknownName: for a sort that the world does not have.
     """
-    world, base = setting.world, _base(sort)
+    world, base = setting.world, base_of(sort)
     if base not in world.sorts:
         raise UnknownName("sort of cell", sort, world.cell_sorts)
     calls = (about(name, one) for name in world.naming_tokens(base) for one in place.calls)
@@ -57,7 +57,8 @@ def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
     return (*tokens, *(about_kind(kind.name) for kind in world.kinds_at(place.tier)))
 
 
-def _base(sort: str) -> str:
+def base_of(sort: str) -> str:
+    """The sort whose tokens a cell holds: a line of the window is a log line."""
     return LOG if sort == WINDOW else sort
 
 
@@ -70,42 +71,42 @@ def weights(setting: Setting, sort: str, place: Place, condition: Condition, sta
 def _weights(
     setting: Setting, sort: str, place: Place, condition: Condition, start: int
 ) -> Weights:
-    world, base, name = setting.world, _base(sort), condition.name
+    world, base, name = setting.world, base_of(sort), condition.name
     root = name in world.kind_names
-    silent = root and start < setting.root_silent and sort in _SILENT_SORTS
+    silent = root and start < setting.root_silent and sort in SILENT_SORTS
     shown = world.signature(HEALTHY if silent else name)
-    row = _shares(setting, base, place, shown.get(base, {}), condition.sick)
+    row = shares(setting, base, place, shown.get(base, {}), condition.sick)
     if root and base == LOG and not silent and setting.naming_weight:
-        row = _mix(row, _only(setting, place, about_kind(name)), setting.naming_weight)
+        row = mix(row, only(setting, place, about_kind(name)), setting.naming_weight)
     if name not in world.unrelated and base != CHANGE:
-        row = _mix(_common(setting, base, place, calm=True), row, setting.strength(start))
-    row = _mix(row, _common(setting, base, place, calm=False), setting.fog_weight)
+        row = mix(common(setting, base, place, calm=True), row, setting.strength(start))
+    row = mix(row, common(setting, base, place, calm=False), setting.fog_weight)
     if sort == WINDOW:
-        ordinary = _only(setting, place, world.ordinary[LOG])
-        row = _mix(row, ordinary, setting.noise * FULL // 1000)
+        ordinary = only(setting, place, world.ordinary[LOG])
+        row = mix(row, ordinary, setting.noise * FULL // 1000)
     return row
 
 
 def stages(setting: Setting, sort: str) -> int:
     """How many starts have weights of their own: from the last of them on nothing moves."""
     growing = setting.grows_for if sort != CHANGE else 0
-    return 1 + max(growing, setting.root_silent if sort in _SILENT_SORTS else 0)
+    return 1 + max(growing, setting.root_silent if sort in SILENT_SORTS else 0)
 
 
-def _only(setting: Setting, place: Place, line: str) -> Weights:
+def only(setting: Setting, place: Place, line: str) -> Weights:
     """The weights of a line that is about one thing for certain."""
     return tuple(FULL * (token == line) for token in alphabet(setting, LOG, place))
 
 
 @lru_cache(maxsize=16_384)
-def _common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
+def common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
     """What a healthy service says without fog, or what everyone says."""
     world = setting.world
     row = world.signature(HEALTHY) if calm else world.rules.background
-    return _shares(setting, sort, place, row.get(sort, {}), () if calm else place.calls)
+    return shares(setting, sort, place, row.get(sort, {}), () if calm else place.calls)
 
 
-def _shares(
+def shares(
     setting: Setting, sort: str, place: Place, percent: Shares, named: tuple[int, ...]
 ) -> Weights:
     """A row of per cent as weights; what names a dependency is shared among ``named``."""
@@ -117,12 +118,14 @@ def _shares(
         share = percent.get(name, 0) * FULL // 100
         if name in naming:
             share = share // len(targets) if int(about) in targets else 0
+        elif name == NAMES:
+            share //= len(setting.world.kinds_at(place.tier))
         row.append(share)
     row[0] += FULL - sum(row)
     return tuple(row)
 
 
-def _mix(first: Weights, second: Weights, share: int) -> Weights:
+def mix(first: Weights, second: Weights, share: int) -> Weights:
     """``share`` of 65,536 of the second row, the rest of the first.
 
     What rounding leaves goes to the ordinary token, which stands first.
@@ -137,7 +140,7 @@ def _mix(first: Weights, second: Weights, share: int) -> Weights:
 #: The severities in order, and after them what a benign incident and a recovered one show.
 CALM, RECOVERED = 3, 4
 #: Of a P3, a share of so many moves nothing at the edge.
-_UNMOVED_OF: Final = 16
+UNMOVED_OF: Final = 16
 
 
 @lru_cache(maxsize=512)
@@ -147,17 +150,18 @@ def edge_weights(setting: Setting, severity: int, errors_first: bool | None, sta
     ``severity`` is 0, 1, 2 for P1, P2, P3, or :data:`CALM` or :data:`RECOVERED`. Before
     the task's ``severity_from`` the panel may show it one class too low.
     """
-    row = _clear_edge(setting, severity, errors_first)
+    row = clear_edge(setting, severity, errors_first)
     if start >= setting.severity_from or severity >= CALM:
         return row
     edge = setting.world.rules.edge
-    milder = _clear_edge(setting, min(severity + 1, 2), errors_first)
-    calm = _clear_edge(setting, CALM, None)
+    milder = clear_edge(setting, min(severity + 1, 2), errors_first)
+    calm = clear_edge(setting, CALM, None)
     row = _mix_edge(row, milder, FULL * edge.early_milder // 100)
     return _mix_edge(row, calm, FULL * edge.early_calm // 100)
 
 
-def _clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> Weights:
+def clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> Weights:
+    """:func:`edge_weights` of a panel that shows the severity for certain."""
     world = setting.world
     edge, bands = world.rules.edge, tuple(world.bands)
     if severity >= CALM:
@@ -175,7 +179,7 @@ def _clear_edge(setting: Setting, severity: int, errors_first: bool | None) -> W
                 EdgeRow(usual, band, p99),
             ),
         )
-    left = _UNMOVED_OF - edge.unmoved  # a P3 moves the panel a little, or not at all
+    left = UNMOVED_OF - edge.unmoved  # a P3 moves the panel a little, or not at all
     return _edge_row(
         setting,
         (

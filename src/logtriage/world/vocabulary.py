@@ -18,6 +18,7 @@ from logtriage.world.schema.parts import (
     Phrase,
     Rules,
     Task,
+    Tier,
     Topic,
 )
 from logtriage.world.schema.tokens import (
@@ -35,7 +36,7 @@ ALERT: Final = "alert"
 CHANGE: Final = "change"
 LOG: Final = "log"
 AnyToken = Token | AlertToken | ChangeToken | Topic
-Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task)
+Row = TypeVar("Row", Kind, Topic, Gauge, Span, FaultClass, Task, Tier)
 Named = TypeVar("Named")
 #: The sort of lines in the shared window; asked for, a line is of sort :data:`LOG`.
 WINDOW: Final = "window"

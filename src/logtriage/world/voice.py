@@ -12,17 +12,19 @@ from typing import Final
 import attrs
 
 from logtriage.rng import between, draw, hash_name, subkey
-from logtriage.world.channels import NAMES, NO_NEWS, Evidence
-from logtriage.world.figures import Figures
+from logtriage.world.channels import DOWN, NAMES, NO_NEWS, Evidence
+from logtriage.world.figures import NOT_COLLECTED, Figures
+from logtriage.world.liveliness import Reading
 from logtriage.world.schema.forms import (
     LATENCY_BANDS,
     Figure,
     LatencyByHeight,
+    Source,
     filled,
     said,
     value_of,
 )
-from logtriage.world.telemetry import TICK_SECONDS, Alert, Change, EdgePanel, LogLine
+from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine
 
 VOICE_STREAM: Final = hash_name("voice")
 #: The p99 of the edge as it usually is.
@@ -48,7 +50,10 @@ class Voice(Figures):
     def line(self, cell: Evidence, now: int, order: int) -> LogLine:
         """The log line of a cell; ``order`` is its place on the screen."""
         bits = draw(self._lines, (cell.service + 1) << 20 | cell.slot, cell.start << 8 | order)
+        if cell.token == DOWN:
+            return LogLine(0, self.topology.names[cell.service], LEVELS[0], NOT_COLLECTED, DOWN)
         level, text = self._phrase(cell.service, cell.token, bits)
+        source = Reading(self, bits, order) if self.lives else self
         second = now * TICK_SECONDS - TICK_SECONDS + 1 + order * (TICK_SECONDS - 2) // 8
         return LogLine(
             second,
@@ -59,22 +64,22 @@ class Voice(Figures):
                 lambda name: (
                     between(bits << 16 & (1 << 64) - 1, *self.world.tokens.line_figures.n)
                     if name == "n"
-                    else self.said(name, cell.service, cell.token)
+                    else self.said(name, cell.service, cell.token, source)
                 ),
             ),
             cell.token,
         )
 
-    def said(self, name: str, service: int, token: str) -> int | str:
+    def said(self, name: str, service: int, token: str, source: Source) -> int | str:
         """What stands in a text where it has ``{name}``."""
         ranges = self.world.tokens.line_figures
         match name:
             case "ms":
-                return self.figure(service, token, *ranges.ms)
+                return source.figure(service, token, *ranges.ms)
             case "pct":
-                return self.figure(service, f"{token}%", *ranges.pct)
+                return source.figure(service, f"{token}%", *ranges.pct)
             case "mb":
-                return self.figure(service, f"{token}mb", *ranges.mb)
+                return source.figure(service, f"{token}mb", *ranges.mb)
             case "v":
                 return self.version(service, f"version {token}")
             case "dep":
@@ -122,14 +127,13 @@ class Voice(Figures):
         errors, p99 = cell.token.split("/")
         bands = self.world.bands
         usual = next(iter(bands.values()))
-        usual_errors = self.figure(-1, f"{usual.name} errors", *usual.errors)
-        usual_p99 = int(value_of(_USUAL_P99, "p99", self, -1, cell.token))
+        now, calm = self.at(cell.start), (f"{usual.name} errors", *usual.errors)
         failing, slow = bands[errors], bands[p99].p99
         return EdgePanel(
-            usual_errors if failing is usual else self.figure(-1, errors, *failing.errors),
-            usual_p99 if slow is None else self.figure(-1, f"p99 {p99}", *slow),
-            usual_errors,
-            usual_p99,
+            now.figure(-1, *calm if failing is usual else (errors, *failing.errors)),
+            _usual_p99(now) if slow is None else now.figure(-1, f"p99 {p99}", *slow),
+            self.level.figure(-1, *calm),
+            _usual_p99(self.level),
             cell.token,
         )
 
@@ -166,8 +170,14 @@ class Voice(Figures):
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
         _, text = self._phrase(service, token, bits)
         count = self.figure(service, "note n", *self.world.tokens.line_figures.n)
-        told = filled(text, lambda name: count if name == "n" else self.said(name, service, token))
+        told = filled(
+            text, lambda name: count if name == "n" else self.said(name, service, token, self)
+        )
         return f"{team}: we see this at {self.topology.names[service]}: {told}"
+
+
+def _usual_p99(source: Source) -> int:
+    return int(value_of(_USUAL_P99, "p99", source, -1, ""))
 
 
 #: Every screen of an incident is worded by one voice, which keeps the keys of its streams.

@@ -1,12 +1,15 @@
 """The console as a Textual app: services, screens and the prompt on one page of 80 by 24."""
 
-from typing import ClassVar, Final
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, ClassVar, Final
 
 from rich.console import Group, RenderableType
 from rich.text import Text
-from textual.app import App, ComposeResult
+from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
+from textual.screen import Screen
 from textual.widgets import Footer, Input, Static, TabbedContent, TabPane
 
 from logtriage.actions import Action, Malformed, describe
@@ -33,7 +36,6 @@ class Desk(App[State]):
     """One incident, played by a person. Returns the state in which they left it."""
 
     TITLE = "logtriage"
-    ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "page('help')", "Help", priority=True),
         Binding("f2", "page('now')", "Screen", priority=True),
@@ -48,7 +50,10 @@ class Desk(App[State]):
     CSS = """
     #head { height: 1; background: $primary; color: $text; padding: 0 1; }
     #edge { height: 1; padding: 0 1; color: $text-muted; }
-    #services { width: 34; padding: 0 1 0 1; border-right: solid $primary; }
+    #services { width: auto; padding: 0 1 0 1; border-right: solid $primary; }
+    .-narrow #desk { layout: vertical; }
+    .-narrow #services { width: 1fr; height: auto; max-height: 8; }
+    .-narrow #services { border-right: none; border-bottom: solid $primary; }
     #services.closed { display: none; }
     TabbedContent { width: 1fr; }
     Tabs, Tabs #tabs-scroll, Tabs #tabs-list { height: 1; }
@@ -67,6 +72,8 @@ class Desk(App[State]):
         self, incident: Incident, *, practice: bool = False, explains: bool = True
     ) -> None:
         super().__init__()
+        #: Below 100 columns the services stand above the page, not beside it.
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
         self.session = Session.begin(incident, practice=practice)
         #: Why the finished episode lost what it lost, once that is known.
         self.explanation: Explanation | None = None
@@ -80,7 +87,7 @@ class Desk(App[State]):
         owners = observe(self.session.state).directory
         yield Static(id="head")
         yield Static(id="edge")
-        with Horizontal():
+        with Horizontal(id="desk"):
             with VerticalScroll(id="services", can_focus=False):
                 yield Static(id="glances")
             with TabbedContent(initial="now"):
@@ -88,14 +95,22 @@ class Desk(App[State]):
                 yield _pane("Journal", "journal")
                 yield _pane("Rules", "rules", Text(system_prompt(self.session.incident)))
                 yield _pane("Owners", "owners", Text(directory(topology, owners)))
-                yield _pane("Map", "map", Text(map_of(topology)))
+                yield _pane("Map", "map", map_of(topology))
                 yield _pane("Help", "help", help_page(self.session.incident))
                 yield _pane("Debrief", "debrief")
         yield Static(id="said")
         with Horizontal(id="line"):
             yield Static(">", id="mark")
             yield Prompt(lambda typed: completions(typed, self.session.incident))
-        yield Footer(show_command_palette=False)
+        yield Footer()
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """What the command palette lists on any ``screen``: the pages, and leaving."""
+        del screen
+        for page in ("now", "journal", "rules", "owners", "map", "help"):
+            title = {"now": "Screen"}.get(page, page.capitalize())
+            yield SystemCommand(title, f"Show the page {title}", partial(self.action_page, page))
+        yield SystemCommand("Quit", "Leave the incident", self.action_leave)
 
     def on_mount(self) -> None:
         """Show the first screen, and take what is typed."""

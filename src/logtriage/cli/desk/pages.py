@@ -39,8 +39,6 @@ _LOOKS: Final = (
 )
 #: Services that stand on the page without scrolling.
 _FIT: Final = 16
-#: Characters of a service's name beside the two columns on its right.
-_NAME: Final = 16
 
 
 def services(session: Session) -> Text:
@@ -52,11 +50,11 @@ def _services(session: Session) -> Iterator[Text]:
     found = glances(session.observations)
     if len(found) > _FIT:
         found = tuple(sorted(found, key=lambda one: -one.look))  # stable: then as they come
+    width = max(len(one.service) for one in found)
     for one in found:
         style = _STYLES[one.look]
-        name = one.service if len(one.service) <= _NAME else f"{one.service[: _NAME - 1]}…"
         yield Text.assemble(
-            (name.ljust(_NAME + 1), "" if one.look else "dim"),
+            (one.service.ljust(width + 1), "" if one.look else "dim"),
             (NAMES[one.look].ljust(7), style),
             (one.spark, style),
         )

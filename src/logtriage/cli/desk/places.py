@@ -2,21 +2,27 @@
 
 from collections.abc import Sequence
 
+from rich.console import Group, RenderableType
+from rich.tree import Tree
+
 from logtriage.errors import UnknownName
 from logtriage.topology import Topology
 
 
-def map_of(topology: Topology) -> str:
-    """The service graph: what is deeper in the calls stands further to the right."""
-    order = sorted(range(len(topology)), key=lambda one: (topology.depth[one], one))
-    return "\n".join(
-        f"{'  ' * topology.depth[one]}{topology.names[one]}{_calls(topology, one)}" for one in order
-    )
+def map_of(topology: Topology) -> RenderableType:
+    """The service graph as a tree from the entries; what stands above is not drawn again."""
+    drawn: set[int] = set()
+    return Group(*(_tree(topology, entry, drawn) for entry in topology.edges))
 
 
-def _calls(topology: Topology, service: int) -> str:
-    called = [topology.names[one] for one in topology.calls[service]]
-    return f" → {', '.join(called)}" if called else ""
+def _tree(topology: Topology, service: int, drawn: set[int]) -> Tree:
+    name, calls = topology.names[service], topology.calls[service]
+    if service in drawn:
+        return Tree(f"{name} (above)" if calls else name)
+    drawn.add(service)
+    tree = Tree(name)
+    tree.children.extend(_tree(topology, callee, drawn) for callee in calls)
+    return tree
 
 
 def directory(topology: Topology, owners: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ Needs no extra. What the page shows is described in ``docs/replay.md``. Runs are
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import attrs
 
@@ -19,7 +20,10 @@ from logtriage.report.replay.talk import Readers, readers_of
 from logtriage.report.selection import ranked
 from logtriage.roles import RoleSplit
 
-__all__ = ["MAX_BELIEFS", "Document", "write_replay"]
+__all__ = ["MAX_BELIEFS", "WORST", "Document", "write_replay"]
+
+#: So many of the worst episodes are explained if nobody says otherwise.
+WORST: Final = 20
 
 
 def write_replay(
@@ -28,6 +32,7 @@ def write_replay(
     *,
     incident: str | None = None,
     beliefs: int | None = None,
+    explain: int | None = None,
     seal: Seal | None = None,
 ) -> Document:
     """Write the replay page of a run to ``out``, the same bytes for the same run.
@@ -35,16 +40,17 @@ def write_replay(
     Args:
         run_dir: the directory of a run, finished or not.
         out: the page; replaced whole or not at all.
-        incident: only the episodes on this incident. Those of single agents are explained
-            (the four parts of the loss), if they are not yet; about a second each.
+        incident: only the episodes on this incident, all of them explained.
         beliefs: of how many episodes at most the belief is worked out; about 0.3 s each,
             up to a second on a fleet. None: of :data:`MAX_BELIEFS`, of all with ``incident``.
+        explain: how many of the worst episodes of single agents are explained (the four parts of
+            the loss), if they are not yet; about a second each. None: :data:`WORST`.
         seal: that of a run of sealed incidents; by default that of the environment. The
             page shows their truths.
 
     Raises:
         InvalidInput: if the directory is not that of a run, nothing was played yet, or
-            ``beliefs`` is below 0.
+            ``beliefs`` or ``explain`` is below 0.
         UnknownName: if the run has no episode on ``incident``.
         SealError: if the run is of sealed incidents, and there is no key or another one.
         OSError: if something cannot be read or written.
@@ -52,36 +58,43 @@ def write_replay(
     from logtriage.evaluation import load_run
     from logtriage.report.run import episodes_of
 
-    if beliefs is not None:
-        check_beliefs(beliefs)
+    most, worst = checked_counts(beliefs, explain)
     loaded = load_run(Path(run_dir), seal=seal)
     episodes = list(episodes_of(loaded))
     name, manifest = loaded.directory.resolve().name, loaded.manifest
     # The words of a code are counted in all episodes, whichever are shown.
     readers = readers_of(episodes, manifest.spec.role_split)
-    most = MAX_BELIEFS
     if incident is not None:
-        episodes = [_explained(one) for one in _on(incident, episodes)]
-        most = len(episodes)
+        episodes = _on(incident, episodes)
+        worst = len(episodes)
+        most = len(episodes) if beliefs is None else beliefs
     if not episodes:
         raise InvalidInput(f"{loaded.directory}: nothing was played yet")
+    episodes = with_worst_explained(episodes, worst)
     split = manifest.spec.role_split
-    most = most if beliefs is None else beliefs
     found = episodes_document(name, manifest.version, episodes, split, most, readers)
     with replacing(Path(out)) as file:
         file.write(render_replay(found).encode("utf-8", "backslashreplace"))
     return found
 
 
-def check_beliefs(beliefs: int) -> int:
-    """A number of beliefs.
+def checked_counts(beliefs: int | None, explain: int | None) -> tuple[int, int]:
+    """How many beliefs and explanations a page holds at most, defaults filled in.
 
     Raises:
-        InvalidInput: if it is below 0.
+        InvalidInput: if a number is below 0.
     """
-    if beliefs < 0:
-        raise InvalidInput(f"beliefs must be at least 0, got {beliefs}")
-    return beliefs
+    for name, value in (("beliefs", beliefs), ("explain", explain)):
+        if value is not None and value < 0:
+            raise InvalidInput(f"{name} must be at least 0, got {value}")
+    return (MAX_BELIEFS if beliefs is None else beliefs, WORST if explain is None else explain)
+
+
+def with_worst_explained(episodes: Sequence[Episode], count: int) -> list[Episode]:
+    """The episodes in their order, with the ``count`` lowest grades explained where they can be."""
+    order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
+    worst = set(order[:count])
+    return [_explained(one) if place in worst else one for place, one in enumerate(episodes)]
 
 
 def episodes_document(

@@ -1,8 +1,8 @@
 // What the page holds, and where the reader stands: the address is the only state.
 
 const facts = JSON.parse(document.getElementById("data").textContent);
-const [POLICY, TASK, INCIDENT, GRADE, GATE, OUTCOME, TICKS, FAULT, ROOTS, DECLARED, PLACE, CHUNK, AT] =
-  Array.from({ length: 13 }, (_, place) => place);
+const [POLICY, TASK, INCIDENT, GRADE, GATE, OUTCOME, TICKS, FAULT, ROOTS, DECLARED, PLACE, VERDICT, CHUNK, AT] =
+  Array.from({ length: 14 }, (_, place) => place);
 
 async function unpack(text) {
   const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
@@ -70,7 +70,8 @@ function addressOf(place) {
 }
 
 const ORDERS = {
-  low: (a, b) => (a[GRADE] ?? -1) - (b[GRADE] ?? -1),
+  "": (a, b) => (a[GRADE] ?? -1) - (b[GRADE] ?? -1),
+  played: () => 0,
   high: (a, b) => (b[GRADE] ?? -1) - (a[GRADE] ?? -1),
   ticks: (a, b) => (b[TICKS] ?? -1) - (a[TICKS] ?? -1),
   incident: (a, b) => a[INCIDENT].localeCompare(b[INCIDENT], "en", { numeric: true }),
@@ -85,7 +86,7 @@ function found(filters) {
     if (filters.gate === "any" && !row[GATE]) return false;
     if (filters.gate && !["none", "any"].includes(filters.gate) && row[GATE] !== filters.gate) return false;
     if (!words.length) return true;
-    const text = [row[POLICY], row[INCIDENT], row[GATE], row[OUTCOME], row[FAULT], row[DECLARED], ...row[ROOTS]]
+    const text = [row[POLICY], row[INCIDENT], row[GATE], row[OUTCOME], row[FAULT], row[DECLARED], row[VERDICT], ...row[ROOTS]]
       .join(" ")
       .toLowerCase();
     return words.every((word) => text.includes(word));

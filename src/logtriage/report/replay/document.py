@@ -177,6 +177,7 @@ def _row(one: Episode) -> list[Any]:
         _roots(one.incident),
         declared,
         place_of(one.incident, declared) if scored else None,
+        clean(graded.verdict),
     ]
 
 

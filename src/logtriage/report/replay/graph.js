@@ -24,7 +24,18 @@ function shape(state, x, y, r = 12) {
   return state === "c" ? circle : svg("g", {}, circle, svg("text", { class: "ask", x, y: y + 4.5 }, "?"));
 }
 
-const short = (name) => (name.length > 21 ? name.slice(0, 20) + "…" : name);
+const WIDEST = 20; // characters of a name that fit beside its neighbours
+
+// A name in whole: what is longer than its column goes on in a second line, broken at a hyphen.
+function named(name, attributes) {
+  const lines = [""];
+  for (const part of name.split(/(?<=[-_ ])/)) {
+    if (lines.at(-1).length + part.length > WIDEST && lines.at(-1)) lines.push("");
+    lines[lines.length - 1] += part;
+  }
+  const { x, y } = attributes;
+  return svg("text", { ...attributes, y: y - (lines.length - 1) * 5 }, lines.map((line, at) => svg("tspan", { x, dy: at ? 11 : 0 }, line)));
+}
 
 function declaredBy(episode, t) {
   for (const tick of episode.ticks.slice(0, t))
@@ -78,7 +89,7 @@ function drawGraph(episode, place, go) {
     drawing.append(svg("rect", { class: "hit", x: x - COLUMN / 2 + 2, y: y - 22, width: COLUMN - 4, height: deep - (many ? 6 : 28), rx: 8 }));
     if (place.truth) drawing.append(...truthOf(tick.levels[number], part, words, x, y, many));
     drawing.append(shape(state, x, y));
-    drawing.append(svg("text", { class: "name", x, y: y + 29 }, short(name)));
+    drawing.append(named(name, { class: "name", x, y: y + 29 }));
     if (!many) drawing.append(svg("text", { class: "owner", x, y: y + 42 }, owner));
     drawing.append(spark(episode, number, place.t, x + 21, y + 9));
     if (declared === name)
@@ -115,7 +126,7 @@ function truthOf(level, part, words, x, y, many) {
   if (part === "root") drawn.push(svg("circle", { class: "ring root", cx: x, cy: y, r: 18 }), svg("circle", { class: "ring root", cx: x, cy: y, r: 21.5 }));
   else if (part === "path" || part === "lookalike") drawn.push(svg("circle", { class: "ring path", cx: x, cy: y, r: 18 }));
   else if (part === "minor" || part === "noise") drawn.push(svg("circle", { class: `ring ${part}`, cx: x, cy: y, r: 18 }));
-  if (words) drawn.push(svg("text", { class: "part", x, y: y + (many ? 42 : 54) }, short(words)));
+  if (words) drawn.push(named(words, { class: "part", x, y: y + (many ? 42 : 54) }));
   return drawn;
 }
 

@@ -39,7 +39,7 @@ function filterForm(place, go) {
     choose("policy", facts.roles ? "Team" : "Policy", [["", "all"], ...values(POLICY).map((one) => [one, one])]),
     choose("task", "Task", [["", "all"], ...values(TASK).map((one) => [one, one])]),
     choose("gate", "Gate", [["", "any or none"], ["none", "none"], ["any", "any"], ...values(GATE).map((one) => [one, one])]),
-    choose("sort", "Sort", [["", "as played"], ["low", "lowest grade first"], ["high", "highest grade first"], ["ticks", "most ticks first"], ["incident", "by incident"]]));
+    choose("sort", "Sort", [["", "lowest grade first"], ["played", "as played"], ["high", "highest grade first"], ["ticks", "most ticks first"], ["incident", "by incident"]]));
   return form;
 }
 
@@ -68,7 +68,7 @@ function rowView(row, place) {
   return el("tr", {},
     el("td", { class: "score" }, el("span", { class: "gauge", "aria-hidden": "true" }, el("span", { style: `width:${100 * Math.min(1, Math.max(0, row[GRADE] ?? 0))}%` })), fixed(row[GRADE])),
     el("td", { class: "agent" }, row[POLICY]),
-    el("th", { scope: "row" }, el("a", { href: address }, row[INCIDENT])),
+    el("th", { scope: "row" }, el("a", { href: address }, row[INCIDENT]), el("small", { class: "verdict" }, row[VERDICT])),
     el("td", { class: "outcome" }, spaced(row[OUTCOME]), row[GATE] && el("b", { class: "gate" }, ` ${row[GATE]}`)),
     el("td", { class: "fault" }, row[FAULT] !== null ? faultsOf(row) : row[ROOTS].length ? "–" : "benign"),
     el("td", { class: "declared" }, row[GRADE] === null ? "–" : declared),

@@ -72,6 +72,7 @@ function heading(row, asked, rivals) {
   const step = (by) => list[at + by];
   return el("div", { class: "heading" },
     el("h1", {}, el("span", { class: `grade ${row[GATE] ? "bad" : ""}` }, fixed(row[GRADE])), ` ${row[POLICY]} `, el("small", {}, `on ${row[INCIDENT]}`)),
+    el("p", { class: "verdict" }, row[VERDICT]),
     el("p", { class: "tools" },
       el("a", { href: addressOf({ view: "list", filters: asked.filters }) }, "All episodes"),
       el("button", { type: "button", id: "previous", disabled: !step(-1), onclick: () => walk(-1) }, "Previous ", el("kbd", {}, "K")),
@@ -169,13 +170,25 @@ const EPISODE_KEYS = {
   Escape: () => (location.hash = addressOf({ view: "list", filters: place.filters })),
 };
 
+// The episode of the list that has the focus, or the first: the next in a direction.
+function step(by) {
+  const links = [...main.querySelectorAll(".episodes tbody a")];
+  const at = links.indexOf(document.activeElement);
+  links[at < 0 ? 0 : Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
+}
+
+const LIST_KEYS = { j: () => step(1), k: () => step(-1) };
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
   const typing = event.target.closest?.("input, select, textarea");
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (typing && key !== "Escape") return;
+  if (typing) {
+    if (key === "Escape") typing.blur();
+    return;
+  }
   if (key === " " && event.target.closest?.("button, a, summary")) return;
-  let act = place.view === "episode" ? EPISODE_KEYS[key] : null;
+  let act = (place.view === "episode" ? EPISODE_KEYS : LIST_KEYS)[key];
   if (key === "?") act = () => keys.showModal();
   if (key === "/") act = search;
   if (!act) return;

@@ -28,7 +28,15 @@ from logtriage.vector.tokens.layout import (
     TokenLayout,
     token_layout_of,
 )
-from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
+from logtriage.world.channels import (
+    DOWN,
+    EASES,
+    GAP,
+    NO_NEWS,
+    NOTHING_READ,
+    Channel,
+    Evidence,
+)
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, places
@@ -70,7 +78,9 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
 
 
 def _place(setting: Setting, topology: Topology, sort: str, one: Evidence) -> int:
-    return alphabet(setting, sort, places(topology)[one.service]).index(one.token)
+    """The place of a token in its alphabet; behind it, that of a gap and of what is down."""
+    tokens = alphabet(setting, sort, places(topology)[one.service])
+    return (*tokens, GAP, DOWN).index(one.token)
 
 
 def enter(
@@ -97,6 +107,8 @@ def enter(
             numbers[layout["eased"]] |= item.token == EASES
             return
     sort = setting.world.sort_of(item.channel, item.slot)
+    if item.token in NOTHING_READ:
+        return  # only the answer says so
     token = _place(setting, topology, sort, item)
     column = layout.column_of[setting.world.cell_sorts.index(sort), item.service, token]
     if column >= 0:

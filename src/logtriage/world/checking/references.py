@@ -22,6 +22,7 @@ def reference_problems(world: World) -> Iterator[Problem]:
     if not world.entry_tiers:
         yield RULES_FILE, "tiers: none has entry = true: users must reach one"
     yield from known(RULES_FILE, "owners", "team", rules.owners, rules.teams)
+    yield from _tier_owners(world)
     for row in rules.classes:
         field = f"classes: {row.name}: pages"
         yield from known(RULES_FILE, field, "team", (row.pages,), (OWNER, *rules.teams))
@@ -80,8 +81,28 @@ def reference_problems(world: World) -> Iterator[Problem]:
     for level, fog in enumerate(rules.fog):
         yield from within(RULES_FILE, f"fog[{level}].background", fog.background, 1, 99)
         yield from within(RULES_FILE, f"fog[{level}].named", fog.named, 0, 100)
+        yield from within(RULES_FILE, f"fog[{level}].blind", fog.blind, 0, 100)
+        if fog.blind and rules.signs is None:
+            yield RULES_FILE, f"fog[{level}].blind: expected [signs], without which nothing is down"
+    if rules.signs is not None:
+        yield from within(RULES_FILE, "signs.gaps", rules.signs.gaps, 0, 99)
+        yield from within(RULES_FILE, "signs.about", rules.signs.about, 1, 99)
     if not rules.fog:
         yield RULES_FILE, "fog: expected at least one level"
+
+
+def _tier_owners(world: World) -> Iterator[Problem]:
+    """Tiers that one team owns for the most part."""
+    owners = world.rules.owners
+    for tier in world.rules.tiers:
+        where = f"tiers: {tier.name}: "
+        yield from within(RULES_FILE, f"{where}exceptions", tier.exceptions, 0, 100)
+        if tier.owner is not None:
+            yield from known(RULES_FILE, f"{where}owner", "owner", (tier.owner,), owners)
+            if tier.exceptions and len(owners) == 1:
+                yield RULES_FILE, f"{where}exceptions: {tier.owner!r} is the only one of owners"
+        elif tier.exceptions:
+            yield RULES_FILE, f"{where}exceptions: needs an owner, from which they are exceptions"
 
 
 def _drawn(world: World) -> Iterator[Problem]:

@@ -1,10 +1,12 @@
 """Whether what a world's signatures say can be drawn: known tokens, shares that fit 100."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 
 import attrs
 
 from logtriage.errors import UnknownName
+from logtriage.world.channels import NAMES
 from logtriage.world.checking.problem import Problem
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.canonical import RULES_FILE
@@ -39,6 +41,8 @@ def signature_problems(world: World) -> Iterator[Problem]:
         if not all(sort in world.ordinary for sort in row.own):
             return
         yield from _sums(world, row)
+    if world.rules.signs is not None:
+        yield from _unseen(world)
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
         if not kind.signature:
@@ -87,6 +91,9 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
                     f"{token}: names a service that is called: only affected.waiting and "
                     "background can show it"
                 )
+        elif token == NAMES and (row.field, sort) == ("background", LOG) and world.rules.signs:
+            if not any(world.naming_weights):
+                yield f"{token}: no level of fog has lines that name their cause"
         elif token not in known:
             choices = (*known, *naming) if row.dependencies else known
             yield str(UnknownName("token", token, choices))
@@ -119,8 +126,40 @@ def _sums(world: World, row: _Row) -> Iterator[Problem]:
                 yield row.file, f"{field}: {total} of 100 is more than fog[{level}] hides"
 
 
+def _unseen(world: World) -> Iterator[Problem]:
+    """Tokens that no reading shows by mistake: one that did show them would prove them true."""
+    for one in world.rules.distractions:
+        for sort in one.overfull:
+            yield (
+                RULES_FILE,
+                f"distractions: {one.name}: overfull: {sort}: signs that stay are drawn from what "
+                "is listed, and no fog hides what passes 100",
+            )
+    background = world.rules.background
+    for sort, tier in product(world.ordinary, world.tier_names):
+        shares, field = background.get(sort, {}), f"background.{sort}"
+        shown = world.tokens_at(sort, tier)[1:]
+        if any(one.name == tier and one.calls for one in world.rules.tiers):
+            shown += world.naming_tokens(sort)
+        if sort == LOG and any(world.naming_weights):
+            shown += (NAMES,)
+        for token in shown:
+            if not shares.get(token):
+                yield (
+                    RULES_FILE,
+                    f"{field}.{token}: expected at least 1 in a world with [signs], where any "
+                    f"service of tier {tier!r} may show it by mistake",
+                )
+        if _total(world, sort, tier, shares) >= 100:
+            yield (
+                RULES_FILE,
+                f"{field}: {_listed(shares)} leave nothing of 100 to {world.ordinary[sort]!r} at "
+                f"tier {tier!r}; in a world with [signs] it needs at least 1",
+            )
+
+
 def _total(world: World, sort: str, tier: str, shares: Shares) -> int:
-    sensible = {*world.tokens_at(sort, tier), *world.naming_tokens(sort)}
+    sensible = {*world.tokens_at(sort, tier), *world.naming_tokens(sort), NAMES}
     return sum(share for token, share in shares.items() if token in sensible)
 
 

@@ -25,6 +25,7 @@ FOLDERS: Final = ("kinds", "benign", "topics", "topologies")
 #: The keys of the closed forms of figures.
 FORMS: Final = {
     "range": forms.Range,
+    "climb": forms.Climb,
     "scaled_range": forms.ScaledRange,
     "sum_of": forms.SumOf,
     "share_of": forms.ShareOf,
@@ -95,7 +96,7 @@ def _plain_figure(figure: Figure) -> dict[str, Any]:
     form = figure.form
     said: Any
     match form:
-        case forms.Range(low, high) | forms.ShareOf(low, high):
+        case forms.Range(low, high) | forms.Climb(low, high) | forms.ShareOf(low, high):
             said = [low, high]
         case forms.ScaledRange(of, low, high):
             said = {"of": of, "percent": [low, high]}

@@ -28,10 +28,17 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Source(Protocol):
-    """Where the figures of one incident come from; service -1 is the edge."""
+    """Where the figures of one reading come from; service -1 is the edge."""
+
+    @property
+    def level(self) -> "Source":
+        """The source of figures without the jitter of a reading."""
 
     def figure(self, service: int, key: str, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high`` that belongs to a service and a key."""
+
+    def climbing(self, service: int, key: str, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high`` that rises from reading to reading."""
 
     def version(self, service: int, key: str) -> str:
         """A version such as ``3.12.4`` that belongs to a service and a key."""
@@ -49,6 +56,14 @@ class Range:
 
 
 @attrs.frozen
+class Climb:
+    """A whole number in [low, high] that rises from reading to reading."""
+
+    low: int
+    high: int
+
+
+@attrs.frozen
 class LatencyByHeight:
     """Milliseconds: where a band begins, a step for each call below, a jitter below a step."""
 
@@ -57,7 +72,7 @@ class LatencyByHeight:
 
 @attrs.frozen
 class ScaledRange:
-    """Another figure times a percentage in [low, high]."""
+    """The level of another figure times a percentage in [low, high]."""
 
     of: str
     low: int
@@ -84,7 +99,7 @@ class Version:
     """A version such as ``3.12.4`` that belongs to the token, too."""
 
 
-Form = Range | LatencyByHeight | ScaledRange | SumOf | ShareOf | Version
+Form = Range | Climb | LatencyByHeight | ScaledRange | SumOf | ShareOf | Version
 
 
 @attrs.frozen
@@ -105,11 +120,13 @@ def value_of(
     match figure.form:
         case Range() as form:
             return source.figure(service, key, form.low, form.high)
+        case Climb(low, high):
+            return source.climbing(service, key, low, high)
         case LatencyByHeight(band):
             begin, jitter = source.slowest(service, band)
             return begin + source.figure(service, key, 0, jitter)
         case ScaledRange(of, low, high):
-            whole = int(value_of(figures, of, source, service, token))
+            whole = int(value_of(figures, of, source.level, service, token))
             return whole * source.figure(service, key, low, high) // 100
         case SumOf(others):
             return sum(int(value_of(figures, one, source, service, token)) for one in others)

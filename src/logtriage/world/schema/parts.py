@@ -68,11 +68,17 @@ def _sorted(rows: Mapping[str, Phrasings]) -> Mapping[str, Phrasings]:
 
 @attrs.frozen
 class Tier:
-    """A layer of services. ``entry``: users reach it; ``calls``: its services call others."""
+    """A layer of services. ``entry``: users reach it; ``calls``: its services call others.
+
+    ``owner`` owns its services but for ``exceptions`` per cent of them, which the other owners
+    share evenly; without it all owners share them evenly.
+    """
 
     name: str
     entry: bool = False
     calls: bool = False
+    owner: str | None = None
+    exceptions: int = 0
 
 
 @attrs.frozen
@@ -89,11 +95,26 @@ class Fog:
     """A level of fog.
 
     ``background`` is the share of readings that say what any service might, ``named`` how often
-    the root's own lines name their cause.
+    the root's own lines name their cause, ``blind`` how often each of a service's metrics, traces
+    and logs is down.
     """
 
     background: int
     named: int
+    blind: int = 0
+
+
+@attrs.frozen
+class Signs:
+    """Signs that stay: each is drawn once for a condition of a service, and read with error.
+
+    ``gaps`` is the share of the fog in which gauges and traces have no data; the rest of it says
+    what any service might. ``about`` is the share of a service's log lines that are about its
+    loud topic.
+    """
+
+    gaps: int
+    about: int
 
 
 @attrs.frozen
@@ -240,7 +261,10 @@ class Task:
 
 @attrs.frozen
 class Rules:
-    """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services."""
+    """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services.
+
+    Without ``signs`` each reading is drawn anew.
+    """
 
     name: str
     title: str
@@ -261,6 +285,7 @@ class Rules:
     distractions: tuple[Distraction, ...] = ()
     secondary_fault: SecondaryFault | None = None
     drawn_topologies: DrawnTopologies | None = None
+    signs: Signs | None = None
 
 
 # --- files of their own ----------------------------------------------------------------

@@ -242,6 +242,7 @@ def _version(value: object) -> forms.Version:
 
 _FORM_OF: Final[Mapping[str, Callable[[object], forms.Form]]] = {
     "range": lambda value: forms.Range(*_range(value)),
+    "climb": lambda value: forms.Climb(*_range(value)),
     "scaled_range": _scaled,
     "sum_of": lambda value: forms.SumOf(_texts(value, None)),
     "share_of": lambda value: forms.ShareOf(*_range(value)),

@@ -1,0 +1,60 @@
+"""The likelihood of what the edge panel kept: a sum over its rows, by severity and lead."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from logtriage.belief.fixedpoint import NEVER, Longs, log2, log_sums_of
+from logtriage.world.channels import Evidence
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.signs import edge_reading, edge_signs
+from logtriage.world.tables import CALM, RECOVERED
+
+#: Whether errors lead (None: a benign incident), and the panels before and after everything was
+#: fixed.
+Shown = tuple[bool | None, Sequence[Evidence], Sequence[Evidence]]
+
+
+def kept_edges(setting: Setting, shown: Sequence[Shown]) -> Longs:
+    """The logarithms (G, 3) of the likelihoods of panels under each severity.
+
+    Benign incidents look the same whatever the severity.
+    """
+    rows = []
+    for first, before, after in shown:
+        severities = (CALM,) * 3 if first is None else range(3)
+        rows += [kept_row(setting, one, first, before) for one in severities]
+        rows.append(kept_row(setting, RECOVERED, first, after))
+    terms = np.full((max(map(len, rows)), len(rows)), NEVER, np.int64)
+    for number, row in enumerate(rows):
+        terms[: len(row), number] = row
+    sums = log_sums_of(terms).reshape(-1, 4)
+    return sums[:, :3] + sums[:, 3:]
+
+
+def kept_row(
+    setting: Setting, severity: int, errors_first: bool | None, panels: Sequence[Evidence]
+) -> Longs:
+    """The logarithm of the weight of each row that the edge may keep, given the panels (R,)."""
+    total = _prior(setting, severity, errors_first)
+    for panel in panels:
+        early = min(panel.start, setting.severity_from)
+        total = total + _column(setting, severity, errors_first, early, panel.token)
+    return total
+
+
+@lru_cache(maxsize=256)
+def _prior(setting: Setting, severity: int, errors_first: bool | None) -> Longs:
+    _, weights = edge_signs(setting, severity, errors_first)
+    return np.array([log2(weight) - log2(FULL) for weight in weights], np.int64)
+
+
+@lru_cache(maxsize=4096)
+def _column(
+    setting: Setting, severity: int, errors_first: bool | None, start: int, token: str
+) -> Longs:
+    tokens, _ = edge_signs(setting, severity, errors_first)
+    index = setting.world.edge_tokens.index(token)
+    weights = [edge_reading(setting, severity, sign, start)[index] for sign in tokens]
+    return np.array([log2(weight) - log2(FULL) for weight in weights], np.int64)

@@ -1,0 +1,276 @@
+"""The likelihood of readings whose sign stays: pooled, for each condition and while it lasts.
+
+Readings of a sign are independent given the sign alone. Let reading r show the sign with f_r, else
+token t with q_r(t), whatever the condition. The likelihood of a condition that shows sign s with
+P(s) is then, as a multiple of what all conditions share,
+
+    L = 1 - sum of P(s) over the seen s + sum of P(s) * product of (1 + f_r / q_r(s)) over r
+
+where the product goes over the readings that show s. Gaps, and channels that are down, tell
+nothing.
+
+A remedy that changes a condition begins a new pool. *Segments* are the ticks between remedies; a
+run of them, from the first to the last in which a service stays what it is, is one pool. A root
+that keeps silent at first has two: what it shows by then is a healthy service's.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+import attrs
+import numpy as np
+
+from logtriage.belief.fixedpoint import Longs, log2, log2s, log_sums_of
+from logtriage.belief.model import NONE, UNFIXED, Bools, Listed, Reader
+from logtriage.world.channels import DOWN, NOTHING_READ, Channel, Evidence
+from logtriage.world.setting import FULL
+from logtriage.world.signs import blinded, is_root, reading, sign_weights, silent
+from logtriage.world.tables import alphabet, base_of
+
+#: The logarithm of each weight.
+LOGS: Final = log2s(np.arange(FULL + 1))
+_LOG_FULL: Final = log2(FULL)
+
+
+@attrs.frozen
+class Told:
+    """A reading that tells something: ``gain`` is log2(1 + f/q) of its token.
+
+    ``hidden`` says that a root would not show its own sign there.
+    """
+
+    segment: int
+    start: int
+    token: str
+    gain: int
+    hidden: bool
+
+
+@attrs.frozen(eq=False)
+class Pools:
+    """The readings of the services' cells, by service and sort, and what they say of conditions.
+
+    ``down`` says of a service's channels that were asked whether they are down, ``edge`` holds the
+    panels of the edge. ``last`` is the number of the last segment.
+    """
+
+    listed: Listed
+    last: int
+    told: dict[tuple[int, str], list[Told]]
+    down: dict[tuple[int, Channel], bool]
+    edge: Sequence[Evidence]
+    _tables: dict[tuple[int, int], Longs] = attrs.field(factory=dict, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        listed: Listed,
+        breaks: Sequence[int],
+        cells: Sequence[Evidence],
+        edge: Sequence[Evidence],
+    ) -> "Pools":
+        """The pools of the cells of services; ``breaks`` are the ticks of remedies, in order."""
+        told: dict[tuple[int, str], list[Told]] = {}
+        down: dict[tuple[int, Channel], bool] = {}
+        sort_of, readers = listed.model.world.sort_of, listed.readers
+        for one in cells:
+            part = blinded(one.channel)
+            if part is not None:
+                down[one.service, part] = one.token == DOWN
+            if one.token in NOTHING_READ:
+                continue
+            sort = sort_of(one.channel, one.slot)
+            gain, hidden = _gain(readers[one.service], sort, one.start, one.token)
+            segment = bisect_left(breaks, one.start) if breaks else 0
+            told.setdefault((one.service, base_of(sort)), []).append(
+                Told(segment, one.start, one.token, gain, hidden)
+            )
+        return cls(listed, len(breaks), told, down, edge)
+
+    # --- likelihoods -------------------------------------------------------------------
+
+    def table(self, first: int, last: int) -> Longs:
+        """The logarithms (n, C) of the likelihoods of conditions that hold for a run of segments.
+
+        From what was read of each service in segments ``first`` to ``last``.
+        """
+        if (first, last) not in self._tables:
+            self._tables[first, last] = self._table(first, last)
+        return self._tables[first, last]
+
+    def _table(self, first: int, last: int) -> Longs:
+        listed = self.listed
+        rows = list(self._rows(first, last))
+        found = np.zeros((len(listed.readers), listed.widest), np.int64)
+        if not rows:
+            return found
+        most = max(len(row.gains) for row in rows)
+        weights = np.zeros((most, len(rows), listed.widest), np.int64)
+        gains = np.zeros((most, len(rows), 1), np.int64)
+        counts = np.ones((len(rows), listed.widest), np.int64)
+        for number, row in enumerate(rows):
+            reader = listed.readers[row.service]
+            width = len(reader.conditions)
+            for place, (token, gain) in enumerate(row.gains.items()):
+                weights[place, number, :width] = _column(reader, row.sort, token, row.hidden)
+                gains[place, number] = gain
+            if row.roots is not None:
+                counts[number, :width] = _roots(reader) == row.roots
+        logs = LOGS[weights] + gains
+        rest = LOGS[FULL - weights.sum(axis=0)]
+        pooled = log_sums_of(np.concatenate([rest[np.newaxis], logs])) - _LOG_FULL
+        pooled *= counts
+        np.add.at(found, [row.service for row in rows], pooled)
+        return found
+
+    def _rows(self, first: int, last: int) -> Iterator["_Row"]:
+        for (service, sort), readings in self.told.items():
+            early: dict[str, int] = {}
+            late: dict[str, int] = {}
+            for one in readings:
+                if first <= one.segment <= last:
+                    gains = early if one.hidden else late
+                    gains[one.token] = gains.get(one.token, 0) + one.gain
+            if not early:
+                if late:
+                    yield _Row(service, sort, late)
+                continue
+            tokens = dict.fromkeys((*early, *late))
+            every = {token: early.get(token, 0) + late.get(token, 0) for token in tokens}
+            yield _Row(service, sort, every, False)
+            yield _Row(service, sort, early, True, hidden=True)
+            if late:
+                yield _Row(service, sort, late, True)
+
+    def whole(self) -> Longs:
+        """:meth:`table` of conditions that never change."""
+        return self.table(0, self.last)
+
+    def shown(self, aloof: Longs, fixed: Longs) -> Longs:
+        """How likely hypotheses make what the services showed that they reach, as logarithms.
+
+        In the order of ``flat``, each less what ``aloof`` (n,) says of a service out of reach.
+        ``fixed`` (H, K) is the segment with which each fault was fixed, or ``UNFIXED``.
+        """
+        listed = self.listed
+        flat, begins = listed.flat
+        found: Longs = (self.whole() - aloof[:, np.newaxis]).ravel()[flat]
+        changed = (fixed != UNFIXED).any(axis=1)
+        if not changed.any():
+            return found
+        rows = np.flatnonzero(changed)
+        places = np.stack(list(self._places(rows, fixed[rows])))
+        reached = places[0] != NONE
+        total = np.zeros(reached.shape, np.int64)
+        services = np.broadcast_to(np.arange(reached.shape[1]), reached.shape)
+        for first, last in self._runs(places):
+            alike = self._is_run(places, first, last) & reached
+            if alike.any():
+                table = self.table(first, last)
+                total[alike] += table[services[alike], places[first][alike]]
+        lengths = np.diff(begins, append=len(flat))
+        found[np.repeat(changed, lengths)] = (total - aloof)[reached]
+        return found
+
+    def _places(self, rows: Longs, fixed: Longs) -> Iterator[Longs]:
+        """The condition of each service (R, n) in every segment."""
+        for segment in range(self.last + 1):
+            yield self.listed.left(rows, (fixed != UNFIXED) & (fixed < segment))
+
+    def _runs(self, places: Longs) -> Iterator[tuple[int, int]]:
+        """The runs of segments that may be: they end where any condition changes."""
+        moved = [0, *(n for n in range(1, len(places)) if (places[n] != places[n - 1]).any())]
+        for number, first in enumerate(moved):
+            for after in (*moved[number + 1 :], len(places)):
+                yield first, after - 1
+
+    @staticmethod
+    def _is_run(places: Longs, first: int, last: int) -> Bools:
+        """Where a condition holds from segment ``first`` to ``last``, neither before nor after."""
+        alike: Bools = (places[first : last + 1] == places[first]).all(axis=0)
+        if first:
+            alike &= places[first - 1] != places[first]
+        if last + 1 < len(places):
+            alike &= places[last + 1] != places[first]
+        return alike
+
+    def roots(self, service: int) -> Bools:
+        """Which conditions (C,) of a service are faults of its own."""
+        return _roots(self.listed.readers[service])
+
+    # --- the sign itself ---------------------------------------------------------------
+
+    def gains(self, service: int, sort: str, span: "Span") -> dict[str, int]:
+        """What was gained for each token of a sort by the readings of one sign.
+
+        ``span`` says which readings these are.
+        """
+        found: dict[str, int] = {}
+        for one in self.told.get((service, sort), ()):
+            begun = span.begin <= one.start and (span.end is None or one.start <= span.end)
+            if begun and span.hidden in (None, one.hidden):
+                found[one.token] = found.get(one.token, 0) + one.gain
+        return found
+
+
+@attrs.frozen
+class Span:
+    """Which readings of a service and sort show one sign.
+
+    Those that start from tick ``begin`` to ``end`` (None: the last). A root's are either all
+    ``hidden`` or all not; those of any other condition (None) are both.
+    """
+
+    begin: int
+    end: int | None
+    hidden: bool | None
+
+
+@attrs.frozen
+class _Row:
+    """What was gained for each token seen in a pool: of roots, of all others, or of all (None)."""
+
+    service: int
+    sort: str
+    gains: dict[str, int]
+    roots: bool | None = None
+    hidden: bool = False
+
+
+@lru_cache(maxsize=1 << 16)
+def _gain(reader: Reader, sort: str, start: int, token: str) -> tuple[int, bool]:
+    setting, place = reader.setting, reader.place
+    row = reading(setting, sort, place, start)
+    other = row.other[alphabet(setting, sort, place).index(token)]
+    return log2(other + row.sign) - log2(other), silent(setting, sort, start)
+
+
+@lru_cache(maxsize=1 << 16)
+def _column(reader: Reader, sort: str, token: str, hidden: bool) -> Longs:
+    """The weights (C,) of a sign under each condition of the service."""
+    index = alphabet(reader.setting, sort, reader.place).index(token)
+    return np.ascontiguousarray(sign_matrix(reader, sort, hidden=hidden)[:, index])
+
+
+@lru_cache(maxsize=1 << 14)
+def sign_matrix(reader: Reader, sort: str, *, hidden: bool) -> Longs:
+    """The weights (C, A) of all signs of a sort under each condition of a service.
+
+    ``hidden`` as in :func:`~logtriage.world.signs.sign_weights`.
+    """
+    setting, place = reader.setting, reader.place
+    return np.array(
+        [
+            sign_weights(setting, sort, place, condition, hidden=hidden)
+            for condition in reader.conditions
+        ],
+        np.int64,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _roots(reader: Reader) -> Bools:
+    """Which conditions (C,) are faults of the service's own."""
+    return np.array([is_root(reader.setting.world, one) for one in reader.conditions])

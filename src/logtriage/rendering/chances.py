@@ -1,0 +1,198 @@
+"""The signature table in words and figures: what each condition shows, and how often.
+
+Shares and short names of tokens are those of the world.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import groupby
+from typing import Final
+
+from logtriage.actions import SEVERITIES
+from logtriage.topology import Topology
+from logtriage.world.channels import NAMES
+from logtriage.world.model import HEALTHY, LOADED, WAITING, World
+from logtriage.world.schema.forms import Climb, Range, ShareOf, filled
+from logtriage.world.schema.parts import Benign, Kind, Signature
+from logtriage.world.schema.tokens import Gauge
+from logtriage.world.setting import Setting
+from logtriage.world.vocabulary import LOG
+
+#: What a reading says that does not show its sign, and what every condition shows.
+ANY: Final = "ANY"
+#: Signs that are rarer, in per cent, go unsaid.
+LEAST: Final = 4
+#: Of what any service might show, only from where to where the shares go of what is rarer.
+COMMON: Final = 15
+#: Of a line that names its cause.
+_NAMED: Final = "its cause"
+#: The shares of two signs that stand under one letter.
+Pair = tuple[int, int]
+
+
+def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
+    """A row for each condition that a service can have, under headings."""
+    world, rules = setting.world, setting.world.rules
+    yield _legend(setting)
+    for title, kinds in _pages(topology, world):
+        yield title
+        for kind in kinds:
+            lead = "!" if kind.errors_first else ""
+            star = "*" if setting.creeping and not kind.drifts else ""
+            remedies = "/".join(kind.remedies)
+            heading = f"{kind.name}{lead}{star}{_where(kind, world) or ' any'} {remedies}"
+            typical = _typical(world)[kind.errors_first]
+            yield f"{heading}: {_row(world, kind.signature, typical=typical)}"
+    yield "no fault:"
+    unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
+    unharmed |= {one.words: one.signature for one in rules.distractions}
+    unharmed[HEALTHY] = rules.healthy
+    yield from _rows(world, unharmed)
+    yield f"benign ({SEVERITIES[-1]}, ignore):"
+    benign = {f"{one.name}{_where(one, world)}": one.signature for one in world.benign}
+    yield from _rows(world, benign)
+    if rules.common:
+        yield f"all, else: {_row(world, rules.common, least=1)}"
+    yield f"{ANY}: {_row(world, rules.background, least=COMMON)}{_rarer(world)}"
+
+
+def _rarer(world: World) -> str:
+    """From where to where the shares go of the signs that any service might show, unsaid."""
+    rare: dict[str, list[int]] = {"sign": [], "topic": []}
+    for sort, row in world.rules.background.items():
+        shares = (share for token, share in row.items() if token != NAMES and share < COMMON)
+        rare["topic" if sort == LOG else "sign"].extend(shares)
+    return "".join(
+        f", {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)} each other {what}"
+        for what, shares in rare.items()
+        if shares
+    )
+
+
+def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
+    for name, signature in signatures.items():
+        row = _row(world, signature)
+        if row:
+            yield f"{name}: {row}"
+
+
+def _legend(setting: Setting) -> str:
+    world = setting.world
+    pairs = "".join(
+        f" {letter} a/b: {first}, {second}." for letter, (first, second) in world.pairs.items()
+    )
+    rows = [
+        f"{whose} {', '.join(f'{letter} {first}/{second}' for letter, (first, second) in row)}"
+        for whose, shares in zip(("!", "others"), reversed(_typical(world)), strict=True)
+        if (row := shares.items())
+    ]
+    typical = f" Unless said, {'; '.join(rows)}." if rows else ""
+    words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
+    creeping = " *: only minor here." if setting.creeping else ""
+    return (
+        f"RUNBOOK. fault tiers (initials) remedy: % of signs; of log topics, from {LEAST} up, else "
+        f"(or where a tier lacks one) as usual. !: users see errors first.{pairs}{typical}{words} "
+        f"Who waits names sick services, {ANY} any.{creeping}"
+    )
+
+
+def _meant(gauge: Gauge) -> str:
+    """What the words of a gauge mean in figures."""
+    told = []
+    for line in gauge.readings:
+        for token in gauge.tokens:
+            text = line.said_under(token.name, gauge)
+            told.append(f"{token.word} {filled(text, lambda name: _band(gauge, name))}")
+    return f"{gauge.title}: {', '.join(told)}"
+
+
+def _band(gauge: Gauge, name: str) -> str:
+    """From where to where a figure goes, as far as it does not depend on another."""
+    match gauge.figures[name].form:
+        case Range(low, high) | Climb(low, high) | ShareOf(low, high):
+            return f"{low}-{high}"
+        case _:
+            return "…"
+
+
+@lru_cache(maxsize=64)
+def _typical(world: World) -> tuple[Mapping[str, Pair], Mapping[str, Pair]]:
+    """The pairs of signs that most kinds show that lead with latency, and with errors.
+
+    Of a pair that not all of them show there is nothing typical.
+    """
+    found: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
+    for lead in (False, True):
+        kinds = [kind for kind in world.kinds if kind.errors_first == lead]
+        for pair in world.tokens.pairs:
+            shares = [_pair(kind.signature, pair.signs) for kind in kinds]
+            if shares and all(min(one) >= LEAST for one in shares):
+                found[lead][pair.letter] = Counter(shares).most_common(1)[0][0]
+    return found
+
+
+def _pair(signature: Signature, signs: tuple[tuple[str, str], tuple[str, str]]) -> Pair:
+    first, second = (signature.get(sort, {}).get(token, 0) for sort, token in signs)
+    return first, second
+
+
+def _pages(topology: Topology, world: World) -> Iterator[tuple[str, list[Kind]]]:
+    """Classes of faults and whom to page for them, with their kinds."""
+    groups: dict[tuple[str, str | None], list[Kind]] = {}
+    for kind in world.kinds:
+        place = kind.fault_class, world.pages(kind.name, topology)
+        groups.setdefault(place, []).append(kind)
+    for (name, team), kinds in groups.items():
+        yield f"{name} (page {team or 'the owner'}):", kinds
+
+
+def _where(row: Kind | Benign, world: World) -> str:
+    """The initials of the tiers where something can be, after a blank; nothing for all."""
+    everywhere = len(row.tiers) == len(world.tier_names)
+    return "" if everywhere else f" {''.join(tier[0] for tier in row.tiers)}"
+
+
+def _row(
+    world: World,
+    signature: Signature,
+    *,
+    least: int = LEAST,
+    typical: Mapping[str, Pair] | None = None,
+) -> str:
+    """The signs of a row by their shares, then the log topics.
+
+    Rarer ones than ``least`` go unsaid, and pairs that are ``typical``.
+    """
+    shown: list[tuple[int, str]] = []
+    topics: list[tuple[int, str]] = []
+    for sort in world.tokens.runbook_order:
+        rows = topics if sort == LOG else shown
+        for token, share in signature.get(sort, {}).items():
+            if share >= least:
+                rows.append((share, _word(world, sort, token)))
+    for pair in world.tokens.pairs:
+        shares = _pair(signature, pair.signs)
+        if min(shares) < least:
+            continue
+        words = [_word(world, *sign) for sign in pair.signs]
+        shown = [sign for sign in shown if sign[1] not in words]
+        if (typical or {}).get(pair.letter) != shares:
+            shown.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}"))
+    columns = [_grouped(shown), _grouped(topics)] if topics else [_grouped(shown)]
+    return "; ".join(", ".join(one) for one in columns).strip()
+
+
+def _grouped(signs: list[tuple[int, str]]) -> Iterator[str]:
+    """Signs of one share under one figure, the likeliest first; pairs have theirs."""
+    ordered = sorted(signs, key=lambda one: -one[0])
+    for share, rows in groupby(ordered, key=lambda one: one[0]):
+        words = [word for _, word in rows]
+        yield from (word for word in words if "/" in word)
+        plain = [word for word in words if "/" not in word]
+        if plain:
+            yield f"{share} {', '.join(plain)}"
+
+
+def _word(world: World, sort: str, token: str) -> str:
+    return _NAMED if token == NAMES else world.words[sort][token].removeprefix("~")

@@ -1,0 +1,233 @@
+"""What the system prompt says of a world whose signs stay: all that a player needs to know.
+
+Every figure comes from the task's setting, its world and the rubric.
+"""
+
+from collections.abc import Iterator
+
+from logtriage.actions import SEVERITIES
+from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.grading import TRIAGE_3, priced, triage
+from logtriage.rendering.briefing import services_of
+from logtriage.rendering.chances import ANY, runbook
+from logtriage.topology import Topology
+from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES
+from logtriage.world.figures import NO_DATA
+from logtriage.world.model import LOADED, WAITING, World
+from logtriage.world.schema.parts import Edge
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.tables import UNMOVED_OF
+
+
+def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) -> Iterator[str]:
+    """The lines between the opening and the actions."""
+    yield services_of(topology, setting.world)
+    yield _incident(setting)
+    yield _signs(setting)
+    yield _screens(setting)
+    yield _edge(setting)
+    yield _directory(topology, setting.world)
+    if rubric == TRIAGE_3.id:
+        yield _grade(horizon, setting)
+        yield _hand_over(horizon, setting)
+    yield from runbook(topology, setting)
+
+
+def percent(share: float, whole: float = 100) -> str:
+    """A share of a whole in per cent, to three digits."""
+    return f"{100 * share / whole:.3g}%"
+
+
+# --- what happens --------------------------------------------------------------------------
+
+
+# --- what happens --------------------------------------------------------------------------
+
+
+def _incident(setting: Setting) -> str:
+    world, counts = setting.world, setting.counts
+    where = "any service that others call" if setting.called_only else "any service"
+    faults, whose = f"one fault at {where}", "its"
+    if setting.several:
+        shares = ", ".join(percent(one, sum(counts)) for one in counts)
+        faults, whose = f"1 to {len(counts)} faults ({shares}) at different services", "each"
+    classes = ", ".join(f"{row.name} {row.weight}" for row in world.rules.classes)
+    pouring = " or ".join(kind.name for kind in world.kinds if kind.pours_load)
+    loaded = f" and, under {pouring}, all it calls is {LOADED}" if pouring else ""
+    return (
+        f"INCIDENT. {percent(1000 - setting.benign, 1000)} have {faults}, {whose} class {classes}% "
+        "(of those at its tier), any kind. Direct or not, callers are "
+        f"{WAITING}{loaded}. {_overlap(setting)}{_benign(setting)}{_elsewhere(world)}"
+    )
+
+
+def _overlap(setting: Setting) -> str:
+    """What holds where there may be several faults."""
+    if not setting.several:
+        return ""
+    second, told = setting.world.rules.secondary_fault, ""
+    if second is not None:
+        sick = " or ".join(second.tiers)
+        told = (
+            f"A sick {sick} may {second.words} ({1 + second.weight} x chance), which shows "
+            f"{second.kind}, a fault, once the {sick} is well. "
+        )
+    return f"A service shows its fault, else {LOADED}, else {WAITING}. {told}"
+
+
+def _benign(setting: Setting) -> str:
+    if not setting.benign:
+        return ""
+    return f"{percent(setting.benign, 1000)} are benign: any service looks ill, nobody waits. "
+
+
+def _elsewhere(world: World) -> str:
+    rules = world.rules
+    shares = [f"{percent(one.share, 1000)} {one.words}" for one in rules.distractions]
+    if rules.minor_faults:
+        entry = "".join(f"not {tier}; " for tier in world.tier_names if tier in world.entry_tiers)
+        minor = f"a minor fault ({entry}signs of any kind, nobody waits)"
+        shares.append(f"{percent(rules.minor_faults, 1000)} {minor}")
+    return f"Else: {', '.join(shares)}." if shares else ""
+
+
+# --- what is shown -------------------------------------------------------------------------
+
+
+def _signs(setting: Setting) -> str:
+    signs = setting.world.rules.signs
+    assert signs is not None  # or the world had no rulebook
+    fog = setting.fog_weight / FULL
+    clear, gaps = 1 - fog, fog * signs.gaps / 100
+    grows = (
+        f" Before tick {setting.grows_for} less: half as often at tick 0, then ever more."
+        if setting.grows_for
+        else ""
+    )
+    blind = (
+        f" {percent(setting.blind_weight, FULL)} of metrics, traces, requested logs of a service "
+        "are not collected."
+        if setting.blind_weight
+        else ""
+    )
+    named = (
+        f" {percent(setting.naming_weight, FULL)} of a root's topics name its cause."
+        if setting.naming_weight
+        else ""
+    )
+    return (
+        "SIGNS. Of each sort (alert, change, each gauge, slowest requests, errors, loud topic) a "
+        "service has one sign, drawn by the RUNBOOK and kept until a fix changes what it "
+        f"is or for whom it waits. A reading shows it in {percent(clear, 1)}, a log line in "
+        f"{percent(clear * signs.about / 100, 1)}; metrics and traces have {NO_DATA} in "
+        f"{percent(gaps, 1)}; else what {ANY} service might.{grows}{named}{blind}"
+    )
+
+
+def _screens(setting: Setting) -> str:
+    judged = ", ".join(map(str, setting.alert_ticks))
+    silent = (
+        f" Before tick {setting.root_silent} ALERTS and LOGS show faults as healthy services: "
+        "noise."
+        if setting.root_silent
+        else ""
+    )
+    return (
+        f"SCREENS. Metrics, traces: last {SERIES} readings, of ticks 0, {EPOCH}, {2 * EPOCH}, …; "
+        f"ALERTS: judged at ticks {judged}; both also after a remedy.{silent} Requested logs: "
+        f"{LINES} new lines; all: 1 a service. LOGS: of random services, "
+        f"{percent(setting.noise, 1000)} noise. NOTE, {NOTE_DELAY} ticks after the first page: of "
+        f"an owner in {percent(FULL - setting.fog_weight, FULL)} a line on a topic of the fault, "
+        "else nothing."
+    )
+
+
+def _edge(setting: Setting) -> str:
+    world = setting.world
+    edge, (usual, slight, *worse) = world.rules.edge, world.rules.edge.bands
+    slight_p99 = slight.p99
+    assert slight_p99 is not None  # only the first band has none
+    named = ", ".join(band.name for band in reversed(worse))
+    errors, both, p99 = (percent(one, sum(edge.leads)) for one in edge.leads)
+    severities = ", ".join(
+        f"{name} {percent(one, sum(setting.severities))}"
+        for name, one in zip(SEVERITIES, setting.severities, strict=True)
+    )
+    rule = ", ".join(
+        f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
+        for row in world.rules.severity_rule
+    )
+    early = ""
+    if setting.severity_from:
+        milder = percent((100 - edge.early_calm) * edge.early_milder / 100)
+        early = (
+            f" Before tick {setting.severity_from}: benign's in {edge.early_calm}%, a class "
+            f"milder in {milder}."
+        )
+    return (
+        f"EDGE keeps one picture of severity ({severities}). {usual.name.capitalize()}: errors "
+        f"{_span(usual.errors)}, p99 as beside; {slight.name}: {_span(slight.errors)}, "
+        f"{slight_p99[0]}-{slight_p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
+        f"p99 alone {p99} (no !: reversed), the other {usual.name} or {slight.name}; "
+        f"{SEVERITIES[-1]}: {usual.name} {percent(edge.unmoved, UNMOVED_OF)}, else the same in "
+        f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY: {rule}, else "
+        f"{SEVERITIES[-1]}; may come late."
+    )
+
+
+def _calm(edge: Edge) -> str:
+    """How often nothing moves in a benign incident."""
+    usual = edge.bands[0].name
+    still = sum(row.weight for row in edge.calm if (row.errors, row.p99) == (usual, usual))
+    whole = sum(row.weight for row in edge.calm)
+    rest = "" if still == whole else f", else {edge.bands[1].name}"
+    return percent(still, whole) + rest
+
+
+def _span(errors: tuple[int, int]) -> str:
+    return f"{errors[0] / 100:g}-{errors[1] / 100:g}%"
+
+
+def _directory(topology: Topology, world: World) -> str:
+    """Who owns what, as far as that is known before a screen."""
+    owners = world.owning_teams(topology)
+    told = []
+    for tier in world.rules.tiers:
+        weights = world.owner_weights(topology, tier.name)
+        if tier.owner in owners and len(set(weights)) > 1:
+            share = percent(weights[owners.index(tier.owner)], sum(weights))
+            told.append(f"{tier.name} {tier.owner} {share}")
+    rest = f"{', '.join(told)}; else another" if told else ", ".join(owners)
+    return f"DIRECTORY, by chance: {rest}."
+
+
+# --- what it is worth ----------------------------------------------------------------------
+
+
+def _grade(horizon: int, setting: Setting) -> str:
+    weights = {row.name: f"{row.weight:.2f}" for row in TRIAGE_3.criteria}
+    benign = {row.name: f"{row.weight:.2f}" for row in TRIAGE_3.benign}
+    of_k = " (shares of k faults)" if setting.several else ""
+    first = "first k declared" if setting.several else "first declared"
+    return (
+        f"GRADE{of_k}: severity {weights['severity']} (one class off: a quarter), root cause "
+        f"{weights['root_cause']} ({first}; 0 after the fix), right page {weights['escalation']}, "
+        f"remedy {weights['remediation']} (-{triage.WRONG_REMEDY_COST:.0%} a wrong one), resolve "
+        f"once fixed {weights['closure']} (full by action {setting.par}, 0 at {horizon}). "
+        f"A fix before its page leaves x "
+        f"{priced.UNAPPROVED_FIX:g} of all, a wrong remedy before a right page x "
+        f"{priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
+        f"{priced.UNESCALATED:g}. Wrong page or ignoring a fault: 0, the end. Benign: severity "
+        f"{benign['severity']}, ignore {benign['dismissal']} (0 if you blamed a service), by "
+        f"action {setting.par_benign} {benign['closure']}."
+    )
+
+
+def _hand_over(horizon: int, setting: Setting) -> str:
+    prices = ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER)
+    prompt = priced.HAND_OVER_PROMPT
+    return (
+        f"hand_over ends it, worth {1 - prompt:g} c + {prompt:g} c (full by action {setting.par}, "
+        f"0 at {horizon}) before any page or remedy, later as resolve. c, on each screen, is "
+        f"{prices}, by chance. Hand over if you expect less."
+    )

@@ -1,0 +1,88 @@
+"""Who owns what: mostly the team of the tier, with exceptions, whatever is the matter."""
+
+from collections import Counter
+from pathlib import Path
+
+import attrs
+import pytest
+
+from logtriage import incident_ids, make_incident, system_prompt
+from logtriage.errors import WorldError
+from logtriage.world.loading import load_world
+from tests.worlds.folders import copy_of, edit
+
+ONCALL = load_world("oncall")
+SECOND = load_world("second")
+
+
+def counts(task: str, count: int) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    for one in incident_ids(task, "val", count):
+        incident = make_incident(one)
+        for service, owner in zip(incident.topology.services, incident.directory, strict=True):
+            found.setdefault(service.tier, Counter())[owner] += 1
+    return found
+
+
+def test_most_services_of_a_tier_are_those_of_one_team_and_the_rest_is_even() -> None:
+    found = counts("single_crash-v3", 1500)
+    for tier in ONCALL.rules.tiers:
+        assert tier.owner is not None
+        row = found[tier.name]
+        for team in ONCALL.rules.owners:
+            share = 1 - tier.exceptions / 100 if team == tier.owner else tier.exceptions / 200
+            assert abs(row[team] / row.total() - share) < 0.04
+
+
+def test_the_owners_of_the_second_world_stay_even() -> None:
+    for row in counts("single_crash-v2", 1500).values():
+        assert all(abs(row[team] / row.total() - 1 / 3) < 0.04 for team in SECOND.rules.owners)
+
+
+def test_the_owner_of_the_root_is_no_exception() -> None:
+    """Owners are drawn whatever the truth: at the root they are as elsewhere."""
+    at_root, every = Counter[bool](), Counter[bool]()
+    tiers = ONCALL.tiers
+    for one in incident_ids("cascading_failure-v3", "val", 1500):
+        incident = make_incident(one)
+        for service, owner in zip(incident.topology.services, incident.directory, strict=True):
+            usual = tiers[service.tier].owner == owner
+            every[usual] += 1
+            at_root[usual] += service.name in incident.truth.root_causes
+    assert abs(at_root[True] / at_root.total() - every[True] / every.total()) < 0.04
+
+
+def test_the_prompt_says_the_shares() -> None:
+    prompt = system_prompt(make_incident("single_crash-v3/val/0"))
+    for tier in ONCALL.rules.tiers:
+        assert f"{tier.name} {tier.owner} {100 - tier.exceptions}%" in prompt
+    even = system_prompt(make_incident("tiny:outage/val/0"))
+    assert "DIRECTORY, by chance: web-team, data-team." in even
+
+
+def test_on_a_topology_with_other_teams_owners_are_even() -> None:
+    topology = make_incident("single_crash-v3/val/0").topology
+    teams = (*(one for one in topology.teams if one != "dba-team"), "blue")
+    services = tuple(
+        attrs.evolve(one, owner="blue" if one.owner == "dba-team" else one.owner)
+        for one in topology.services
+    )
+    strange = attrs.evolve(topology, teams=teams, services=services)
+    owners = ONCALL.owning_teams(strange)
+    assert "dba-team" not in owners
+    assert ONCALL.owner_weights(strange, "datastore") == (1,) * len(owners)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('owner = "dba-team", exceptions', 'owner = "sre-team", exceptions', "unknown owner 'sre-"),
+        ("exceptions = 30 },", "exceptions = 130 },", "tiers: edge: exceptions: expected 0 to 100"),
+        (', owner = "dba-team", exceptions', ", exceptions", "datastore: exceptions: needs an own"),
+    ],
+)
+def test_a_wrong_owner_of_a_tier_is_refused(tmp_path: Path, old: str, new: str, what: str) -> None:
+    folder = copy_of("oncall", tmp_path)
+    edit(folder / "world.toml", old, new)
+    with pytest.raises(WorldError, match=what):
+        load_world(folder)

@@ -1,0 +1,52 @@
+"""The sentence that says what decided a score."""
+
+import attrs
+import pytest
+
+import logtriage as lt
+from logtriage.actions import HandOver, Ignore, Resolve
+from logtriage.grading import unscored
+from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
+
+INCIDENT = real_incident()
+
+
+def test_a_gate_decides_alone() -> None:
+    graded = lt.grade(played(INCIDENT, RIGHT_CAUSE, Ignore()))
+    assert graded.verdict == f"Ignored incident: {graded.gate_reason}. Score 0."
+
+
+@pytest.mark.parametrize("left_out", ["severity", "root_cause"])
+def test_the_criterion_that_lost_most_decides(left_out: str) -> None:
+    severity = lt.ClassifySeverity(INCIDENT.truth.severity)
+    acts = {"severity": severity, "root_cause": RIGHT_CAUSE}
+    del acts[left_out]
+    graded = lt.grade(played(INCIDENT, *acts.values(), RIGHT_PAGE, FIX, Resolve()))
+    missed = graded.criterion(left_out)
+    name = left_out.replace("_", " ").capitalize()
+    told = f"{name} cost {missed.weight:.2f}: {missed.reason}. Score {graded.score:.2f}."
+    assert graded.verdict == told
+
+
+def test_a_discount_decides_where_it_takes_most() -> None:
+    severity = lt.ClassifySeverity(INCIDENT.truth.severity)
+    graded = lt.grade(played(INCIDENT, severity, RIGHT_CAUSE, FIX, Resolve()))
+    (discount, *_) = graded.discounts
+    assert graded.verdict.startswith(f"{discount.name.replace('_', ' ').capitalize()} cost ")
+    assert discount.reason in graded.verdict
+
+
+def test_a_hand_over_decides_alone() -> None:
+    priced = attrs.evolve(INCIDENT, rubric="logtriage/3", price_of_hand_over=0.7)
+    graded = lt.grade(played(priced, WAIT, HandOver()))
+    assert graded.verdict.startswith("Handed over in 2 ticks, at a price of 0.7")
+
+
+def test_nothing_is_made_up_for_a_perfect_episode() -> None:
+    severity = lt.ClassifySeverity(INCIDENT.truth.severity)
+    graded = lt.grade(played(INCIDENT, severity, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()))
+    assert graded.verdict == "Nothing went wrong in 5 ticks. Score 1.00."
+
+
+def test_an_unscored_episode_says_why() -> None:
+    assert unscored(INCIDENT, "no answer").verdict == "Not scored: no answer."

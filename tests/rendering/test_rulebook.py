@@ -1,0 +1,264 @@
+"""The rules of worlds whose signs stay: every sentence follows the tables."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from logtriage import (
+    Action,
+    Escalate,
+    IdentifyRootCause,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    initial_state,
+    make_incident,
+    observe,
+    system_prompt,
+    transition,
+)
+from logtriage import render_observation as rendered
+from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.grading import TRIAGE_3, priced
+from logtriage.rendering import Reply
+from logtriage.rendering.chances import COMMON, LEAST
+from logtriage.tasks import ONCALL_TASKS, TaskSpec, get_task
+from logtriage.world.loading import load_world
+from logtriage.world.model import LOADED, WAITING, World
+from logtriage.world.schema.parts import Signature
+from logtriage.world.setting import FULL
+from tests.rendering.reader import Rules, sort_of
+from tests.worlds.folders import copy_of, edit
+
+WORLDS = ("oncall", "tiny")
+TASKS = tuple(get_task(name) for name in ONCALL_TASKS)
+every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+#: Characters of the rules: the prompt without its opening, services and how to answer.
+LIMIT, SEVERAL_MORE = 6_000, 150
+NOT_RULES = ("You are", "SERVICES", "ANSWER", "You see", "ACTIONS", "Also, graded")
+
+
+def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
+    return system_prompt(make_incident(f"{task.id}/val/0"), reply)
+
+
+def rules_of(prompt: str) -> str:
+    return "\n".join(one for one in prompt.splitlines() if not one.startswith(NOT_RULES))
+
+
+@every_task
+def test_the_rules_are_short(task: TaskSpec) -> None:
+    for reply in get_args(Reply):
+        rules = rules_of(prompt_of(task, reply))
+        assert len(rules) <= LIMIT + (SEVERAL_MORE if task.several else 0)
+
+
+# --- what a player would have to guess -----------------------------------------------------
+
+
+@every_task
+def test_everything_that_a_player_had_to_guess_is_said(task: TaskSpec) -> None:
+    setting, prompt = task.setting, prompt_of(task)
+    assert setting is not None
+    world, fog = setting.world, setting.world.rules.fog[setting.fog]
+    signs = world.rules.signs
+    assert signs is not None
+    clear = 100 - fog.background
+    for said in (
+        f"{setting.benign / 10:g}% are benign",
+        "class " + ", ".join(f"{one.name} {one.weight}" for one in world.rules.classes),
+        *(f"{one.share / 10:g}% {one.words}" for one in world.rules.distractions),
+        f"{world.rules.minor_faults / 10:g}% a minor fault",
+        "kept until a fix changes what it is or for whom it waits",
+        f"A reading shows it in {clear}%, a log line in {clear * signs.about / 100:.3g}%",
+        f"no data in {setting.fog_weight * signs.gaps / FULL:.3g}%",
+        "last 3 readings, of ticks 0, 3, 6, …",
+        f"judged at ticks {', '.join(map(str, setting.alert_ticks))}; both also after a remedy",
+        "3 new lines; all: 1 a service",
+        f"{setting.noise / 10:g}% noise",
+        f"2 ticks after the first page: of an owner in {clear}% a line on a topic of the fault",
+        "Usual: errors 0.04-0.18%, p99 as beside; slight: 0.35-0.8%, 250-620 ms",
+        "may come late",
+        f"full by action {setting.par}, 0 at {task.horizon}",
+        f"by action {setting.par_benign} 0.10",
+        "idle 2-9%, hot 88-99%",
+        "busy 19-27 of 32, full 31-32 of 32",
+    ):
+        assert said in prompt
+    for said, holds in (
+        (f"{fog.blind}% of metrics, traces, requested logs of a service are not", fog.blind > 0),
+        (f"{fog.named}% of a root's topics name its cause", fog.named > 0),
+        (f"Before tick {setting.root_silent} ALERTS and LOGS show faults", setting.root_silent > 0),
+        (f"Before tick {setting.grows_for} less", setting.grows_for > 0),
+        (f"Before tick {setting.severity_from}: benign's in 20%", setting.severity_from > 0),
+        ("any service that others call", setting.called_only),
+        ("*: only minor here", setting.creeping),
+        ("A service shows its fault, else loaded, else waiting", task.several),
+    ):
+        assert (said in prompt) is holds, said
+
+
+def test_the_grade_is_that_of_the_rubric() -> None:
+    grade, hand_over = (
+        next(one for one in prompt_of(TASKS[0]).splitlines() if one.startswith(word))
+        for word in ("GRADE", "hand_over")
+    )
+    weights = {row.name: f"{row.weight:.2f}" for row in (*TRIAGE_3.criteria, *TRIAGE_3.benign)}
+    for name, word in (
+        ("root_cause", "root cause"),
+        ("escalation", "right page"),
+        ("remediation", "remedy"),
+        ("dismissal", "ignore"),
+    ):
+        assert f"{word} {weights[name]}" in grade
+    assert f"leaves x {priced.UNAPPROVED_FIX:g} of all" in grade
+    assert f"a wrong remedy before a right page x {priced.UNAPPROVED_REMEDY:g}" in grade
+    assert f"Nobody paged for a fault: x {priced.UNESCALATED:g}" in grade
+    assert "Wrong page or ignoring a fault: 0, the end" in grade
+    assert ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER) in hand_over
+    assert f"{priced.HAND_OVER_PROMPT:g} c" in hand_over
+    assert "before any page or remedy" in hand_over
+
+
+def test_the_rules_of_the_second_world_are_those_that_they_were() -> None:
+    prompt = prompt_of(get_task("cascading_failure-v2"))
+    assert "price of silence" in prompt
+    assert "hand_over" not in prompt
+
+
+# --- the runbook, from the tables ----------------------------------------------------------
+
+
+def signatures(world: World) -> dict[str, Signature]:
+    """The conditions that have a row, by what the row is called."""
+    rules = world.rules
+    return {
+        **{kind.name: kind.signature for kind in world.kinds},
+        WAITING: rules.affected.waiting,
+        LOADED: rules.affected.loaded,
+        **{one.words: one.signature for one in rules.distractions},
+        **{one.name: one.signature for one in world.benign},
+        "ANY": rules.background,
+    }
+
+
+def task_of(world: World) -> TaskSpec:
+    return TASKS[0] if world.name == "oncall" else get_task(f"{world.name}:outage")
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_row_says_the_share_of_every_sign(name: str) -> None:
+    world = load_world(name)
+    rules = Rules(prompt_of(task_of(world)))
+    for condition, signature in signatures(world).items():
+        least = COMMON if condition == "ANY" else LEAST
+        for sort, shares in signature.items():
+            for token, share in shares.items():
+                word = world.words[sort].get(token, "")
+                if share < least or not word:
+                    continue
+                assert rules.rows[condition][sort_of(word)][word] == share / 100, (condition, word)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_row_says_nothing_that_is_not_in_the_table(name: str) -> None:
+    world = load_world(name)
+    rules = Rules(prompt_of(task_of(world)))
+    words = {
+        word: (sort, token) for sort, row in world.words.items() for token, word in row.items()
+    }
+    for condition, signature in signatures(world).items():
+        if condition == "ANY":
+            continue
+        every = {
+            **signature,
+            "change": {**world.rules.common["change"], **signature.get("change", {})},
+        }
+        for row in rules.rows[condition].values():
+            for word, share in row.items():
+                sort, token = words[word]
+                assert every[sort][token] == round(100 * share)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("kinds/bad_deploy.toml", "exceptions = 38", "exceptions = 37", "37 exception"),
+        ("kinds/bad_deploy.toml", "errors = 60", "errors = 50", "E 50/72"),
+        ("world.toml", "latency = 44", "latency = 43", "L 43/8"),
+        ("world.toml", "share = 70", "share = 60", "6% memory"),
+        ("world.toml", "minor_faults = 120", "minor_faults = 110", "11% a minor fault"),
+        ("world.toml", "gaps = 67", "gaps = 50", "no data in 14%"),
+        ("world.toml", "about = 60", "about = 50", "a log line in 36%"),
+        ("world.toml", "background = 28", "background = 30", "A reading shows it in 70%"),
+        ("world.toml", "leads = [8, 5, 3]", "leads = [6, 5, 5]", "errors alone 37.5%"),
+        ("world.toml", "unmoved = 2", "unmoved = 4", "P3: usual 25%"),
+        ("world.toml", "errors = [35, 80]", "errors = [35, 70]", "slight: 0.35-0.7%"),
+        ("world.toml", "exceptions = 30", "exceptions = 20", "edge platform-team 80%"),
+        ("world.toml", "weight = 34", "weight = 33", ""),
+        ("tokens.toml", "range = [88, 99]", "range = [90, 99]", "hot 90-99%"),
+        ("tokens.toml", 'word = "hot"', 'word = "busy CPU"', "72 load, 60 full"),
+    ],
+)
+def test_the_rules_follow_the_tables(
+    tmp_path: Path, file: str, old: str, new: str, said: str
+) -> None:
+    folder = copy_of("oncall", tmp_path)
+    if "weight = 34" in old:
+        edit(folder / file, 'name = "data", weight = 26', 'name = "data", weight = 27')
+        said = "code 33, data 27"
+    edit(folder / file, old, new)
+    task = get_task("single_crash", load_world(folder))
+    prompt = system_prompt(make_incident("single_crash/val/0", world=load_world(folder)))
+    assert said in prompt
+    assert said not in prompt_of(TASKS[0]) or said == "72 load, 60 full"
+    assert task.id.startswith("own:")
+
+
+# --- screens -------------------------------------------------------------------------------
+
+
+def test_a_screen_ends_with_what_can_be_asked_and_what_it_costs() -> None:
+    state = initial_state(make_incident("single_crash-v3/val/0"))
+    for _ in range(3):
+        last = rendered(observe(state)).splitlines()[-1]
+        left = state.incident.horizon - state.tick
+        assert last == (
+            f"ASK (a tick each, {left} ticks left): request_more_logs <service>|all, "
+            "request_metrics <service>, request_traces <service>"
+        )
+        state = transition(state, IdentifyRootCause("user-db"))
+
+
+def test_a_wrong_page_says_that_it_was_wrong_and_whose_incident_it_was_not() -> None:
+    incident = make_incident("single_crash-v3/val/0")
+    wrong = next(one for one in incident.topology.teams if one not in incident.truth.teams)
+    screen = rendered(observe(transition(initial_state(incident), Escalate(wrong))))
+    verdict = f"a wrong page, this is not {wrong}'s incident"
+    assert f"LAST: escalate {wrong}: {verdict}" in screen
+    assert f"CLOSED: misrouted: {verdict}" in screen
+    assert "ASK" not in screen
+    others = {*incident.topology.teams} - {wrong}
+    assert not any(f"{one}'s incident" in screen for one in others)
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        (RequestMetrics, "METRICS {}: not collected in this incident"),
+        (RequestTraces, "TRACES {}: not collected in this incident"),
+        (RequestMoreLogs, "not collected in this incident: {}"),
+    ],
+)
+def test_what_is_down_is_said_once_asked(kind: Callable[[str], Action], line: str) -> None:
+    down, asked = 0, 0
+    for index in range(20):
+        state = initial_state(make_incident(f"single_crash-v3-fog3/val/{index}"))
+        assert "not collected" not in rendered(observe(state))
+        for name in state.incident.topology.names:
+            screen = rendered(observe(transition(state, kind(name))))
+            asked += 1
+            down += line.format(name) in screen.splitlines()
+    assert 0.1 < down / asked < 0.3  # 20 of 100
