@@ -101,19 +101,15 @@ def test_signs_that_make_no_sense_at_a_tier_tell_nothing_there(own: Path) -> Non
 
 
 def test_faults_that_nobody_would_notice_are_named(own: Path) -> None:
+    assert checked(load_world(own))["unseen"].verdict is Verdict.PASSED
+    edit(own / "kinds/bad_release.toml", "errors = 60", "errors = 2")
     found = checked(load_world(own))["unseen"]
-    assert found.verdict is Verdict.FAILED  # three services with one reading of the edge in three
+    assert found.verdict is Verdict.FAILED
+    # Nobody calls it who could be seen waiting.
     assert max(found.evidence["unseen"], key=found.evidence["unseen"].get) == (
         "bad_release at web in own:outage"
     )
-    for kind in ("bad_release", "heavy_query", "overload"):
-        file = own / f"kinds/{kind}.toml"
-        old = "errors = 60 }" if kind == "bad_release" else "latency = 60 }"
-        edit(file, old, old.replace("60", "100"))
-    edit(own / "world.toml", "unmoved = 4", "unmoved = 0")
-    edit(own / "world.toml", "errors = 10, latency = 10 }\nchange",
-         "errors = 50, latency = 50 }\nchange")  # fmt: skip
-    assert checked(load_world(own))["unseen"].verdict is Verdict.PASSED
+    assert all(chance > found.evidence["threshold"] for chance in found.evidence["unseen"].values())
 
 
 def test_a_long_prompt_is_counted(own: Path) -> None:

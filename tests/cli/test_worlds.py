@@ -31,7 +31,7 @@ def test_show_takes_a_folder_a_name_or_an_id(folder: Path) -> None:
 def test_a_world_that_is_not_there_is_named(folder: Path) -> None:
     told = logtriage("show", "outage/test/3", "--world", "nosuch")
     assert told.exit_code == 2
-    assert "unknown world 'nosuch'; known: second, tiny; LOGTRIAGE_WORLDS" in told.stderr
+    assert "unknown world 'nosuch'; known: oncall, second, tiny; LOGTRIAGE_WORLDS" in told.stderr
     assert folder.is_dir()
 
 
@@ -157,6 +157,8 @@ def test_worlds_are_compared_field_by_field(folder: Path) -> None:
 
 
 def test_a_check_has_exit_codes(folder: Path) -> None:
+    assert logtriage("world", "check", folder, "--quick").exit_code == 0
+    edit(folder / "kinds/bad_release.toml", "errors = 60", "errors = 2")
     found = logtriage("world", "check", folder, "--quick", "--json")
     failed = [one["check"] for one in lines(found) if one["verdict"] == "failed"]
     assert (found.exit_code, failed) == (1, ["unseen"])

@@ -28,6 +28,7 @@ class Thresholds:
         leak: family-wise error rate of the test for leaks.
         no_signal: the largest share of groups without any variance, for the noisy expert.
         unseen: the most often that a fault may show neither at the edge nor in an alert.
+        unseen_sign: the same where signs stay, and so a fault is overlooked for good.
         bar: the most by which the confidence from which a page pays may stray from the
             price of silence.
         probing: the most that plans which mix pages and remedies may gain, on average, over
@@ -40,9 +41,9 @@ class Thresholds:
         talking: the least share of what observers earn who share all that they see, that those
             must earn who tell it one another in words.
         prompt: the most characters that a world's system prompt may have.
-        price_ignored: the least net value that an observer loses who ignores the price of a
-            hand-over, for that price to bind.
-        price_fixed: the same of one who hands over below one bar of doubt, whatever the price.
+        ignoring: the least of net value that never handing over must lose, for the price of a
+            hand-over to bind.
+        fixed_bar: the same of handing over below the best fixed bar, whatever the price.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -56,15 +57,16 @@ class Thresholds:
     leak: float = 0.01
     no_signal: float = 0.50
     unseen: float = 1e-4
+    unseen_sign: float = 0.05
     bar: float = 0.05
     probing: float = 0.02
     probed_paged: float = 0.10
     probed_unpaged: float = 0.20
     teamwork: float = 0.30
     talking: float = 0.90
-    prompt: int = 6_000
-    price_ignored: float = 0.06
-    price_fixed: float = 0.03
+    prompt: int = 8_000
+    ignoring: float = 0.06
+    fixed_bar: float = 0.03
     tolerance: float = 1e-9
 
 

@@ -8,7 +8,7 @@ import attrs
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import FULL, WORLD, Sizes, Thresholds
 from logtriage.audit.subject import Subject, subject_of
-from logtriage.audit.symptoms import chances
+from logtriage.audit.symptoms import chances, most_unseen
 from logtriage.audit.worlds.confusions import Confusions, confusions
 from logtriage.audit.worlds.twins import twins
 from logtriage.audit.worlds.worth import binding, net_value, priced
@@ -126,6 +126,7 @@ class _Work:
 
     def unseen(self) -> Finding:
         """Faults that neither the edge nor an alert may ever show."""
+        most = most_unseen(self.world, self.limits)
         rows: dict[str, float] = {}
         looked = 0
         for subject in self.subjects:
@@ -136,13 +137,13 @@ class _Work:
                 continue
             for row in chances(setting, first.topology, first.held, first.horizon):
                 looked += 1
-                if row.chance > self.limits.unseen:
+                if row.chance > most:
                     told = f"{row.told(first.topology)} in {subject.name}"
                     rows[told] = float(row.chance)
         if not looked:
             return Finding.skipped("unseen", "every task may have several faults at once")
         worst = sorted(rows, key=lambda told: -rows[told])
-        told = f"of {looked:,} faults none stays unseen more often than {self.limits.unseen:g}"
+        told = f"of {looked:,} faults none stays unseen more often than {most:g}"
         if worst:
             told = (
                 f"{len(worst):,} of {looked:,} faults may show neither at the edge nor in alerts: "
@@ -155,7 +156,7 @@ class _Work:
             told,
             faults=looked,
             unseen={one: rows[one] for one in worst},
-            threshold=self.limits.unseen,
+            threshold=most,
         )
 
     def prompt(self) -> Finding:
@@ -207,15 +208,15 @@ class _Work:
         """Whether c binds."""
         found = binding(self.incidents(self.sizes.bars), self.step)
         binds = (
-            found.ignored.mean >= self.limits.price_ignored
-            and found.fixed >= self.limits.price_fixed
+            found.ignored.mean >= self.limits.ignoring
+            and found.fixed >= self.limits.fixed_bar
         )
         least, most = found.by_price[0], found.by_price[-1]
         return Finding.reported(
             "hand-over",
             f"c {'binds' if binds else 'does not bind'}: an observer that ignores it loses "
-            f"{_interval(found.ignored)} of net value ({self.limits.price_ignored:g} wanted), one "
-            f"with the best fixed bar {found.fixed:.3f} ({self.limits.price_fixed:g} wanted); "
+            f"{_interval(found.ignored)} of net value ({self.limits.ignoring:g} wanted), one "
+            f"with the best fixed bar {found.fixed:.3f} ({self.limits.fixed_bar:g} wanted); "
             f"worth handing over are {least.handed_over:.0%} at c = {least.price:g} and "
             f"{most.handed_over:.0%} at c = {most.price:g}",
             binds=binds,
