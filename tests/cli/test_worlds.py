@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from logtriage.adapters.harbor.record import read_incident
 from logtriage.tasks import as_world
 from logtriage.world.loading import load_world
 from tests.cli.test_cli import lines, logtriage
@@ -78,6 +79,11 @@ def test_exports_take_a_world(folder: Path, tmp_path: Path) -> None:
     for kind in ("otlp", "alertmanager"):
         assert logtriage("export", kind, ID, tmp_path / kind, "--world", folder).exit_code == 0
     assert logtriage("export", "harbor", tmp_path / "h", "--task", "tiny:outage").exit_code == 0
+    words = ("--task", "outage", "--count", 1, "--start", 3, "--world", folder)
+    assert logtriage("export", "harbor", tmp_path / "harbor", *words).exit_code == 0
+    (place,) = (tmp_path / "harbor").iterdir()
+    written = read_incident(place / "tests/incident.json")
+    assert (written.id, written.world) == (ID, load_world(folder))
 
 
 def test_conversations_are_converted(folder: Path, tmp_path: Path) -> None:

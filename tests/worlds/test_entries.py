@@ -231,17 +231,20 @@ def test_an_audit_draws_from_the_world(own: World) -> None:
     assert subject_of("tiny:outage").incident("test", 3).id == TINY
 
 
-def test_containers_play_shipped_worlds_alone(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_containers_get_a_world_that_they_do_not_have(own: World, tmp_path: Path) -> None:
     (place,) = write_tasks([TINY], tmp_path / "tasks")
     assert place.name == "tiny-outage-0000"
     assert read_incident(place / "tests" / "incident.json").id == TINY
-    monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
-    with pytest.raises(
-        InvalidInput, match="worlds that logtriage ships alone: oncall, second, tiny"
-    ):
-        write_tasks([OWN], tmp_path / "tasks")
+    assert not (place / "tests/world.json").exists()
+    (place,) = write_tasks([OWN], tmp_path / "tasks", world=own)
+    for part in ("environment/triage", "tests"):
+        assert read_incident(place / part / "incident.json").world == own
+        copied = (place / part / "Dockerfile").read_text()
+        assert "\nCOPY incident.json world.json " in copied
+    content = (place / "tests/world.json").read_text()
+    (place / "tests/world.json").write_text(content.replace('"onset":10', '"onset":11'))
+    with pytest.raises(InvalidInput, match=f"{own.fingerprint}"):
+        read_incident(place / "tests/incident.json")
 
 
 # --- environments ------------------------------------------------------------------------

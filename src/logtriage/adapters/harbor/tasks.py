@@ -9,14 +9,15 @@ from typing import Final
 from logtriage import __version__
 from logtriage.adapters.episode import opening, row_of
 from logtriage.adapters.harbor import templates
+from logtriage.adapters.harbor.record import INCIDENT_FILE, WORLD_FILE
 from logtriage.conversations.tools import call_from_action
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, SealError
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
-from logtriage.tasks import OF_WORLD, get_task
-from logtriage.world.loading import shipped_worlds
+from logtriage.tasks import OF_WORLD, as_world, get_task
+from logtriage.world.loading import WorldLike, shipped_worlds
 
 _EXAMPLES: Final = (
     "request_more_logs service={service}      # read a service's own recent lines",
@@ -25,19 +26,25 @@ _EXAMPLES: Final = (
 
 
 def write_tasks(
-    incident_ids: Iterable[str], out: str | Path, *, wheel: str | Path | None = None
+    incident_ids: Iterable[str],
+    out: str | Path,
+    *,
+    wheel: str | Path | None = None,
+    world: WorldLike | None = None,
 ) -> list[Path]:
     """Write a task directory for each incident; returns them in order.
 
     Directories are named by task and number in the list. The id of the incident stands in
     ``environment/triage`` and ``tests``, which become the player's and the verifier's
-    containers, and its solution in ``solution``; nothing of it reaches the agent's.
+    containers, and its solution in ``solution``; nothing of it reaches the agent's. A world that
+    logtriage does not ship goes with it.
 
     Args:
         incident_ids: whose tasks.
         out: the folder, which must not hold any of these directories.
         wheel: logtriage's wheel, to be copied beside each Dockerfile that installs it; by
             default this version is installed from the package index of the builder.
+        world: that of the incidents, as in :func:`~logtriage.drawing.generator.make_incident`.
 
     Raises:
         UnknownName, InvalidInput: for an id that does not exist, a directory that does, or a
@@ -46,18 +53,13 @@ def write_tasks(
         OSError: if they cannot be written.
     """
     folder = Path(out)
+    own = None if world is None else as_world(world)
     package = None if wheel is None else _wheel(Path(wheel))
     written = []
     for number, incident_id in enumerate(incident_ids):
-        incident = incident_of(incident_id)
+        incident = incident_of(incident_id, world=own)
         if incident.seal is not None:
             raise SealError(f"{incident_id}: a task directory holds the solution of its incident")
-        world = incident.world
-        if world is not None and world.name not in shipped_worlds():
-            raise InvalidInput(
-                f"{incident_id}: a container knows the worlds that logtriage ships alone: "
-                f"{', '.join(shipped_worlds())}"
-            )
         place = folder / f"{incident.task.replace(OF_WORLD, '-')}-{number:04}"
         if place.exists():
             raise InvalidInput(f"{place}: exists already; give another folder")
@@ -91,7 +93,11 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
     image, record = templates.IMAGE, templates.RECORD
     rules, screen = (message["content"] for message in opening(incident, "tools"))
     examples = (one.format(service=incident.topology.names[0]) for one in _EXAMPLES)
-    truth = f"{json.dumps(row_of(incident))}\n"
+    copied = {INCIDENT_FILE: f"{json.dumps(row_of(incident))}\n"}
+    world = incident.world
+    if world is not None and world.name not in shipped_worlds():
+        copied[WORLD_FILE] = world.content.decode()
+    files = " ".join(copied)
     return {
         "task.toml": templates.TASK.format(
             record=record,
@@ -107,12 +113,12 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
         "environment/triage.py": templates.COMMAND,
         "environment/docker-compose.yaml": templates.COMPOSE,
         "environment/triage/Dockerfile": templates.PLAYER.format(
-            image=image, install=install, record=record
+            image=image, install=install, record=record, files=files
         ),
-        "environment/triage/incident.json": truth,
+        **{f"environment/triage/{name}": text for name, text in copied.items()},
         "solution/solve.sh": templates.SOLUTION.format(calls="\n".join(_solution(incident))),
-        "tests/Dockerfile": templates.VERIFIER.format(image=image, install=install),
-        "tests/incident.json": truth,
+        "tests/Dockerfile": templates.VERIFIER.format(image=image, install=install, files=files),
+        **{f"tests/{name}": text for name, text in copied.items()},
         "tests/test.sh": templates.TEST.format(record=record),
     }
 

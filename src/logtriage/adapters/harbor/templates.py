@@ -77,14 +77,14 @@ services:
 PLAYER: Final = """\
 FROM {image}
 {install}
-COPY incident.json /triage/incident.json
+COPY {files} /triage/
 CMD ["python", "-m", "logtriage.adapters.harbor.play", "/triage/incident.json", "{record}"]
 """
 
 VERIFIER: Final = """\
 FROM {image}
 {install}
-COPY incident.json test.sh /tests/
+COPY {files} test.sh /tests/
 RUN chmod 755 /tests/test.sh
 """
 

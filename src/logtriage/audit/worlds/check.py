@@ -207,10 +207,7 @@ class _Work:
     def hand_over(self) -> Finding:
         """Whether c binds."""
         found = binding(self.incidents(self.sizes.bars), self.step)
-        binds = (
-            found.ignored.mean >= self.limits.ignoring
-            and found.fixed >= self.limits.fixed_bar
-        )
+        binds = found.ignored.mean >= self.limits.ignoring and found.fixed >= self.limits.fixed_bar
         least, most = found.by_price[0], found.by_price[-1]
         return Finding.reported(
             "hand-over",
