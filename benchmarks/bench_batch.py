@@ -15,7 +15,6 @@ import pytest
 
 from benchmarks.workload import SMALL
 from logtriage import (
-    FIVE_TEAMS,
     Action,
     Escalate,
     Incident,
@@ -26,6 +25,9 @@ from logtriage import (
 from logtriage.grading import TRIAGE_2, action_array, grade_actions, grade_batch, truths_of
 from logtriage.grading.batch import LAYOUTS, Truths
 from logtriage.policies import perfect_actions
+from logtriage.world.loading import load_world
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 Benchmark = Any
 

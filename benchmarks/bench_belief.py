@@ -28,7 +28,9 @@ from logtriage.drawing.ids import parse_incident_id
 from logtriage.policies.observer import requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.tasks import get_task
-from logtriage.topology import FIVE_TEAMS
+from logtriage.world.loading import load_world
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 Benchmark = Any
 TASK = "cascading_failure-v2"

@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     Incident,
     Remediate,
@@ -20,7 +19,7 @@ from logtriage import (
     grade,
     make_incident,
 )
-from logtriage.actions import REMEDIES, SEVERITIES
+from logtriage.actions import SEVERITIES
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.grading import (
@@ -50,7 +49,7 @@ from property_tests.strategies import (
     plans,
     topologies,
 )
-from tests.builders import anybody
+from tests.builders import SEVEN_SERVICES, anybody
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -92,7 +91,7 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
     """Truths that no task draws: several answers, none, odd horizons and closing rules."""
     incident = draw(plain(topology))
     services, teams = st.sampled_from(topology.names), st.sampled_from(topology.teams)
-    remedies = st.tuples(st.sampled_from(REMEDIES), services)
+    remedies = st.tuples(st.sampled_from(SEVEN_SERVICES.remedies), services)
     truth = attrs.evolve(
         incident.truth,
         severity=draw(st.none() | st.sampled_from(SEVERITIES)),
@@ -198,7 +197,7 @@ def assert_equal(grades: BatchGrades, rows: Sequence[Grade]) -> None:
 def thorough_plans(draw: st.DrawFn, incident: Incident) -> list[Action]:
     """Most of the right actions, looks and wrong remedies among them, and the right end."""
     *steps, end = perfect_actions(incident)
-    remedy = Remediate(draw(st.sampled_from(REMEDIES)), incident.topology.names[0])
+    remedy = Remediate(draw(st.sampled_from(SEVEN_SERVICES.remedies)), incident.topology.names[0])
     drawn = st.lists(st.sampled_from([*steps, RequestMoreLogs(), remedy, remedy]), max_size=14)
     return [*draw(drawn), end]
 

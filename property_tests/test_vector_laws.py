@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import (
-    FIVE_TEAMS,
     Action,
     Escalate,
     IdentifyRootCause,
@@ -38,6 +37,7 @@ from logtriage.vector.engine import NOTHING
 from logtriage.vector.tokens.incidents import PRICES
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import DRAWN, topologies
+from tests.builders import FIVE_TEAMS
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)

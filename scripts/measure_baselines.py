@@ -40,12 +40,12 @@ from logtriage.rendering.signature_table import groups_of, shares_of
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
-from logtriage.topology import FIVE_TEAMS
 from logtriage.vector import token_layout_of
 from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.channels import SPANS
 from logtriage.world.default import second_world
+from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
@@ -53,6 +53,8 @@ from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.audit.planted.holes import HOLES
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
@@ -341,7 +343,7 @@ def default_topology() -> str:
 
 def action_integers() -> str:
     groups: dict[str, list[tuple[int, Action]]] = {}
-    for number, action in enumerate(all_actions(lt.FIVE_TEAMS)):
+    for number, action in enumerate(all_actions(FIVE_TEAMS)):
         groups.setdefault(action_name(action), []).append((number, action))
     rows = []
     for name, members in groups.items():
@@ -393,7 +395,7 @@ TOKEN_BLOCKS = {
 
 
 def token_observation() -> str:
-    topology, spec = lt.FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v2")
+    topology, spec = FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v2")
     layout = token_layout_of(spec.setting, topology, spec.horizon)
     rows = []
     for name, first, width in layout.describe():
@@ -406,11 +408,11 @@ def token_observation() -> str:
 
 def team_spaces() -> str:
     rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v2")
-    where = spec.setting, lt.FIVE_TEAMS, spec.horizon
+    where = spec.setting, FIVE_TEAMS, spec.horizon
     for split in ROLE_SPLITS.values():
         for role in split.roles:
             size = role_tokens_of(split, role, *where).size
-            actions = len(role_actions(role, lt.FIVE_TEAMS))
+            actions = len(role_actions(role, FIVE_TEAMS))
             may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
             rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
         sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")

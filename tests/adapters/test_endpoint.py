@@ -15,7 +15,6 @@ import pytest
 from logtriage import InvalidInput, grade, make_incident
 from logtriage.adapters.endpoint import KEY_VARIABLE, ChatEndpoint
 from logtriage.adapters.request_limits import EndpointError
-from logtriage.conversations.tools import TOOLS
 from logtriage.evaluation import PolicyFailure, play_episode
 from logtriage.evaluation.episodes import record_episode
 from logtriage.evaluation.usage import Usage
@@ -174,7 +173,7 @@ def test_replies_that_reached_the_limit_are_counted() -> None:
     with server(lambda _: (200, answers.pop(0))) as (url, _):
         ask = ChatEndpoint("m", base_url=url)
         assert ask(HELLO) == "whole"
-        assert ask.with_tools(HELLO, TOOLS) == {"role": "assistant", "content": ""}
+        assert ask.with_tools(HELLO, []) == {"role": "assistant", "content": ""}
     assert ask.usage == Usage(2, 20, 6, cut_off=1)
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from logtriage import Incident, make_incident
 from logtriage.actions import (
-    REMEDIES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -26,6 +25,7 @@ from logtriage.grading import score
 from logtriage.state import initial_state
 from logtriage.transition import play, transition
 from logtriage.world.prior import prior
+from tests.builders import SEVEN_SERVICES
 
 TASK = "cascading_failure-v2"
 
@@ -75,7 +75,7 @@ def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int) -> None:
         truth, topology = incident.truth, incident.topology
         page, root = Escalate(min(truth.teams)), IdentifyRootCause(min(truth.root_causes))
         right = Remediate(*min(truth.remedies))
-        tries = [Remediate(one, right.service) for one in REMEDIES]
+        tries = [Remediate(one, right.service) for one in SEVEN_SERVICES.remedies]
         tries = [one for one in tries if (one.remedy, one.service) not in truth.remedies][:wrong]
         waits = (Wait(),) * 4
         before: list[Action] = [*waits, *([page] if paged else []), root, *tries]

@@ -50,11 +50,11 @@ from logtriage.report.truth import truth_of
 from logtriage.roles.splits import TRIO
 from logtriage.server.wire import observation_of, view_of
 from logtriage.tasks import DRAWN_TASKS
-from logtriage.topology import FIVE_TEAMS
 from logtriage.transcript import Transcript
 from logtriage.transition import play, transition_jointly
 from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
 from logtriage.world.channels import Channel, Evidence
+from tests.builders import FIVE_TEAMS
 
 TASK = "compound_failure-v2"
 FLEET = "compound_fleet-v2"

@@ -18,10 +18,10 @@ from logtriage.exporting.metrics import reading
 from logtriage.exporting.tape import EARLIEST, LATEST, Tape
 from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
 from logtriage.tasks import get_task
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import Channel
 from logtriage.world.loading import load_world
 from logtriage.world.topologies import random_topology
+from tests.builders import FIVE_TEAMS
 
 TEAMS = FIVE_TEAMS.teams
 WORLD = load_world("second")

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -32,7 +31,7 @@ from logtriage import (
     incident_ids,
     make_incident,
 )
-from logtriage.actions import Remedy, Severity
+from logtriage.actions import Severity
 from logtriage.errors import MissingExtra, RubricError
 from logtriage.grading import (
     RECORDED,
@@ -52,7 +51,7 @@ from logtriage.incident import ClosingRules, Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.roles.splits import TRIO
 from logtriage.transition import play
-from tests.builders import anybody, real_incident, with_actions
+from tests.builders import SEVEN_SERVICES, anybody, real_incident, with_actions
 
 BASE = attrs.evolve(
     make_incident("cascading_failure-v2/test/42"),
@@ -69,7 +68,7 @@ REAL = attrs.evolve(
         severity=Severity.P1,
         root_causes=frozenset({"user-db"}),
         teams=frozenset({"dba-team"}),
-        remedies=frozenset({(Remedy.KILL_QUERY, "user-db")}),
+        remedies=frozenset({("kill-query", "user-db")}),
     ),
 )
 BENIGN = attrs.evolve(
@@ -79,8 +78,8 @@ BENIGN = attrs.evolve(
     price_of_silence=None,
     truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset()),
 )
-FIX = Remediate(Remedy.KILL_QUERY, "user-db")
-WRONG = Remediate(Remedy.RESTART, "api-gateway")
+FIX = Remediate("kill-query", "user-db")
+WRONG = Remediate("restart", "api-gateway")
 PERFECT: list[Action] = [
     ClassifySeverity("P1"),
     IdentifyRootCause("user-db"),

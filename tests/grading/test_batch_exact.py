@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -30,7 +29,7 @@ from logtriage import (
     make_incident,
     random_topology,
 )
-from logtriage.actions import REMEDIES, SEVERITIES, Remedy, Severity
+from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import (
@@ -52,7 +51,7 @@ from logtriage.incident import ClosingRules, Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
 from logtriage.transition import play, play_jointly
-from tests.builders import anybody
+from tests.builders import SEVEN_SERVICES, anybody
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -63,16 +62,14 @@ BASE = attrs.evolve(
     directory=SEVEN_SERVICES.owners,
 )
 FAULT = Fault("slow_query", "user-db")
-KILL = (Remedy.KILL_QUERY, "user-db")
-DROP = (Remedy.FLUSH_CACHE, "email-queue")  # the last remedy, on the last service
-RESTART = (Remedy.RESTART, "api-gateway")  # the first on the first
+KILL = ("kill-query", "user-db")
+DROP = ("flush-cache", "email-queue")  # the last remedy, on the last service
+RESTART = ("restart", "api-gateway")  # the first on the first
 LENIENT = ClosingRules(wrong_page=False, ignore_only_p1=True)
 NOTHING = Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
 
 
-def truth(
-    severity: Severity | None, roots: str, teams: str, *remedies: tuple[Remedy, str]
-) -> Truth:
+def truth(severity: Severity | None, roots: str, teams: str, *remedies: tuple[str, str]) -> Truth:
     accepted = frozenset(roots.split()), frozenset(teams.split()), frozenset(remedies)
     return Truth(FAULT if severity else None, severity, *accepted)
 
@@ -156,7 +153,11 @@ def letters(incident: Incident) -> list[Action]:
     """Every right answer and the first and last wrong ones, and what else can be done."""
     answer, topology = incident.truth, incident.topology
     ends = {topology.names[0], topology.names[-1], *answer.root_causes}
-    remedies = {(one, name) for one in (REMEDIES[0], REMEDIES[-1]) for name in ends}
+    remedies = {
+        (one, name)
+        for one in (SEVEN_SERVICES.remedies[0], SEVEN_SERVICES.remedies[-1])
+        for name in ends
+    }
     return [
         *map(ClassifySeverity, SEVERITIES),
         *(IdentifyRootCause(name) for name in sorted(ends)),

@@ -9,9 +9,8 @@ import pytest
 from logtriage import Action, Grade, grade, make_incident
 from logtriage.grading import RUBRICS, grade_actions
 from logtriage.registry import constant_actions
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import play
-from tests.builders import V0_TASKS
+from tests.builders import SEVEN_SERVICES, V0_TASKS
 
 LOW, HIGH = 0.0001, 0.9999
 

@@ -4,7 +4,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -13,7 +12,6 @@ from logtriage import (
     Incident,
     Malformed,
     Remediate,
-    Remedy,
     Resolve,
     grade,
     initial_state,
@@ -30,6 +28,7 @@ from tests.builders import (
     RIGHT_CAUSE,
     RIGHT_PAGE,
     RIGHT_SEVERITY,
+    SEVEN_SERVICES,
     WAIT,
     WRONG_PAGE,
     WRONG_REMEDY,
@@ -78,9 +77,9 @@ def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        Remediate(Remedy.RESTART, "user-db"),  # the right service, another remedy
-        Remediate(Remedy.KILL_QUERY, "payment-db"),  # the right remedy, another service
-        Remediate(Remedy.RESTART, "auth-service"),
+        Remediate("restart", "user-db"),  # the right service, another remedy
+        Remediate("kill-query", "payment-db"),  # the right remedy, another service
+        Remediate("restart", "auth-service"),
     ],
 )
 def test_remediation_what_is_wrong(wrong: Remediate) -> None:
@@ -89,8 +88,8 @@ def test_remediation_what_is_wrong(wrong: Remediate) -> None:
 
 
 def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
-    incident = real_incident(remedies=((Remedy.KILL_QUERY, "user-db"), (Remedy.RESTART, "user-db")))
-    both = played(incident, RIGHT_PAGE, Remediate(Remedy.RESTART, "user-db"), FIX, FIX)
+    incident = real_incident(remedies=(("kill-query", "user-db"), ("restart", "user-db")))
+    both = played(incident, RIGHT_PAGE, Remediate("restart", "user-db"), FIX, FIX)
     assert triage.remediation(both)[0] == 1.0
 
 
@@ -152,8 +151,8 @@ def test_dismissal_by_remedies_applied(applied: int, left: float) -> None:
     assert triage.dismissal(state)[0] == pytest.approx(left, abs=1e-12)
 
 
-@pytest.mark.parametrize("remedy", Remedy)
-def test_dismissal_every_remedy_counts_against_it(remedy: Remedy) -> None:
+@pytest.mark.parametrize("remedy", SEVEN_SERVICES.remedies)
+def test_dismissal_every_remedy_counts_against_it(remedy: str) -> None:
     state = played(BENIGN, Remediate(remedy, "user-db"), Ignore())
     assert triage.dismissal(state)[0] == pytest.approx(0.8)
 
@@ -333,7 +332,7 @@ def test_reasons_of_discounts() -> None:
 
 
 def test_approval_takes_an_earlier_tick() -> None:
-    probe = Remediate(Remedy.SCALE, "auth-service")
+    probe = Remediate("scale", "auth-service")
     together = joint((0, RIGHT_PAGE), (0, probe), (1, probe), (1, FIX))
     assert together.facts.unapproved_remedies == 1
     assert together.facts.paged_at == 0

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Escalate,
     IdentifyRootCause,
     InvalidInput,
@@ -16,7 +15,7 @@ from logtriage import (
     UnknownName,
     random_topology,
 )
-from logtriage.actions import Remedy, action_id
+from logtriage.actions import action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import (
@@ -24,7 +23,7 @@ from logtriage.grading import (
     truths_of,
 )
 from logtriage.incident import ClosingRules
-from tests.builders import real_incident, with_actions
+from tests.builders import SEVEN_SERVICES, real_incident, with_actions
 from tests.grading.test_batch import BENIGN, REAL, refused
 
 
@@ -156,7 +155,7 @@ def test_accepted_actions_are_as_narrow_as_the_actions(number: int, dtype: Any) 
     incident = real_incident(
         root_causes=topology.names[:1],
         teams=topology.teams[-1:],
-        remedies=((Remedy.FLUSH_CACHE, topology.names[-1]),),
+        remedies=(("flush-cache", topology.names[-1]),),
         topology=topology,
     )
     truths = truths_of([incident, incident])
@@ -167,7 +166,7 @@ def test_accepted_actions_are_as_narrow_as_the_actions(number: int, dtype: Any) 
         for one in (
             IdentifyRootCause(topology.names[0]),
             Escalate(topology.teams[-1]),
-            Remediate(Remedy.FLUSH_CACHE, topology.names[-1]),
+            Remediate("flush-cache", topology.names[-1]),
         )
     ]
     assert [one.tolist() for one in accepted] == [[[wanted] * 2] for wanted in ids]

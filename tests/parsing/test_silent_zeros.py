@@ -157,7 +157,7 @@ def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
     with pytest.raises(UnknownName, match=rf"unknown severity 'p1' {meant}"):
         ClassifySeverity("p1")
     with pytest.raises(UnknownName, match="unknown remedy 'reboot'; known: restart, rollback"):
-        Remediate("reboot", "user-db")
+        lt.transition(STATE, Remediate("reboot", "user-db"))
     wrong: list[Any] = ["high", [], 1.5, float("nan")]
     for confidence in wrong:
         with pytest.raises(InvalidInput, match=r"confidence must lie in \[0, 1\], got"):

@@ -6,7 +6,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    FIVE_TEAMS,
     Action,
     ClassifySeverity,
     Escalate,
@@ -48,7 +47,7 @@ from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import NO_FAULT
 from logtriage.world.loading import load_world
-from tests.builders import SMALL_TASKS, benign_incident, real_incident
+from tests.builders import FIVE_TEAMS, SMALL_TASKS, benign_incident, real_incident
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
 LOOK = RequestMoreLogs(None)

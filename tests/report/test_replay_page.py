@@ -28,8 +28,8 @@ from logtriage.report.replay.page import render_replay
 from logtriage.report.replay.truths import parts_of
 from logtriage.report.replay.waterfall import waterfall
 from logtriage.report.run import episodes_of
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.world.topologies import random_topology
+from tests.builders import SEVEN_SERVICES
 
 TASK = "single_crash-v2"
 HOSTILE = "</script><script>alert(1)</script><!-- {{script}} \x1b[31m \ud800 &lt;b&gt;"

@@ -21,6 +21,7 @@ from logtriage.evaluation import RunSpec, evaluate
 from logtriage.grading import DEFAULT, RUBRICS
 from logtriage.report import write_report
 from logtriage.topology import Service
+from tests.builders import own_topology
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -355,7 +356,7 @@ def test_place_in_a_deep_topology_and_with_several_roots() -> None:
         Service(name, "edge" if name == "edge" else "service", "sre-team", calls)
         for name, calls in zip(names, (("a",), ("b",), ("c",), ("d",), ()), strict=True)
     )
-    topology = lt.Topology("deep", ("sre-team", "security-team"), services)
+    topology = own_topology("deep", ("sre-team", "security-team"), services)
     truth = attrs.evolve(on("user-db").truth, root_causes=frozenset({"d"}))
     incident = attrs.evolve(on("user-db"), topology=topology, truth=truth)
     assert [place_of(incident, name) for name in names] == ["3+", "3+", "2", "1", "0"]

@@ -17,12 +17,12 @@ from logtriage import (
     transition,
     transition_jointly,
 )
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.figures import Figures
 from logtriage.world.loading import load_world
 from logtriage.world.schema.forms import Climb, LatencyByHeight, Range
 from logtriage.world.voice import Voice
+from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("oncall")
 SECOND = load_world("second")

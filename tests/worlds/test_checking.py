@@ -135,7 +135,7 @@ BROKEN = [
     (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-db", "web"]', SHOP,
      "services: calls go in a circle: web -> shop -> web"),
     (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-dbs"]', SHOP, "calls unknown 'shop-dbs'"),
-    (SHOP, 'owner = "data-team"', 'owner = "dota-team"', SHOP, "owner 'dota-team' is not one"),
+    (SHOP, 'owner = "data-team"', 'owner = "dota-team"', SHOP, "owner: unknown team 'dota-team'"),
     (WORLD, 'topology = "shop"', 'topology = "shops"', WORLD,
      "tasks: outage: topology: unknown topology 'shops' (did you mean 'shop'?); known: shop"),
     (WORLD, 'topology = "shop"', "services = [5, 9]", WORLD,

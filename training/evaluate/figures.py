@@ -27,8 +27,10 @@ from logtriage.evaluation.threshold import threshold_regret
 from logtriage.grading import Grade, Resolver
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
-from logtriage.topology import FIVE_TEAMS
+from logtriage.world.loading import load_world
 from logtriage.world.prior import held_out
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 Attempts = Mapping[str, Sequence[Grade]]
 #: Stands for incidents without a fault.

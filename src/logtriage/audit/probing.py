@@ -10,7 +10,7 @@ that asks well decides.
 from collections.abc import Iterator
 from statistics import fmean
 
-from logtriage.actions import REMEDIES, Action, Escalate, Remediate, Resolve
+from logtriage.actions import Action, Escalate, Remediate, Resolve
 from logtriage.audit.failing import score
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
@@ -78,7 +78,7 @@ def _losses(incident: Incident, rubric: Rubric, *, paged: bool) -> Iterator[floa
     """What probing loses for each number of remedies of which each is as likely as the others."""
     truth = incident.truth
     right = Remediate(*min(truth.remedies))
-    others = [Remediate(one, right.service) for one in REMEDIES]
+    others = [Remediate(one, right.service) for one in incident.topology.remedies]
     wrong = [one for one in others if (one.remedy, one.service) not in truth.remedies]
     known, page = perfect_actions(incident)[:2], Escalate(min(truth.teams))
     before: tuple[Action, ...] = (*known, page) if paged else known

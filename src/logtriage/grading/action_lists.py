@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import (
-    REMEDIES,
     Action,
     ClassifyFault,
     Escalate,
@@ -62,8 +61,8 @@ def ranges_of(topology: Topology) -> ActionRanges:
         roots=len(names),
         page=action_id(Escalate(topology.teams[0]), topology),
         pages=len(topology.teams),
-        remedy=action_id(Remediate(REMEDIES[0], names[0]), topology),
-        remedies=len(REMEDIES) * len(names),
+        remedy=action_id(Remediate(topology.remedies[0], names[0]), topology),
+        remedies=len(topology.remedies) * len(names),
         resolve=action_id(Resolve(), topology),
         ignore=action_id(Ignore(), topology),
         count=len(all_actions(topology)),

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES, SEVERITIES, Severity
+from logtriage.actions import SEVERITIES, Severity
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading.action_lists import ActionRanges, Ints, narrowest, ranges_of
 from logtriage.grading.locked import Bools, bools, check_shapes, floats, ints
@@ -77,7 +77,7 @@ class Truths:
             "severity": (rows,),
             "root_causes": (rows, n),
             "teams": (rows, len(self.topology.teams)),
-            "remedies": (rows, len(REMEDIES) * n),
+            "remedies": (rows, len(self.topology.remedies) * n),
             "horizon": (rows,),
             "wrong_page": (rows,),
             "ignore_only_p1": (rows,),
@@ -290,12 +290,14 @@ class _Marks:
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
         self.teams = {team: index for index, team in enumerate(topology.teams)}
-        self.remedies = {remedy: index * len(topology) for index, remedy in enumerate(REMEDIES)}
+        self.remedies = {
+            remedy: index * len(topology) for index, remedy in enumerate(topology.remedies)
+        }
 
     def arrays(self, *rows: int) -> tuple[Bools, Bools, Bools]:
         """Nothing accepted yet: root causes, teams and remedies, (*rows, actions) each."""
         n = len(self.topology)
-        sizes = (n, len(self.topology.teams), len(REMEDIES) * n)
+        sizes = (n, len(self.topology.teams), len(self.topology.remedies) * n)
         first, second, third = (np.zeros((*rows, size), np.bool_) for size in sizes)
         return first, second, third
 

@@ -21,7 +21,6 @@ from logtriage.actions import (
     OPTIONAL_ACTION_TYPES,
     PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
-    REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
@@ -322,8 +321,8 @@ def _irregular(
             remedy, colon, service = (value or "").partition(":")
             if not colon:
                 return _bad(wire, f"remediate wants '<remedy>:<service>', got {_show(value)}")
-            if remedy not in REMEDIES:
-                return _bad(wire, _choices("remedy", remedy, REMEDIES))
+            if remedy not in topology.remedies:
+                return _bad(wire, _choices("remedy", remedy, topology.remedies))
             return _bad(wire, _choices("service", service, topology.names))
         case _:  # a malformed action of an earlier parse, on its way back
             reason = wire.get("reason")

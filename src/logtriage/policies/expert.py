@@ -24,7 +24,6 @@ from logtriage.actions import (
     IdentifyRootCause,
     Ignore,
     Remediate,
-    Remedy,
     Report,
     RequestMetrics,
     RequestMoreLogs,
@@ -260,7 +259,7 @@ def _respond(
     if not book.eased and len(observation.remedies) < tries and observation.ticks_left > 1:
         if _all_in(observation, role):
             remedy, service = top.remedy or ("", "")
-            yield Remediate(Remedy(remedy), service)
+            yield Remediate(remedy, service)
         return
     yield from _close(observation, book, role)
 

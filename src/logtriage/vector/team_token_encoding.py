@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES, SEVERITIES, ClassifySeverity, IdentifyRootCause
+from logtriage.actions import SEVERITIES, ClassifySeverity, IdentifyRootCause
 from logtriage.evidence import evidence, is_shown
 from logtriage.joint import Board, board_of, requests_left
 from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words
@@ -128,7 +128,7 @@ def _write_done(numbers: Numbers, layout: TeamTokens, state: State) -> None:
     topology = layout.topology
     for _, remedy, name in state.facts.remedies:
         numbers[layout["remedied"].start + topology.index(name)] = 1
-        numbers[layout["applied"].start + REMEDIES.index(remedy)] = 1
+        numbers[layout["applied"].start + topology.remedies.index(remedy)] = 1
     numbers[layout["time"]] = state.tick
     numbers[layout["closed"]] = state.is_closed
 

@@ -5,6 +5,7 @@ Two worlds are equal if their contents are, whatever their files look like; the 
 is a hash of the content. Questions that several modules ask are answered here, once.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -13,6 +14,7 @@ from typing import Final
 import attrs
 
 from logtriage.errors import TopologyError, UnknownName
+from logtriage.topology import Tier as TopologyTier
 from logtriage.topology import Topology
 from logtriage.world.schema import canonical
 from logtriage.world.schema.parts import (
@@ -87,23 +89,26 @@ class World(Vocabulary):
 
         Raises:
             UnknownName: for an unknown kind.
-            TopologyError: for a kind that pages a team of its own which the topology lacks.
+            TopologyError: if the topology says not who is paged for its class, or lacks the
+                team that the kind itself pages.
         """
         row = self.kind(kind)
         pages = row.pages or self.classes[row.fault_class].pages
         if pages == OWNER:
             return None
-        if row.pages and row.pages not in topology.teams:
+        if row.pages is None:
+            return topology.pages(row.fault_class)
+        if row.pages not in topology.teams:
             raise TopologyError(
                 f"topology {topology.name!r}: kind {kind!r} pages "
                 f"{UnknownName('team', row.pages, topology.teams)}"
             )
-        return pages if row.pages else topology.pages(row.fault_class) or pages
+        return row.pages
 
     def paged_teams(self, topology: Topology) -> tuple[str, ...]:
         """The teams that are paged for a class of faults, each once."""
         paged = (row for row in self.rules.classes if row.pages != OWNER)
-        return tuple(dict.fromkeys(topology.pages(row.name) or row.pages for row in paged))
+        return tuple(dict.fromkeys(topology.pages(row.name) for row in paged))
 
     def team_of(self, topology: Topology, directory: Sequence[str], kind: str, service: int) -> str:
         """Who must be paged for a fault of ``kind`` at the service of that index."""
@@ -157,6 +162,12 @@ class World(Vocabulary):
     def kinds_at(self, tier: str) -> tuple[Kind, ...]:
         """The fault kinds that can strike a tier, in order."""
         return tuple(kind for kind in self.kinds if tier in kind.tiers)
+
+    def likely_remedies(self, tier: str | None = None) -> tuple[str, ...]:
+        """What mends most kinds of fault first; of those that can strike a tier, if given."""
+        kinds = self.kinds if tier is None else self.kinds_at(tier)
+        mended = Counter(remedy for kind in kinds for remedy in kind.remedies)
+        return tuple(remedy for remedy, _ in mended.most_common())
 
     def benign_at(self, tier: str) -> tuple[Benign, ...]:
         """The benign kinds that can look ill at a tier, in order."""
@@ -223,6 +234,11 @@ class World(Vocabulary):
         return tuple(_weight(level.blind) for level in self.rules.fog)
 
     @cached_property
+    def topology_tiers(self) -> tuple[TopologyTier, ...]:
+        """The tiers as its topologies have them."""
+        return tuple(TopologyTier(row.name, row.entry, row.calls) for row in self.rules.tiers)
+
+    @cached_property
     def topologies(self) -> Mapping[str, Topology]:
         """The topologies by name."""
         return MappingProxyType({one.name: self.topology_of(one) for one in self.layouts})
@@ -233,9 +249,15 @@ class World(Vocabulary):
         Raises:
             TopologyError: if it breaks a rule of topologies.
         """
-        teams = self.rules.teams if layout.teams is None else layout.teams
-        pages = {row.name: row.pages for row in self.rules.classes if row.pages in teams}
-        return Topology.paging(layout.name, teams, layout.services, pages)
+        rules = self.rules
+        return Topology(
+            name=layout.name,
+            teams=rules.teams if layout.teams is None else layout.teams,
+            services=layout.services,
+            tiers=self.topology_tiers,
+            remedies=rules.remedies,
+            paged={row.name: row.pages for row in rules.classes if row.pages != OWNER},
+        )
 
     @cached_property
     def tasks(self) -> Mapping[str, Task]:

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
 
 from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage.drawing.sealing import incident_of
@@ -14,19 +13,14 @@ from logtriage.parsing.calls import Wire
 from logtriage.transcript import check_drawn
 from logtriage.world.loading import read_content
 
-#: The file of an incident, and beside it that of its world, unless logtriage ships that.
-INCIDENT_FILE: Final = "incident.json"
-WORLD_FILE: Final = "world.json"
-
 
 def read_incident(path: Path) -> Incident:
     """The incident that a file names: ``{"incident": "<id>"}``, with its world if it has a mark.
 
-    It is of the world whose content stands in a file beside it, or of one that logtriage ships.
+    The content of a world that logtriage does not ship stands in ``world.json`` beside it.
 
     Raises:
         UnknownName, InvalidInput: naming the file, if it names none.
-        WorldError: for content that is no world.
         OSError: if it cannot be read.
     """
     try:
@@ -36,8 +30,8 @@ def read_incident(path: Path) -> Incident:
     name = given.get("incident") if isinstance(given, Mapping) else None
     if not isinstance(name, str):
         raise InvalidInput(f"{path}: incident: expected an id, got {name!r:.80}")
-    content = path.with_name(WORLD_FILE)
-    incident = incident_of(name, world=read_content(content) if content.exists() else None)
+    beside = path.with_name("world.json")
+    incident = incident_of(name, world=read_content(beside) if beside.is_file() else None)
     check_drawn(given.get("seal"), given.get("world"), incident)
     return incident
 

@@ -9,7 +9,6 @@ from typing import Final
 from logtriage import __version__
 from logtriage.adapters.episode import opening, row_of
 from logtriage.adapters.harbor import templates
-from logtriage.adapters.harbor.record import INCIDENT_FILE, WORLD_FILE
 from logtriage.conversations.tools import call_from_action
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.drawing.sealing import incident_of
@@ -17,7 +16,7 @@ from logtriage.errors import InvalidInput, SealError
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.tasks import OF_WORLD, as_world, get_task
-from logtriage.world.loading import WorldLike, shipped_worlds
+from logtriage.world.loading import WorldLike, pickled
 
 _EXAMPLES: Final = (
     "request_more_logs service={service}      # read a service's own recent lines",
@@ -36,15 +35,14 @@ def write_tasks(
 
     Directories are named by task and number in the list. The id of the incident stands in
     ``environment/triage`` and ``tests``, which become the player's and the verifier's
-    containers, and its solution in ``solution``; nothing of it reaches the agent's. A world that
-    logtriage does not ship goes with it.
+    containers, and its solution in ``solution``; nothing of it reaches the agent's.
 
     Args:
         incident_ids: whose tasks.
         out: the folder, which must not hold any of these directories.
         wheel: logtriage's wheel, to be copied beside each Dockerfile that installs it; by
             default this version is installed from the package index of the builder.
-        world: that of the incidents, as in :func:`~logtriage.drawing.generator.make_incident`.
+        world: that of the incidents, if their ids alone do not find it.
 
     Raises:
         UnknownName, InvalidInput: for an id that does not exist, a directory that does, or a
@@ -53,11 +51,11 @@ def write_tasks(
         OSError: if they cannot be written.
     """
     folder = Path(out)
-    own = None if world is None else as_world(world)
     package = None if wheel is None else _wheel(Path(wheel))
     written = []
+    of = None if world is None else as_world(world)
     for number, incident_id in enumerate(incident_ids):
-        incident = incident_of(incident_id, world=own)
+        incident = incident_of(incident_id, world=of)
         if incident.seal is not None:
             raise SealError(f"{incident_id}: a task directory holds the solution of its incident")
         place = folder / f"{incident.task.replace(OF_WORLD, '-')}-{number:04}"
@@ -93,11 +91,11 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
     image, record = templates.IMAGE, templates.RECORD
     rules, screen = (message["content"] for message in opening(incident, "tools"))
     examples = (one.format(service=incident.topology.names[0]) for one in _EXAMPLES)
-    copied = {INCIDENT_FILE: f"{json.dumps(row_of(incident))}\n"}
-    world = incident.world
-    if world is not None and world.name not in shipped_worlds():
-        copied[WORLD_FILE] = world.content.decode()
-    files = " ".join(copied)
+    truth = f"{json.dumps(row_of(incident))}\n"
+    # A container knows the worlds that logtriage ships; any other comes along.
+    own = pickled(task.world).content
+    places = () if own is None else ("environment/triage/world.json", "tests/world.json")
+    worlds = {place: (own or b"").decode() for place in places}
     return {
         "task.toml": templates.TASK.format(
             record=record,
@@ -113,13 +111,14 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
         "environment/triage.py": templates.COMMAND,
         "environment/docker-compose.yaml": templates.COMPOSE,
         "environment/triage/Dockerfile": templates.PLAYER.format(
-            image=image, install=install, record=record, files=files
+            image=image, install=install, record=record
         ),
-        **{f"environment/triage/{name}": text for name, text in copied.items()},
+        "environment/triage/incident.json": truth,
         "solution/solve.sh": templates.SOLUTION.format(calls="\n".join(_solution(incident))),
-        "tests/Dockerfile": templates.VERIFIER.format(image=image, install=install, files=files),
-        **{f"tests/{name}": text for name, text in copied.items()},
+        "tests/Dockerfile": templates.VERIFIER.format(image=image, install=install),
+        "tests/incident.json": truth,
         "tests/test.sh": templates.TEST.format(record=record),
+        **worlds,
     }
 
 

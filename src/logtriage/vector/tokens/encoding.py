@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import (
-    REMEDIES,
     SEVERITIES,
     Action,
     RequestMetrics,
@@ -173,7 +172,7 @@ def _done(numbers: Numbers, layout: TokenLayout, state: State) -> None:
     facts, topology = state.facts, state.incident.topology
     for _, remedy, name in facts.remedies:
         numbers[layout["remedied"].start + topology.index(name)] = 1
-        numbers[layout["applied"].start + REMEDIES.index(remedy)] = 1
+        numbers[layout["applied"].start + topology.remedies.index(remedy)] = 1
     first = () if facts.root_cause is None else (facts.root_cause,)
     every = declared_in(state)
     for service in first if every is None else every:

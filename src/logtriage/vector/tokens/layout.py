@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES, SEVERITIES
+from logtriage.actions import SEVERITIES
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout
@@ -81,7 +81,7 @@ def token_layout_of(
     everyday lines in the window; ``seen:edge`` (16) the edge panel. What a line of
     the window is about counts as that of a line asked for, but that it was everyday is ``quiet``.
 
-    What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (5),
+    What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (each remedy),
     ``eased`` whether a remedy helped, ``declared`` (n), ``severity`` (3), ``paged`` (m),
     ``closed``.
 
@@ -112,7 +112,7 @@ def token_layout_of(
     flags = {
         "noted": 1,
         "remedied": n,
-        "applied": len(REMEDIES),
+        "applied": len(topology.remedies),
         "eased": 1,
         "declared": n,
         "severity": len(SEVERITIES),

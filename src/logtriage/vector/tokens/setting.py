@@ -18,6 +18,7 @@ from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_tasks, t
 from logtriage.vector.tokens.tables import TokenTables, tables_of
 from logtriage.world.model import World
 from logtriage.world.tables import alphabet, places
+from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
 
 
@@ -57,6 +58,8 @@ class TokenSetting:
         """
         setting, topology = task.setting, own or task.topology
         assert setting is not None  # or the task would have been refused
+        if own is not None:
+            fitting(own, setting.world)
         if topology is None:
             raise InvalidInput(
                 f"task {task.id!r}: each incident has a topology of its own, and a batch has "
