@@ -18,7 +18,6 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-import logtriage
 from logtriage import Incident
 from logtriage._lib.seal import Seal
 from logtriage.drawing.generator import draw_incident, make_incident
@@ -86,15 +85,18 @@ def bench_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield load_world(folder)
 
 
+def in_copy(name: str, world: World) -> str:
+    """The id in the copy of a task, an incident or a split of the shipped world, or of the copy."""
+    return f"{world.name}:{name.removeprefix(f'{world.name}:').replace('-v2', '')}"
+
+
 @lru_cache(maxsize=4096)
 def of_bench(incident_id: str, world: World) -> Incident:
     """The incident of the copy that stands for one of the shipped world."""
-    task, split, number = incident_id.split("/")
-    name = f"{world.name}:{task.replace('-v2', '')}/{split}"
-    wanted = int(number)
-    if wanted % 3 == 0:
-        return new_ones(name, world)[wanted // 3 % FEW]
-    return make_incident(f"{name}/{wanted}", world=world)
+    split, _, number = in_copy(incident_id, world).rpartition("/")
+    if int(number) % 3 == 0:
+        return new_ones(split, world)[int(number) // 3 % FEW]
+    return make_incident(f"{split}/{number}", world=world)
 
 
 @lru_cache(maxsize=256)
@@ -114,14 +116,16 @@ def strategies_of_the_bench(bench: World, monkeypatch: pytest.MonkeyPatch) -> No
             return make_incident(incident_id)
         if seal is None:
             return of_bench(incident_id, bench)
-        mine = incident_id.replace("-v2", "")
-        return make_incident(f"{bench.name}:{mine}", seal=seal, world=bench)
+        return make_incident(in_copy(incident_id, bench), seal=seal, world=bench)
 
-    def drawn(task: TaskSpec, number: IncidentId, topology: Topology) -> Incident:
-        mine = tasks_of(bench)[f"{bench.name}:{task.id.replace('-v2', '')}"]
+    def drawn(task: TaskSpec, number: IncidentId, topology: Topology | None = None) -> Incident:
+        mine = tasks_of(bench)[in_copy(task.id, bench)]
+        if topology is None:
+            return of_bench(str(number), bench)
         on = attrs.evolve(topology, teams=bench.rules.teams)
         return draw_incident(mine, attrs.evolve(number, task=mine), on)
 
+    monkeypatch.setattr(strategies, "OTHER_WORLDS", (bench,))
     monkeypatch.setattr(strategies, "make_incident", made)
     monkeypatch.setattr(strategies, "draw_incident", drawn)
 
@@ -153,7 +157,7 @@ def test_the_newcomer_s_kind_is_drawn_where_it_belongs(bench: World, data: st.Da
     (service,) = incident.truth.root_causes
     assert incident.topology.services[incident.topology.index(service)].tier == "service"
     assert incident.truth.teams == {TEAM}
-    assert incident.truth.remedies == {(logtriage.Remedy("rollback"), service)}
+    assert incident.truth.remedies == {("rollback", service)}
 
 
 def test_the_copy_differs_by_its_name_and_the_two_files_alone(bench: World) -> None:

@@ -82,9 +82,10 @@ def _entries(folder: Path, source: str) -> list["os.DirEntry[str]"]:
         WorldError: for a link, which may lead anywhere, and for more than :data:`MAX_FILES`.
     """
     with os.scandir(folder) as entries:
-        found = list(islice((one for one in entries if one.name[0] != "."), MAX_FILES + 1))
-    if len(found) > MAX_FILES:
+        every = list(islice(entries, MAX_FILES + 1))
+    if len(every) > MAX_FILES:
         raise WorldError(f"{source}: more than {MAX_FILES} files")
+    found = [one for one in every if one.name[0] != "."]
     link = next((one for one in found if one.is_symlink()), None)
     if link is not None:
         raise WorldError(f"{source}/{link.name}: a link; links are not followed")

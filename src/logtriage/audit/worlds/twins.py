@@ -33,12 +33,15 @@ class Twins:
 
 def twins(world: World) -> tuple[Twins, ...]:
     """Every pair of kinds that look alike, tier by tier."""
-    return tuple(
-        Twins((one.name, other.name), tier, _differ(world, one, other))
-        for tier in world.tier_names
-        for one, other in combinations(world.kinds_at(tier), 2)
-        if _shown(world, one, tier) == _shown(world, other, tier)
-    )
+    found = []
+    for tier in world.tier_names:
+        rows = [(kind, _shown(world, kind, tier)) for kind in world.kinds_at(tier)]
+        found += [
+            Twins((one.name, other.name), tier, _differ(world, one, other))
+            for (one, shown), (other, alike) in combinations(rows, 2)
+            if shown == alike
+        ]
+    return tuple(found)
 
 
 def _shown(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
