@@ -59,7 +59,7 @@ from property_tests.worlds import kept_worlds
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
 #: Worlds that the laws hold in beside the default one.
-OTHER_WORLDS = (load_world("tiny"), *kept_worlds())
+OTHER_WORLDS = (load_world("oncall"), load_world("tiny"), *kept_worlds())
 #: Every task that draws its incidents with one fault at most, at every level of fog.
 DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
 #: Those with several faults at once, and the fleet among them.
@@ -109,7 +109,9 @@ def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> In
 def world_incidents(draw: st.DrawFn, several: bool = False) -> Incident:
     """Incidents of ``tiny`` and of worlds that nobody ships, a few services each."""
     world = draw(st.sampled_from(OTHER_WORLDS))
-    tasks = tuple(one for one in tasks_of(world).values() if one.several <= several)
+    tasks = tuple(
+        one for one in tasks_of(world).values() if one.several <= several and one.topology
+    )
     task = draw(st.sampled_from(tasks))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number)

@@ -172,6 +172,8 @@ def _rules(
     }
     rules["tasks"][0]["counts"] = [1]
     if draw(st.booleans()):
+        rules |= _signs(draw, rules, gauges, topics)
+    if draw(st.booleans()):
         rules["secondary_fault"] = {
             "kind": draw(st.sampled_from(names)),
             "tiers": _subset(draw, tiers),
@@ -179,6 +181,30 @@ def _rules(
             "weight": draw(st.integers(1, 20)),
         }
     return rules, kinds
+
+
+def _signs(
+    draw: st.DrawFn, rules: dict[str, Any], gauges: dict[str, int], topics: dict[str, list[str]]
+) -> dict[str, Any]:
+    """Signs that stay: what any service might say holds every token."""
+    shares = st.integers(1, 9)
+    named = any(level["named"] for level in rules["fog"])
+    tokens = ["timeout", *topics, *(["names"] if named else [])]
+    return {
+        "signs": {"gaps": draw(st.integers(0, 99)), "about": draw(st.integers(1, 99))},
+        "fog": [{**level, "blind": draw(st.integers(0, 100))} for level in rules["fog"]],
+        "background": {
+            "alert": {"errors": draw(shares), "latency": draw(shares)},
+            "change": {"release_before": draw(shares), "release_after": draw(shares)},
+            "log": {token: draw(shares) for token in tokens},
+            "time": {"itself": draw(shares), "calls": draw(shares)},
+            "errors": {"itself": draw(shares), "calls": draw(shares)},
+            **{
+                name: {f"odd_{number}": draw(shares) for number in range(count)}
+                for name, count in gauges.items()
+            },
+        },
+    }
 
 
 def _fitting(kind: dict[str, Any], topics: dict[str, list[str]]) -> dict[str, Any]:

@@ -264,6 +264,15 @@ def test_the_schedule_of_the_trio() -> None:
     assert joint_schedule(benign_incident(), TRIO) == ((severity, Wait(), Ignore()),)
 
 
+@pytest.mark.parametrize("split", [DUO, TRIO], ids=lambda split: split.name)
+def test_oracles_page_before_they_touch_production(split: RoleSplit) -> None:
+    """Of a hand-over with a price, too: a fix in the tick of the page would cost."""
+    for number in range(4):
+        incident = make_incident(f"cascading_failure-v3/test/{number}")
+        team = make_team("oracle", split)(incident)
+        assert grade(play_joint_episode(incident, team, split)).score == 1.0
+
+
 def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> None:
     closer = Role("a", (), set(ACTION_TYPES) - {"remediate", "escalate"})
     fixer = Role("b", (), {"remediate", "escalate", "identify_root_cause"})

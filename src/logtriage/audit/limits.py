@@ -31,6 +31,11 @@ class Thresholds:
         unseen_sign: the same where signs stay, and so a fault is overlooked for good.
         bar: the most by which the confidence from which a page pays may stray from the
             price of silence.
+        ignoring: the least of net value that never handing over must lose.
+        fixed_bar: the least of net value that handing over below the best fixed bar must lose,
+            whatever the price.
+        handed_over: prices of hand-over, each with the least and the most of the incidents that
+            are to be handed over at it.
         probing: the most that plans which mix pages and remedies may gain, on average, over
             plans that page first or not at all.
         probed_paged: the least that trying three or more remedies at the right service loses,
@@ -41,9 +46,6 @@ class Thresholds:
         talking: the least share of what observers earn who share all that they see, that those
             must earn who tell it one another in words.
         prompt: the most characters that a world's system prompt may have.
-        ignoring: the least of net value that never handing over must lose, for the price of a
-            hand-over to bind.
-        fixed_bar: the same of handing over below the best fixed bar, whatever the price.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -59,14 +61,19 @@ class Thresholds:
     unseen: float = 1e-4
     unseen_sign: float = 0.05
     bar: float = 0.05
+    ignoring: float = 0.06
+    fixed_bar: float = 0.03
+    handed_over: tuple[tuple[float, float, float], ...] = (
+        (0.3, 0.0, 0.05),
+        (0.7, 0.15, 1.0),
+        (0.9, 0.30, 1.0),
+    )
     probing: float = 0.02
     probed_paged: float = 0.10
     probed_unpaged: float = 0.20
     teamwork: float = 0.30
     talking: float = 0.90
     prompt: int = 8_000
-    ignoring: float = 0.06
-    fixed_bar: float = 0.03
     tolerance: float = 1e-9
 
 
@@ -94,8 +101,10 @@ class Sizes:
         same: incidents for determinism, replay, renaming and canaries.
         groups: incidents for groups of rollouts, :data:`GROUP` each.
         models: topologies for which the chance of an unseen fault is computed.
-        prices: incidents of which the observer decides at each price of silence.
+        prices: incidents of which the observer decides at each price of silence or hand-over.
         beliefs: incidents at whose point of decision all plans are searched.
+        signs: incidents of which signs are read twice.
+        figures: screens whose figures and words are searched.
         twins: incidents that are shown with other truths and the same tokens.
         teams: train incidents of which the roles of a team get a full look.
         talks: train incidents that teams of observers play.
@@ -122,6 +131,8 @@ class Sizes:
     models: int = 20
     prices: int = 300
     beliefs: int = 60
+    signs: int = 400
+    figures: int = 4_000
     twins: int = 60
     teams: int = 200
     talks: int = 20
@@ -155,6 +166,8 @@ QUICK: Final = Sizes(
     models=2,
     prices=60,
     beliefs=5,
+    signs=60,
+    figures=300,
     twins=5,
     teams=30,
     talks=3,

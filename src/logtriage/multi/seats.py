@@ -7,6 +7,7 @@ from gymnasium import spaces
 
 from logtriage.actions import Action, signed
 from logtriage.errors import InvalidInput
+from logtriage.grading.offered import useful_kinds
 from logtriage.multi.boxes import role_box
 from logtriage.multi.sight import Sight
 from logtriage.multi.texts import Replies, Screens
@@ -94,10 +95,18 @@ class TextSeat:
     is its :class:`~logtriage.Malformed` and costs it its turn.
     """
 
-    def __init__(self, role: Role, split: RoleSplit, topology: Topology, world: World) -> None:
+    def __init__(
+        self,
+        role: Role,
+        split: RoleSplit,
+        topology: Topology,
+        world: World,
+        *,
+        hand_over: bool = False,
+    ) -> None:
         self.role, self._topology, self._lane = role, topology, split.roles.index(role)
         self.observation_space: spaces.Space[Any] = Screens()
-        self._choices = role_actions(role, topology, world)
+        self._choices = role_actions(role, topology, world, hand_over=hand_over)
         self.action_space: spaces.Space[Any] = Replies(self._choices)
 
     def begin(self) -> None:
@@ -122,5 +131,6 @@ def seat_for(
 ) -> Seat:
     """The seat of a role, for one of :data:`OBSERVATIONS`."""
     if observations == "text":
-        return TextSeat(role, split, topology, task.world)
+        hand_over = "hand_over" in useful_kinds(task.rubric, simulated=True)
+        return TextSeat(role, split, topology, task.world, hand_over=hand_over)
     return NumericSeat(role, split, task, topology, observations == "flat")

@@ -14,6 +14,7 @@ from logtriage.policies import (
     ExpertPolicy,
     FirstErrorPolicy,
     InquiryPolicy,
+    LookaheadPolicy,
     ObserverPolicy,
     OraclePolicy,
     Policy,
@@ -21,6 +22,7 @@ from logtriage.policies import (
     RandomPolicy,
     RandomQuestionsPolicy,
     RankingPolicy,
+    TopSuspectPolicy,
 )
 from logtriage.registry.own import is_own, own_policy
 from logtriage.rng import hash_name
@@ -39,6 +41,9 @@ POLICY_HELP: Final = {
     "at most three times",
     "random_questions": "asks at random, as often as par leaves time, then decides by the "
     "belief; random_questions:3 asks three times",
+    "lookahead": "as the observer, but looks two questions ahead; slow",
+    "top_suspect": "asks the likeliest root cause as often as par leaves time for, then decides by "
+    "the belief; top_suspect:3 asks three times",
     "expert": "scripted, sees only observations",
     "chain": "follows complaints in the logs and believes the telling line",
     "first_error": "believes the loudest ERROR, pages its default owner, does what mends most "
@@ -89,6 +94,20 @@ class _Observer:
 
     def __call__(self, incident: Incident) -> Policy:
         return ObserverPolicy(incident, self.questions)
+
+
+def _lookahead(incident: Incident) -> Policy:
+    return LookaheadPolicy(incident)
+
+
+class _TopSuspect:
+    """A picklable factory by the number of questions."""
+
+    def __init__(self, questions: int | None) -> None:
+        self.questions = questions
+
+    def __call__(self, incident: Incident) -> Policy:
+        return TopSuspectPolicy(incident, self.questions)
 
 
 class _RandomQuestions:
@@ -143,6 +162,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "chain": _chain,
     "first_error": _first_error,
     "inquiry": _inquiry,
+    "lookahead": _lookahead,
     **{name: _Ranking(name) for name in METHODS},
 }
 
@@ -150,6 +170,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
 _BY_BELIEF: Final[dict[str, Callable[[int | None], PolicyFactory]]] = {
     "observer": _Observer,
     "random_questions": _RandomQuestions,
+    "top_suspect": _TopSuspect,
 }
 
 

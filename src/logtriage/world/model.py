@@ -137,8 +137,8 @@ class World(Vocabulary):
         others = len(owners) - 1
         if row.owner not in owners or not others:
             return (1,) * len(owners)
-        main = (100 - row.exceptions) * others
-        return tuple(main if team == row.owner else row.exceptions for team in owners)
+        main = (100 - row.others) * others
+        return tuple(main if team == row.owner else row.others for team in owners)
 
     # --- kinds -------------------------------------------------------------------------
 

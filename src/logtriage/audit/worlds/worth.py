@@ -5,13 +5,17 @@ from statistics import fmean
 
 import attrs
 
-from logtriage.audit.probing import decision
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, price_of_hand_over
-from logtriage.evaluation.net_values import NetValue, net_value_of, on_grid
+from logtriage.audit.handing_over import (
+    decision_of,
+    handed_over,
+    lost_by_a_bar,
+    lost_by_ignoring,
+)
+from logtriage.drawing.incidents import price_of_hand_over
+from logtriage.evaluation.net_values import NetValue, net_value_of
 from logtriage.evaluation.playing import play
-from logtriage.evaluation.statistics import Interval, ratio_interval
+from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.grading import TRIAGE_3, grade
-from logtriage.grading.priced import hand_over_worth
 from logtriage.incident import Incident
 
 
@@ -46,8 +50,8 @@ def net_value(
 
 
 @attrs.frozen
-class AtBar:
-    """At one price c: the share handed over, and what heeding c gains, in points of grade."""
+class AtPrice:
+    """At one price c: the share better handed over, and what heeding c gains in points of grade."""
 
     price: float
     handed_over: float
@@ -58,56 +62,34 @@ class AtBar:
 class Binding:
     """What an observer loses, in net value, that decides without looking at c.
 
-    Of an observer that asks as if nobody took incidents over: V is the expected grade of its best
-    plan once it asks no more. Who heeds c hands over where that is worth more than V.
-
-    ``ignored`` is lost by never handing over, ``fixed`` by handing over where V is below one bar
-    whatever c is, the best bar of all. Expectations, each incident at every price.
+    ``ignored`` is lost by never handing over, ``fixed`` by handing over below the best fixed bar
+    whatever c is (:mod:`logtriage.audit.handing_over`). Each incident counts at every price.
     """
 
     incidents: int
     ignored: Interval
     fixed: float
-    by_price: tuple[AtBar, ...]
+    by_price: tuple[AtPrice, ...]
 
 
 def binding(incidents: Sequence[Incident], on_progress: Callable[[], None]) -> Binding:
     """Whether the price of a hand-over changes what an observer should do in these incidents."""
-    rows: list[tuple[float, list[float]]] = []
+    decisions = []
     for one in incidents:
-        rows.append(_decided(attrs.evolve(one, price_of_hand_over=None)))
+        decisions.append(decision_of(one))
         on_progress()
-    gains = [[max(worth - value, 0.0) for worth in over] for value, over in rows]
-    whole = fmean(1.0 - price for price in PRICES_OF_HAND_OVER)
-    heeded = fmean(map(fmean, gains))
-    at_bar = max(
-        fmean(fmean(over) - value if value < bar else 0.0 for value, over in rows)
-        for bar in (0.0, *(value for value, _ in rows), 2.0)
-    )
-    ignored = ratio_interval(
-        [on_grid(fmean(row)) for row in gains], [on_grid(whole) for _ in gains]
-    )
+    ignored = mean_interval(lost_by_ignoring(decisions))
     assert ignored is not None, "there are incidents"
     return Binding(
-        len(rows),
+        len(decisions),
         ignored,
-        (heeded - at_bar) / whole,
+        fmean(lost_by_a_bar(decisions)[1]),
         tuple(
-            AtBar(
+            AtPrice(
                 price,
-                fmean(over[place] > value for value, over in rows),
-                fmean(row[place] for row in gains),
+                share,
+                fmean(max(0.0, one.prices[place] - one.value) for one in decisions),
             )
-            for place, price in enumerate(PRICES_OF_HAND_OVER)
+            for place, (price, share) in enumerate(handed_over(decisions).items())
         ),
     )
-
-
-def _decided(incident: Incident) -> tuple[float, list[float]]:
-    """V where the observer asks no more, and what a hand-over is worth there at each price."""
-    held = decision(incident)
-    if held is None:  # out of time, where a hand-over is worth nothing, either
-        return 0.0, [0.0] * len(PRICES_OF_HAND_OVER)
-    used, horizon, par = held.standing.tick + 1, incident.horizon, incident.task_par
-    over = [hand_over_worth(price, used, horizon, par) for price in PRICES_OF_HAND_OVER]
-    return held.best().value, over
