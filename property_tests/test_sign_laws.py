@@ -269,6 +269,7 @@ def test_a_pool_that_becomes_the_root() -> None:
         here.condition(world.truth, index, world.conditions[index], tick).name
         for tick in range(state.tick)
     }
+    assert hidden[0].fault is not None
     assert spells == {"waiting", hidden[0].fault.kind}
     assert error_of(state) < 3e-6
 
@@ -284,7 +285,7 @@ def test_silence_growth_and_recovery(task: str) -> None:
         if incident.truth.benign:
             continue
         root, *_ = incident.truth.root_causes
-        wrong = Remediate("flush-cache", "front")  # type: ignore[arg-type]
+        wrong = Remediate("flush-cache", "front")
         if (wrong.remedy, wrong.service) in incident.truth.remedies:
             continue
         state = transition(_asking(initial_state(incident), root), wrong)

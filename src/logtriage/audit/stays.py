@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import (
-    REMEDIES,
     SEVERITIES,
     Action,
     Remediate,
@@ -185,7 +184,8 @@ def _played(incident: Incident, *, wrong: bool) -> tuple[list[Evidence], Doings,
         kind(name) for name in order for kind in (RequestMetrics, RequestTraces, RequestMoreLogs)
     ]
     middle = incident.horizon // 2
-    unhelpful = next(one for one in REMEDIES if (one, target) not in incident.truth.remedies)
+    remedies = incident.topology.remedies
+    unhelpful = next(one for one in remedies if (one, target) not in incident.truth.remedies)
     remedy = Remediate(unhelpful, target) if wrong or not wanted else Remediate(*wanted[0])
     before, after = asked[: middle - 1], asked[: incident.horizon - middle - 1]
     state = initial_state(incident)
