@@ -75,11 +75,13 @@ def laws(*modules: ModuleType) -> Iterator[Callable[..., None]]:
 LAWS: Final = tuple(laws(*MODULES))
 
 
-@pytest.fixture(name="bench", scope="module")
-def bench_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+@pytest.fixture(name="bench", scope="module", params=["second", "oncall"])
+def bench_world(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
     """The world of a newcomer, found by its name as long as the laws of this module run."""
-    folder = tmp_path_factory.mktemp("worlds") / "bench"
-    newcomers_world(folder)
+    folder = tmp_path_factory.mktemp("worlds") / f"bench-{request.param}"
+    newcomers_world(folder, request.param)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(WORLDS_VARIABLE, str(folder.parent))
         yield load_world(folder)
@@ -161,7 +163,7 @@ def test_the_newcomer_s_kind_is_drawn_where_it_belongs(bench: World, data: st.Da
 
 
 def test_the_copy_differs_by_its_name_and_the_two_files_alone(bench: World) -> None:
-    changed = differences(load_world("second"), bench)
+    changed = differences(load_world(bench.name.removeprefix("bench-")), bench)
     assert [(one.file, one.field) for one in changed] == [
         ("world.toml", "name"),
         *((path, "") for path in FILES),

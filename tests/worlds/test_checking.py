@@ -81,6 +81,8 @@ BROKEN = [
     (KIND, "log = { failed = 10 }", "", KIND,
      "signature.log: no topic that makes sense at tier 'edge', where one of failed does"),
     # texts
+    (FAILED, "order = 1", "order = 1\nbackground = 3", FAILED,
+     "background: world.toml says it, too: background.log.failed is 20"),
     (FAILED, '"ERROR", "unhandled', '"EROR", "unhandled', FAILED,
      "phrasings.train: unknown level 'EROR' (did you mean 'ERROR'?)"),
     (FAILED, "{n} requests", "{m} requests", FAILED,

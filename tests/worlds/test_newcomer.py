@@ -1,5 +1,7 @@
 """A kind added in two files is known to the prompt, the belief, the engine, and the check."""
 
+from pathlib import Path
+
 import attrs
 import numpy as np
 import pytest
@@ -16,6 +18,13 @@ from tests.worlds.newcomer import KIND, TEAM, newcomers_world
 @pytest.fixture(name="bench", scope="module")
 def bench_world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return newcomers_world(tmp_path_factory.mktemp("worlds") / "bench")
+
+
+@pytest.mark.parametrize("like", ["second", "oncall"])
+def test_two_files_are_enough(like: str, tmp_path: Path) -> None:
+    world = newcomers_world(tmp_path / "own", like)
+    assert KIND in world.kind_names
+    assert world.background["log"] == {**world.rules.background["log"], "name_lookup": 2}
 
 
 def of_kind(bench: World) -> list[Incident]:

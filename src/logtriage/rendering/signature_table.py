@@ -17,7 +17,7 @@ def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
     }
     return {
         **{title: {name: every[name] for name in row} for title, row in names.items()},
-        "fog": {"background": rules.background},
+        "fog": {"background": world.background},
     }
 
 

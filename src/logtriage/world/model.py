@@ -27,7 +27,7 @@ from logtriage.world.schema.parts import (
     Task,
     Tier,
 )
-from logtriage.world.vocabulary import Vocabulary, by_name, named
+from logtriage.world.vocabulary import LOG, Vocabulary, by_name, named
 
 #: Conditions of services that no file names: unaffected, calling a sick service, under load.
 HEALTHY: Final = "healthy"
@@ -200,6 +200,15 @@ class World(Vocabulary):
             UnknownName: for a condition without a signature: nobody could tell how it looks.
         """
         return named("condition", condition, self.signatures)
+
+    @cached_property
+    def background(self) -> Signature:
+        """What any service might say: that of the rules, and of topics that say it themselves."""
+        rules = self.rules.background
+        topics = {one.name: one.background for one in self.topics if one.background}
+        if not topics:
+            return rules
+        return MappingProxyType({**rules, LOG: MappingProxyType({**rules.get(LOG, {}), **topics})})
 
     @cached_property
     def unrelated(self) -> frozenset[str]:
