@@ -335,13 +335,12 @@ def test_asking_costs_nothing_while_there_is_time(states: tuple[State, ...]) -> 
 
 @settings(max_examples=6)
 @given(small_episodes(7))
-def test_the_parts_of_what_was_lost_add_up(states: tuple[State, ...]) -> None:
+def test_the_parts_of_a_grade_add_up(states: tuple[State, ...]) -> None:
     state = states[-1]
     while not state.is_closed:
         state = transition(state, Resolve())
     told = explain(state, samples=3)
-    parts = told.hardness + told.search_regret + told.decision_regret + told.luck
-    assert abs(parts - (1.0 - told.grade)) < 1e-9
+    assert abs(told.without_luck + told.luck - told.grade) < 1e-9
     assert told.grade == grade(state).score
 
 

@@ -1,4 +1,4 @@
-"""Laws of the grade that hang on no weight: above all, a wrong page anywhere gives exactly 0.
+"""Laws of the grade that hang on no weight: above all, a mis-page anywhere gives exactly 0.
 
 The table of ``logtriage/2``, its prices and its order are in ``test_triage_laws.py``.
 """

@@ -458,23 +458,24 @@ def explained() -> str:
                 f"{name} {share:.0%}".replace("%", " %")
                 for name, share in filter(None, (step.leading.root_cause, step.leading.team))
             ),
-            *(f"{value:.3f}" for value in (step.before, step.expected, step.after)),
+            *(f"{value:.3f}" for value in (step.before, step.after_acting, step.after_seeing)),
             "" if step.justified is None else "justified" if step.justified else "not justified",
         ]
         for step in explained.steps
     ]
     parts = [
-        ("hardness", explained.hardness),
-        ("search regret", explained.search_regret),
-        ("decision regret", explained.decision_regret),
-        ("luck", explained.luck),
-        ("1 − grade", 1 - explained.grade),
+        ("at first", f"{explained.at_first:.3f}"),
+        ("asking gained", f"{explained.asking_gained:+.3f}"),
+        ("decision cost", f"{explained.decision_cost:+.3f}"),
+        ("luck", f"{explained.luck:+.3f}"),
+        ("grade", f"{explained.grade:.3f}"),
+        ("hardness", f"{explained.hardness:.3f}"),
     ]
     head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_silence:g}):"
-    steps = table(("action", "likeliest before it", "before", "expected", "after", ""), rows)
-    figures = table(
-        (name for name, _ in parts), [[f"{value:+.3f}".replace("-", "−") for _, value in parts]]
+    steps = table(
+        ("action", "likeliest before it", "before", "after acting", "after seeing", ""), rows
     )
+    figures = table((name for name, _ in parts), [[value.replace("-", "−") for _, value in parts]])
     return f"{head}\n\n{steps}\n\n{figures}"
 
 

@@ -1,5 +1,7 @@
 """Handing an incident over: where it has a price it closes the incident, elsewhere nothing."""
 
+from pathlib import Path
+
 import attrs
 import pytest
 
@@ -20,6 +22,7 @@ from logtriage import (
     transition,
     transition_jointly,
 )
+from logtriage.actions import ACTION_TYPES
 from logtriage.adapters.trl.environments import PricedEnv, environment_for, tools_offered
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.words import completions
@@ -168,6 +171,28 @@ def test_a_person_types_it_and_is_asked_before_it_ends_the_incident() -> None:
     asked = Session.begin(DRAWN_PRICED).question_before(HandOver())
     assert asked == "Hand the incident to the duty manager, which closes it?"
     assert Session.begin(DRAWN).question_before(HandOver()) is None
+
+
+def test_choices_after_what_is_no_action_name_it_for_those_who_may() -> None:
+    said = '{"action_type": "handover"}'
+    read = parse_action(said, DRAWN.topology)
+    assert isinstance(read, Malformed)
+    assert "resolve, ignore, hand_over" in read.reason
+    for role in get_role_split("trio").roles:
+        read = parse_action(said, DRAWN.topology, role.kinds)
+        assert isinstance(read, Malformed)
+        assert ("hand_over" in read.reason) == ("escalate" in role.may)
+    assert "hand_over" in wire_from_call("handover")["reason"]
+
+
+def test_the_replay_page_draws_it_and_the_browser_page_offers_it() -> None:
+    root = Path(__file__).parent.parent
+    icons = (root / "src/logtriage/report/replay/base.js").read_text(encoding="utf-8")
+    for kind in (*ACTION_TYPES, "hand_over"):
+        assert f"  {kind}: " in icons
+    controls = (root / "docs/browser/triage.js").read_text(encoding="utf-8")
+    for kind in (*ACTION_TYPES, "hand_over"):
+        assert f'act("{kind}"' in controls
 
 
 def test_a_team_hands_over_in_text() -> None:

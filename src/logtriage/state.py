@@ -138,7 +138,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
                 unapproved_remedies += paged_at is None or paged_at >= tick
         elif isinstance(action, Report):
             reports.append((tick, action))
-    # Where a wrong page does not end the incident, it brings no note of the responders.
+    # Where a mis-page does not end the incident, it brings no note of the responders.
     noted = pages
     if wrong_pages and not incident.closing.wrong_page:
         noted = [one for one in pages if one[1] in truth.teams]

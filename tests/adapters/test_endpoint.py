@@ -128,7 +128,7 @@ def test_an_endpoint_that_fails_or_talks_garbage_leaves_the_episode_unscored(
             ask(HELLO)
         transcript = record_episode(INCIDENT, ChatPolicies(ask), "m")
     assert transcript.actions == ()
-    assert transcript.status.startswith("policy failed in tick 1: EndpointError: <m at http://")
+    assert transcript.status.startswith("policy failed in tick 0: EndpointError: <m at http://")
 
 
 def test_a_dead_and_a_slow_endpoint_are_named() -> None:

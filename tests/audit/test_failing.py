@@ -69,7 +69,7 @@ def test_what_needs_no_oracle_goes_on_without_one() -> None:
     sizes = attrs.evolve(FEW, oracle=1)
     report = audit(SHORT, oracle=lambda _: 3, families=["ceiling"], sizes=sizes)  # type: ignore[arg-type, return-value]
     assert report.failed == ("oracle", "exact-maximum")
-    assert report.finding("wrong-page").verdict is Verdict.PASSED
+    assert report.finding("mis-page").verdict is Verdict.PASSED
     assert report.finding("cycles").verdict is Verdict.PASSED
 
 

@@ -212,7 +212,7 @@ def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.exit_code == 1
     graded = json.loads(result.stdout)
     assert graded["score"] is None
-    assert graded["cause"] == "policy failed in tick 1: RuntimeError: out of ideas"
+    assert graded["cause"] == "policy failed in tick 0: RuntimeError: out of ideas"
 
 
 def test_brief_shows_the_debrief_without_the_screens() -> None:

@@ -117,7 +117,7 @@ CAUSE = "identify_root_cause"
         (f"{P1},{CAUSE}=payment-service,{RESTART},ignore", 0.50),  # .30 + .35 + .25 - .10 - .30
         ("ignore", LOW),
         (f"{P1},{CAUSE}=payment-service,ignore,resolve", 0.25),  # .65 - .10 - .30
-        # a wrong page costs its step and nothing else
+        # a mis-page costs its step and nothing else
         (f"escalate=security-team,{P1},{CAUSE}=payment-service,{RESTART},resolve", HIGH),
         (f"escalate=dba-team,escalate=dba-team,{RESTART},resolve", 0.35),
         (f"escalate=dba-team,wait,{P1},{CAUSE}=payment-service,{RESTART},resolve", 0.90),

@@ -9,6 +9,7 @@ from logtriage import (
     HandOver,
     Ignore,
     Incident,
+    Remediate,
     Resolve,
     all_actions,
     grade,
@@ -128,7 +129,7 @@ def _reasons(state: State) -> dict[str, str]:
 
 def test_reasons_of_a_fault() -> None:
     told = _reasons(played(REAL, WRONG_REMEDY, FIX, RIGHT_CAUSE, HandOver()))
-    assert told["remediation"] == "fixed in tick 2; 1 wrong remedy was applied"
+    assert told["remediation"] == "fixed in tick 1; 1 wrong remedy was applied"
     assert told["closure"] == "handed over in 4 ticks (par is 6, the horizon 12)"
     assert told["unescalated"] == "dba-team never paged: silence leaves 0.32"
     assert told["unapproved"] == (
@@ -155,19 +156,27 @@ def test_reasons_of_a_benign_incident() -> None:
     )
 
 
-def test_of_several_faults_the_share_that_was_fixed_early_counts_less() -> None:
-    first, second = SEVERAL.truth.several
-    page = [Escalate(next(iter(part.teams))) for part in (first, second)]
-    fixes = [one for one in perfect_actions(SEVERAL) if type(one) is type(FIX)]
-    early = next(one for one in fixes if (one.remedy, one.service) in first.remedies)
-    told = _reasons(played(SEVERAL, early, *dict.fromkeys(page)))
-    found = grade(played(SEVERAL, early, *dict.fromkeys(page)))
-    assert {one.name: one.factor for one in found.discounts} == pytest.approx(
-        {"unapproved_fix": 0.85}
+def test_each_of_several_fixes_before_the_first_page_counts() -> None:
+    parts = SEVERAL.truth.several
+    pages = [Escalate(next(iter(part.teams))) for part in parts]
+    fixes = [one for one in perfect_actions(SEVERAL) if isinstance(one, Remediate)]
+    teams = " or ".join(sorted(SEVERAL.truth.teams))
+    assert pages[0] != pages[1]
+
+    def told(*plan: object) -> dict[str, tuple[float, str]]:
+        found = grade(played(SEVERAL, *plan))  # type: ignore[arg-type]
+        return {one.name: (one.factor, one.reason) for one in found.discounts}
+
+    assert told(fixes[0], *pages)["unapproved_fix"] == (
+        0.7,
+        f"1 of 2 faults fixed before {teams} had been paged: each leaves 0.7 of the rest",
     )
-    team = next(iter(first.teams))
-    assert told["unapproved_fix"] == f"fixed 1 of 2 faults before {team} had been paged"
-    assert told["remediation"].startswith("1 of 2 faults fixed; not applied: ")
+    assert told(*fixes, *pages)["unapproved_fix"][0] == pytest.approx(0.7**2)
+    assert told(fixes[1], pages[0], fixes[0], pages[1])["unapproved_fix"][0] == 0.7
+    for page in pages:
+        assert "unapproved_fix" not in told(page, *fixes)
+    reasons = _reasons(played(SEVERAL, fixes[0], *pages))
+    assert reasons["remediation"].startswith("1 of 2 faults fixed; not applied: ")
 
 
 @pytest.mark.parametrize("price", [None, -0.1, 1.5])

@@ -63,7 +63,7 @@ def test_remediation_with_wrong_remedies_before_and_after_the_fix(
         rest = (*(WRONG_REMEDY,) * before, FIX, *(WRONG_REMEDY,) * (wrong - before))
         score, reason = triage.remediation(played(REAL, *first, *rest))
         assert score == pytest.approx(left if paged else left / 2, abs=1e-12)
-        assert f"fixed in tick {before + 2}" in reason
+        assert f"fixed in tick {before + 1}" in reason
         assert ("wrong remed" in reason) == bool(wrong)
 
 
@@ -267,30 +267,31 @@ def test_a_benign_incident(plan: tuple[Action, ...], total: float) -> None:
         (
             played(REAL, FIX, WAIT, RIGHT_CAUSE),
             "root_cause",
-            "user-db is the root cause, but it was declared in tick 3, after the fix in tick 1: "
+            "user-db is the root cause, but it was declared in tick 2, after the fix in tick 0: "
             "recovery is no diagnosis",
         ),
         (joint((0, FIX), (0, RIGHT_CAUSE)), "root_cause", "user-db is the root cause"),
         (played(REAL), "remediation", "no accepted remedy applied (kill-query:user-db)"),
-        (played(REAL, RIGHT_PAGE, FIX), "remediation", "fixed in tick 2"),
+        (played(REAL, RIGHT_PAGE, FIX), "remediation", "fixed in tick 1"),
         (
             played(REAL, RIGHT_PAGE, WRONG_REMEDY, FIX),
             "remediation",
-            "fixed in tick 3, but 1 wrong remedy was applied",
+            "fixed in tick 2, but 1 wrong remedy was applied",
         ),
         (
             played(TWO_TEAMS, WRONG_REMEDY, FIX, WRONG_REMEDY, RIGHT_PAGE),
             "remediation",
-            "fixed in tick 2, but 2 wrong remedies were applied; halved, since dba-team or "
+            "fixed in tick 1, but 2 wrong remedies were applied; halved, since dba-team or "
             "sre-team had not been paged before that tick",
         ),
         (
             joint((0, RIGHT_PAGE), (0, FIX)),
             "remediation",
-            "fixed in tick 1; halved, since dba-team had not been paged before that tick",
+            "fixed in tick 0; halved, since dba-team had not been paged before that tick",
         ),
         (played(REAL, FIX), "closure", "not resolved"),
         (played(REAL, FIX, Ignore()), "closure", "closed as ignored, not resolved"),
+        (played(REAL, WRONG_PAGE), "closure", "closed by a mis-page, not resolved"),
         (played(REAL, END), "closure", "resolved while the fault was still there"),
         (played(REAL, FIX, END), "closure", "resolved in 2 ticks (par is 5, the horizon 12)"),
         (played(BENIGN), "dismissal", "not dismissed"),

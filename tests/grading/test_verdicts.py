@@ -6,7 +6,7 @@ import pytest
 import logtriage as lt
 from logtriage.actions import HandOver, Ignore, Resolve
 from logtriage.grading import unscored
-from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
+from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, WRONG_PAGE, played, real_incident
 
 INCIDENT = real_incident()
 assert INCIDENT.truth.severity is not None
@@ -16,6 +16,8 @@ RIGHT_SEVERITY = lt.ClassifySeverity(INCIDENT.truth.severity)
 def test_a_gate_decides_alone() -> None:
     graded = lt.grade(played(INCIDENT, RIGHT_CAUSE, Ignore()))
     assert graded.verdict == f"Ignored incident: {graded.gate_reason}. Score 0."
+    graded = lt.grade(played(INCIDENT, WRONG_PAGE))
+    assert graded.verdict == f"Mis-page: {graded.gate_reason}. Score 0."
 
 
 @pytest.mark.parametrize("left_out", ["severity", "root_cause"])

@@ -197,9 +197,9 @@ def test_a_printed_grade_is_its_debrief() -> None:
         "hand-made/test/0, played by me",
         lt.grade(state).verdict,
         "ACTIONS",
-        "  tick 1   identify_root_cause user-db",
+        "  tick 0   identify_root_cause user-db",
     ]
-    assert lines[4] == "  tick 2   malformed (no JSON)"
+    assert lines[4] == "  tick 1   malformed (no JSON)"
     head = lines.index("GRADE") + 1
     assert lines[head].split() == ["criterion", "score", "weight", "points", "why"]
     rows = [line.split(maxsplit=4) for line in lines[head + 1 : head + 6]]

@@ -303,7 +303,7 @@ def test_experts_see_nothing_but_their_slices_and_the_board(task: TaskSpec) -> N
         team = make_team("expert", TRIO)(incident)
         honest = play_joint_episode(incident, team, TRIO).history
         other = play_joint_episode(liar, team, TRIO).history
-        # A wrong page ends the episode, and is right there.
+        # A mis-page ends the episode, and is right there.
         assert honest == other[: len(honest)]
 
 

@@ -113,10 +113,10 @@ def test_the_grade_is_that_of_the_rubric() -> None:
         ("dismissal", "ignore"),
     ):
         assert f"{word} {weights[name]}" in grade
-    assert f"leaves x {priced.UNAPPROVED_FIX:g} of all" in grade
-    assert f"a wrong remedy before a right page x {priced.UNAPPROVED_REMEDY:g}" in grade
+    assert f"Before a right page each fix leaves x {priced.UNAPPROVED_FIX:g} of all" in grade
+    assert f"each wrong remedy x {priced.UNAPPROVED_REMEDY:g}" in grade
     assert f"Nobody paged for a fault: x {priced.UNESCALATED:g}" in grade
-    assert "Wrong page or ignoring a fault: 0, the end" in grade
+    assert "Mis-page or ignoring a fault: 0, the end" in grade
     assert ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER) in hand_over
     assert f"{priced.HAND_OVER_PROMPT:g} c" in hand_over
     assert "before any page or remedy" in hand_over
@@ -232,11 +232,11 @@ def test_a_screen_ends_with_what_can_be_asked_and_what_it_costs() -> None:
         state = transition(state, IdentifyRootCause("user-db"))
 
 
-def test_a_wrong_page_says_that_it_was_wrong_and_whose_incident_it_was_not() -> None:
+def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
     incident = make_incident("single_crash-v3/val/0")
     wrong = next(one for one in incident.topology.teams if one not in incident.truth.teams)
     screen = rendered(observe(transition(initial_state(incident), Escalate(wrong))))
-    verdict = f"a wrong page, this is not {wrong}'s incident"
+    verdict = f"a mis-page, this is not {wrong}'s incident"
     assert f"LAST: escalate {wrong}: {verdict}" in screen
     assert f"CLOSED: misrouted: {verdict}" in screen
     assert "ASK" not in screen

@@ -242,7 +242,7 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
                     number(row["bound"]),
                     *(
                         percent(row[name])
-                        for name in ("solved", "root_cause", "severity", "mis_page", "ignored")
+                        for name in ("solved", "root_cause", "severity", "mis_paged", "ignored")
                     ),
                     number(row["ticks"], 1),
                     number(row["brier"]),
@@ -389,7 +389,7 @@ def test_every_episode_is_there_with_screens_reasons_and_truth(found: Document, 
         ((numbers, _),) = data["ticks"][0]["screens"]
         assert chunk["lines"][numbers[0]].startswith("TICK 0/")
         if one.grade.score is None:
-            assert data["cause"].startswith("policy failed in tick 1")
+            assert data["cause"].startswith("policy failed in tick 0")
         else:
             assert data["ticks"][-1]["total"] == one.grade.score
 

@@ -35,8 +35,8 @@ FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 Attempts = Mapping[str, Sequence[Grade]]
 #: Stands for incidents without a fault.
 BENIGN: Final = "benign"
-#: Why an episode lost what it lost (:mod:`logtriage.belief.explain`).
-PARTS: Final = ("hardness", "search_regret", "decision_regret", "luck")
+#: How a grade came about (:mod:`logtriage.belief.explain`), and the hardness beside it.
+PARTS: Final = ("at_first", "asking_gained", "decision_cost", "luck", "hardness")
 #: How many different causes of failure are told.
 _CAUSES: Final = 5
 
@@ -134,7 +134,7 @@ def held_out_part(incident: Incident) -> str:
 
 
 def parts(states: Sequence[State], on_each: Callable[[], None]) -> dict[str, Any] | None:
-    """Why episodes lost what they lost, on average: the four parts. None without episodes.
+    """How grades came about, on average: their parts. None without episodes.
 
     ``on_each`` is called after each of them, which takes half a second.
     """

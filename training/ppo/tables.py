@@ -9,7 +9,7 @@ from training.ppo.runs import Written, pages
 
 SECURITY = load_world("second").topologies["seven-services-five-teams"].pages("security")
 
-#: What the best agents must reach beside the observer: its grade, and its wrong pages.
+#: What the best agents must reach beside the observer: its grade, and its mis-pages.
 GRADE_SHARE: Final = 0.80
 PAGES: Final = 0.60
 MIS_PAGES: Final = 1.5

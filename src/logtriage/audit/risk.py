@@ -115,7 +115,7 @@ def _wrong_page(incident: Incident) -> Escalate:
 
 
 def _not_worth_it(incident: Incident, rubric: Rubric, limits: Thresholds) -> Iterator[str]:
-    """A perfect response without a page earns c; with a wrong page, the least there is."""
+    """A perfect response without a page earns c; with a mis-page, the least there is."""
     plan, price = perfect_actions(incident), incident.price_of_silence
     assert price is not None, "only incidents with a price are looked at"
     silent = tuple(one for one in plan if not isinstance(one, Escalate))
@@ -126,7 +126,7 @@ def _not_worth_it(incident: Incident, rubric: Rubric, limits: Thresholds) -> Ite
         misled = (*silent[:place], _wrong_page(incident), *silent[place:])
         got = score(play(incident, misled)[0], rubric)
         if got > rubric.bounds[0]:
-            yield f"a perfect response with a wrong page earns {got:.4f} at c = {price:g}"
+            yield f"a perfect response with a mis-page earns {got:.4f} at c = {price:g}"
 
 
 def _paging(subject: Subject, sizes: Sizes) -> dict[float, float]:

@@ -284,7 +284,8 @@ def _irregular(
 ) -> Action:
     """What is not in the table: text of one's own, or why there is no action."""
     if not isinstance(name, str) or (name not in may and name != MALFORMED):
-        kinds = ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in may)
+        types = (*TEAM_ACTION_TYPES, *PRICED_ACTION_TYPES)
+        kinds = ", ".join(kind for kind in types if kind in may)
         return _bad(wire, f"unknown action_type {_show(name)}; one of: {kinds}")
     if absent(value):
         value = None

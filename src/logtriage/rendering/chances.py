@@ -95,7 +95,7 @@ def _legend(setting: Setting) -> str:
     return (
         f"RUNBOOK. fault tiers (initials) remedy: % of signs; of log topics, from {LEAST} up, else "
         f"(or where a tier lacks one) as usual. !: users see errors first.{pairs}{typical}{words} "
-        f"Who waits names sick services, {ANY} any.{creeping}"
+        f"Calls name a sick service; in {ANY}, any.{creeping}"
     )
 
 

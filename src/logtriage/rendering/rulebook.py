@@ -211,10 +211,9 @@ def _grade(horizon: int, setting: Setting) -> str:
         f"{weights['root_cause']} ({first}; 0 after the fix), right page {weights['escalation']}, "
         f"remedy {weights['remediation']} (-{triage.WRONG_REMEDY_COST:.0%} a wrong one), resolve "
         f"once fixed {weights['closure']} (full by action {setting.par}, 0 at {horizon}). "
-        f"A fix before its page leaves x {priced.UNAPPROVED_FIX:g} of all, a wrong remedy before a "
-        f"right page x "
-        f"{priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
-        f"{priced.UNESCALATED:g}. Wrong page or ignoring a fault: 0, the end. Benign: severity "
+        f"Before a right page each fix leaves x {priced.UNAPPROVED_FIX:g} of all, each wrong "
+        f"remedy x {priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
+        f"{priced.UNESCALATED:g}. Mis-page or ignoring a fault: 0, the end. Benign: severity "
         f"{benign['severity']}, ignore {benign['dismissal']} (0 if you blamed a service), by "
         f"action {setting.par_benign} {benign['closure']}."
     )
