@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from logtriage import Incident
@@ -57,6 +57,10 @@ MODULES: Final = (
 )
 #: Every third number stands for an incident with the new kind, of the first few of a split.
 FEW: Final = 3
+#: Laws of worlds whose readings are drawn anew, and of their rubric, ``logtriage/2``.
+DRAWN_ANEW: Final = frozenset(
+    {"test_the_posterior_is_bayes_rule", "test_any_weights_that_sum_to_one_make_a_rubric"}
+)
 #: No shrinking: what fails here is looked for in the law itself.
 GENERATE: Final = (Phase.explicit, Phase.generate)
 
@@ -143,10 +147,18 @@ def test_there_are_laws_of_every_room() -> None:
     LAWS,
     ids=lambda law: f"{law.__module__.removeprefix('property_tests.test_')}-{law.__name__[5:]}",
 )
-def test_the_laws_hold_in_the_newcomer_s_world(law: Any) -> None:
+def test_the_laws_hold_in_the_newcomer_s_world(law: Any, bench: World) -> None:
+    if law.__name__ in DRAWN_ANEW and bench.rules.signs is not None:
+        pytest.skip("here signs stay, and a hand-over has a price")
     held = law.hypothesis
     again = given(**held._given_kwargs)(held.inner_test)
-    settings(max_examples=6, derandomize=True, database=None, phases=GENERATE)(again)()
+    settings(
+        max_examples=6,
+        derandomize=True,
+        database=None,
+        phases=GENERATE,
+        suppress_health_check=list(HealthCheck),
+    )(again)()
 
 
 @given(st.data())
