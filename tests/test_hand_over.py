@@ -37,6 +37,7 @@ from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.roles.splits import get_role_split
 from logtriage.server.wire import observation_of, view_of
 from logtriage.state import Closing
+from logtriage.tasks import get_task
 from logtriage.transition import play
 from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident, with_hand_over
 
@@ -44,6 +45,7 @@ PRICED = attrs.evolve(real_incident(), price_of_silence=None, price_of_hand_over
 FREE = real_incident()
 DRAWN = make_incident("single_crash-v2/test/0")
 DRAWN_PRICED = with_hand_over(DRAWN)
+PRICED_TASK = attrs.evolve(get_task("single_crash-v2"), name="priced", rubric="logtriage/3")
 
 
 def test_it_closes_an_incident_in_which_it_has_a_price() -> None:
@@ -198,8 +200,7 @@ def test_the_replay_page_draws_it_and_the_browser_page_offers_it() -> None:
 def test_a_team_hands_over_in_text() -> None:
     split = get_role_split("trio")
     role = next(one for one in split.roles if "escalate" in one.may)
-    assert DRAWN.setting is not None
-    seat = TextSeat(role, split, DRAWN.topology, DRAWN.setting.world)
+    seat = TextSeat(role, split, PRICED_TASK, DRAWN.topology)
     assert seat.read(render_action(HandOver())) == HandOver()
 
 

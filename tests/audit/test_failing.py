@@ -11,7 +11,7 @@ from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, Blaming, rules_of, score
 from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured, Rubric
-from logtriage.grading.plan import has_kernels
+from logtriage.grading.tables import has_kernels
 from tests.audit.planted.holes import FEW
 
 INCIDENT = make_incident("single_crash-v2/test/0")

@@ -11,14 +11,14 @@ from logtriage import (
     Incident,
     Remediate,
     Resolve,
+    action_id,
     all_actions,
     grade,
     make_incident,
 )
-from logtriage.errors import RubricError
+from logtriage.errors import InvalidInput, RubricError
 from logtriage.grading import TRIAGE_2, TRIAGE_3, grade_batch, priced, truths_of
-from logtriage.grading.batch import PADDING
-from logtriage.grading.plan import has_kernels
+from logtriage.grading.batch import CLOSINGS, PADDING
 from logtriage.policies.oracle import perfect_actions
 from logtriage.state import Closing, State
 from logtriage.transition import play
@@ -195,21 +195,47 @@ def test_the_rubric_of_before_keeps_its_digest_and_a_hand_over_changes_it() -> N
         attrs.evolve(TRIAGE_3, handed_over=(attrs.evolve(TRIAGE_3.handed_over[0], weight=0.5),))
 
 
-def test_batches_are_graded_by_the_spec_since_no_kernel_is_there() -> None:
-    assert not has_kernels(TRIAGE_3)
-    assert not has_kernels(attrs.evolve(TRIAGE_2, id="x", handed_over=TRIAGE_3.handed_over))
+@pytest.mark.usefixtures("either_way")
+def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
     incidents = [
         with_hand_over(make_incident(f"single_crash-v2/val/{number}")) for number in range(70)
     ]
     draws = np.random.default_rng(3)
-    lists = draws.integers(0, 74, (70, 8))
+    lists = draws.integers(0, 75, (70, 8))
+    lists[::5, 0] = 74
     lists[:, 6:] = PADDING
     found = grade_batch(truths_of(incidents), lists)
     assert found.rubric is TRIAGE_3
+    prices = found.criterion("hand_over")
     for row, incident in enumerate(incidents):
-        known = all_actions(incident.topology)
-        state, _ = play(incident, [known[one] for one in lists[row, :6]])
-        assert found.scores[row] == grade(state).score
+        known = all_actions(incident.topology, hand_over=True)
+        wanted = grade(play(incident, [known[one] for one in lists[row, :6]])[0])
+        assert found.scores[row] == wanted.score
+        assert found.criterion("remediation")[row] == pytest.approx(
+            {one.name: one.score for one in wanted.criteria}.get("remediation", np.nan),
+            nan_ok=True,
+        )
+        handed = [one.score for one in wanted.criteria if one.name == "hand_over"]
+        assert handed == ([] if np.isnan(prices[row]) else [prices[row]])
+    assert np.isfinite(prices[::5]).all()
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_hand_over_is_an_action_where_any_incident_has_its_price() -> None:
+    free = priced_by(REAL, None)
+    resolve = action_id(Resolve(), REAL.topology)
+    hand_over = action_id(HandOver(), REAL.topology, hand_over=True)
+    found = grade_batch(truths_of([REAL, free]), [[hand_over, resolve]] * 2)
+    assert found.scores.tolist() == [pytest.approx(0.7), 0.0]
+    assert [CLOSINGS[one] for one in found.closing] == [Closing.HANDED_OVER, Closing.RESOLVED]
+    with pytest.raises(InvalidInput, match=f"is {hand_over}; .* has actions 0 to {hand_over - 1}"):
+        grade_batch(truths_of([free]), [[hand_over]])
+
+
+@pytest.mark.usefixtures("kernels")
+def test_a_price_that_is_none_is_refused_in_a_batch() -> None:
+    with pytest.raises(RubricError, match=r"price_of_hand_over\[1\] must be a number .* got 1.5"):
+        grade_batch(truths_of([REAL, priced_by(REAL, 1.5)]), [[0], [0]])
 
 
 def test_worth_of_a_hand_over() -> None:

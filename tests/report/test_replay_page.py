@@ -207,7 +207,10 @@ def test_the_waterfall_ends_at_the_grade(seed: int) -> None:
 
 def test_a_hand_over_takes_the_place_of_what_was_earned_before() -> None:
     incident = lt.make_incident("single_crash-v3/val/0")
-    actions = [lt.ClassifySeverity(str(incident.truth.severity)), lt.HandOver()]
+    actions: list[lt.Action] = [
+        lt.ClassifySeverity(str(incident.truth.severity)),
+        lt.HandOver(),
+    ]
     states = [lt.play(incident, actions[:count]) for count in range(3)]
     grades = [lt.grade(one) for one in states]
     (fall,) = waterfall(grades)

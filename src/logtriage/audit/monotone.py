@@ -27,7 +27,7 @@ from logtriage.audit.scoring import Scorer
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import word
 from logtriage.grading import Rubric, priced
-from logtriage.grading.plan import has_kernels
+from logtriage.grading.tables import has_kernels
 from logtriage.incident import Incident
 
 #: Other orders in which the facts come about; the last two always end a plan.

@@ -37,8 +37,6 @@ class Slot(IntEnum):
     COUNT = 5
 
 
-#: The rubric under which a hand-over has a price, and silence none.
-PRICED: Final = "logtriage/3"
 #: What a perfect response without the right page may be worth.
 PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
 #: What it may be worth to hand an incident over at once.
@@ -78,7 +76,7 @@ def draw_world(
     simulation = Simulation(
         setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
     )
-    priced = task.rubric == PRICED
+    priced = task.takes_hand_over
     name = str(incident_id) if own is None else f"{incident_id}@{own.name}"
     return Incident(
         id=name,

@@ -73,6 +73,8 @@ def remediation(state: State) -> Measured:
     fixed = [one for _, one in rows if one.fixed_at is not None]
     unfixed = [part for part, one in rows if one.fixed_at is None]
     wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
+    if not rows:
+        return (0.0, "nothing was broken")
     if not truth.several:
         if unfixed:
             return (0.0, f"no accepted remedy applied ({', '.join(wanted)})")

@@ -10,8 +10,8 @@ from logtriage.belief.model import check_drawn_anew
 from logtriage.drawing.ids import MAX_INDEX, SPLITS
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading import triage
-from logtriage.grading.plan import check_kernels
 from logtriage.grading.rubric import Rubric
+from logtriage.grading.tables import check_kernels
 from logtriage.tasks import TaskSpec, task_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS

@@ -8,7 +8,7 @@ import numpy as np
 
 from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ActionRanges, ranges_of
-from logtriage.grading.kernels import Span
+from logtriage.grading.tables import Span
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
@@ -91,9 +91,13 @@ class TokenSetting:
 
     @cached_property
     def span(self) -> Span:
-        """What levels of measures range over: the pars are of faults, then of benign incidents."""
+        """What levels of measures range over: the pars are of faults, then of benign incidents.
+
+        Several roles may apply a remedy in a tick; a byte counts them.
+        """
         world, horizon = self.tables.setting, self.task.horizon
-        return Span(horizon, ((horizon, world.par), (horizon, world.par_benign)))
+        clocks = (horizon, world.par), (horizon, world.par_benign)
+        return Span(horizon, clocks, actions=MOST)
 
     @property
     def action_count(self) -> int:
