@@ -16,6 +16,7 @@ from logtriage.belief import Belief, belief
 from logtriage.belief.cases import Floats
 from logtriage.belief.plans import Planner
 from logtriage.belief.questions import Request, Worth, outcomes, worths
+from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.observation import Observation
@@ -92,6 +93,7 @@ def two_steps(held: Belief, rows: Sequence[Worth]) -> list[tuple[float, Request]
 
 
 def _rise(planner: Planner, first: Floats, seconds: Sequence[Floats]) -> float:
+    """What a request with the outcomes ``first`` (O, H) is worth if the best second may follow."""
     joint = np.floor(first * planner.weights / FULL)
     values = planner.later(joint)
     likeliest = np.argsort(-joint.sum(axis=1), kind="stable")[:ANSWERS]
@@ -100,4 +102,4 @@ def _rise(planner: Planner, first: Floats, seconds: Sequence[Floats]) -> float:
         further = planner.later(pairs.reshape(-1, pairs.shape[-1]), 2)
         further = further.reshape(pairs.shape[:2]).sum(axis=1)
         values[likeliest] = np.maximum(values[likeliest], further)
-    return float(values.sum() - planner.value) / planner.total / (1 << 20)
+    return float(values.sum() - planner.value) / planner.total / UNIT
