@@ -283,7 +283,7 @@ def test_nobody_acts_more_often_in_a_tick_than_a_split_has_roles(
     place = -1
     for number, (when, action) in enumerate(zip(ticks, graded.actions, strict=False)):
         place = place + 1 if number and ticks[number - 1] == when else 0
-        assert isinstance(action, Malformed) or action_name(action) in split.roles[place].may
+        assert isinstance(action, Malformed) or action_name(action) in split.roles[place].kinds
 
 
 @given(joint_episodes(), st.data())
