@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def folder_to_spoil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def what_was_read(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Bytes read of files, and the most entries read of a folder, while the test runs."""
     taken = {"bytes": 0, "entries": 0}
-    text_of, first = folders._text_of, folders.islice
+    text_of = folders._text_of
 
     def counted(path: Path, source: str) -> bytes:
         try:
@@ -130,7 +131,7 @@ def what_was_read(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
     def few(entries: Iterator[Any], most: int) -> Iterator[Any]:
         taken["entries"] = max(taken["entries"], most)
-        return first(entries, most)
+        return islice(entries, most)
 
     monkeypatch.setattr(folders, "_text_of", counted)
     monkeypatch.setattr(folders, "islice", few)
