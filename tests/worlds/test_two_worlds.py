@@ -205,6 +205,7 @@ def test_a_topology_without_the_team_of_a_kind_is_refused() -> None:
         task.world.pages(SECOND.kinds_at("queue")[0].name, smaller)
     drawn = draw_incident(of_world(ONE_FAULT, SECOND), IncidentId(ONE_FAULT, "test", 0), smaller)
     assert drawn.simulation is not None
+    assert task.setting is not None
     state = attrs.evolve(drawn, telemetry=attrs.evolve(drawn.simulation, setting=task.setting))
     held = belief(initial_state(state))
     with pytest.raises(TopologyError, match="topology 'seven-services': kind '"):
