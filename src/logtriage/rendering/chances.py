@@ -56,13 +56,13 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     yield from _rows(world, benign)
     if rules.common:
         yield f"all, else: {_row(world, rules.common, least=1)}"
-    yield f"{ANY}: {_row(world, rules.background, least=COMMON)}{_rarer(world)}"
+    yield f"{ANY}: {_row(world, world.background, least=COMMON)}{_rarer(world)}"
 
 
 def _rarer(world: World) -> str:
     """From where to where the shares go of the signs that any service might show, unsaid."""
     rare: dict[str, list[int]] = {"sign": [], "topic": []}
-    for sort, row in world.rules.background.items():
+    for sort, row in world.background.items():
         shares = (share for token, share in row.items() if token != NAMES and share < COMMON)
         rare["topic" if sort == LOG else "sign"].extend(shares)
     return "".join(
