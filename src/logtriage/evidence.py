@@ -16,11 +16,13 @@ from logtriage.world.simulation import Simulation
 NOT_CLAIMED: Final = "the probabilities of a recording are not known, so it has no belief"
 
 
-def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Evidence, ...]:
+def evidence(
+    state: State, role: Role | RoleSplit | None = None, *, since: int = 0
+) -> tuple[Evidence, ...]:
     """The evidence behind everything shown so far, each cell once, in the order shown.
 
-    For a role, only evidence that its views have shown of the things that it watches; for a split,
-    evidence that was shown to any of its roles.
+    Screens before tick ``since`` do not count. For a role, only evidence that its views have
+    shown of the things that it watches; for a split, evidence that was shown to any of its roles.
 
     Raises:
         InvalidInput: as :func:`simulation_of`.
@@ -28,7 +30,7 @@ def evidence(state: State, role: Role | RoleSplit | None = None) -> tuple[Eviden
     world = simulation_of(state.incident)
     doings = state.facts.doings
     found: dict[object, Evidence] = {}
-    for now in range(state.tick + 1):
+    for now in range(since, state.tick + 1):
         for one in _shown(world, now, doings.before(now)):
             found.setdefault(one.cell, one)
     if role is None:

@@ -12,6 +12,7 @@ from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.world.channels import EASES, Channel, Evidence
 from logtriage.world.model import World
+from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import (
     TICK_SECONDS,
@@ -268,6 +269,32 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         world=voice.world,
         price_of_hand_over=incident.price_of_hand_over,
     )
+
+
+def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
+    """The alerts and the edge panel of a simulated incident, without the rest of its screen.
+
+    Raises:
+        InvalidInput: for an incident that is not simulated.
+    """
+    world = state.incident.telemetry
+    if not isinstance(world, Simulation):
+        raise InvalidInput(f"{state.incident.id}: expected a simulated incident")
+    return _glance(world, state.tick, state.facts.doings)
+
+
+@lru_cache(maxsize=4096)
+def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
+    """Alerts and edge come first among the cells of a screen; the other cells are not drawn."""
+    alerts = []
+    for one in world.shown(now, doings):
+        if one.channel is Channel.EDGE:
+            break
+        alerts.append(one)
+    voice = voice_of(
+        world.setting.world, world.topology, world.seed, world.phrasing, world.setting.onset
+    )
+    return voice.alerts(alerts), voice.edge(one)
 
 
 @lru_cache(maxsize=2048)

@@ -22,6 +22,7 @@ from logtriage.actions import (
 )
 from logtriage.conversations.tools import (
     ALL_TOOLS,
+    SHIFT_TOOLS,
     TOOLS,
     anthropic_tools,
     call_from_action,
@@ -54,7 +55,10 @@ def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
 
 def test_calls_are_read_by_the_arguments_that_the_schema_names() -> None:
     schema = {name: tuple(one.name for one in tool.parameters) for name, tool in ALL_TOOLS.items()}
-    assert dict(ARGUMENTS) == {**schema, "report_impact": ("calls",)}
+    assert dict(ARGUMENTS) == {**schema, "report_impact": ("calls",), "note": ("text",)}
+    for name, tool in SHIFT_TOOLS.items():
+        named = tuple(one.name for one in tool.parameters if one.name not in ("system", "ticks"))
+        assert named == ARGUMENTS[name]
 
 
 def test_every_action_survives_being_a_call() -> None:

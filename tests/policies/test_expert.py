@@ -224,6 +224,7 @@ def test_it_asks_nowhere_twice_where_nothing_is_collected() -> None:
             action, book = ExpertPolicy().act(observe(state), book)
             assert action not in known
             state = transition(state, action)
+        assert book is not None
         dark += len(book.dark)
         assert not [one for one in book.signs if one.token in NOTHING_READ]
     assert dark > 3

@@ -12,6 +12,7 @@ from logtriage.drawing.ids import ALL_SPLITS, SPLITS
 from logtriage.grading import RUBRICS
 from logtriage.registry import POLICY_HELP, TEAM_HELP
 from logtriage.roles.splits import ROLE_SPLITS
+from logtriage.shift.tasks import SHIFT_TASKS
 from logtriage.tasks import TaskSpec, as_world, tasks_of
 from logtriage.world.loading import load_world, shipped_worlds
 
@@ -50,7 +51,8 @@ def complete_world(incomplete: str) -> Iterator[str]:
 def complete_tasks(incomplete: str) -> Offered:
     """Tasks, and the names that stand for several of them."""
     yield from complete_task(incomplete)
-    for name, title in {ALL: "every task of the benchmark", **RECORDED}.items():
+    shifts = {task.id: task.title for task in SHIFT_TASKS.values()}
+    for name, title in {ALL: "every task of the benchmark", **RECORDED, **shifts}.items():
         if name.startswith(incomplete):
             yield name, title
 

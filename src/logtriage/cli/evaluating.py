@@ -59,6 +59,7 @@ from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import POLICY_HELP
+from logtriage.shift.tasks import is_shift
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.model import World
 
@@ -83,8 +84,8 @@ def evaluate_(
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="A task, all (the default: every task of the benchmark), recorded, or "
-            "recorded_models. May be repeated.",
+            help="A task, all (the default: every task of the benchmark), recorded, "
+            "recorded_models, or a task of shifts. May be repeated.",
             autocompletion=complete_tasks,
         ),
     ] = None,
@@ -121,6 +122,12 @@ def evaluate_(
             "a second each.",
         ),
     ] = 0,
+    screens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Of a shift, show a model the latest N screens. Default: all."
+        ),
+    ] = None,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
     env_url: EnvUrl = None,
@@ -152,6 +159,33 @@ def evaluate_(
 
     roles = role_split(split_roles)
     world = world_in(of_world)
+    asking = Asking(
+        base_url,
+        reply,
+        max_tokens,
+        temperature,
+        seed,
+        extra_body,
+        timeout,
+        retries,
+        concurrency,
+        prompt_price,
+        completion_price,
+    )
+    if any(map(is_shift, task or ())):
+        from logtriage.cli.shifts import evaluate_shifts
+
+        beside = {"--split-roles": roles, "--bundle": bundle, "--env-url": env_url}
+        for option, given in {**beside, "--world": world, "--explain": explain or None}.items():
+            if given is not None:
+                raise InvalidInput(f"{option} is not for shifts")
+        numbers = range(start, start + episodes)
+        evaluate_shifts(
+            policies, task or [], split or SPLIT, numbers, asking, screens, out, as_json=as_json
+        )
+        return
+    if screens is not None:
+        raise InvalidInput("--screens is for shifts")
     names = _tasks(task, bundle, world)
     if split is not None and all(name in RECORDED_TASKS for name in names):
         raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
@@ -172,19 +206,6 @@ def evaluate_(
                 f"not explained, because exact probabilities are unknown: {', '.join(left_out)}",
                 "dim",
             )
-    asking = Asking(
-        base_url,
-        reply,
-        max_tokens,
-        temperature,
-        seed,
-        extra_body,
-        timeout,
-        retries,
-        concurrency,
-        prompt_price,
-        completion_price,
-    )
     served = asking.players(spec.policies, roles, elsewhere=env_url is not None)
 
     def spent() -> str:
@@ -211,7 +232,7 @@ def evaluate_(
                 seal=seal,
             )
             if explain:
-                bar.begin("explaining")
+                bar.begin("explaining", "explanations")
                 rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.update, seal=seal)
         except KeyboardInterrupt:
             bar.stop()

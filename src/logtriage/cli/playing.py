@@ -42,6 +42,7 @@ from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
+from logtriage.shift.tasks import is_shift
 from logtriage.state import State, initial_state
 from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, transcript_of
@@ -54,7 +55,10 @@ if TYPE_CHECKING:
 
 def play(
     incident_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The incident.", autocompletion=complete_incident)
+        str,
+        typer.Argument(
+            metavar="ID", help="The incident, or the shift.", autocompletion=complete_incident
+        ),
     ],
     policy: Annotated[
         str,
@@ -101,6 +105,11 @@ def play(
     """
     from logtriage.evaluation import Incidents, PolicyFailure, is_recorded
 
+    if is_shift(incident_id):
+        from logtriage.cli.shifts import play_shift
+
+        play_shift(incident_id, policy, brief=brief, as_json=as_json)
+        return
     roles = role_split(split_roles)
     check_human((policy,), roles)
     if env_url is not None:

@@ -41,12 +41,20 @@ def replay(
     """Show the episodes of a run tick by tick, as one self-contained page.
 
     Screens, services, actions, the belief, and how each grade came about. With ID, every
-    episode on that incident is explained.
+    episode on that incident is explained. Of a run of shifts it is a timeline of each shift.
     """
     from logtriage.evaluation.cells import slug
     from logtriage.report.replay import write_replay
 
     page = out
+    if (run / "shifts.jsonl").exists():
+        from logtriage.report.shifts import write_timelines
+
+        page = page or run / "shifts.html"
+        note(f"wrote {page}: {write_timelines(run, page)} shifts")
+        if show:
+            webbrowser.open(page.resolve().as_uri())
+        return
     if page is None:
         name = "replay" if incident_id is None else f"replay-{slug(incident_id)}"
         page = run / f"{name}.html"

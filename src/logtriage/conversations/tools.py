@@ -5,7 +5,7 @@ any call of a tool into exactly one wire action, :func:`call_from_action` goes t
 """
 
 import json
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any, Final
 
 import attrs
@@ -170,7 +170,26 @@ TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
 #: What a single agent's calls are read by, whatever was on offer.
 SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_PRICED_TOOLS, *_RECORDED_TOOLS)}
-#: All that there are.
+#: What the engineer of a shift may do: anything to the incident of a system, and two things more.
+SHIFT_TOOLS: Final = {
+    tool.name: tool
+    for tool in (
+        *(
+            attrs.evolve(
+                tool,
+                parameters=(Parameter("system", "Whose incident it is."), *tool.parameters),
+            )
+            for tool in (*_TOOLS, *_PRICED_TOOLS)
+        ),
+        Tool(
+            "wait",
+            "Let time pass until an incident arrives.",
+            (Parameter("ticks", "At most so many; 1 if missing.", "integer", required=False),),
+        ),
+        Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
+    )
+}
+#: All that there are for one incident.
 ALL_TOOLS: Final = {
     tool.name: tool for tool in (*TEAM_TOOLS.values(), *_PRICED_TOOLS, *_RECORDED_TOOLS)
 }
@@ -199,6 +218,11 @@ def _listing(tool: Tool, remedies: tuple[str, ...]) -> Tool:
 
 def openai_tools(incident: Incident, may: Container[str] | None = None) -> list[dict[str, Any]]:
     """:func:`tools_of` as OpenAI's chat API, vLLM and most chat templates take them."""
+    return as_openai(tools_of(incident, may))
+
+
+def as_openai(tools: Iterable[Tool]) -> list[dict[str, Any]]:
+    """Tools as OpenAI's chat API takes them."""
     return [
         {
             "type": "function",
@@ -208,7 +232,7 @@ def openai_tools(incident: Incident, may: Container[str] | None = None) -> list[
                 "parameters": tool.json_schema(),
             },
         }
-        for tool in tools_of(incident, may)
+        for tool in tools
     ]
 
 

@@ -6,7 +6,9 @@
 >>> sorted(observations)
 ['escalation_0', 'remediation_0', 'triage_0']
 
-Importing this package loads nothing; the versioned module needs the extra ``multi``
+``relay_v1`` is a shift that two engineers share, one after the other.
+
+Importing this package loads nothing; the versioned modules need the extra ``multi``
 (pettingzoo, gymnasium).
 """
 
@@ -14,9 +16,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from logtriage.multi import triage_team_v1
+    from logtriage.multi import relay_v1, triage_team_v1
 
-__all__ = ["triage_team_v1"]
+__all__ = ["relay_v1", "triage_team_v1"]
 
 
 def __getattr__(name: str) -> Any:

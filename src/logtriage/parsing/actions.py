@@ -104,16 +104,30 @@ def checked_text(text: object) -> str:
     )
 
 
-def _action_in(text: str, topology: Topology, may: Kinds) -> Action:
+def wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
+    """The wire actions in what a model wrote, at least one; or why there are none.
+
+    Raises:
+        InvalidInput: for what is no text.
+    """
+    said, wrong = spoken(checked_text(text))
+    return Malformed(text, wrong) if wrong is not None else _wires_in(said, may)
+
+
+def _wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
     prose, calls = without_calls(text)
     answers = _answers(prose, "{", _is_action_object)
     if isinstance(answers, str):
         return Malformed(text, answers)
-    actions = actions_from_wire(
-        [*(wire_of_text(call, may) for call in calls), *answers], topology, may
-    )
-    if not actions:
-        return Malformed(text, 'no JSON object with a key "action_type" in the reply')
+    wires = [*(wire_of_text(call, may) for call in calls), *answers]
+    return wires or Malformed(text, 'no JSON object with a key "action_type" in the reply')
+
+
+def _action_in(text: str, topology: Topology, may: Kinds) -> Action:
+    wires = _wires_in(text, may)
+    if isinstance(wires, Malformed):
+        return wires
+    actions = actions_from_wire(wires, topology, may)
     if any(action != actions[0] for action in actions[1:]):
         return Malformed(text, f"{len(actions)} different actions in one reply; send exactly one")
     if isinstance(actions[0], Malformed):

@@ -28,12 +28,15 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "hand_over": (),
         "report": ("text",),
         "wait": (),
+        "note": ("text",),
         "report_impact": ("calls",),
     }
 )
 #: What may be called though no schema offers it; the parser says to whom it is open.
 _UNLISTED: Final = frozenset({"report_impact", "hand_over"})
 _SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES))
+#: What calls on a shift say besides.
+_OF_SHIFTS: Final = ("system", "ticks")
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 
@@ -57,7 +60,8 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
     are ignored. A call of an unknown tool whose arguments have an ``action_type`` is
     that wire action. What cannot be read is a malformed action with the text of the call
     and the reason; whether a named service or team exists is for the parser of wire
-    actions to say. ``tools`` are the names of those on offer.
+    actions to say. ``tools`` are the names of those on offer; where a note may be written, as
+    on a shift, the wire keeps the ``system`` that a call names, and the ``ticks`` of a wait.
     """
     given = _arguments(arguments)
     if isinstance(given, str):
@@ -83,6 +87,8 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
         wire["value"] = value
     if "confidence" in named:
         wire["confidence"] = named["confidence"]
+    if "note" in tools:
+        wire |= {key: given[key] for key in _OF_SHIFTS if not absent(given.get(key))}
     return wire
 
 

@@ -48,23 +48,26 @@ class ObserverPolicy:
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Ask the question that is worth most; if none is worth its tick, carry on."""
         state = followed(self.incident, observation, memory)
-        return self._decide(state), state
+        return self.decide(state), state
 
-    def _decide(self, state: State) -> Action:
+    def decide(self, state: State) -> Action:
+        """The next action in a state."""
         held = belief(state)
         asked = state.facts.doings
         count = len(asked.logs) + len(asked.metrics) + len(asked.traces)
-        if self.questions is None or count < self.questions:
-            question = best_question(held)
-            if question is not None:
-                return question
-        action = held.best().actions[0]
+        asks = self.questions is None or count < self.questions
+        action = next_action(held) if asks else held.best().actions[0]
         told = any(isinstance(one, ReportImpact) for one in state.actions)
         if self.reports and isinstance(action, Resolve) and not told:
             likely = tuple(call for call, share in held.calls.items() if share > LIKELY)
             if likely and state.tick + 1 < state.incident.horizon:
                 return ReportImpact(likely)
         return action
+
+
+def next_action(held: Belief) -> Action:
+    """The question that is worth most, or else the first action of the best plan."""
+    return best_question(held) or held.best().actions[0]
 
 
 def followed(incident: Incident, observation: Observation, memory: Memory) -> State:

@@ -31,6 +31,7 @@ from logtriage.adapters.trl.rewards import (
     triage_reward,
     triage_rows,
 )
+from logtriage.adapters.trl.shifts import ShiftEnv
 
 __all__ = [
     "PREFIX",
@@ -44,6 +45,7 @@ __all__ = [
     "RecordedEnv",
     "RecordedTools",
     "RewardFunction",
+    "ShiftEnv",
     "TriageEnv",
     "TriageTools",
     "criterion_rewards",

@@ -4,11 +4,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
-from logtriage.conversations.tools import ALL_TOOLS, Wire
+from logtriage.conversations.tools import ALL_TOOLS, Tool, Wire
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric
@@ -16,18 +16,29 @@ from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 
 P = ParamSpec("P")
-S = TypeVar("S", bound="Playing")
+S = TypeVar("S", bound="_Callable")
+
+
+class _Callable(Protocol):
+    def _call(self, called: Mapping[str, Any]) -> str:
+        """Play a tool call; what the model is told of it."""
 
 
 def _tool(
     signature: Callable[Concatenate[S, P], str],
 ) -> Callable[Concatenate[S, P], str]:
-    """A method that plays the action of its name, documented by the one schema.
+    """A method that plays the action of its name on one incident."""
+    return tool_method(ALL_TOOLS[signature.__name__], signature)
+
+
+def tool_method(
+    tool: Tool, signature: Callable[Concatenate[S, P], str]
+) -> Callable[Concatenate[S, P], str]:
+    """A method that plays a tool's action, documented by the one schema.
 
     It takes any arguments, so that a call with wrong ones reaches the environment and
     costs its tick, as a malformed action does everywhere.
     """
-    tool = ALL_TOOLS[signature.__name__]
 
     @wraps(signature)
     def call(self: S, /, *unnamed: P.args, **arguments: P.kwargs) -> str:

@@ -1,0 +1,197 @@
+"""One shift, text in and text out, as :class:`~logtriage.adapters.episode.Episode` is one incident.
+
+>>> from logtriage.shift import make_shift
+>>> episode = ShiftEpisode(make_shift("quiet_shift-v1/test/0"))
+>>> call = {"name": "wait", "arguments": {"ticks": 3}}
+>>> turn = episode.step({"role": "assistant", "tool_calls": [call]})
+>>> turn.text.splitlines()[0], turn.reward, turn.done
+('SHIFT TICK 3/200', 0.0, False)
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from logtriage.adapters.request_limits import EndpointError
+from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
+from logtriage.conversations.messages import text_of
+from logtriage.conversations.tools import SHIFT_TOOLS, Wire, as_openai
+from logtriage.conversations.wires import calls_of, no_call, wire_of
+from logtriage.errors import EpisodeOver, InvalidInput
+from logtriage.rendering import Reply
+from logtriage.shift.grades import ShiftGrade, grade, score
+from logtriage.shift.screens import observe, render, shift_prompt
+from logtriage.shift.shifts import Shift, make_shift
+from logtriage.shift.states import ShiftState, begin
+from logtriage.shift.wires import KINDS, take, wire_in
+
+if TYPE_CHECKING:
+    from logtriage.adapters.endpoint import ChatEndpoint
+
+#: What stands in the place of a screen that is no longer shown.
+LEFT_OUT: Final = "(an earlier screen)"
+#: Why an episode has stopped.
+OVER: Final = "over"
+ERROR: Final = "error"
+
+
+def play_served(
+    ask: "ChatEndpoint", shift: Shift, reply: Reply = "tools", screens: int | None = None
+) -> "ShiftEpisode":
+    """The episode of a shift that a served model plays; failed if a request fails at last."""
+    episode = ShiftEpisode(shift, reply, screens=screens)
+    while not episode.done:
+        try:
+            if reply == "tools":
+                episode.step(ask.with_tools(episode.messages, episode.tools))
+            else:
+                episode.step(ask(episode.messages))
+        except EndpointError as error:
+            episode.fail(str(error))
+    return episode
+
+
+class ShiftEpisode:
+    """One shift, played by the replies of one agent.
+
+    Args:
+        shift: the shift.
+        reply: how the agent answers: ``tools`` (each call is an action) or ``json``.
+        screens: how many of the latest screens :attr:`messages` shows; None for all. The
+            agent's own replies always stay.
+
+    Attributes:
+        prompt: the messages that open it: the rules, and the first screen.
+        actions: the wire actions so far.
+        rewards: the reward of each turn; they add up to ``reward``.
+        error: why the episode must not be scored, or None. That is never a 0.
+
+    Raises:
+        InvalidInput: for what is no shift, or fewer screens than one.
+    """
+
+    def __init__(self, shift: Shift, reply: Reply = "tools", *, screens: int | None = None) -> None:
+        self._state = begin(shift)
+        if screens is not None and screens < 1:
+            raise InvalidInput(f"screens must be at least 1, got {screens}")
+        self._reply, self._screens = reply, screens
+        self.prompt: tuple[dict[str, str], ...] = (
+            {"role": "system", "content": shift_prompt(shift, reply)},
+            {"role": "user", "content": render(observe(self._state))},
+        )
+        self._said: tuple[Message, ...] = self.prompt[1:]
+        self.actions: tuple[Wire, ...] = ()
+        self.rewards: tuple[float, ...] = ()
+        self.error: str | None = None
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any], reply: Reply = "tools") -> Self:
+        """The episode of a data set's row, whose column ``shift`` has the id.
+
+        Raises:
+            UnknownName, InvalidInput: if the row names no shift that exists.
+        """
+        if not isinstance(row.get("shift"), str):
+            raise InvalidInput(
+                f"the row's column 'shift' must be the id of a shift, got {row.get('shift')!r}; "
+                f"columns: {', '.join(map(str, row)) or 'none'}"
+            )
+        return cls(make_shift(row["shift"]), reply)
+
+    def step(self, reply: str | Message | Sequence[Message]) -> Turn:
+        """Play a reply: its text, its message, or the messages of one turn.
+
+        What cannot be read, or has no call, is a malformed action and costs its tick.
+
+        Raises:
+            EpisodeOver: after an error, or once the shift is over.
+            InvalidInput: for what is neither text nor messages.
+        """
+        messages = messages_of_turn(reply)
+        text = "\n".join(filter(None, map(text_of, messages)))
+        calls: list[Any] = [None]
+        if self._reply != "tools":
+            wires = [wire_in(text)]
+        elif found := [call for message in messages for call in calls_of(message)]:
+            calls, wires = found, [wire_of(call, KINDS) for call in found]
+        else:
+            wires = [no_call(text)]
+        return self._turn(messages, calls, wires)
+
+    def act(self, wire: Wire) -> Turn:
+        """Play one wire action as a turn, whatever the agent's way to answer.
+
+        Raises:
+            EpisodeOver: as :meth:`step`.
+        """
+        return self._turn((), [None], [wire])
+
+    def _turn(
+        self, messages: Sequence[Message], calls: Sequence[Any], wires: Sequence[Wire]
+    ) -> Turn:
+        if self.stop is not None:
+            raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
+        before = score(self._state)
+        told = tuple(
+            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
+        )
+        earned = score(self._state) - before
+        self.rewards = (*self.rewards, earned)
+        self._said = (*self._said, *messages, *told)
+        return Turn(told, earned, self.done, tuple(wires))
+
+    def _play(self, wire: Wire) -> str:
+        if self._state.is_over:
+            return "The shift is over; this had no effect."
+        self.actions = (*self.actions, wire)
+        self._state = take(self._state, wire)
+        return render(observe(self._state))
+
+    def fail(self, cause: str) -> None:
+        """Say that the episode broke off for a reason that is not the agent's."""
+        if not cause:
+            raise InvalidInput("a cause in words is needed")
+        self.error = cause
+
+    def fork(self) -> Self:
+        """The same episode once more: what one plays from here on, the other does not see."""
+        return copy.copy(self)  # every attribute is immutable
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The conversation to send to the model, without the screens that are too old."""
+        shown = [dict(one) for one in self._said]
+        screens = [one for one in shown if one["role"] in ("user", "tool")]
+        for one in screens[: 0 if self._screens is None else -self._screens]:
+            one["content"] = LEFT_OUT
+        return [dict(self.prompt[0]), *shown]
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools that the agent is to be offered, as OpenAI's chat API takes them."""
+        return as_openai(SHIFT_TOOLS.values())
+
+    @property
+    def state(self) -> ShiftState:
+        """The state of the shift, its truths included: for the host alone."""
+        return self._state
+
+    @property
+    def stop(self) -> str | None:
+        """Why the episode has stopped, ``over`` or ``error``; None while it goes on."""
+        return ERROR if self.error is not None else OVER if self._state.is_over else None
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has stopped."""
+        return self.stop is not None
+
+    @property
+    def grade(self) -> ShiftGrade:
+        """The grade with its reasons, of what was played so far."""
+        return grade(self._state)
+
+    @property
+    def reward(self) -> float | None:
+        """The score so far, in [0, 1]; None after an error."""
+        return None if self.error is not None else score(self._state)

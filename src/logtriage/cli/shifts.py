@@ -1,0 +1,204 @@
+"""Shifts on the command line: ``eval --task busy_shift-v1`` and ``play busy_shift-v1/train/1``."""
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import typer
+from rich.table import Table
+
+from logtriage.actions import Malformed
+from logtriage.adapters.served import ENDPOINT, ServedPlayer
+from logtriage.adapters.shift_episode import play_served
+from logtriage.cli.console import emit, messages, note, put, results, say
+from logtriage.cli.group import SOME_BAD
+from logtriage.cli.human import HUMAN, Quit, read_action
+from logtriage.cli.screens import number
+from logtriage.cli.served import Asking
+from logtriage.errors import UnknownName
+from logtriage.parsing import action_to_wire
+from logtriage.parsing.calls import Wire
+from logtriage.rendering import Reply
+from logtriage.shift import (
+    PLAYERS,
+    Shift,
+    ShiftState,
+    begin,
+    grade,
+    make_shift,
+    observe,
+    render,
+    shift_action_from_wire,
+    shift_action_to_wire,
+    shift_grade_to_json,
+    shift_ids,
+    shift_prompt,
+    take,
+)
+
+if TYPE_CHECKING:
+    from logtriage.evaluation.shifts import ShiftRecorder, ShiftRow
+
+_HELP = (
+    "SYSTEM ACTION, such as checkout metrics user-db or checkout page sre-team; note TEXT; "
+    "wait [TICKS]; rules; screen; quit"
+)
+
+
+def evaluate_shifts(
+    policies: Sequence[str],
+    tasks: Sequence[str],
+    split: str,
+    numbers: range,
+    asking: Asking,
+    screens: int | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Let players play shifts, and print a table for each task.
+
+    With ``out`` every shift is kept in ``shifts.jsonl`` there; the same call goes on.
+
+    Raises:
+        UnknownName: for a task or a player that does not exist.
+    """
+    from logtriage.evaluation.shifts import record_shift, shift_row
+
+    every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
+    served = asking.players(policies, None, elsewhere=False)
+    recorders = {policy: _recorder(policy, served, screens) for policy in policies}
+    file = None if out is None else out / "shifts.jsonl"
+    kept: dict[tuple[str, str], dict[str, Any]] = {}
+    if file is not None and file.exists():
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        kept = {(one["shift"], one["policy"]): one for one in lines}
+    elif file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    rows: list[ShiftRow] = []
+    for task, ids in every.items():
+        for policy, recorder in recorders.items():
+            left = [one for one in ids if (one, policy) not in kept]
+            play_one = partial(record_shift, policy=policy, recorder=recorder)
+            with ThreadPoolExecutor(asking.concurrency if policy not in PLAYERS else 1) as pool:
+                for record in pool.map(play_one, left):
+                    kept[record["shift"], policy] = record
+                    if file is not None:
+                        with file.open("a") as lines_out:
+                            lines_out.write(f"{json.dumps(record)}\n")
+            rows.append(shift_row(policy, task, [kept[one, policy] for one in ids]))
+    if as_json:
+        for row in rows:
+            emit(attrs.asdict(row))
+    else:
+        for task in every:
+            put(results(), _table(task, [row for row in rows if row.task == task]))
+    for policy, player in served.items():
+        note(f"{policy}: {asking.in_words(player.asked[policy].usage)}", "dim")
+    if file is not None:
+        note(f"shifts and their grades: {file}", "dim")
+    if any(row.unscored for row in rows):
+        raise typer.Exit(SOME_BAD)
+
+
+def _recorder(
+    policy: str, served: Mapping[str, ServedPlayer], screens: int | None
+) -> "ShiftRecorder":
+    from logtriage.evaluation.shifts import scripted
+
+    if policy in PLAYERS:
+        return scripted(policy)
+    if policy not in served:
+        raise UnknownName("player of shifts", policy, (*PLAYERS, f"{ENDPOINT}MODEL"))
+    ask, reply = served[policy].asked[policy], served[policy].reply
+
+    def record(shift: Shift) -> tuple[Sequence[Wire], str | None]:
+        way: Reply = "json" if reply == "json" else "tools"
+        episode = play_served(ask, shift, way, screens)
+        return episode.actions, episode.error
+
+    return record
+
+
+def _table(task: str, rows: Sequence["ShiftRow"]) -> Table:
+    titles = ("player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over")
+    table = Table(*titles, title=f"{task}, rubric shift/1", title_justify="left", box=None)
+    for row in rows:
+        spans = [
+            "-" if one is None else f"{number(one.mean)} [{number(one.low)}, {number(one.high)}]"
+            for one in (row.score, row.net)
+        ]
+        means = ["-" if one is None else f"{one:.1f}" for one in (row.mtta, row.mttr)]
+        counts = [f"{one:.1f} of {row.incidents:.1f}" for one in (row.missed, row.handed_over)]
+        table.add_row(row.policy, str(row.shifts), *spans, *means, *counts)
+    return table
+
+
+def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> None:
+    """Play a shift line by line, or watch a player; then show the grade of each incident.
+
+    Raises:
+        UnknownName, InvalidInput: for a shift or a player that does not exist.
+    """
+    shift = make_shift(shift_id)
+    if policy != HUMAN and policy not in PLAYERS:
+        raise UnknownName("player of shifts", policy, (HUMAN, *PLAYERS))
+    console = messages() if as_json else results()
+    state = begin(shift)
+    try:
+        while not state.is_over:
+            if not brief:
+                say(console, f"\n{render(observe(state))}")
+            if policy == HUMAN:
+                wire = _typed(state)
+            else:
+                wire = shift_action_to_wire(PLAYERS[policy](state))
+            state = take(state, wire)
+    except Quit:
+        note("stopped early: the grade is of what was done so far", "dim")
+    graded = grade(state)
+    if as_json:
+        emit(shift_grade_to_json(graded))
+        return
+    say(console, f"\n{policy} on {shift_id}: {number(graded.score)} (shift/1)", "bold")
+    for one in graded.incidents:
+        text = f"{one.system} (counts {one.weight}): {number(one.grade.score or 0.0)}"
+        say(console, f"{text}, {one.closing or 'open'}: {one.reason}")
+
+
+def _typed(state: ShiftState) -> Wire:
+    """The next action that somebody types; what cannot be understood is asked again."""
+    console = messages()
+    while True:
+        try:
+            line = console.input("> ").strip()
+        except EOFError:
+            raise Quit from None
+        verb, _, rest = line.partition(" ")
+        match verb.lower():
+            case "quit" | "exit" | "q":
+                raise Quit
+            case "rules":
+                say(console, shift_prompt(state.shift))
+            case "screen":
+                say(console, render(observe(state)))
+            case "help" | "?":
+                say(console, _HELP)
+            case "wait":
+                return {"action_type": "wait", "ticks": int(rest) if rest.isdigit() else 1}
+            case "note":
+                return {"action_type": "note", "value": rest}
+            case _ if verb in state.open and rest:
+                action = read_action(rest, state.open[verb].incident.topology)
+                wire = {"system": verb, **action_to_wire(action)}
+                read = shift_action_from_wire(wire, state)
+                if not isinstance(read, Malformed):
+                    return wire
+                say(console, f"{read.reason} (type help for the commands)", "yellow")
+            case _:
+                given = f"{verb!r:.40}: expected an open system and an action"
+                say(console, f"{given} ({', '.join(state.open) or 'none is open'})", "yellow")

@@ -1,0 +1,134 @@
+"""The timeline of shifts: a page with a row for each incident, and what was done to it when.
+
+A self-contained file that loads nothing and runs no script; no extra is needed.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from logtriage._lib.files import replacing
+from logtriage.errors import InvalidInput
+from logtriage.shift import ShiftState, begin, grade, make_shift, take
+from logtriage.shift.grades import IncidentGrade
+from logtriage.shift.screens import observe
+from logtriage.shift.states import Note, On
+from logtriage.state import State
+
+#: Pixels of a tick, of a row, and of the names on the left.
+_TICK: Final = 5
+_ROW: Final = 22
+_LEFT: Final = 110
+#: How an action is marked on the line of its incident; others are dots.
+_MARKS: Final = {
+    "Escalate": "P",
+    "Remediate": "R",
+    "HandOver": "H",
+    "IdentifyRootCause": "C",
+    "ClassifySeverity": "S",
+    "Resolve": "✓",
+    "Ignore": "✓",
+}
+_STYLE: Final = (
+    "body{font:14px system-ui;margin:2em;max-width:1250px}text{font:12px system-ui}"
+    "line.alert{stroke:#c60;stroke-width:3}rect{stroke:#777}summary{cursor:pointer}"
+)
+_LEGEND: Final = (
+    "A bar is an incident from its first alert to its end, the fuller of colour the better its "
+    "grade; its upper edge is orange while an alert fires. · asked, S severity, C root cause, "
+    "P page, R remedy, H hand-over, ✓ closed; N a note."
+)
+
+
+def write_timelines(run: Path, out: Path) -> int:
+    """Write the timelines of ``shifts.jsonl`` in a run's directory; returns how many.
+
+    Raises:
+        InvalidInput: naming the line that is no record of a shift.
+        OSError: if something cannot be read or written.
+    """
+    shown = []
+    file = run / "shifts.jsonl"
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+        try:
+            record = json.loads(line)
+            shift, policy, actions = (record[key] for key in ("shift", "policy", "actions"))
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidInput(f"{file}:{number}: no record of a shift ({error!r})") from None
+        shown.append(_timeline(shift, policy, actions))
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shifts</title>'
+        f"<style>{_STYLE}</style><h1>Shifts</h1><p>{_LEGEND}</p>{''.join(shown)}</html>\n"
+    )
+    with replacing(out) as handle:
+        handle.write(page.encode())
+    return len(shown)
+
+
+def _timeline(shift_id: str, policy: str, actions: Iterable[Mapping[str, Any]]) -> str:
+    state = begin(make_shift(shift_id))
+    firing: dict[str, list[int]] = {}
+    for wire in actions:
+        for row in observe(state).board:
+            if row.alerts:
+                firing.setdefault(row.system, []).append(state.tick)
+        state = take(state, wire)
+    graded = grade(state)
+    rows = zip(graded.incidents, state.states, strict=True)
+    lines = "".join(_row(at, state, *row, firing) for at, row in enumerate(rows))
+    height = _ROW * (len(graded.incidents) + 2)
+    width = _LEFT + _TICK * state.shift.task.ticks + 20
+    reasons = "".join(
+        f"<li><b>{escape(one.system)}</b> (counts {one.weight}) {one.grade.score:.3f}: "
+        f"{escape(one.reason)}</li>"
+        for one in graded.incidents
+    )
+    return (
+        f"<h2>{escape(policy)} on {escape(shift_id)}: {graded.score:.3f}</h2>"
+        f'<svg width="{width}" height="{height}" role="img" aria-label="timeline">'
+        f"{''.join(_axis(state, height))}{lines}</svg>"
+        f"<details><summary>Why each incident earned what it did</summary><ul>{reasons}</ul>"
+        "</details>"
+    )
+
+
+def _axis(state: ShiftState, height: int) -> Iterator[str]:
+    for tick in range(0, state.shift.task.ticks + 1, 20):
+        yield f'<text x="{_x(tick)}" y="14" text-anchor="middle">{tick}</text>'
+    for tick, action in enumerate(state.history):
+        if isinstance(action, Note):
+            text = escape(action.text)
+            yield f'<text x="{_x(tick)}" y="{height - 6}">N<title>{text}</title></text>'
+
+
+def _row(
+    at: int, shift: ShiftState, graded: IncidentGrade, one: State, firing: Mapping[str, list[int]]
+) -> str:
+    arrived, system = graded.arrived_at, graded.system
+    end = arrived + (one.closed_at or one.tick)
+    top = _ROW * (at + 1)
+    full = 0.08 + 0.8 * (graded.grade.score or 0.0)
+    parts = [
+        f'<text x="0" y="{top + 15}">{escape(system)}</text>',
+        f'<rect x="{_x(arrived)}" y="{top + 3}" width="{_TICK * (end - arrived)}" height="15" '
+        f'fill="#2a7" fill-opacity="{full:.2f}"><title>{escape(graded.reason)}</title></rect>',
+    ]
+    for tick in firing.get(system, ()):
+        parts.append(
+            f'<line class="alert" x1="{_x(tick)}" x2="{_x(tick + 1)}" y1="{top + 3}" '
+            f'y2="{top + 3}"/>'
+        )
+    for tick, action in enumerate(shift.history):
+        if isinstance(action, On) and action.system == system and tick < end:
+            mark = _MARKS.get(type(action.action).__name__, "·")
+            parts.append(
+                f'<text x="{_x(tick)}" y="{top + 15}">{mark}<title>tick {tick}: '
+                f"{escape(str(action.action))}</title></text>"
+            )
+    return "".join(parts)
+
+
+def _x(tick: int) -> int:
+    return _LEFT + _TICK * tick

@@ -1,0 +1,55 @@
+"""A shift: one on-call engineer, several systems, one pair of hands.
+
+>>> from logtriage.shift import begin, make_shift, observe, play, transition
+>>> state = begin(make_shift("quiet_shift-v1/test/0"))
+>>> len(observe(state).board)
+1
+>>> play(make_shift("quiet_shift-v1/test/0"), "forward_all").is_over
+True
+"""
+
+from logtriage.shift.grades import ShiftGrade, grade, reward, score, shift_grade_to_json
+from logtriage.shift.players import PLAYERS, belief, play, uncontended
+from logtriage.shift.screens import ShiftObservation, observe, render, shift_prompt
+from logtriage.shift.shifts import Arrival, Shift, make_shift, shift_ids
+from logtriage.shift.states import Note, On, ShiftAction, ShiftState, begin, transition
+from logtriage.shift.tasks import SHIFT_TASKS, ShiftTask, get_shift_task
+from logtriage.shift.wires import (
+    shift_action_from_wire,
+    shift_action_to_wire,
+    take,
+    wire_in,
+)
+
+__all__ = [
+    "PLAYERS",
+    "SHIFT_TASKS",
+    "Arrival",
+    "Note",
+    "On",
+    "Shift",
+    "ShiftAction",
+    "ShiftGrade",
+    "ShiftObservation",
+    "ShiftState",
+    "ShiftTask",
+    "begin",
+    "belief",
+    "get_shift_task",
+    "grade",
+    "make_shift",
+    "observe",
+    "play",
+    "render",
+    "reward",
+    "score",
+    "shift_action_from_wire",
+    "shift_action_to_wire",
+    "shift_grade_to_json",
+    "shift_ids",
+    "shift_prompt",
+    "take",
+    "transition",
+    "uncontended",
+    "wire_in",
+]

@@ -1,0 +1,148 @@
+"""``shift/1``: the grade of a shift is that of its incidents, weighed by severity."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+import attrs
+
+from logtriage.actions import Escalate
+from logtriage.grading import Grade, grade_to_json
+from logtriage.grading import grade as grade_incident
+from logtriage.grading.grade import GRID
+from logtriage.grading.grade import score as score_incident
+from logtriage.shift.states import ShiftState
+from logtriage.state import Closing
+
+#: The id of the rubric.
+RUBRIC: Final = "shift/1"
+
+
+@attrs.frozen
+class IncidentGrade:
+    """What became of one incident, in ticks of the shift.
+
+    ``touched_at``, ``paged_at`` and ``fixed_at`` are None for what did not happen: the first
+    action on it, the first right page, the fix. ``closing`` is None while it is open.
+    """
+
+    system: str
+    weight: int
+    arrived_at: int
+    touched_at: int | None
+    paged_at: int | None
+    fixed_at: int | None
+    closing: Closing | None
+    grade: Grade
+
+    @property
+    def reason(self) -> str:
+        """Its share in words."""
+        if self.touched_at is None:
+            return "nobody touched it"
+        if self.grade.gate_reason is not None:
+            return self.grade.gate_reason
+        return "; ".join(row.reason for row in self.grade.criteria)
+
+
+@attrs.frozen
+class ShiftGrade:
+    """The grade of a shift, with a row for each incident that has arrived.
+
+    ``score`` is the mean of the incidents' grades, each weighed by its severity; what has not
+    arrived yet counts 0.
+    """
+
+    shift: str
+    tick: int
+    score: float
+    incidents: tuple[IncidentGrade, ...]
+    rubric: str = RUBRIC
+
+    @property
+    def mtta(self) -> float | None:
+        """Mean ticks from the first alert to the first action, of incidents that had one."""
+        return _mean([(one.arrived_at, one.touched_at) for one in self.incidents])
+
+    @property
+    def mttr(self) -> float | None:
+        """Mean ticks from the first alert to the fix, of incidents that were fixed."""
+        return _mean([(one.arrived_at, one.fixed_at) for one in self.incidents])
+
+    @property
+    def missed(self) -> int:
+        """How many incidents nobody touched, or that ran out of time."""
+        return sum(
+            one.touched_at is None or one.closing is Closing.OUT_OF_TIME for one in self.incidents
+        )
+
+    @property
+    def handed_over(self) -> int:
+        """How many incidents were handed over."""
+        return sum(one.closing is Closing.HANDED_OVER for one in self.incidents)
+
+    @property
+    def pages(self) -> Mapping[str, int]:
+        """How often each team was paged, by its name."""
+        teams = [
+            action.team
+            for one in self.incidents
+            for action in one.grade.actions
+            if isinstance(action, Escalate)
+        ]
+        return {team: teams.count(team) for team in sorted(set(teams))}
+
+
+def _mean(spans: list[tuple[int, int | None]]) -> float | None:
+    known = [end - begin for begin, end in spans if end is not None]
+    return sum(known) / len(known) if known else None
+
+
+def grade(state: ShiftState) -> ShiftGrade:
+    """The grade of a shift, over or not, on what has been earned so far.
+
+    Each incident is graded by ``logtriage/3`` with its own gates; none of them stops the shift.
+    """
+    rows = []
+    for arrival, one in state.arrived:
+        facts, at = one.facts, arrival.tick
+        ticks = (one.history[0][0] if one.history else None, facts.paged_at, facts.fixed_at)
+        touched, paged, fixed = [None if tick is None else at + tick for tick in ticks]
+        rows.append(
+            IncidentGrade(
+                arrival.system, arrival.weight, at, touched, paged, fixed, one.closing,
+                grade_incident(one),
+            )
+        )  # fmt: skip
+    return ShiftGrade(state.shift.id, state.tick, score(state), tuple(rows))
+
+
+def score(state: ShiftState) -> float:
+    """The score of :func:`grade` alone, on the grid on which grades lie."""
+    earned = sum(
+        arrival.weight * round(score_incident(one) * GRID) for arrival, one in state.arrived
+    )
+    return round(Fraction(earned, sum(one.weight for one in state.shift.arrivals))) / GRID
+
+
+def reward(before: ShiftState, after: ShiftState) -> float:
+    """What a tick earned: the difference of the two scores."""
+    return score(after) - score(before)
+
+
+def shift_grade_to_json(graded: ShiftGrade) -> dict[str, Any]:
+    """The grade as JSON data."""
+    incidents = [
+        {
+            **attrs.asdict(one, recurse=False, filter=lambda field, _: field.name != "grade"),
+            "reason": one.reason,
+            "grade": grade_to_json(one.grade),
+        }
+        for one in graded.incidents
+    ]
+    names = ("mtta", "mttr", "missed", "handed_over", "pages")
+    figures = {name: getattr(graded, name) for name in names}
+    return {
+        "shift": graded.shift, "rubric": graded.rubric, "score": graded.score,
+        "tick": graded.tick, **figures, "incidents": incidents,
+    }  # fmt: skip

@@ -1,0 +1,166 @@
+"""Scripted engineers: pure functions from the state of a shift to the next action.
+
+All but two decide what to do about an incident as the observer does; they differ in which
+incident they turn to. None but the oracle reads the truth.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    HandOver,
+    IdentifyRootCause,
+    Remediate,
+    Resolve,
+    Wait,
+)
+from logtriage.belief import Belief
+from logtriage.belief import belief as belief_about
+from logtriage.errors import UnknownName
+from logtriage.grading import TRIAGE_3
+from logtriage.grading.grade import score as score_incident
+from logtriage.observation import glance
+from logtriage.policies import perfect_actions
+from logtriage.policies.observer import ObserverPolicy
+from logtriage.shift.shifts import WEIGHTS, Shift
+from logtriage.shift.states import On, ShiftAction, ShiftState, begin, transition
+from logtriage.state import State, initial_state
+from logtriage.transition import transition as transition_alone
+from logtriage.world.runbook import severity_of
+
+#: What an action of the perfect list earns, by criteria; in this order, the page comes before the
+#: fix, and the root cause too.
+_WEIGHT: Final = {row.name: row.weight for row in TRIAGE_3.criteria}
+_EARNS: Final = {
+    Escalate: _WEIGHT["escalation"],
+    IdentifyRootCause: _WEIGHT["root_cause"],
+    Remediate: _WEIGHT["remediation"],
+    ClassifySeverity: _WEIGHT["severity"],
+    Resolve: _WEIGHT["closure"],
+}
+#: How much more an action counts in the last tick of an incident.
+HURRY: Final = 0.3
+#: Decides on the next action.
+Player = Callable[[ShiftState], ShiftAction]
+
+
+@lru_cache(maxsize=1024)
+def _held(state: State) -> Belief:
+    return belief_about(state)
+
+
+@lru_cache(maxsize=1024)
+def _observed(state: State) -> Action:
+    return ObserverPolicy(state.incident).decide(state)
+
+
+def belief(state: ShiftState) -> dict[str, Belief]:
+    """The exact posterior of each open incident, by its system.
+
+    Incidents are drawn independently, and evidence names its system: so the posterior of the
+    shift is their product.
+    """
+    return {system: _held(one) for system, one in state.open.items()}
+
+
+def first_come(state: ShiftState) -> ShiftAction:
+    """Turns to the oldest open incident until it is closed."""
+    return _on(state, lambda _: 0)
+
+
+def worst_first(state: ShiftState) -> ShiftAction:
+    """Turns to the incident that looks worst at the edge; the oldest of equals."""
+
+    def badness(system: str) -> float:
+        one = state.open[system]
+        return WEIGHTS[severity_of(glance(one)[1], one.incident.world)]
+
+    return _on(state, badness)
+
+
+def cheapest_first(state: ShiftState) -> ShiftAction:
+    """Turns to the incident that takes the fewest actions to close; the oldest of equals."""
+    return _on(state, lambda system: -len(_held(state.open[system]).best().actions))
+
+
+def _on(state: ShiftState, worth: Callable[[str], float]) -> ShiftAction:
+    """What the observer does on the incident of the highest worth."""
+    if not state.open:
+        return Wait()
+    system = max(state.open, key=worth)
+    return On(system, _observed(state.open[system]))
+
+
+def forward_all(state: ShiftState) -> ShiftAction:
+    """Hands every incident over as soon as it can."""
+    return next((On(system, HandOver()) for system in state.open), Wait())
+
+
+def oracle(state: ShiftState) -> ShiftAction:
+    """Knows the truth: takes the action that earns most next, page, root cause and fix first."""
+    rows = []
+    for arrival, one in state.arrived:
+        if one.closing is None:
+            left = one.incident.horizon - one.tick
+            action, earns = _most_earning(one, left)
+            rows.append((arrival.weight * earns * (1.0 + HURRY / left), On(arrival.system, action)))
+    return max(rows, key=lambda row: row[0])[1] if rows else Wait()
+
+
+def _most_earning(one: State, left: int) -> tuple[Action, float]:
+    """The next action of the perfect list by what it earns, and what a tick of it does."""
+    plan = [action for action in perfect_actions(one.incident) if action not in one.actions]
+    if one.incident.truth.benign:
+        plan = plan if len(plan) <= left else plan[-1:]
+        return plan[0], 1.0 / len(plan)
+    action = max(plan, key=lambda action: _EARNS[type(action)])
+    return action, _EARNS[type(action)]
+
+
+PLAYERS: Final = MappingProxyType(
+    {one.__name__: one for one in (first_come, worst_first, cheapest_first, forward_all, oracle)}
+)
+
+
+def play(shift: Shift, player: str | Player | Iterable[ShiftAction]) -> ShiftState:
+    """The last state of a shift that a player, or a list of actions, plays.
+
+    A list that ends early leaves the shift open; actions after its end are not played.
+
+    Raises:
+        UnknownName: for a player that does not exist.
+        InvalidInput: for what is no player.
+    """
+    state = begin(shift)
+    if isinstance(player, str):
+        if player not in PLAYERS:
+            raise UnknownName("player of shifts", player, PLAYERS)
+        player = PLAYERS[player]
+    if callable(player):
+        while not state.is_over:
+            state = transition(state, player(state))
+        return state
+    for action in player:
+        if state.is_over:
+            break
+        state = transition(state, action)
+    return state
+
+
+def uncontended(shift: Shift) -> float:
+    """What the observer earns that plays every incident alone, at its full price.
+
+    A reference, and no bound: it has one pair of hands for each incident, and it asks greedily.
+    """
+    earned = 0.0
+    for one in shift.arrivals:
+        state = initial_state(one.incident)
+        while not state.is_closed:
+            state = transition_alone(state, _observed(state))
+        earned += one.weight * score_incident(state)
+    return earned / sum(one.weight for one in shift.arrivals)

@@ -1,0 +1,117 @@
+"""A shift for two: one engineer leaves at half time, and the next has the board and a note.
+
+What the note is worth is measured with a scripted pair, who play as ``first_come`` does. The
+second has seen no screen of the first half; the note tells it of readings that requests brought.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from logtriage.actions import Wait
+from logtriage.belief.beliefs import belief_of
+from logtriage.errors import InvalidInput
+from logtriage.evidence import evidence
+from logtriage.policies.observer import next_action
+from logtriage.shift.players import first_come
+from logtriage.shift.shifts import Shift
+from logtriage.shift.states import (
+    MAX_NOTE,
+    Note,
+    On,
+    ShiftAction,
+    ShiftState,
+    begin,
+    transition,
+)
+from logtriage.world.channels import Channel, Evidence
+
+#: What only those know who asked.
+_ASKED: Final = {"l": Channel.LOGS, "m": Channel.METRICS, "t": Channel.TRACES}
+_LETTERS: Final = {channel: letter for letter, channel in _ASKED.items()}
+_READING: Final = re.compile(r"([lmt])(\d+)\.(\d+)\.(\d+)=(\S+)")
+
+
+def half_time(shift: Shift) -> int:
+    """The tick from which the second engineer plays."""
+    return shift.task.ticks // 2
+
+
+def noted(state: ShiftState) -> Note:
+    """The readings that requests brought, newest first, of each open incident in turn.
+
+    ``checkout m4.1.3=high …``: gauges (m), traces (t) or lines (l) of service 4, slot 1, read
+    at tick 3 of the incident. As many as the notebook holds.
+    """
+    left = MAX_NOTE
+    rows: dict[str, list[str]] = {}
+    asked = {
+        system: iter([one for one in reversed(evidence(alone)) if one.channel in _LETTERS])
+        for system, alone in state.open.items()
+    }
+    while asked:
+        for system, readings in list(asked.items()):
+            one = next(readings, None)
+            text = "" if one is None else _written(one)
+            cost = len(text) + 1 + (0 if system in rows else len(system) + 1)
+            if one is None or cost > left:
+                del asked[system]
+                continue
+            left -= cost
+            rows.setdefault(system, []).append(text)
+    return Note(" ".join(" ".join((system, *texts)) for system, texts in rows.items()))
+
+
+def _written(one: Evidence) -> str:
+    return f"{_LETTERS[one.channel]}{one.service}.{one.slot}.{one.start}={one.token}"
+
+
+def told_by(notes: str, system: str) -> Iterator[Evidence]:
+    """The readings that a note has of a system."""
+    here = False
+    for word in notes.split():
+        found = _READING.fullmatch(word)
+        if found is None:
+            here = word == system
+        elif here:
+            letter, service, slot, start, token = found.groups()
+            yield Evidence(_ASKED[letter], int(service), int(slot), int(start), token)
+
+
+def second(state: ShiftState, notes: str) -> ShiftAction:
+    """What the second engineer does, knowing a note and the screens since half time."""
+    if not state.open:
+        return Wait()
+    system, alone = next(iter(state.open.items()))
+    arrived = next(one.tick for one, _ in state.arrived if one.system == system)
+    seen = evidence(alone, since=max(0, half_time(state.shift) - arrived))
+    cells = {one.cell: one for one in told_by(notes, system) if one.start <= alone.tick}
+    told = {**cells, **{one.cell: one for one in seen}}
+    try:
+        held = belief_of(alone, tuple(told.values()))
+    except InvalidInput:  # a note of something else may say what cannot be
+        held = belief_of(alone, seen)
+    return On(system, next_action(held))
+
+
+def relayed(shift: Shift, *, note: str | None = None) -> ShiftState:
+    """The last state of a shift that the scripted pair plays.
+
+    ``note`` stands in the place of the first engineer's own; an empty one says nothing.
+    """
+    state, half = begin(shift), half_time(shift)
+    while not state.is_over and state.tick < half:
+        last = state.tick == half - 1
+        own = noted(state) if note is None else Note(note)
+        state = transition(state, own if last else first_come(state))
+    notes = state.notes
+    while not state.is_over:
+        state = transition(state, second(state, notes))
+    return state
+
+
+def renamed_note(notes: str, state: ShiftState) -> str:
+    """Another shift's note, with the names of the systems that are open here."""
+    names = iter(state.open)
+    words = (word if _READING.fullmatch(word) else next(names, word) for word in notes.split())
+    return " ".join(words)[:MAX_NOTE]

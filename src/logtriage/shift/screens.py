@@ -1,0 +1,207 @@
+"""What the engineer sees of a shift, as data and as text: never what is yet to come."""
+
+from functools import lru_cache
+from typing import Final
+
+import attrs
+
+from logtriage.actions import Malformed, Severity
+from logtriage.errors import InvalidInput, kind_of
+from logtriage.observation import Observation, glance
+from logtriage.observation import observe as observe_incident
+from logtriage.rendering import Reply, public_rules, render_observation
+from logtriage.rendering.panels import edge
+from logtriage.shift.shifts import WEIGHTS, Shift
+from logtriage.shift.states import (
+    LEAST,
+    MAX_NOTE,
+    MEMORY,
+    SHARE,
+    ShiftAction,
+    ShiftState,
+    described,
+)
+from logtriage.world.telemetry import Alert, EdgePanel
+
+#: A screen has at most so many characters.
+MAX_SCREEN: Final = 3000
+
+
+@attrs.frozen
+class BoardRow:
+    """An open incident on the board. ``worth`` is what it is worth to hand it over now."""
+
+    system: str
+    tick: int
+    horizon: int
+    worth: float
+    alerts: tuple[Alert, ...]
+    edge: EdgePanel
+    pages: tuple[str, ...]
+    touched: bool
+
+
+@attrs.frozen
+class ShiftObservation:
+    """One screenful of a shift.
+
+    Attributes:
+        tick: ticks that have passed.
+        ticks: how long the shift is.
+        fade: the share of its worth that a hand-over has now.
+        hand_overs: how many there were of late.
+        board: the open incidents, in the order in which they arrived.
+        closed: the incidents that closed in the last tick, each with its closing.
+        notes: what the notebook holds.
+        last: the last action; None before the first.
+        system: the system that was touched last, if its incident is open.
+        screen: that incident in full.
+        over: whether the shift is over.
+    """
+
+    tick: int
+    ticks: int
+    fade: float
+    hand_overs: int
+    board: tuple[BoardRow, ...]
+    closed: tuple[tuple[str, str], ...]
+    notes: str
+    last: ShiftAction | None
+    system: str | None
+    screen: Observation | None
+    over: bool
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems of the open incidents."""
+        return tuple(row.system for row in self.board)
+
+
+def observe(state: ShiftState) -> ShiftObservation:
+    """What the engineer may see of a shift.
+
+    Raises:
+        InvalidInput: for what is no state of a shift.
+    """
+    if not isinstance(state, ShiftState):
+        raise InvalidInput(f"expected the state of a shift, got {kind_of(state)}")
+    rows = []
+    for system, one in state.open.items():
+        alerts, panel = glance(one)
+        worth = one.incident.price_of_hand_over
+        assert worth is not None  # or it could not be open here
+        pages = tuple(team for _, team in one.facts.pages)
+        horizon, touched = one.incident.horizon, bool(one.history)
+        rows.append(BoardRow(system, one.tick, horizon, worth, alerts, panel, pages, touched))
+    closed = tuple(
+        (arrival.system, str(one.closing))
+        for arrival, one in state.arrived
+        if one.closed_at is not None and arrival.tick + one.closed_at == state.tick
+    )
+    focus = state.touched if state.touched in state.open else None
+    return ShiftObservation(
+        tick=state.tick,
+        ticks=state.shift.task.ticks,
+        fade=state.fade,
+        hand_overs=state.hand_overs,
+        board=tuple(rows),
+        closed=closed,
+        notes=state.notes,
+        last=state.history[-1] if state.history else None,
+        system=focus,
+        screen=None if focus is None else observe_incident(state.open[focus]),
+        over=state.is_over,
+    )
+
+
+def render(seen: ShiftObservation) -> str:
+    """One screen as text, of at most :data:`MAX_SCREEN` characters.
+
+    The board is cut where it is too long: what does not fit is only named.
+    """
+    head = [f"SHIFT TICK {seen.tick}/{seen.ticks}"]
+    if seen.hand_overs:
+        head[0] += (
+            f"; {seen.hand_overs} handed over of late, so that HAND-OVERS count {seen.fade:g}"
+        )
+    if seen.last is not None:
+        why = f": {seen.last.reason}" if isinstance(seen.last, Malformed) else ""
+        head.append(f"LAST: {'not understood' if why else described(seen.last)}{why}")
+    head.extend(f"CLOSED: {system} ({closing})" for system, closing in seen.closed)
+    tail = [f"NOTES: {seen.notes}"] if seen.notes else []
+    if seen.screen is not None:
+        tail.append(f"IN FULL, {seen.system}:\n{render_observation(seen.screen)}")
+    if seen.over:
+        tail.append("THE SHIFT IS OVER.")
+    left = MAX_SCREEN - len("\n".join((*head, *tail)))
+    return "\n".join((*head, *_board(seen, left), *tail))
+
+
+def _board(seen: ShiftObservation, left: int) -> list[str]:
+    """The rows of the board, within so many characters."""
+    if not seen.board:
+        return ["BOARD: nothing is open"]
+    rows = ["BOARD:"]
+    names = ", ".join(seen.systems)
+    left -= len(rows[0]) + len(names) + 20
+    for number, row in enumerate(seen.board):
+        text = _row(row, in_full=row.system == seen.system)
+        left -= len(text) + 1
+        if left < 0:
+            rows.append(f"and {', '.join(seen.systems[number:])}")
+            break
+        rows.append(text)
+    return rows
+
+
+def _row(row: BoardRow, *, in_full: bool) -> str:
+    head = f"{row.system} tick {row.tick}/{row.horizon}"
+    if in_full:
+        return f"{head}; hand-over {row.worth:.2f}; in full below"
+    alerts: dict[str, list[str]] = {}
+    for one in row.alerts:
+        alerts.setdefault(one.name, []).append(one.service)
+    firing = "; ".join(f"{name} {', '.join(services)}" for name, services in alerts.items())
+    paged = f"; paged {', '.join(row.pages)}" if row.pages else ""
+    new = "" if row.touched else ", untouched"
+    return (
+        f"{head}{new}; hand-over {row.worth:.2f}; "
+        f"{edge(row.edge)}; ALERTS: {firing or 'none'}{paged}"
+    )
+
+
+@lru_cache(maxsize=16)
+def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
+    """The rules of a shift, and those of its incidents; nothing that is a shift's own.
+
+    ``reply`` is how the agent is told to answer, ``json`` or ``tools``.
+    """
+    task, any_incident = shift.task, shift.arrivals[0].incident
+    setting, topology = any_incident.setting, any_incident.topology
+    counts = ", ".join(f"{severity} {weight}" for severity, weight in WEIGHTS.items())
+    rules = (
+        f"You are on call for a shift of {task.ticks} ticks. Incidents come, each on a system of "
+        f"its own: one at tick 0, then in {task.rate / 10:g}% of ticks, none after tick "
+        f"{task.last_arrival}. They are independent, and all systems are built alike. In each "
+        "tick you do one thing, an action on one system, a wait or a note, and time passes for "
+        f"all. An incident's ticks count from its first alert; it is open for {task.horizon}.",
+        "SCREEN: the board has every open incident; the one that you touched last follows in full.",
+        "WAIT lets one tick pass, or several until an incident arrives.",
+        f"NOTE writes the notebook anew. It holds {MAX_NOTE} characters and stays on the screen.",
+        f"HAND-OVER: each one of the last {MEMORY} ticks takes {SHARE:.0%} off what the next is "
+        f"worth, down to {LEAST:.0%}. The board says what it is worth now.",
+        f"GRADE: the mean of the incidents' grades, weighed by severity ({counts}; benign "
+        f"{WEIGHTS[Severity.P3]}). An incident that nobody touches earns 0.",
+    )
+    alone = public_rules(topology, task.horizon, any_incident.rubric, setting, reply)
+    example = '{"system": "<system>", "action_type": "resolve"}'
+    how = {
+        "json": f"ON THE SHIFT every action names its system, such as {example}; besides, there "
+        'are {"action_type": "note", "value": "<text>"} and {"action_type": "wait", "ticks": <n>}.',
+        "tools": "ON THE SHIFT every call names its system, but for wait and note.",
+    }
+    if reply not in how:
+        raise InvalidInput(f"reply: expected one of {', '.join(how)}, got {reply!r}")
+    return "\n".join(
+        (*rules, "EACH INCIDENT has the rules of one that is alone:", alone, how[reply])
+    )

@@ -1,0 +1,143 @@
+"""Shifts: incidents with the ticks and the systems at which they arrive, drawn by an id."""
+
+from typing import Final
+
+import attrs
+
+from logtriage.actions import Severity
+from logtriage.drawing.generator import make_incident
+from logtriage.drawing.ids import index_of
+from logtriage.errors import InvalidInput, UnknownName, kind_of
+from logtriage.incident import Incident
+from logtriage.rng import Stream, hash_name, subkey
+from logtriage.shift.tasks import ShiftTask, get_shift_task
+
+#: The splits of shifts; the systems of split ``ood`` would each need a topology of its own.
+SPLITS: Final = ("train", "val", "test")
+SHIFT_STREAM: Final = hash_name("shift")
+#: Names of systems. Which of them a shift has says nothing.
+SYSTEMS: Final = (
+    "accounts", "adverts", "alerts", "archive", "audit", "auctions", "badges", "baskets",
+    "billing", "booking", "calendar", "catalog", "chat", "checkout", "claims", "consent",
+    "contacts", "coupons", "credit", "delivery", "devices", "discounts", "dispatch", "documents",
+    "exports", "favourites", "feeds", "fraud", "gifts", "groups", "identity", "images",
+    "insurance", "invoices", "ledger", "lending", "loyalty", "mailing", "maps", "markets",
+    "media", "messages", "offers", "orders", "parking", "partners", "payouts", "payroll",
+    "photos", "playlists", "points", "polls", "pricing", "printing", "profiles", "quotes",
+    "ratings", "referrals", "refunds", "reports", "returns", "reviews", "routes", "schedules",
+    "search", "shares", "signup", "stock", "streaming", "subscriptions", "support", "surveys",
+    "tax", "tickets", "tracking", "transfers", "travel", "uploads", "vouchers", "wallet",
+    "weather", "wishlists",
+)  # fmt: skip
+#: What an incident counts in the grade of a shift, by its severity.
+WEIGHTS: Final = {Severity.P1: 3, Severity.P2: 2, Severity.P3: 1}
+
+
+@attrs.frozen(cache_hash=True)
+class Arrival:
+    """An incident of a shift: the tick of its first alert, and the name of its system."""
+
+    tick: int
+    system: str
+    incident: Incident
+
+    @property
+    def weight(self) -> int:
+        """What it counts in the grade of the shift."""
+        severity = self.incident.truth.severity
+        return WEIGHTS[Severity.P3 if severity is None else severity]
+
+
+def _check_arrivals(arrivals: tuple[Arrival, ...]) -> None:
+    ticks = [one.tick for one in arrivals]
+    if ticks != sorted(ticks) or not ticks or ticks[0] < 0:
+        raise InvalidInput(f"arrivals: expected ticks from 0 on, in order; got {ticks}")
+    systems = [one.system for one in arrivals]
+    if len(set(systems)) < len(systems):
+        raise InvalidInput(f"arrivals: expected a system of its own for each; got {systems}")
+
+
+@attrs.frozen(cache_hash=True)
+class Shift:
+    """Everything about one shift, immutable and hashable.
+
+    Attributes:
+        id: ``<task>/<split>/<index>``.
+        task: the sheet of its task.
+        arrivals: its incidents in the order in which they arrive.
+
+    Raises:
+        InvalidInput: for arrivals out of order, or two of one system.
+    """
+
+    id: str
+    task: ShiftTask
+    arrivals: tuple[Arrival, ...]
+
+    def __attrs_post_init__(self) -> None:
+        _check_arrivals(self.arrivals)
+
+    def incident(self, system: str) -> Incident:
+        """The incident of a system.
+
+        Raises:
+            UnknownName: listing the systems.
+        """
+        for one in self.arrivals:
+            if one.system == system:
+                return one.incident
+        raise UnknownName("system", system, [one.system for one in self.arrivals])
+
+
+def make_shift(shift_id: str) -> Shift:
+    """The shift of an id, such as ``busy_shift-v1/test/3``: the same on every machine.
+
+    Raises:
+        UnknownName: for an unknown task or split.
+        InvalidInput: for an id that is not ``<task>/<split>/<index>``.
+    """
+    if not isinstance(shift_id, str):
+        raise InvalidInput(f"expected the id of a shift, a text; got {kind_of(shift_id)}")
+    name, *rest = shift_id.split("/")
+    task = get_shift_task(name)
+    if len(rest) != 2:
+        raise InvalidInput(
+            f"shift id {shift_id!r:.200}: expected <task>/<split>/<index>, such as {name}/test/0"
+        )
+    split = rest[0]
+    if split not in SPLITS:
+        raise UnknownName("split of shifts", split, SPLITS)
+    draws = Stream(
+        subkey(subkey(hash_name(name), hash_name(split)), index_of(shift_id)), SHIFT_STREAM
+    )
+    systems = list(SYSTEMS)
+    arrivals: list[Arrival] = []
+    for tick in range(task.last_arrival + 1):
+        if systems and (tick == 0 or draws.chance(task.rate)):
+            system = systems.pop(draws.below(len(systems)))
+            drawn = make_incident(f"{task.incidents}/{split}/{draws.bits() >> 16}")
+            incident = attrs.evolve(drawn, id=f"{shift_id}/{system}")
+            arrivals.append(Arrival(tick, system, incident))
+    return Shift(shift_id, task, tuple(arrivals))
+
+
+def shift_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str, ...]:
+    """The ids ``start`` to ``start + count - 1`` of a split.
+
+    Raises:
+        UnknownName: for an unknown task or split.
+    """
+    get_shift_task(task_id)
+    if split not in SPLITS:
+        raise UnknownName("split of shifts", split, SPLITS)
+    return tuple(f"{task_id}/{split}/{index}" for index in range(start, start + count))
+
+
+def incident_on_shift(name: str) -> Incident:
+    """The incident of an id such as ``busy_shift-v1/test/3/checkout``.
+
+    Raises:
+        UnknownName, InvalidInput: if there is no such shift or system.
+    """
+    shift_id, _, system = name.rpartition("/")
+    return make_shift(shift_id).incident(system)

@@ -1,0 +1,209 @@
+"""The state of a shift, and how actions and time change it: pure, total on open shifts."""
+
+from functools import cached_property, lru_cache
+from typing import Final
+
+import attrs
+
+from logtriage._lib.printable import masked
+from logtriage.actions import Action, HandOver, Malformed, Wait, describe
+from logtriage.errors import EpisodeOver, InvalidInput, UnknownName, kind_of
+from logtriage.shift.shifts import Arrival, Shift
+from logtriage.state import Closing, State, initial_state
+from logtriage.transition import apply, tick
+
+#: The duty manager remembers hand-overs for so many ticks. Each of them takes a share of what
+#: the next one is worth, and that never falls below the least.
+MEMORY: Final = 50
+SHARE: Final = 0.2
+LEAST: Final = 0.2
+#: The notebook holds so many characters.
+MAX_NOTE: Final = 500
+
+
+@attrs.frozen
+class On:
+    """An action on the incident of one system."""
+
+    system: str
+    action: Action
+
+
+def _kept(text: str) -> str:
+    return masked(text)[:MAX_NOTE]
+
+
+@attrs.frozen
+class Note:
+    """Write the notebook anew: what it held is gone, what is too long is cut."""
+
+    text: str = attrs.field(converter=_kept)
+
+
+#: What the engineer does in a tick.
+ShiftAction = On | Note | Wait | Malformed
+
+
+def described(action: ShiftAction) -> str:
+    """An action in one short line, for people."""
+    match action:
+        case On(system, on_it):
+            return f"{system}: {describe(on_it)}"
+        case Note():
+            return "note"
+        case Wait() | Malformed():
+            return describe(action)
+
+
+@attrs.frozen(cache_hash=True)
+class ShiftState:
+    """One moment of a shift: immutable, hashable, comparable.
+
+    Attributes:
+        shift: the shift that is played.
+        tick: ticks that have passed.
+        history: the action of each of them.
+        states: each incident that has arrived, in order. Its ticks count from its first alert,
+            and one that was handed over has the price that this was worth.
+    """
+
+    shift: Shift
+    tick: int = 0
+    history: tuple[ShiftAction, ...] = ()
+    states: tuple[State, ...] = ()
+
+    @cached_property
+    def arrived(self) -> tuple[tuple[Arrival, State], ...]:
+        """The incidents that have arrived, with how they stand."""
+        return tuple(zip(self.shift.arrivals, self.states, strict=False))
+
+    @cached_property
+    def open(self) -> dict[str, State]:
+        """The open incidents by their systems, with what a hand-over is worth now."""
+        return {
+            one.system: at_price(state, self.fade)
+            for one, state in self.arrived
+            if state.closing is None
+        }
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the shift is over: nothing is open, and nothing arrives any more."""
+        quiet = self.tick >= self.shift.task.last_arrival
+        return self.tick >= self.shift.task.ticks or (quiet and not self.open)
+
+    @cached_property
+    def hand_overs(self) -> int:
+        """How many incidents were handed over in the last :data:`MEMORY` ticks."""
+        closed = [
+            one.tick + (state.closed_at or 0)
+            for one, state in self.arrived
+            if state.closing is Closing.HANDED_OVER
+        ]
+        return sum(when > self.tick - MEMORY for when in closed)
+
+    @property
+    def fade(self) -> float:
+        """The share of its worth that a hand-over has now."""
+        return fade_after(self.hand_overs)
+
+    @property
+    def notes(self) -> str:
+        """What the notebook holds."""
+        return next((one.text for one in reversed(self.history) if isinstance(one, Note)), "")
+
+    @property
+    def touched(self) -> str | None:
+        """The system of the last action on an incident."""
+        return next((one.system for one in reversed(self.history) if isinstance(one, On)), None)
+
+
+def fade_after(hand_overs: int) -> float:
+    """The share of its worth that a hand-over has after that many others."""
+    return max(LEAST, 1.0 - SHARE * hand_overs)
+
+
+@lru_cache(maxsize=4096)
+def _at_price(state: State, fade: float) -> State:
+    price = state.incident.price_of_hand_over
+    if price is None:
+        raise InvalidInput(
+            f"{state.incident.id}: an incident of a shift needs a price_of_hand_over"
+        )
+    incident = attrs.evolve(state.incident, price_of_hand_over=price * fade)
+    return attrs.evolve(state, incident=incident)
+
+
+def at_price(state: State, fade: float) -> State:
+    """An incident's state with the price that a hand-over is worth now."""
+    return state if fade == 1.0 else _at_price(state, fade)
+
+
+def begin(shift: Shift) -> ShiftState:
+    """The moment at which a shift begins.
+
+    Raises:
+        InvalidInput: for what is no shift, saying what to pass.
+    """
+    _check_shift(shift)
+    return ShiftState(shift, states=_new(shift, 0))
+
+
+def _check_shift(given: object) -> None:
+    if not isinstance(given, Shift):
+        how = f"; make_shift({given!r:.80}) draws it" if isinstance(given, str) else ""
+        raise InvalidInput(f"expected a shift, got {kind_of(given)}{how}")
+
+
+def _new(shift: Shift, now: int) -> tuple[State, ...]:
+    return tuple([initial_state(one.incident) for one in shift.arrivals if one.tick == now])
+
+
+def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
+    """One tick of a shift: the action is taken, and time passes for every open incident.
+
+    An action on a closed incident costs its tick and changes nothing.
+
+    Raises:
+        EpisodeOver: if the shift is over.
+        UnknownName: for a system on which no incident has arrived, and as
+            :func:`logtriage.transition.apply`.
+        InvalidInput: for what is no action of a shift.
+    """
+    if state.is_over:
+        raise EpisodeOver(f"the shift is over (tick {state.tick}); start a new one")
+    _check_action(action)
+    states = list(state.states)
+    if isinstance(action, On):
+        place = _place(state, action.system)
+        one = states[place]
+        if one.closing is None:
+            fade = state.fade if isinstance(action.action, HandOver) else 1.0
+            states[place] = apply(at_price(one, fade), action.action)
+    now = state.tick + 1
+    passed = [one if _stands(one) else tick(one) for one in states]
+    return ShiftState(
+        state.shift,
+        now,
+        (*state.history, action),
+        (*passed, *_new(state.shift, now)),
+    )
+
+
+def _check_action(given: object) -> None:
+    if not isinstance(given, ShiftAction):
+        raise InvalidInput(
+            f"expected On(system, action), Note, Wait or Malformed, got {given!r:.80}"
+        )
+
+
+def _place(state: ShiftState, system: str) -> int:
+    systems = [one.system for one, _ in state.arrived]
+    if system not in systems:
+        raise UnknownName("system", system, systems)
+    return systems.index(system)
+
+
+def _stands(state: State) -> bool:
+    """Whether no time passes any more for an incident."""
+    return state.closed_at is not None and state.tick >= state.closed_at

@@ -1,0 +1,89 @@
+"""From what an agent wrote to an action of a shift, and back. Reading is total."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from logtriage.actions import Malformed, Wait
+from logtriage.conversations.tools import SHIFT_TOOLS, Wire
+from logtriage.errors import InvalidInput
+from logtriage.parsing import action_from_wire, action_to_wire
+from logtriage.parsing.actions import wires_in
+from logtriage.parsing.calls import malformed_wire
+from logtriage.shift.states import Note, On, ShiftAction, ShiftState, transition
+
+#: Action types of a shift by their wire names.
+KINDS: Final = frozenset(SHIFT_TOOLS)
+
+
+def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftAction:
+    """Read ``{"system": …, "action_type": …, "value": …}``, a ``wait`` or a ``note``.
+
+    Anything wrong, such as a system on which nothing is open, gives a
+    :class:`~logtriage.Malformed` that says what was expected.
+    """
+    kind, value, system = (wire.get(key) for key in ("action_type", "value", "system"))
+    if kind == "wait":
+        return Wait()
+    if kind == "note":
+        if isinstance(value, str):
+            return Note(value)
+        return Malformed(f"{wire}", "a note wants a text as its value")
+    named = system if isinstance(system, str) else ""
+    one = state.open.get(named)
+    if one is None and isinstance(kind, str) and kind in KINDS:
+        given = "no system is named" if system is None else f"nothing is open on {system!r:.60}"
+        return Malformed(f"{wire}", f"{given}; open: {', '.join(state.open) or 'none'}")
+    topology = state.shift.arrivals[0].incident.topology if one is None else one.incident.topology
+    action = action_from_wire(wire, topology, KINDS)
+    return action if isinstance(action, Malformed) else On(named, action)
+
+
+def shift_action_to_wire(action: ShiftAction) -> Wire:
+    """The wire form of an action; :func:`shift_action_from_wire` reads it back unchanged.
+
+    Raises:
+        InvalidInput: for what is no action of a shift.
+    """
+    match action:
+        case On(system, on_it):
+            return {"system": system, **action_to_wire(on_it)}
+        case Note(text):
+            return {"action_type": "note", "value": text}
+        case Wait() | Malformed():
+            return action_to_wire(action)
+        case _:
+            raise InvalidInput(f"expected an action of a shift, got {action!r:.80}")
+
+
+def wire_in(text: str) -> Wire:
+    """The one wire action in what a model wrote; a malformed one where there is none or several.
+
+    Raises:
+        InvalidInput: for what is no text.
+    """
+    wires = wires_in(text, KINDS)
+    if isinstance(wires, Malformed):
+        return malformed_wire(wires)
+    if any(wire != wires[0] for wire in wires):
+        why = f"{len(wires)} different actions in one reply; send exactly one"
+        return malformed_wire(Malformed(text, why))
+    return dict(wires[0])
+
+
+def take(state: ShiftState, wire: Mapping[str, Any]) -> ShiftState:
+    """The state after a wire action: a tick later, unless it waits for more ``ticks``.
+
+    A wait of several ticks ends with the tick in which an incident arrives.
+
+    Raises:
+        EpisodeOver: if the shift is over.
+    """
+    action = shift_action_from_wire(wire, state)
+    after = transition(state, action)
+    ticks = wire.get("ticks")
+    if isinstance(action, Wait) and isinstance(ticks, int):
+        for _ in range(ticks - 1):
+            if after.is_over or len(after.states) > len(state.states):
+                break
+            after = transition(after, action)
+    return after

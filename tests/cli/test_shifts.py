@@ -1,0 +1,97 @@
+"""Shifts on the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.shift import make_shift, play, score
+from tests.adapters.test_endpoint import completion, server
+from tests.cli.test_cli import logtriage
+
+SHIFT = "quiet_shift-v1/train/0"
+CELL = ("--task", "quiet_shift-v1", "--split", "train", "--episodes", 1)
+
+
+def test_eval_plays_shifts_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    result = logtriage("eval", "oracle", "forward_all", *CELL, "--out", tmp_path, "--json")
+    assert result.exit_code == 0
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["policy"] for row in rows] == ["oracle", "forward_all"]
+    assert rows[0]["score"]["mean"] == score(play(make_shift(SHIFT), "oracle"))
+    assert rows[1]["net"]["mean"] == 0.0
+    kept = (tmp_path / "shifts.jsonl").read_text()
+    assert [json.loads(line)["shift"] for line in kept.splitlines()] == [SHIFT, SHIFT]
+    again = logtriage("eval", "oracle", *CELL, "--out", tmp_path)
+    assert (tmp_path / "shifts.jsonl").read_text() == kept
+    assert "rubric shift/1" in again.stdout
+    assert "shifts.jsonl" in again.stderr
+
+
+@pytest.mark.parametrize("reply", ["tools", "json"])
+def test_a_served_model_plays_a_shift(reply: str, tmp_path: Path) -> None:
+    wait = {"name": "wait", "arguments": '{"ticks": 500}'}
+    text = '{"action_type": "wait", "ticks": 500}'
+    calls = [{"id": "1", "type": "function", "function": wait}]
+    answer = completion(None, tool_calls=calls) if reply == "tools" else completion(text)
+    with server(lambda _: (200, answer)) as (url, seen):
+        result = logtriage(
+            "eval", "openai:m", *CELL, "--base-url", url, "--reply", reply, "--screens", 2,
+            "--out", tmp_path, "--json",
+        )  # fmt: skip
+    assert result.exit_code == 0
+    row = json.loads(result.stdout)
+    assert (row["shifts"], row["score"]["mean"], row["handed_over"]) == (1, 0.0, 0.0)
+    assert row["missed"] == row["incidents"] == len(make_shift(SHIFT).arrivals)
+    bodies: list[Any] = list(seen)
+    assert all(("tools" in body) == (reply == "tools") for body in bodies)
+    screens = [one for one in bodies[-1]["messages"] if "SHIFT TICK" in (one["content"] or "")]
+    assert len(screens) == 2
+
+
+def test_a_shift_whose_model_never_answers_is_unscored() -> None:
+    with server(lambda _: (400, b"{}")) as (url, _):
+        result = logtriage("eval", "openai:m", *CELL, "--base-url", url, "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["unscored"] == 1
+
+
+def test_a_person_plays_line_by_line() -> None:
+    system = make_shift(SHIFT).arrivals[0].system
+    typed = (
+        f"help\nrules\nscreen\n{system} metrics user-db\nnowhere resolve\n{system} page x\n"
+        "note ask about user-db\nwait 2\nquit\n"
+    )
+    result = logtriage("play", SHIFT, stdin=typed)
+    assert result.exit_code == 0
+    assert "METRICS user-db" in result.stdout
+    assert "NOTES: ask about user-db" in result.stdout
+    assert "SHIFT TICK 4/200" in result.stdout
+    assert "human on quiet_shift-v1/train/0: 0.000 (shift/1)" in result.stdout
+    for words in ("SYSTEM ACTION", "You are on call", "'nowhere'", "unknown team 'x'"):
+        assert words in result.stderr
+
+
+def test_a_player_is_watched_and_its_grade_is_data() -> None:
+    result = logtriage("play", SHIFT, "--policy", "forward_all", "--brief")
+    assert "handed_over: handed over in 1 tick" in result.stdout
+    written = json.loads(logtriage("play", SHIFT, "--policy", "oracle", "--json").stdout)
+    assert written["score"] == score(play(make_shift(SHIFT), "oracle"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("eval", "expert", *CELL), "forward_all, oracle, openai:MODEL"),
+        (("eval", "oracle", *CELL, "--split-roles", "trio"), "--split-roles is not for shifts"),
+        (("eval", "oracle", "--screens", 3), "--screens is for shifts"),
+        (("eval", "oracle", *CELL, "--temperature", 1), "--temperature goes with"),
+        (("play", SHIFT, "--policy", "expert"), "human, first_come"),
+        (("play", "quiet_shift-v1/ood/0"), "train, val, test"),
+    ],
+)
+def test_what_cannot_be_says_why(arguments: tuple[object, ...], words: str) -> None:
+    result = logtriage(*arguments)
+    assert result.exit_code != 0
+    assert words in result.stderr.replace("\n", " ")

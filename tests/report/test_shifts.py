@@ -1,0 +1,51 @@
+"""The timeline of shifts."""
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from logtriage import InvalidInput
+from logtriage.evaluation.shifts import record_shift, scripted
+from logtriage.report.shifts import write_timelines
+from logtriage.shift import make_shift
+from tests.cli.test_cli import logtriage
+
+SHIFT = "quiet_shift-v1/train/0"
+
+
+def kept(run: Path, player: str) -> None:
+    record = record_shift(SHIFT, player, scripted(player))
+    record["actions"][0] = {"action_type": "note", "value": "<b>mine</b>"}
+    (run / "shifts.jsonl").write_text(f"{json.dumps(record)}\n")
+
+
+def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> None:
+    kept(tmp_path, "oracle")
+    result = logtriage("replay", tmp_path)
+    assert "shifts.html: 1 shifts" in result.stderr
+    page = (tmp_path / "shifts.html").read_text()
+    HTMLParser().feed(page)
+    arrivals = make_shift(SHIFT).arrivals
+    assert page.count("<rect") == len(arrivals)
+    for one in arrivals:
+        assert one.system in page
+    assert 'class="alert"' in page
+    assert "&lt;b&gt;mine&lt;/b&gt;" in page
+    for mark in (">P<title>", ">R<title>", ">✓<title>"):
+        assert mark in page
+    assert "<script" not in page
+    assert "http" not in page
+
+
+def test_hand_overs_are_marked(tmp_path: Path) -> None:
+    kept(tmp_path, "forward_all")
+    assert write_timelines(tmp_path, tmp_path / "page.html") == 1
+    assert ">H<title>" in (tmp_path / "page.html").read_text()
+
+
+def test_a_broken_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "shifts.jsonl").write_text("{}\n")
+    with pytest.raises(InvalidInput, match=r"shifts\.jsonl:1: no record of a shift"):
+        write_timelines(tmp_path, tmp_path / "page.html")

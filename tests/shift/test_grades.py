@@ -1,0 +1,89 @@
+import pytest
+
+from logtriage import Escalate, HandOver, Ignore, RequestMetrics, Resolve, Wait
+from logtriage.policies import perfect_actions
+from logtriage.shift import (
+    On,
+    Shift,
+    ShiftAction,
+    begin,
+    grade,
+    play,
+    reward,
+    score,
+    shift_grade_to_json,
+    transition,
+)
+from logtriage.state import Closing
+from tests.shift.shifts import small_shift
+
+SHIFT = small_shift(0, 2)
+
+
+def perfectly(shift: Shift, system: str) -> list[ShiftAction]:
+    return [On(system, one) for one in perfect_actions(shift.incident(system))]
+
+
+def test_the_grade_is_the_mean_weighed_by_severity() -> None:
+    state = play(SHIFT, perfectly(SHIFT, "checkout"))
+    first, second = SHIFT.arrivals
+    assert score(state) == pytest.approx(first.weight / (first.weight + second.weight))
+    graded = grade(state)
+    assert graded.score == score(state)
+    assert [one.grade.score for one in graded.incidents] == [1.0, 0.0]
+    assert graded.incidents[1].reason == "nobody touched it"
+
+
+def test_rewards_add_up_to_the_grade() -> None:
+    state, earned = begin(SHIFT), 0.0
+    for action in [*perfectly(SHIFT, "checkout"), On("search", Resolve())]:
+        after = transition(state, action)
+        earned += reward(state, after)
+        state = after
+    assert earned == score(state)
+
+
+def test_a_gate_is_that_of_its_incident_alone() -> None:
+    real = [one for one in SHIFT.arrivals if not one.incident.truth.benign]
+    arrival = real[0]
+    wrong = next(
+        team for team in arrival.incident.topology.teams if team not in arrival.incident.truth.teams
+    )
+    plan: list[ShiftAction] = [*[Wait()] * 3, On(arrival.system, Escalate(wrong))]
+    other = next(one for one in SHIFT.arrivals if one is not arrival)
+    graded = grade(play(SHIFT, [*plan, *perfectly(SHIFT, other.system)]))
+    rows = {one.system: one for one in graded.incidents}
+    assert rows[arrival.system].grade.score == 0.0
+    assert f"{wrong} was paged" in rows[arrival.system].reason
+    assert rows[other.system].grade.score == 1.0
+
+
+def test_figures_of_a_shift() -> None:
+    plan: list[ShiftAction] = [
+        Wait(),
+        On("checkout", RequestMetrics("user-db")),
+        Wait(),
+        On("search", HandOver()),
+    ]
+    state = play(SHIFT, [*plan, *[Wait()] * 200])
+    graded = grade(state)
+    assert graded.mtta == (1 + 1) / 2
+    assert graded.mttr is None
+    assert (graded.missed, graded.handed_over, graded.pages) == (1, 1, {})
+    assert [one.closing for one in graded.incidents] == [Closing.OUT_OF_TIME, Closing.HANDED_OVER]
+    written = shift_grade_to_json(graded)
+    assert written["rubric"] == "shift/1"
+    assert [one["system"] for one in written["incidents"]] == ["checkout", "search"]
+
+
+def test_pages_are_counted_by_team() -> None:
+    arrival = next(one for one in SHIFT.arrivals if not one.incident.truth.benign)
+    team = min(arrival.incident.truth.teams)
+    state = play(SHIFT, [*[Wait()] * 3, On(arrival.system, Escalate(team))])
+    assert grade(state).pages == {team: 1}
+
+
+def test_nothing_is_earned_by_doing_nothing_or_by_ignoring_faults() -> None:
+    assert score(play(SHIFT, [Wait()] * 200)) == 0.0
+    arrival = next(one for one in SHIFT.arrivals if not one.incident.truth.benign)
+    assert score(play(SHIFT, [*[Wait()] * 3, On(arrival.system, Ignore())])) == 0.0

@@ -1,0 +1,50 @@
+import pytest
+
+from logtriage import HandOver, UnknownName, Wait
+from logtriage.shift import PLAYERS, On, begin, belief, grade, make_shift, play, score, uncontended
+from tests.shift.shifts import renamed, small_shift
+
+SHIFT = small_shift(0, 2, 5)
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_player_plays_to_the_end_whatever_systems_are_called(name: str) -> None:
+    one, other = play(SHIFT, name), play(renamed(SHIFT), name)
+    assert one.is_over
+    assert score(one) == score(other)
+
+
+def test_the_oracle_solves_what_it_has_time_for() -> None:
+    assert score(play(SHIFT, "oracle")) == 1.0
+
+
+def test_forward_all_hands_every_incident_over_at_once() -> None:
+    state = play(SHIFT, "forward_all")
+    graded = grade(state)
+    assert graded.handed_over == 3
+    assert graded.mtta == 0.0
+    assert [one for one in state.history if one != Wait()] == [
+        On(one.system, HandOver()) for one in SHIFT.arrivals
+    ]
+
+
+def test_first_come_closes_the_oldest_before_it_turns_to_the_next() -> None:
+    systems = [one.system for one in play(SHIFT, "first_come").history if isinstance(one, On)]
+    assert list(dict.fromkeys(systems)) == ["checkout", "search", "billing"]
+    assert systems == sorted(systems, key=["checkout", "search", "billing"].index)
+
+
+def test_alone_the_observer_earns_what_it_earns_on_a_shift_of_one() -> None:
+    shift = small_shift(0)
+    assert uncontended(shift) == score(play(shift, "first_come"))
+
+
+def test_there_is_a_belief_of_each_open_incident() -> None:
+    state = begin(make_shift("busy_shift-v1/train/0"))
+    (held,) = belief(state).values()
+    assert sum(held.probabilities) == pytest.approx(1.0)
+
+
+def test_a_player_that_does_not_exist_lists_those_that_do() -> None:
+    with pytest.raises(UnknownName, match="forward_all"):
+        play(SHIFT, "second_come")

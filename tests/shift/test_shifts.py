@@ -1,0 +1,81 @@
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import InvalidInput, UnknownName, make_incident
+from logtriage.shift import SHIFT_TASKS, Arrival, Shift, make_shift, shift_ids
+from logtriage.shift.shifts import SPLITS, SYSTEMS, incident_on_shift
+from logtriage.shift.tasks import is_shift
+from tests.shift.shifts import TASK, small_shift
+
+
+def test_an_id_is_one_shift() -> None:
+    assert make_shift("busy_shift-v1/test/3") == make_shift("busy_shift-v1/test/3")
+    ids = [*shift_ids("busy_shift-v1", "test", 5), *shift_ids("busy_shift-v1", "val", 5)]
+    assert len({make_shift(one).arrivals for one in ids}) == 10
+
+
+def test_incidents_arrive_at_the_rate_of_the_task_each_on_a_system_of_its_own() -> None:
+    for task in SHIFT_TASKS.values():
+        shifts = [make_shift(one) for one in shift_ids(task.id, "train", 60)]
+        per_shift = sum(len(one.arrivals) - 1 for one in shifts) / 60
+        assert per_shift == pytest.approx(task.rate / 1000 * task.last_arrival, rel=0.15)
+        for one in shifts:
+            assert one.arrivals[0].tick == 0
+            assert one.arrivals[-1].tick <= task.last_arrival
+            assert len({row.system for row in one.arrivals}) == len(one.arrivals)
+
+
+def test_which_systems_a_shift_has_says_nothing() -> None:
+    shifts = [make_shift(one) for one in shift_ids("busy_shift-v1", "val", 60)]
+    assert {row.system for one in shifts for row in one.arrivals} == set(SYSTEMS)
+    assert len({one.arrivals[0].system for one in shifts}) > 30
+
+
+def test_incidents_are_those_of_the_split_priced_and_otherwise_as_they_were() -> None:
+    for split in SPLITS:
+        for one in make_shift(f"quiet_shift-v1/{split}/1").arrivals:
+            incident = one.incident
+            assert incident.rubric == "logtriage/3"
+            assert 0.3 <= (incident.price_of_hand_over or 0.0) <= 0.9
+            assert incident.horizon == TASK.horizon
+            assert incident_on_shift(incident.id) == incident
+
+
+@pytest.mark.parametrize(
+    ("shift_id", "error", "words"),
+    [
+        ("noisy_shift-v1/test/0", UnknownName, "quiet_shift-v1"),
+        ("busy_shift-v1/ood/0", UnknownName, "train, val, test"),
+        ("busy_shift-v1", InvalidInput, "busy_shift-v1/test/0"),
+        ("busy_shift-v1/test/x", InvalidInput, "index must be a whole number"),
+        (3, InvalidInput, "a text"),
+    ],
+)
+def test_a_wrong_id_says_what_is_right(shift_id: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        make_shift(shift_id)
+
+
+def test_ids_of_a_wrong_split_or_system_list_the_choices() -> None:
+    with pytest.raises(UnknownName, match="train, val, test"):
+        shift_ids("busy_shift-v1", "ood", 1)
+    shift = make_shift("quiet_shift-v1/test/0")
+    with pytest.raises(UnknownName, match=shift.arrivals[0].system):
+        shift.incident("nowhere")
+
+
+def test_arrivals_are_in_order_on_distinct_systems() -> None:
+    incident = make_incident("single_crash-v2/train/0")
+    one = Arrival(3, "maps", incident)
+    for arrivals in ((), (one, attrs.evolve(one, tick=2, system="chat")), (one, one)):
+        with pytest.raises(InvalidInput, match="arrivals"):
+            Shift("x", TASK, arrivals)
+
+
+def test_ids_of_shifts_are_told_from_others() -> None:
+    assert is_shift("quiet_shift-v1")
+    assert is_shift("busy_shift-v1/test/3")
+    assert not is_shift("single_crash-v2/test/3")
+    assert [one.tick for one in small_shift(0, 4).arrivals] == [0, 4]
