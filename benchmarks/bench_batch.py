@@ -15,7 +15,6 @@ import pytest
 
 from benchmarks.workload import SMALL
 from logtriage import (
-    FIVE_TEAMS,
     Action,
     Escalate,
     Incident,
@@ -23,9 +22,12 @@ from logtriage import (
     incident_ids,
     make_incident,
 )
-from logtriage.grading import TRIAGE_2, action_array, grade_actions, grade_batch, truths_of
+from logtriage.grading import TRIAGE_3, action_array, grade_actions, grade_batch, truths_of
 from logtriage.grading.batch import LAYOUTS, Truths
 from logtriage.policies import perfect_actions
+from logtriage.world.loading import load_world
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 Benchmark = Any
 
@@ -87,17 +89,29 @@ def bench_grade_batch(benchmark: Benchmark, layout: Any, size: int) -> None:
 
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")
-def bench_grade_batch_by_logtriage_2(benchmark: Benchmark) -> None:
-    """The rubric that reads what came first, and has discounts."""
+def bench_grade_batch_by_logtriage_3(benchmark: Benchmark) -> None:
+    """The rubric under which a hand-over has a price; one list in eight ends with it."""
     truths, actions = batch(SIZES[-1])
-    price = np.random.default_rng(0).choice([0.2, 0.4, 0.6], len(truths))
-    truths = attrs.evolve(truths, price_of_silence=price, par=np.where(truths.benign, 5, 8))
+    draws = np.random.default_rng(0)
+    price = draws.choice([0.3, 0.5, 0.7, 0.8, 0.9], len(truths))
+    truths = attrs.evolve(truths, price_of_hand_over=price)
     actions = np.ascontiguousarray(actions.T)
+    actions[-1, draws.random(len(truths)) < 1 / 8] = truths.ranges.hand_over
     timed(
         benchmark,
         SIZES[-1],
-        lambda: grade_batch(truths, actions, TRIAGE_2, layout="time_major").scores,
+        lambda: grade_batch(truths, actions, TRIAGE_3, layout="time_major").scores,
     )
+
+
+@pytest.mark.benchmark(group="grade 12-action transcripts")
+def bench_grade_batch_of_several_faults(benchmark: Benchmark) -> None:
+    """Incidents with no, two or three faults; actions are drawn at random."""
+    incidents = tuple(map(make_incident, incident_ids("compound_failure-v2", "test", 512)))
+    draws = np.random.default_rng(0)
+    truths = truths_of(incidents).take(draws.integers(len(incidents), size=SIZES[-2]))
+    actions = draws.integers(truths.ranges.resolve, size=(LENGTH, SIZES[-2])).astype(np.int8)
+    timed(benchmark, SIZES[-2], lambda: grade_batch(truths, actions, layout="time_major").scores)
 
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")

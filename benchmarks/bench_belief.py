@@ -28,17 +28,21 @@ from logtriage.drawing.ids import parse_incident_id
 from logtriage.policies.observer import requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.tasks import get_task
-from logtriage.topology import FIVE_TEAMS
+from logtriage.world.loading import load_world
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 Benchmark = Any
 TASK = "cascading_failure-v2"
+#: Whose signs stay, so that readings are pooled.
+KEPT = "cascading_failure-v3"
 
 
-@lru_cache(maxsize=1)
-def seven() -> tuple[State, ...]:
+@lru_cache(maxsize=2)
+def seven(task: str = TASK) -> tuple[State, ...]:
     """Open states of the expert's episodes."""
     found = []
-    for incident_id in incident_ids(TASK, "val", 8):
+    for incident_id in incident_ids(task, "val", 8):
         incident = make_incident(incident_id)
         policy, state, memory = make_policy("expert")(incident), initial_state(incident), None
         while not state.is_closed:
@@ -81,6 +85,19 @@ def bench_seven(benchmark: Benchmark, function: Any) -> None:
     def run() -> None:
         for state in seven():
             function(fresh(state))
+
+    benchmark(run)
+
+
+@pytest.mark.benchmark(group="belief where signs stay, seven services")
+@pytest.mark.parametrize("task", [TASK, KEPT], ids=["drawn anew", "kept"])
+def bench_pools(benchmark: Benchmark, task: str) -> None:
+    states = seven(task)
+    benchmark.extra_info["calls_per_round"] = len(states)
+
+    def run() -> None:
+        for state in states:
+            belief(fresh(state))
 
     benchmark(run)
 

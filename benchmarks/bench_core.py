@@ -9,7 +9,6 @@ from cattrs.preconf.json import make_converter
 
 from benchmarks.workload import GROUP, expert_steps, transcript_lines
 from logtriage import (
-    SEVEN_SERVICES,
     grade,
     observe,
     parse_action,
@@ -24,6 +23,9 @@ from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import grade_jsonl
 from logtriage.parsing import actions_from_wire
 from logtriage.parsing.replies import MAX_TEXT
+from logtriage.world.loading import load_world
+
+SEVEN_SERVICES = load_world("second").topologies["seven-services"]
 
 Benchmark = Any
 

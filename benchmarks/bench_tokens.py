@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from benchmarks.bench_vector import nbytes, per_row, random_actions
-from logtriage import FIVE_TEAMS, Topology, random_topology
+from logtriage import Topology, random_topology
 from logtriage.vector import BatchedTriage
+from logtriage.world.loading import load_world
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 Benchmark = Any
 TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")

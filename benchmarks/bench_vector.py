@@ -12,10 +12,13 @@ import gymnasium
 import numpy as np
 import pytest
 
-from logtriage import FIVE_TEAMS, Topology, random_topology
+from logtriage import Topology, random_topology
 from logtriage.env import ENV_IDS, TriageVectorEnv
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, get_task
 from logtriage.vector import BatchedTriage
+from logtriage.world.loading import load_world
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 Benchmark = Any
 Rounds = Callable[[int], int]

@@ -46,7 +46,7 @@ class Follower:
                 return lt.Resolve(), memory
             owner = observation.directory[observation.topology.index(root)]
             return lt.Escalate(owner), memory
-        remedies = tuple(lt.Remedy)
+        remedies = observation.topology.remedies
         remedy = remedies[memory.tried % len(remedies)]
         return lt.Remediate(remedy, root), attrs.evolve(memory, tried=memory.tried + 1)
 

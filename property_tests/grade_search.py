@@ -2,11 +2,12 @@
 
 Plans are trees: what a page or a remedy brings about tells the hypotheses apart. Outcomes are
 graded by the package's own ``score``, so that the search is one of the rubric and of no planner.
-At most one page for each fault and two remedies; a root cause is named right before a remedy
-or the end, and the severity, which all hypotheses share, at the end.
+What is left out costs nothing: the service of a remedy is named right before it or at the end,
+all others at the end, and so is the severity, which all hypotheses share.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 import attrs
 
@@ -21,17 +22,20 @@ from logtriage import (
     Remediate,
     Resolve,
     Severity,
+    State,
 )
 from logtriage.belief import belief
 from logtriage.drawing.incidents import truth_of
 from logtriage.grading import Rubric
 from logtriage.grading.grade import score
+from logtriage.grading.parts import responses
 from logtriage.state import initial_state
-from logtriage.transition import play_parsed
+from logtriage.transition import transition
 
 #: A probability, and the incident if that hypothesis is true.
 Chance = tuple[float, Incident]
-Plan = tuple[Action, ...]
+#: What is possible at one point of a plan, each with its probability.
+Rows = list[tuple[float, State]]
 
 
 def likeliest(incident: Incident, count: int) -> list[Chance]:
@@ -54,76 +58,86 @@ def likeliest(incident: Incident, count: int) -> list[Chance]:
 
 @attrs.frozen
 class Search:
-    """The search under a rubric."""
+    """The search under a rubric, of plans with so many pages and remedies at most."""
 
     rubric: Rubric
-    most_pages: int = 1
+    most_pages: int = 2
+    most_remedies: int = 2
 
-    def by_first_move(self, chances: list[Chance]) -> tuple[float, float]:
+    def by_first_move(self, chances: Sequence[Chance]) -> tuple[float, float]:
         """The best that starts with a remedy; and the best that does not."""
-        touching = max(
-            (self.value(plan, left) for plan, left in self._remedies((), chances)), default=0.0
-        )
-        paging = max((self._paged((), chances, team) for team in _teams(chances)), default=0.0)
-        return touching, max(paging, self._closed((), chances))
+        rows = [(weight, initial_state(one)) for weight, one in chances]
+        return self._remedied(rows), max(self._paged(rows), self._closed(rows))
 
-    def value(self, plan: Plan, split: list[list[Chance]]) -> float:
-        """The best from here on, after what tells hypotheses apart."""
-        return sum(self._best(plan, chances) for chances in split if chances)
+    def _best(self, rows: Rows) -> float:
+        if not rows:
+            return 0.0
+        return max(self._closed(rows), self._paged(rows), self._remedied(rows))
 
-    def _best(self, plan: Plan, chances: list[Chance]) -> float:
-        best = self._closed(plan, chances)
-        pages = [one.team for one in plan if isinstance(one, Escalate)]
-        if len(pages) < self.most_pages:
-            for team in _teams(chances):
-                if team not in pages:
-                    best = max(best, self._paged(plan, chances, team))
-        if sum(isinstance(one, Remediate) for one in plan) < 2:
-            for longer, left in self._remedies(plan, chances):
-                best = max(best, self.value(longer, left))
-        return best
+    def _paged(self, rows: Rows) -> float:
+        """The best with a page next. A mis-page ends it with nothing."""
+        done = [one for one in rows[0][1].actions if isinstance(one, Escalate)]
+        if len(done) >= self.most_pages:
+            return 0.0
+        teams = {team for _, state in rows for team in state.incident.truth.teams}
+        pages = [page for page in map(Escalate, sorted(teams)) if page not in done]
+        return max((self._best(_open(_taken(rows, page))) for page in pages), default=0.0)
 
-    def _paged(self, plan: Plan, chances: list[Chance], team: str) -> float:
-        """A wrong page ends it with nothing."""
-        right = [(weight, one) for weight, one in chances if team in one.truth.teams]
-        return self.value((*plan, Escalate(team)), [right])
-
-    def _remedies(
-        self, plan: Plan, chances: list[Chance]
-    ) -> Iterator[tuple[Plan, list[list[Chance]]]]:
-        """Each remedy that may be right, with a root cause named before it or not."""
-        pairs = sorted({pair for _, one in chances for pair in one.truth.remedies})
-        for remedy, service in pairs:
-            action = Remediate(remedy, service)
-            if action in plan:
-                continue
-            hit = [row for row in chances if (remedy, service) in row[1].truth.remedies]
-            missed = [row for row in chances if (remedy, service) not in row[1].truth.remedies]
-            for said in _names(plan, chances):
-                yield (*plan, *said, action), [hit, missed]
-
-    def _closed(self, plan: Plan, chances: list[Chance]) -> float:
-        """The best that can be had by closing now."""
+    def _remedied(self, rows: Rows) -> float:
+        """The best with a remedy next: it fixes something that was not, or it shows nothing."""
+        done = [one for one in rows[0][1].actions if isinstance(one, Remediate)]
+        if len(done) >= self.most_remedies:
+            return 0.0
         best = 0.0
-        severity = ClassifySeverity(chances[0][1].truth.severity or Severity.P2)
-        for said in _names(plan, chances):
-            for close in (Resolve(), Ignore(), HandOver()):
-                actions = (*plan, *said, severity, close)
-                worth = sum(
-                    weight * score(play_parsed(one, actions)[0], self.rubric)
-                    for weight, one in chances
-                )
-                best = max(best, worth)
+        for pair in sorted({pair for _, state in rows for pair in state.incident.truth.remedies}):
+            remedy = Remediate(*pair)
+            if remedy in done:
+                continue
+            for named in (rows, _taken(rows, IdentifyRootCause(remedy.service))):
+                after = _taken(named, remedy)
+                fixed = [_fixed(state) for _, state in named]
+                split = list(zip(fixed, after, strict=True))
+                hit = [row for before, row in split if _fixed(row[1]) > before]
+                missed = [row for before, row in split if _fixed(row[1]) == before]
+                if hit:
+                    best = max(best, self._best(hit) + self._best(missed))
         return best
 
+    def _closed(self, rows: Rows) -> float:
+        """The best that can be had by closing now."""
+        first = rows[0][1]
+        rows = _taken(rows, ClassifySeverity(first.incident.truth.severity or Severity.P2))
+        touched = any(isinstance(one, Escalate | Remediate) for one in first.actions)
+        paged = any(isinstance(one, Escalate) for one in first.actions)
+        best = self._mean(rows, Resolve())
+        for names in _names(rows):
+            said = rows
+            for name in names:
+                said = _taken(said, IdentifyRootCause(name))
+            best = max(best, self._mean(said, Resolve()))
+        best = best if paged else max(best, self._mean(rows, Ignore()))
+        return best if touched else max(best, self._mean(rows, HandOver()))
 
-def _teams(chances: list[Chance]) -> list[str]:
-    return sorted({team for _, one in chances for team in one.truth.teams})
+    def _mean(self, rows: Rows, close: Action) -> float:
+        return sum(weight * score(state, self.rubric) for weight, state in _taken(rows, close))
 
 
-def _names(plan: Plan, chances: list[Chance]) -> Iterator[Plan]:
-    """Nothing, or a root cause that is possible, where none was named."""
-    yield ()
-    if not any(isinstance(one, IdentifyRootCause) for one in plan):
-        for service in sorted({name for _, one in chances for name in one.truth.root_causes}):
-            yield (IdentifyRootCause(service),)
+def _taken(rows: Rows, action: Action) -> Rows:
+    return [(weight, transition(state, action)) for weight, state in rows]
+
+
+def _open(rows: Rows) -> Rows:
+    return [row for row in rows if not row[1].is_closed]
+
+
+def _fixed(state: State) -> int:
+    return sum(one.fixed_at is not None for one in responses(state))
+
+
+def _names(rows: Rows) -> Iterator[tuple[str, ...]]:
+    """Services to name at the end, in any order, of those that are possible."""
+    said = {service for _, service in rows[0][1].facts.root_causes}
+    possible = {name for _, state in rows for name in state.incident.truth.root_causes}
+    most = max(len(state.incident.truth.parts) for _, state in rows)
+    for count in range(1, most - len(said) + 1):
+        yield from permutations(sorted(possible - said), count)

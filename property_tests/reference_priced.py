@@ -77,7 +77,7 @@ def expected_total(incident: Incident, plays: Plays) -> Fraction:
         named += bool(when) and (not fixes or min(when) <= fixes[0])
         paged += bool(calls)
         fixed += bool(fixes)
-        early += bool(fixes) and not (calls and calls[0] < fixes[0])
+        early += bool(fixes) and not any(page < fixes[0] for page in right)
     closed = isinstance(last, Resolve | HandOver) and fixed == count
     total = (
         WEIGHTS["severity"] * severity
@@ -90,7 +90,7 @@ def expected_total(incident: Incident, plays: Plays) -> Fraction:
     ) / 100
     silent = Fraction(count - paged, count)
     total *= silent * Fraction(32, 100) + 1 - silent
-    return total * probing * (1 - Fraction(3, 10) * Fraction(early, count))
+    return total * probing * Fraction(7, 10) ** early
 
 
 def promptness(used: int, horizon: int, par: int) -> Fraction:

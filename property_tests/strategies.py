@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from logtriage import (
-    FIVE_TEAMS,
-    SEVEN_SERVICES,
     TASKS,
     Action,
     ClassifySeverity,
@@ -39,7 +37,6 @@ from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
     KEPT_TEXT,
-    REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     ClassifyFault,
@@ -55,10 +52,14 @@ from logtriage.policies import perfect_actions
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import WORD_GROUPS, report_words
-from logtriage.tasks import TaskSpec
+from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.transition import transition_jointly
 from logtriage.world.loading import load_world
+from property_tests.worlds import kept_worlds
+from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
+#: Worlds that the laws hold in beside the default one.
+OTHER_WORLDS = (load_world("oncall"), load_world("tiny"), *kept_worlds())
 #: Every task that draws its incidents with one fault at most, at every level of fog.
 DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
 #: Those with several faults at once, and the fleet among them.
@@ -105,13 +106,30 @@ def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> In
 
 
 @st.composite
+def world_incidents(draw: st.DrawFn, several: bool = False) -> Incident:
+    """Incidents of ``tiny`` and of worlds that nobody ships, a few services each."""
+    world = draw(st.sampled_from(OTHER_WORLDS))
+    tasks = tuple(
+        one for one in tasks_of(world).values() if one.several <= several and one.topology
+    )
+    task = draw(st.sampled_from(tasks))
+    number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
+    return draw_incident(task, number)
+
+
+@st.composite
 def incidents(
-    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN, max_services: int = 40
+    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] | None = None, max_services: int = 40
 ) -> Incident:
     """Incidents by id, benign and sealed ones, and incidents of a task on a topology of its own.
 
-    A fleet by id, which has up to 60 services, only where there is room for as many.
+    A fleet by id, which has up to 60 services, only where there is room for as many. Without
+    ``tasks`` also those of :func:`world_incidents`.
     """
+    if tasks is None:
+        if draw(st.integers(0, 2)) == 2:
+            return draw(world_incidents())
+        tasks = DRAWN
     drawable = tuple(task for task in tasks if not task.original)
     way = draw(st.integers(0, 5)) if drawable else 0
     if way == 4:
@@ -144,7 +162,9 @@ def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> Incident
 def wrong_remedies(incident: Incident) -> SearchStrategy[Action]:
     """Remedies that are not accepted."""
     return st.builds(
-        Remediate, st.sampled_from(REMEDIES), st.sampled_from(incident.topology.names)
+        Remediate,
+        st.sampled_from(incident.topology.remedies),
+        st.sampled_from(incident.topology.names),
     ).filter(lambda one: (one.remedy, one.service) not in incident.truth.remedies)
 
 
@@ -178,7 +198,7 @@ def actions(topology: Topology) -> SearchStrategy[Action]:
         st.builds(ClassifySeverity, st.sampled_from(SEVERITIES)),
         st.builds(IdentifyRootCause, service, st.none() | st.floats(0, 1)),
         st.builds(Escalate, st.sampled_from(topology.teams)),
-        st.builds(Remediate, st.sampled_from(REMEDIES), service),
+        st.builds(Remediate, st.sampled_from(topology.remedies), service),
         st.builds(ClassifyFault, st.sampled_from(FAULT_CATEGORIES)),
         st.builds(RequestMoreLogs, st.sampled_from((None, *names))),
         st.builds(RequestMetrics, service),
@@ -207,10 +227,16 @@ def plans(
 
 @st.composite
 def episodes(
-    draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN, max_services: int = 20
+    draw: st.DrawFn,
+    tasks: tuple[TaskSpec, ...] | None = None,
+    max_services: int = 20,
+    source: SearchStrategy[Incident] | None = None,
 ) -> tuple[State, ...]:
-    """All states of a played episode, the initial one first; the last may be open."""
-    incident = draw(incidents(tasks, max_services))
+    """All states of a played episode, the initial one first; the last may be open.
+
+    Its incident is one of ``source``, or else of :func:`incidents`.
+    """
+    incident = draw(incidents(tasks, max_services) if source is None else source)
     states = [initial_state(incident)]
     for action in draw(plans(incident)):
         if states[-1].is_closed:
@@ -225,7 +251,7 @@ PLAIN_SPLITS = ("solo", "duo", "trio", "trio_without_board")
 ROLE_SETTINGS: SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
-        "watches": st.sets(st.sampled_from(PARTS), max_size=2),
+        "watches": st.sets(st.sampled_from((*PARTS, "edge", "queue")), max_size=2),
         "words": st.lists(
             st.sampled_from((*WORD_GROUPS, "ask role_0", "slow_reads user-db")), unique=True
         ),
@@ -274,7 +300,8 @@ def role_actions(incident: Incident, role: Role) -> SearchStrategy[Action]:
         by_kind.setdefault(action_name(action), []).append(action)
     for action in perfect_actions(incident):
         by_kind[action_name(action)].extend([action] * 20)
-    said = [Report(word, role.name) for word in (*report_words(load_world("second")), "it hangs")]
+    world = incident.world or load_world("second")
+    said = [Report(word, role.name) for word in (*report_words(world), "it hangs")]
     by_kind |= {"report": list(said), "wait": [Wait()]}
     kinds = sorted(role.may)
     read = st.sampled_from(kinds).flatmap(lambda kind: st.sampled_from(by_kind[kind]))

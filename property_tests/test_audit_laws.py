@@ -20,14 +20,16 @@ from property_tests.strategies import (
     triage_incidents,
     triage_plays,
 )
+from tests.builders import with_hand_over
 
 ALL_TASKS = DRAWN + ORIGINAL_TASKS
 #: Incidents of every rubric that the search knows.
-ANY = incidents(ALL_TASKS) | triage_incidents()
+ANY = incidents(ALL_TASKS) | triage_incidents() | incidents(DRAWN).map(with_hand_over)
 #: One incident of each kind that is searched apart.
 SEARCHED = (
     *(make_incident(f"single_crash-v2/test/{number}") for number in range(3)),
     *(make_incident(f"{task.id}/test/0") for task in ORIGINAL_TASKS[:2]),
+    *(with_hand_over(make_incident(f"single_crash-v2/test/{number}")) for number in range(2)),
     *(
         attrs.evolve(make_incident(one), par=par, price_of_silence=price)
         for one, par, price in (

@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
+    HandOver,
     Incident,
     Remediate,
     RequestMoreLogs,
@@ -20,24 +20,26 @@ from logtriage import (
     grade,
     make_incident,
 )
-from logtriage.actions import REMEDIES, SEVERITIES
+from logtriage.actions import SEVERITIES
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.grading import (
     RECORDED,
     TRIAGE_2,
+    TRIAGE_3,
     Criterion,
     Rubric,
+    Truths,
     action_array,
     grade_batch,
     truths_of,
 )
 from logtriage.grading import batch as batch_module
-from logtriage.grading import plan as plan_module
+from logtriage.grading import tables as tables_module
 from logtriage.grading.batch import CLOSINGS, BatchGrades
 from logtriage.grading.debrief import Grade
-from logtriage.grading.kernels import DISCOUNTS, GATES, MEASURES
 from logtriage.grading.rubric import Discount, Gate
+from logtriage.grading.tables import DISCOUNTS, GATES, MEASURES
 from logtriage.incident import ClosingRules, Part
 from logtriage.policies import perfect_actions
 from logtriage.transition import play, play_jointly
@@ -50,7 +52,7 @@ from property_tests.strategies import (
     plans,
     topologies,
 )
-from tests.builders import anybody
+from tests.builders import SEVEN_SERVICES, anybody
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -71,8 +73,14 @@ def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
     drawn = draw(st.lists(bent(topology) | plain(topology), min_size=1, max_size=max_size))
     # Any rubric may come: one with a price of silence refuses incidents that have none.
     price = draw(st.sampled_from((0.2, 0.4, 0.6)))
+    hand_over = st.none() | st.sampled_from((0.3, 0.7, 0.9)) | st.floats(0, 1)
+    hand_over = draw(st.sampled_from([st.none(), hand_over]))
     return [
-        attrs.evolve(one, price_of_silence=price) if one.price_of_silence is None else one
+        attrs.evolve(
+            one,
+            price_of_silence=price if one.price_of_silence is None else one.price_of_silence,
+            price_of_hand_over=draw(hand_over),
+        )
         for one in drawn
     ]
 
@@ -92,13 +100,14 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
     """Truths that no task draws: several answers, none, odd horizons and closing rules."""
     incident = draw(plain(topology))
     services, teams = st.sampled_from(topology.names), st.sampled_from(topology.teams)
-    remedies = st.tuples(st.sampled_from(REMEDIES), services)
+    remedies = st.tuples(st.sampled_from(SEVEN_SERVICES.remedies), services)
+    root_causes = draw(st.frozensets(services, max_size=3))
     truth = attrs.evolve(
         incident.truth,
         severity=draw(st.none() | st.sampled_from(SEVERITIES)),
-        root_causes=draw(st.frozensets(services, max_size=3)),
-        teams=draw(st.frozensets(teams, max_size=3)),
-        remedies=draw(st.frozensets(remedies, max_size=4)),
+        root_causes=root_causes,
+        teams=draw(st.frozensets(teams, max_size=3 if root_causes else 0)),
+        remedies=draw(st.frozensets(remedies, max_size=4 if root_causes else 0)),
         several=(),
     )
     part = st.builds(
@@ -131,11 +140,12 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
 def rubrics(draw: st.DrawFn) -> Rubric:
     """Rubrics made of the measures and gates that have kernels, in any mixture."""
     if draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from([RECORDED, TRIAGE_2]))
+        return draw(st.sampled_from([RECORDED, TRIAGE_2, TRIAGE_3]))
     changes: dict[str, Any] = {"id": "law/1"}
     if draw(st.booleans()):
-        changes["criteria"] = reweighted(draw, TRIAGE_2.criteria)
-        changes["benign"] = reweighted(draw, TRIAGE_2.benign)
+        base = draw(st.sampled_from([TRIAGE_2, TRIAGE_3]))
+        changes["criteria"] = reweighted(draw, base.criteria)
+        changes["benign"] = reweighted(draw, base.benign)
     else:
         changes["criteria"] = mixture(draw, "c", 1)
         changes["benign"] = mixture(draw, "b", 0)
@@ -147,7 +157,8 @@ def rubrics(draw: st.DrawFn) -> Rubric:
         changes["penalties"] = tuple(
             Criterion(f"penalty{i}", draw(weight), one) for i, one in enumerate(penalties)
         )
-    discounts = draw(st.lists(st.sampled_from(tuple(DISCOUNTS)), max_size=2))
+    changes["handed_over"] = draw(st.sampled_from([(), TRIAGE_3.handed_over]))
+    discounts = draw(st.lists(st.sampled_from(tuple(DISCOUNTS)), max_size=3))
     changes["discounts"] = tuple(Discount(f"less{i}", one) for i, one in enumerate(discounts))
     low = draw(st.sampled_from([0.0, 0.0, 0.0001, 0.25]))
     changes["bounds"] = (low, draw(st.sampled_from([1.0, 0.9999, 0.5])))
@@ -198,9 +209,16 @@ def assert_equal(grades: BatchGrades, rows: Sequence[Grade]) -> None:
 def thorough_plans(draw: st.DrawFn, incident: Incident) -> list[Action]:
     """Most of the right actions, looks and wrong remedies among them, and the right end."""
     *steps, end = perfect_actions(incident)
-    remedy = Remediate(draw(st.sampled_from(REMEDIES)), incident.topology.names[0])
+    remedy = Remediate(draw(st.sampled_from(SEVEN_SERVICES.remedies)), incident.topology.names[0])
     drawn = st.lists(st.sampled_from([*steps, RequestMoreLogs(), remedy, remedy]), max_size=14)
-    return [*draw(drawn), end]
+    return [*draw(drawn), draw(st.sampled_from([end, end, HandOver()]))]
+
+
+def arrays(incidents: Sequence[Incident], lists: Sequence[Sequence[Action]]) -> tuple[Truths, Any]:
+    """Truths and actions, with hand-overs if any incident can be handed over."""
+    truths = truths_of(incidents)
+    some = bool(truths.takes_hand_over.any())
+    return truths, action_array(truths.topology, lists, hand_over=some)
 
 
 @st.composite
@@ -223,8 +241,7 @@ def test_a_batch_of_joint_play_is_graded_as_its_rows_are(
 ) -> None:
     incidents, lists = job
     incidents = [attrs.evolve(one, horizon=max(1, one.horizon)) for one in incidents]
-    actions = action_array(incidents[0].topology, lists)
-    truths = truths_of(incidents)
+    truths, actions = arrays(incidents, lists)
     plays = [
         [(number // per_tick, action) for number, action in enumerate(listed)] for listed in lists
     ]
@@ -239,8 +256,7 @@ def test_a_batch_is_graded_as_its_rows_are(
     job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, time_major: bool
 ) -> None:
     incidents, lists = job
-    truths = truths_of(incidents)
-    actions = action_array(incidents[0].topology, lists)
+    truths, actions = arrays(incidents, lists)
     if time_major:
         turned = np.ascontiguousarray(actions.T)
         grades = grade_batch(truths, turned, rubric, layout="time_major")
@@ -249,17 +265,17 @@ def test_a_batch_is_graded_as_its_rows_are(
     assert_equal(grades, graded(incidents, lists, rubric))
 
 
-@given(jobs(), st.integers(1, 3))
+@given(jobs(), st.integers(1, 3), st.sampled_from([TRIAGE_2, TRIAGE_3]))
 def test_one_by_one_a_batch_is_graded_alike(
-    job: tuple[list[Incident], list[list[Action]]], per_tick: int
+    job: tuple[list[Incident], list[list[Action]]], per_tick: int, rubric: Rubric
 ) -> None:
     incidents, lists = job
     incidents = [attrs.evolve(one, horizon=max(1, one.horizon)) for one in incidents]
-    truths, actions = truths_of(incidents), action_array(incidents[0].topology, lists)
-    kernels = grade_batch(truths, actions, TRIAGE_2, role_split=anybody(per_tick))
+    truths, actions = arrays(incidents, lists)
+    kernels = grade_batch(truths, actions, rubric, role_split=anybody(per_tick))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_module, "WORTH_A_KERNEL", 1 << 62)
-        found = grade_batch(truths, actions, TRIAGE_2, role_split=anybody(per_tick))
+        found = grade_batch(truths, actions, rubric, role_split=anybody(per_tick))
     for field in ("scores", "gate", "closing", "ticks", "unplayed", "criteria"):
         mine, theirs = getattr(found, field), getattr(kernels, field)
         assert mine.dtype == theirs.dtype
@@ -272,15 +288,15 @@ def test_tables_of_any_size_give_the_same_totals(
 ) -> None:
     """Small tables force criteria to be added one by one."""
     incidents, lists = job
-    truths, actions = truths_of(incidents), action_array(incidents[0].topology, lists)
-    usual = plan_module.TABLE_SIZE
-    plan_module.plan_of.cache_clear()
+    truths, actions = arrays(incidents, lists)
+    usual = tables_module.TABLE_SIZE
+    tables_module.tables_of.cache_clear()
     try:
-        plan_module.TABLE_SIZE = size  # type: ignore[misc]
+        tables_module.TABLE_SIZE = size  # type: ignore[misc]
         grades = grade_batch(truths, actions, TRIAGE_2)
     finally:
-        plan_module.TABLE_SIZE = usual  # type: ignore[misc]
-        plan_module.plan_of.cache_clear()
+        tables_module.TABLE_SIZE = usual  # type: ignore[misc]
+        tables_module.tables_of.cache_clear()
     assert_equal(grades, graded(incidents, lists, TRIAGE_2))
 
 
@@ -290,8 +306,8 @@ def test_neither_repeats_nor_padding_nor_type_matter(
 ) -> None:
     incidents, lists = job
     repeat = np.arange(3 * len(incidents)) % len(incidents)
-    truths = truths_of(incidents).take(repeat)
-    actions = action_array(incidents[0].topology, lists)[repeat]
+    truths, actions = arrays(incidents, lists)
+    truths, actions = truths.take(repeat), actions[repeat]
     padded = np.concatenate([actions, np.full((len(actions), 5), -1)], axis=1).astype(np.int64)
     grades = grade_batch(truths, padded, TRIAGE_2)
     wanted = graded(incidents, lists, TRIAGE_2)

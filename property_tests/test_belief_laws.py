@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom  # type: ignore[import-untyped]
 
@@ -59,10 +59,15 @@ from logtriage.world.tables import (
     places,
     weights,
 )
-from property_tests.strategies import DRAWN, episodes
+from property_tests.strategies import DRAWN, episodes, world_incidents
 
 V2 = tuple(task.id for task in DRAWN)
 SMALL = tuple(task for task in DRAWN if task.name != "fleet_outage")
+
+
+def small_episodes(max_services: int) -> st.SearchStrategy[tuple[State, ...]]:
+    """Episodes on few services, in any world."""
+    return episodes(SMALL, max_services) | episodes(source=world_incidents())
 
 
 def asked(incident: Incident, ticks: int) -> State:
@@ -209,16 +214,18 @@ def _note(world: Simulation, hypothesis: Hypothesis, token: str) -> Fraction:
 
 
 @settings(max_examples=10)
-@given(episodes(SMALL, max_services=6), st.integers(1, 3))
+@given(small_episodes(6), st.integers(1, 3))
 def test_the_posterior_is_bayes_rule(states: tuple[State, ...], ticks: int) -> None:
     state = states[min(len(states) - 1, ticks)]
+    # Where signs stay, readings of one condition are no independent factors.
+    assume(state.incident.world is None or state.incident.world.rules.signs is None)
     held = belief(state)
     for probability, exact in zip(held.probabilities, naive_posterior(state), strict=True):
         assert abs(probability - exact) < Fraction(1, 2_000)
 
 
 @settings(max_examples=40)
-@given(episodes(SMALL, max_services=8), st.randoms(use_true_random=False))
+@given(small_episodes(8), st.randoms(use_true_random=False))
 def test_a_belief_is_of_its_evidence_alone(states: tuple[State, ...], shuffled: object) -> None:
     """Neither the order of the evidence nor anything else of the incident matters."""
     state = states[-1]
@@ -312,9 +319,13 @@ def test_the_mean_grade_of_the_best_plan_is_its_mean_value(task: str) -> None:
 
 
 @settings(max_examples=15)
-@given(episodes(SMALL, max_services=8))
+@given(small_episodes(8))
 def test_asking_costs_nothing_while_there_is_time(states: tuple[State, ...]) -> None:
     state = states[0]
+    setting = state.incident.setting
+    assert setting is not None
+    # For the longest plan and a request before it.
+    assume(setting.par >= 7 and setting.par_benign >= 4)
     names = state.incident.topology.names
     requests: tuple[Action, ...] = (RequestMetrics(names[0]), RequestTraces(names[-1]))
     for one in worths(belief(state), requests):  # type: ignore[arg-type]
@@ -323,19 +334,18 @@ def test_asking_costs_nothing_while_there_is_time(states: tuple[State, ...]) -> 
 
 
 @settings(max_examples=6)
-@given(episodes(SMALL, max_services=7))
-def test_the_parts_of_what_was_lost_add_up(states: tuple[State, ...]) -> None:
+@given(small_episodes(7))
+def test_the_parts_of_a_grade_add_up(states: tuple[State, ...]) -> None:
     state = states[-1]
     while not state.is_closed:
         state = transition(state, Resolve())
     told = explain(state, samples=3)
-    parts = told.hardness + told.search_regret + told.decision_regret + told.luck
-    assert abs(parts - (1.0 - told.grade)) < 1e-9
+    assert abs(told.without_luck + told.luck - told.grade) < 1e-9
     assert told.grade == grade(state).score
 
 
 @settings(max_examples=15)
-@given(episodes(SMALL, max_services=7))
+@given(small_episodes(7))
 def test_shaped_rewards_add_up_to_what_was_learnt_and_earned(states: tuple[State, ...]) -> None:
     rewards = [shaped_reward(a, b) for a, b in pairwise(states)]
     gained = value_of(states[-1]) - value_of(states[0])

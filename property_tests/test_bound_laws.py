@@ -7,7 +7,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from logtriage import SEVEN_SERVICES, Incident, transcript_of
+from logtriage import Incident, transcript_of
 from logtriage.actions import RequestMetrics, RequestMoreLogs, Resolve, action_name, action_value
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.evaluation.statistics import bound_of, mean_interval
@@ -15,6 +15,7 @@ from logtriage.grading import grade_transcript
 from logtriage.parsing import actions_from_wire
 from logtriage.transcript import COMPLETED
 from property_tests.strategies import episodes
+from tests.builders import SEVEN_SERVICES
 
 SCORES = st.none() | st.floats(0, 1)
 

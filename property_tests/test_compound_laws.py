@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from logtriage import (
     Incident,
     Remediate,
-    Topology,
     grade,
     initial_state,
     make_incident,
@@ -46,9 +45,10 @@ from property_tests.strategies import (
     triage_plays,
     wrong_remedies,
 )
+from tests.builders import own_topology
 
 #: A caller with a pool, its database, and a queue beside them.
-TINY: Final = Topology(
+TINY: Final = own_topology(
     "tiny",
     ("red", "blue"),
     (

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import (
-    SEVEN_SERVICES,
     Incident,
     initial_state,
     make_incident,
@@ -18,6 +17,7 @@ from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
 from logtriage.rng import MASK, below, between, draw, mix, subkey
 from logtriage.tasks import TASKS
 from property_tests.strategies import incident_ids, incidents
+from tests.builders import SEVEN_SERVICES
 
 numbers = st.integers(0, (1 << 48) - 1)
 
@@ -74,11 +74,8 @@ def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
     assert incident.topology.services[index].tier in kind.tiers
     assert truth.root_causes == {service}
     assert truth.remedies == {(remedy, service) for remedy in kind.remedies}
-    responsible = {
-        "capacity": incident.topology.capacity_team,
-        "security": incident.topology.security_team,
-    }.get(kind.fault_class, incident.directory[index])
-    assert truth.teams == {responsible}
+    paged = dict(incident.topology.paged)
+    assert truth.teams == {paged.get(kind.fault_class, incident.directory[index])}
 
 
 @given(st.integers(0, MASK), st.integers(0, MASK))

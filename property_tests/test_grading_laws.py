@@ -1,4 +1,4 @@
-"""Laws of the grade that hang on no weight: above all, a wrong page anywhere gives exactly 0.
+"""Laws of the grade that hang on no weight: above all, a mis-page anywhere gives exactly 0.
 
 The table of ``logtriage/2``, its prices and its order are in ``test_triage_laws.py``.
 """
@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -41,6 +40,7 @@ from property_tests.strategies import (
     incidents,
     plans,
 )
+from tests.builders import SEVEN_SERVICES
 
 
 @given(episodes(ORIGINAL_TASKS))
@@ -79,6 +79,7 @@ def test_a_wrong_escalation_anywhere_in_a_list_gives_zero(
     data: st.DataObject, incident: Incident
 ) -> None:
     wrong = sorted(set(incident.topology.teams) - incident.truth.teams)
+    assume(wrong)
     plan = list(perfect_actions(incident))
     at = data.draw(st.integers(0, len(plan) - 1))
     plan.insert(at, Escalate(data.draw(st.sampled_from(wrong))))
@@ -116,7 +117,7 @@ def test_enumerating_answers_never_beats_one_correct_answer(
     order = data.draw(st.permutations(topology.names[:10]))
     guesses: list[Action] = [ClassifySeverity(s) for s in data.draw(st.permutations(SEVERITIES))]
     guesses += [IdentifyRootCause(name) for name in order]
-    guesses += [Remediate("restart", name) for name in order]
+    guesses += [Remediate(topology.remedies[0], name) for name in order]
     guesses = data.draw(st.permutations(guesses))
     right = grade_actions(incident, perfect_actions(incident))
     for closing in ([], [Resolve()], [Ignore()]):
@@ -168,8 +169,7 @@ def test_renaming_services_and_teams_changes_no_score(
             )
             for one in topology.services
         ),
-        capacity_team=rename[topology.capacity_team],
-        security_team=rename[topology.security_team],
+        paged={name: rename[team] for name, team in topology.paged},
     )
     truth = incident.truth
     renamed = attrs.evolve(

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     InvalidInput,
     Malformed,
@@ -41,6 +40,7 @@ from property_tests.strategies import (
     topologies,
     wire_actions,
 )
+from tests.builders import SEVEN_SERVICES
 
 
 @given(st.text())

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logtriage import State, Topology, all_actions, initial_state, transition
-from logtriage.actions import REMEDIES
 from logtriage.belief import belief
 from logtriage.belief.beliefs import Belief
 from logtriage.tasks import TaskSpec
@@ -16,6 +15,7 @@ from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.marginals import kinds_of
 from property_tests.strategies import topologies
 from property_tests.test_vector_laws import any_task, chosen_rows, incident_of, tasks
+from tests.builders import SEVEN_SERVICES
 
 
 def marginals(held: Belief) -> Mapping[str, list[float]]:
@@ -28,7 +28,9 @@ def marginals(held: Belief) -> Mapping[str, list[float]]:
     most = np.log2(len(held.hypotheses))
     return {
         "root": [held.root_causes.get(name, 0.0) for name in names],
-        "remedy": [held.remedies.get((one, name), 0.0) for one in REMEDIES for name in names],
+        "remedy": [
+            held.remedies.get((one, name), 0.0) for one in SEVEN_SERVICES.remedies for name in names
+        ],
         "team": [held.teams.get(team, 0.0) for team in held.topology.teams],
         "kind": [weight / total for weight in kinds.values()],
         "benign": [held.benign],

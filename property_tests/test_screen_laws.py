@@ -25,7 +25,7 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.actions import REMEDIES, SEVERITIES, Action, RequestMetrics, RequestTraces
+from logtriage.actions import SEVERITIES, Action, RequestMetrics, RequestTraces
 from logtriage.drawing.ids import SPLITS
 from logtriage.incident import Truth
 from logtriage.rng import hash_name, mix
@@ -35,6 +35,7 @@ from logtriage.world.loading import load_world
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import Simulation, speakers
 from logtriage.world.tables import alphabet, places
+from tests.builders import SEVEN_SERVICES
 
 SECOND = tuple(task for task in TASKS if task.setting is not None)
 NOTHING = Truth(None, SEVERITIES[2], frozenset(), frozenset(), frozenset())
@@ -91,7 +92,7 @@ def acts(topology: Topology) -> st.SearchStrategy[Action]:
         st.builds(RequestMoreLogs, st.none() | services),
         st.builds(ClassifySeverity, st.sampled_from(SEVERITIES)),
         st.builds(IdentifyRootCause, services),
-        st.builds(Remediate, st.sampled_from(REMEDIES), services),
+        st.builds(Remediate, st.sampled_from(SEVEN_SERVICES.remedies), services),
     )
 
 

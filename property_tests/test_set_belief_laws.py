@@ -38,7 +38,6 @@ from logtriage.evidence import evidence
 from logtriage.grading import score
 from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
-from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import play
 from logtriage.world.channels import Evidence
 from logtriage.world.compounds import set_prior
@@ -55,6 +54,7 @@ from logtriage.world.simulation import Simulation
 from property_tests.strategies import COMPOUND_TASKS
 from property_tests.test_belief_laws import asked, check_calibrated
 from property_tests.test_compound_laws import SETTING, TINY
+from tests.builders import FIVE_TEAMS
 
 
 @st.composite

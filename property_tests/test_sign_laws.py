@@ -69,10 +69,11 @@ def states(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = TASKS) -> State:
         st.builds(RequestTraces, service),
     )
     other = st.sampled_from(right or (RequestMoreLogs(None),))
-    wrong = st.builds(Remediate, st.sampled_from(("restart", "scale")), service)
+    wrong = st.builds(Remediate, st.sampled_from(incident.topology.remedies), service)
     state = initial_state(incident)
     for action in draw(st.lists(st.one_of(ask, ask, other, wrong), max_size=9)):
-        state = transition(state, action)
+        if not state.is_closed:
+            state = transition(state, action)
     return state
 
 
@@ -242,6 +243,61 @@ def error_of(state: State) -> float:
 @given(states())
 def test_the_posterior_sums_over_all_that_signs_may_be(state: State) -> None:
     assert error_of(state) < 3e-6
+
+
+def _asking(state: State, name: str) -> State:
+    for kind in (RequestMetrics, RequestMoreLogs, RequestTraces):
+        state = transition(state, kind(name))
+    return state
+
+
+def test_a_pool_that_becomes_the_root() -> None:
+    """A database exhausts its caller's pool, which shows its own signs once that is well."""
+    task = get_task("compound_failure-v3")
+    for number in range(2000):
+        incident = draw_incident(task, IncidentId(task, "train", number), TINY)
+        hidden = [part for part in incident.truth.several if part.secondary]
+        if hidden:
+            break
+    caller = min(hidden[0].root_causes)
+    database = next(part for part in incident.truth.several if "store" in part.root_causes)
+    state = _asking(initial_state(incident), caller)
+    state = _asking(transition(state, Remediate(*min(database.remedies))), caller)
+    world = world_of(state)
+    index, here = TINY.index(caller), Enumeration(state)
+    spells = {
+        here.condition(world.truth, index, world.conditions[index], tick).name
+        for tick in range(state.tick)
+    }
+    assert spells == {"waiting", "pool_exhaustion"}
+    assert error_of(state) < 3e-6
+
+
+@pytest.mark.parametrize(
+    "task", ["cascading_failure-v3", "silent_degradation-v3", "single_crash-v3-fog3"]
+)
+def test_silence_growth_and_recovery(task: str) -> None:
+    """Asked before and after a wrong remedy and the right one, through everything that grows."""
+    spec, found = get_task(task), 0
+    for number in range(40):
+        incident = draw_incident(spec, IncidentId(spec, "val", number), TINY)
+        if incident.truth.benign:
+            continue
+        root, *_ = incident.truth.root_causes
+        wrong = Remediate("flush-cache", "front")
+        if (wrong.remedy, wrong.service) in incident.truth.remedies:
+            continue
+        state = transition(_asking(initial_state(incident), root), wrong)
+        state = transition(_asking(state, root), Remediate(*min(incident.truth.remedies)))
+        state = transition(state, RequestMetrics(root))
+        assert {one.token for one in evidence(state) if one.channel is Channel.EFFECT} == {
+            "eases", "no_change",
+        }  # fmt: skip
+        assert error_of(state) < 3e-6
+        found += 1
+        if found == 3:
+            return
+    pytest.fail("no such incident")
 
 
 def test_readings_that_are_added_as_if_drawn_anew_are_caught(

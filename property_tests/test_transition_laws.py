@@ -30,12 +30,16 @@ from property_tests.strategies import (
     episodes,
     incidents,
     plans,
+    world_incidents,
 )
 
 ALL_TASKS = DRAWN + ORIGINAL_TASKS
+#: Of the default world, of the original and of any other world.
+INCIDENTS = incidents(ALL_TASKS) | world_incidents()
+EPISODES = episodes(source=INCIDENTS)
 
 
-@given(st.data(), incidents(ALL_TASKS))
+@given(st.data(), INCIDENTS)
 def test_transition_is_total_and_deterministic_on_open_states(
     data: st.DataObject, incident: Incident
 ) -> None:
@@ -52,7 +56,7 @@ def test_transition_is_total_and_deterministic_on_open_states(
         state = once
 
 
-@given(st.data(), episodes(ALL_TASKS))
+@given(st.data(), EPISODES)
 def test_closed_states_are_absorbing(data: st.DataObject, states: tuple[State, ...]) -> None:
     last = states[-1]
     action = data.draw(actions(last.incident.topology))
@@ -68,7 +72,7 @@ def test_closed_states_are_absorbing(data: st.DataObject, states: tuple[State, .
         transition(last, action)
 
 
-@given(episodes(ALL_TASKS))
+@given(EPISODES)
 def test_states_are_never_mutated(states: tuple[State, ...]) -> None:
     for before, after in pairwise(states):
         assert after.history[: len(before.history)] == before.history
@@ -84,7 +88,7 @@ def test_states_are_never_mutated(states: tuple[State, ...]) -> None:
             state.tick = 0  # type: ignore[misc]
 
 
-@given(episodes(ALL_TASKS))
+@given(EPISODES)
 def test_states_survive_pickling(states: tuple[State, ...]) -> None:
     last = states[-1]
     copied = pickle.loads(pickle.dumps(last))
@@ -92,7 +96,7 @@ def test_states_survive_pickling(states: tuple[State, ...]) -> None:
     assert observe(copied) == observe(last)
 
 
-@given(episodes(ALL_TASKS))
+@given(EPISODES)
 def test_only_the_named_actions_close(states: tuple[State, ...]) -> None:
     for before, after in pairwise(states):
         assert before.closing is None
@@ -115,7 +119,7 @@ def test_only_the_named_actions_close(states: tuple[State, ...]) -> None:
             assert after.closed_at == after.tick
 
 
-@given(st.data(), incidents(ALL_TASKS))
+@given(st.data(), INCIDENTS)
 def test_play_equals_transition_by_transition(data: st.DataObject, incident: Incident) -> None:
     plan = data.draw(plans(incident, max_size=incident.horizon + 5))
     state, played = initial_state(incident), 0

@@ -181,6 +181,7 @@ def test_a_wrong_page_is_exactly_nothing_with_the_rest_reported(
         assume(not state.is_closed)
     before = grade(state)
     wrong = sorted(set(incident.topology.teams) - incident.truth.teams)
+    assume(wrong)
     after = transition(state, Escalate(data.draw(st.sampled_from(wrong))))
     graded = grade(after)
     assert (graded.score, graded.gate) == (0.0, "wrong_escalation")

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logtriage import (
-    FIVE_TEAMS,
     Action,
     Escalate,
     IdentifyRootCause,
@@ -28,7 +27,7 @@ from logtriage import (
 from logtriage.actions import SEVERITIES, Wait
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.grading import TRIAGE_2, criteria, score
+from logtriage.grading import TRIAGE_2, TRIAGE_3, criteria, score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.rng import MASK
 from logtriage.tasks import TaskSpec
@@ -38,6 +37,7 @@ from logtriage.vector.engine import NOTHING
 from logtriage.vector.tokens.incidents import PRICES
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import DRAWN, topologies
+from tests.builders import FIVE_TEAMS
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -222,14 +222,15 @@ def test_a_rubric_of_ones_own_pays_alike(
     digits: int | None,
 ) -> None:
     measure = data.draw(st.sampled_from((criteria.severity, criteria.root_cause)))
-    more = attrs.evolve(TRIAGE_2.criteria[0], name="more", measure=measure)
+    base = data.draw(st.sampled_from((TRIAGE_2, TRIAGE_3)))
+    more = attrs.evolve(base.criteria[0], name="more", measure=measure)
     rubric = attrs.evolve(
-        TRIAGE_2,
+        base,
         id="mine/1",
-        gates=TRIAGE_2.gates[:1],
-        discounts=TRIAGE_2.discounts[1:],
+        gates=base.gates[:1],
+        discounts=base.discounts[1:],
         penalties=() if benign else (more,),
-        benign=TRIAGE_2.benign if benign else (),
+        benign=base.benign if benign else (),
         digits=digits,
     )
     batch = BatchedTriage(task, rubric=rubric)

@@ -67,6 +67,13 @@ class Drawn:
     seed: int
     height: int
 
+    @property
+    def level(self) -> "Drawn":
+        return self
+
+    def climbing(self, service: int, key: str, low: int, high: int) -> int:
+        return self.figure(service, key, low, high)
+
     def figure(self, service: int, key: str, low: int, high: int) -> int:
         return between(draw(self.seed, service, hash_name(key)), low, high)
 

@@ -90,7 +90,7 @@ BIG = "second world, N = 16384"
 SERVICES = "second world by services, N = 1024"
 GRADES = "grade 12-action transcripts"
 BELIEFS = "belief, seven services, N at once"
-LARGEST = r"grade_batch(\[.*-65536\]|_by_logtriage_2)"
+LARGEST = r"grade_batch(\[.*-65536\]|_by_logtriage_3)"
 GOALS = (
     Goal("a row step, in steps of CartPole", "slower", 8, BIG, r"tokens\[.*", "cartpole"),
     Goal(

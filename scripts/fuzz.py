@@ -269,8 +269,9 @@ def hostile() -> dict[str, bytes]:
                 "services": [
                     {"name": f"s{n}", "tier": "edge", "owner": "a"} for n in range(20_000)
                 ],
-                "capacity_team": "a",
-                "security_team": "a",
+                "paged": {"capacity": "a", "security": "a"},
+                "tiers": [{"name": "edge", "entry": True}],
+                "remedies": ["restart"],
             }
         ).encode(),
         "half a million thoughts": b"<think></think>" * 500_000,

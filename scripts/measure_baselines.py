@@ -40,12 +40,12 @@ from logtriage.rendering.signature_table import groups_of, shares_of, told_share
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
-from logtriage.topology import FIVE_TEAMS
 from logtriage.vector import token_layout_of
 from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.channels import SPANS
 from logtriage.world.default import second_world
+from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
@@ -53,6 +53,8 @@ from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.audit.planted.holes import HOLES
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
@@ -336,7 +338,7 @@ def default_topology() -> str:
 
 def action_integers() -> str:
     groups: dict[str, list[tuple[int, Action]]] = {}
-    for number, action in enumerate(all_actions(lt.FIVE_TEAMS)):
+    for number, action in enumerate(all_actions(FIVE_TEAMS)):
         groups.setdefault(action_name(action), []).append((number, action))
     rows = []
     for name, members in groups.items():
@@ -388,7 +390,7 @@ TOKEN_BLOCKS = {
 
 
 def token_observation() -> str:
-    topology, spec = lt.FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v2")
+    topology, spec = FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v2")
     layout = token_layout_of(spec.setting, topology, spec.horizon)
     rows = []
     for name, first, width in layout.describe():
@@ -401,11 +403,11 @@ def token_observation() -> str:
 
 def team_spaces() -> str:
     rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v2")
-    where = spec.setting, lt.FIVE_TEAMS, spec.horizon
+    where = spec.setting, FIVE_TEAMS, spec.horizon
     for split in ROLE_SPLITS.values():
         for role in split.roles:
             size = role_tokens_of(split, role, *where).size
-            actions = len(role_actions(role, lt.FIVE_TEAMS))
+            actions = len(role_actions(role, FIVE_TEAMS))
             may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
             rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
         sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")
@@ -451,23 +453,24 @@ def explained() -> str:
                 f"{name} {share:.0%}".replace("%", " %")
                 for name, share in filter(None, (step.leading.root_cause, step.leading.team))
             ),
-            *(f"{value:.3f}" for value in (step.before, step.expected, step.after)),
+            *(f"{value:.3f}" for value in (step.before, step.after_acting, step.after_seeing)),
             "" if step.justified is None else "justified" if step.justified else "not justified",
         ]
         for step in explained.steps
     ]
     parts = [
-        ("hardness", explained.hardness),
-        ("search regret", explained.search_regret),
-        ("decision regret", explained.decision_regret),
-        ("luck", explained.luck),
-        ("1 − grade", 1 - explained.grade),
+        ("at first", f"{explained.at_first:.3f}"),
+        ("asking gained", f"{explained.asking_gained:+.3f}"),
+        ("decision cost", f"{explained.decision_cost:+.3f}"),
+        ("luck", f"{explained.luck:+.3f}"),
+        ("grade", f"{explained.grade:.3f}"),
+        ("hardness", f"{explained.hardness:.3f}"),
     ]
     head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_silence:g}):"
-    steps = table(("action", "likeliest before it", "before", "expected", "after", ""), rows)
-    figures = table(
-        (name for name, _ in parts), [[f"{value:+.3f}".replace("-", "−") for _, value in parts]]
+    steps = table(
+        ("action", "likeliest before it", "before", "after acting", "after seeing", ""), rows
     )
+    figures = table((name for name, _ in parts), [[value.replace("-", "−") for _, value in parts]])
     return f"{head}\n\n{steps}\n\n{figures}"
 
 

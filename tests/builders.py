@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from logtriage import (
-    SEVEN_SERVICES,
     TASKS,
     Action,
     ClassifySeverity,
@@ -13,7 +12,6 @@ from logtriage import (
     IdentifyRootCause,
     Incident,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Severity,
     State,
@@ -32,9 +30,16 @@ from logtriage.incident import STRICT, ClosingRules, Fault, Truth
 from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS
+from logtriage.topology import Service
 from logtriage.transition import play
+from logtriage.world.loading import load_world
 from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 
+_SECOND = load_world("second")
+#: The topologies of the second world's drawn tasks, and of the original's.
+FIVE_TEAMS = _SECOND.topologies["seven-services-five-teams"]
+SEVEN_SERVICES = _SECOND.topologies["seven-services"]
+TIERS = _SECOND.tier_names
 #: The benchmark's tasks, at the fog that their ids do not name.
 V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
 #: Those of them on the default topology.
@@ -47,8 +52,8 @@ RIGHT_SEVERITY = ClassifySeverity(P1)
 RIGHT_CAUSE = IdentifyRootCause("user-db")
 RIGHT_PAGE = Escalate("dba-team")
 WRONG_PAGE = Escalate("sre-team")
-FIX = Remediate(Remedy.KILL_QUERY, "user-db")
-WRONG_REMEDY = Remediate(Remedy.SCALE, "auth-service")
+FIX = Remediate("kill-query", "user-db")
+WRONG_REMEDY = Remediate("scale", "auth-service")
 WAIT = RequestMoreLogs(None)
 
 
@@ -125,7 +130,7 @@ def real_incident(
     *,
     root_causes: Iterable[str] = ("user-db",),
     teams: Iterable[str] = ("dba-team",),
-    remedies: Iterable[tuple[Remedy, str]] = ((Remedy.KILL_QUERY, "user-db"),),
+    remedies: Iterable[tuple[str, str]] = (("kill-query", "user-db"),),
     closing: ClosingRules = STRICT,
     topology: Topology = SEVEN_SERVICES,
     price_of_silence: float | None = 0.4,
@@ -178,7 +183,7 @@ def with_hand_over(incident: Incident) -> Incident:
 
 def with_actions(number: int) -> Topology:
     """Thirteen services have 127 actions with four teams, and one more with each other team."""
-    base = random_topology(1, 13)
+    base = random_topology(1, 13, SEVEN_SERVICES.teams)
     topology = attrs.evolve(
         base, teams=(*base.teams, *(f"team-{one}" for one in range(number - 127)))
     )
@@ -212,3 +217,21 @@ def final_state(incident: Incident, factory: PolicyFactory) -> State:
     """The state in which an episode of a policy ends."""
     *_, last = episode(incident, factory)
     return last
+
+
+def own_topology(
+    name: str,
+    teams: tuple[str, ...],
+    services: tuple[Service, ...],
+    capacity: str = "sre-team",
+    security: str = "security-team",
+) -> Topology:
+    """A topology for the second world: its tiers, remedies and classes, whose teams may differ."""
+    return Topology(
+        name,
+        teams,
+        services,
+        SEVEN_SERVICES.tiers,
+        SEVEN_SERVICES.remedies,
+        {"capacity": capacity, "security": security},
+    )

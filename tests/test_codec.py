@@ -10,7 +10,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     InvalidInput,
     Transcript,
     TranscriptError,
@@ -35,7 +34,8 @@ from logtriage.codec import (
 from logtriage.errors import TopologyError
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
-from tests.builders import real_incident
+from logtriage.topology import Tier
+from tests.builders import SEVEN_SERVICES, real_incident
 
 GOOD: dict[str, Any] = {
     "schema": "logtriage.transcript/1",
@@ -270,6 +270,9 @@ TOPOLOGY: dict[str, Any] = {
         {"name": "a", "tier": "edge", "owner": "sre-team", "calls": ["b"]},
         {"name": "b", "tier": "service", "owner": "sre-team"},
     ],
+    "tiers": [{"name": "edge", "entry": True}, {"name": "service"}],
+    "remedies": ["restart"],
+    "paged": {"capacity": "sre-team"},
 }
 
 
@@ -286,7 +289,8 @@ def test_topologies_come_back_unchanged(topology: Any) -> None:
 def test_defaults_may_be_left_out() -> None:
     topology = topology_from_json(TOPOLOGY)
     assert topology.services[1].calls == ()
-    assert (topology.capacity_team, topology.security_team) == ("sre-team", "security-team")
+    assert topology.tiers[1] == Tier("service")
+    assert topology.pages("capacity") == "sre-team"
 
 
 def test_a_cycle_is_allowed() -> None:
@@ -337,20 +341,26 @@ def deleting(path: str) -> Callable[[dict[str, Any]], None]:
         (setting("services.1.owner", 3), ["expected a string, got a number", "services[1].owner"]),
         (setting("services.0.calls", "b"), ["expected a list of strings", "services[0].calls"]),
         (setting("services.0.calls", {"b": 1}), ["expected a list of strings", "[0].calls"]),
-        (setting("capacity_team", 7), ["expected a string", "capacity_team"]),
+        (deleting("tiers"), ["required field 'tiers' is missing"]),
+        (deleting("remedies"), ["required field 'remedies' is missing"]),
+        (setting("paged", ["sre-team"]), ["expected an object: a team by class", "$.paged"]),
+        (setting("paged.capacity", 7), ["expected an object: a team by class", "$.paged"]),
+        (
+            setting("tiers.0.entry", "no"),
+            ["expected true or false, got a string", ".entry"],
+        ),
         (setting("colour", "red"), ["extra fields found (colour)"]),
         (setting("services.0.colour", "red"), ["extra fields found (colour)", "services[0]"]),
         (setting("services.0.calls", ["zz"]), ["service 'a'", "calls unknown 'zz'"]),
         (setting("services.1.calls", ["b"]), ["service 'b'", "calls itself"]),
         (setting("services.0.calls", ["b", "b"]), ["service 'a'", "calls 'b' twice"]),
-        (setting("services.0.calls", []), ["no edge service reaches b"]),
-        (setting("services.0.tier", "service"), ["no service of tier 'edge'"]),
-        (setting("services.1.tier", "cache"), ["service 'b'", "tier 'cache'"]),
-        (setting("services.1.owner", "x"), ["service 'b'", "owner 'x'"]),
+        (setting("services.0.calls", []), ["no call from an entry reaches b"]),
+        (setting("services.0.tier", "service"), ["no service of a tier with entry"]),
+        (setting("services.1.tier", "cache"), ["service 'b'", "unknown tier 'cache'"]),
+        (setting("services.1.owner", "x"), ["service 'b'", "owner: unknown team 'x'"]),
         (setting("services.1.name", "a"), ["service 'a' appears twice"]),
         (setting("services.1.name", "b c"), ["'b c'"]),
-        (setting("capacity_team", "x"), ["capacity_team 'x'"]),
-        (setting("security_team", "x"), ["security_team 'x'"]),
+        (setting("paged.capacity", "x"), ["paged: capacity: unknown team 'x'"]),
     ],
 )
 def test_a_wrong_field_of_a_topology_is_named(

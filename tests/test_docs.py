@@ -34,6 +34,7 @@ from logtriage.world import channels, compounds
 from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
 from logtriage.world.telemetry import TICK_SECONDS
+from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("second")
 DRAWN, LINK = WORLD.rules.drawn_topologies, WORLD.rules.secondary_fault
@@ -328,7 +329,7 @@ def test_constants_behind_words() -> None:
     """Figures that the pages give in words."""
     assert DRAWN is not None
     assert DRAWN.ood_share == 500
-    assert max(lt.FIVE_TEAMS.depth) == 2
+    assert max(FIVE_TEAMS.depth) == 2
 
 
 def test_names_that_pages_list() -> None:

@@ -1,5 +1,7 @@
 """Handing an incident over: where it has a price it closes the incident, elsewhere nothing."""
 
+from pathlib import Path
+
 import attrs
 import pytest
 
@@ -20,6 +22,7 @@ from logtriage import (
     transition,
     transition_jointly,
 )
+from logtriage.actions import ACTION_TYPES
 from logtriage.adapters.trl.environments import PricedEnv, environment_for, tools_offered
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.words import completions
@@ -34,6 +37,7 @@ from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.roles.splits import get_role_split
 from logtriage.server.wire import observation_of, view_of
 from logtriage.state import Closing
+from logtriage.tasks import get_task
 from logtriage.transition import play
 from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident, with_hand_over
 
@@ -41,6 +45,7 @@ PRICED = attrs.evolve(real_incident(), price_of_silence=None, price_of_hand_over
 FREE = real_incident()
 DRAWN = make_incident("single_crash-v2/test/0")
 DRAWN_PRICED = with_hand_over(DRAWN)
+PRICED_TASK = attrs.evolve(get_task("single_crash-v2"), name="priced", rubric="logtriage/3")
 
 
 def test_it_closes_an_incident_in_which_it_has_a_price() -> None:
@@ -170,11 +175,32 @@ def test_a_person_types_it_and_is_asked_before_it_ends_the_incident() -> None:
     assert Session.begin(DRAWN).question_before(HandOver()) is None
 
 
+def test_choices_after_what_is_no_action_name_it_for_those_who_may() -> None:
+    said = '{"action_type": "handover"}'
+    read = parse_action(said, DRAWN.topology)
+    assert isinstance(read, Malformed)
+    assert "resolve, ignore, hand_over" in read.reason
+    for role in get_role_split("trio").roles:
+        read = parse_action(said, DRAWN.topology, role.kinds)
+        assert isinstance(read, Malformed)
+        assert ("hand_over" in read.reason) == ("escalate" in role.may)
+    assert "hand_over" in wire_from_call("handover")["reason"]
+
+
+def test_the_replay_page_draws_it_and_the_browser_page_offers_it() -> None:
+    root = Path(__file__).parent.parent
+    icons = (root / "src/logtriage/report/replay/base.js").read_text(encoding="utf-8")
+    for kind in (*ACTION_TYPES, "hand_over"):
+        assert f"  {kind}: " in icons
+    controls = (root / "docs/browser/triage.js").read_text(encoding="utf-8")
+    for kind in (*ACTION_TYPES, "hand_over"):
+        assert f'act("{kind}"' in controls
+
+
 def test_a_team_hands_over_in_text() -> None:
     split = get_role_split("trio")
     role = next(one for one in split.roles if "escalate" in one.may)
-    assert DRAWN.setting is not None
-    seat = TextSeat(role, split, DRAWN.topology, DRAWN.setting.world)
+    seat = TextSeat(role, split, PRICED_TASK, DRAWN.topology)
     assert seat.read(render_action(HandOver())) == HandOver()
 
 

@@ -14,7 +14,6 @@ from logtriage import (
     Malformed,
     Observation,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Resolve,
     Severity,
@@ -89,7 +88,7 @@ def test_incidents_that_differ_in_their_truth_only_look_alike(task: TaskSpec) ->
         Severity.P2,
         frozenset({"nowhere"}),
         frozenset({"nobody"}),
-        frozenset({(Remedy.SCALE, "nowhere")}),
+        frozenset({("scale", "nowhere")}),
     )
     for incident in drawn(task, 30):
         twin = attrs.evolve(
@@ -123,7 +122,7 @@ def test_one_s_own_acts_are_shown() -> None:
         ClassifySeverity(P1),
         IdentifyRootCause("auth-service", 0.3),
         RIGHT_PAGE,
-        Remediate(Remedy.SCALE, "email-queue"),
+        Remediate("scale", "email-queue"),
         FIX,
     )
     screen = observe(state)
@@ -185,7 +184,7 @@ def busy() -> Any:
         ClassifySeverity(P1),
         IdentifyRootCause("user-db"),
         Escalate(team),
-        Remediate(Remedy.SCALE, "email-queue"),
+        Remediate("scale", "email-queue"),
         Report("memory_leak", "triage"),
         RequestMoreLogs("user-db"),
     ):

@@ -9,7 +9,6 @@ from logtriage.belief.model import any_model_of
 from logtriage.belief.posterior import Seen, posterior
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import setting_of
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis
 from logtriage.world.figures import Figures
@@ -18,6 +17,7 @@ from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
 from logtriage.world.tables import alphabet, places, weights
+from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("second")
 SETTING = setting_of(WORLD, WORLD.tasks["cascading_failure"], 2)

@@ -10,7 +10,6 @@ from logtriage import (
     Ignore,
     Malformed,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Resolve,
     State,
@@ -33,8 +32,8 @@ def test_an_initial_state_is_open_and_empty() -> None:
 
 def test_facts_of_a_busy_history() -> None:
     restart, flush = (
-        Remediate(Remedy.RESTART, "api-gateway"),
-        Remediate(Remedy.FLUSH_CACHE, "user-db"),
+        Remediate("restart", "api-gateway"),
+        Remediate("flush-cache", "user-db"),
     )
     state = played(
         real_incident(),
@@ -56,10 +55,10 @@ def test_facts_of_a_busy_history() -> None:
     assert facts.confidence == 0.4
     assert facts.pages == ((9, "dba-team"),)
     assert facts.remedies == (
-        (5, Remedy.RESTART, "api-gateway"),
-        (6, Remedy.KILL_QUERY, "user-db"),
-        (7, Remedy.FLUSH_CACHE, "user-db"),
-        (8, Remedy.KILL_QUERY, "user-db"),
+        (5, "restart", "api-gateway"),
+        (6, "kill-query", "user-db"),
+        (7, "flush-cache", "user-db"),
+        (8, "kill-query", "user-db"),
     )
     assert facts.requests == ((0, 2), (10, -1))
     assert facts.fixed_at == 6

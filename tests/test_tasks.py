@@ -17,8 +17,8 @@ from logtriage.tasks import (
     tasks_of,
     world_of_tasks,
 )
-from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES
 from logtriage.world.loading import load_world
+from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,18 @@ from typing import Any
 
 import pytest
 
-from logtriage import SEVEN_SERVICES, Topology, UnknownName
+from logtriage import Topology, UnknownName
 from logtriage.errors import TopologyError
-from logtriage.topology import Service
+from logtriage.topology import Service, Tier
+from tests.builders import SEVEN_SERVICES
 
 TEAMS = ("sre-team", "security-team")
+TIERS = (Tier("edge", entry=True, calls=True), Tier("service", calls=True), Tier("store"))
 
 
 def topology(*services: Service, **changes: Any) -> Topology:
-    fields: dict[str, Any] = {"name": "t", "teams": TEAMS, "services": services, **changes}
-    return Topology(**fields)
+    fields = {"name": "t", "teams": TEAMS, "tiers": TIERS, "remedies": ("restart",), **changes}
+    return Topology(services=services, **fields)
 
 
 def edge(*calls: str) -> Service:
@@ -110,15 +112,27 @@ def test_the_name_of_a_topology_has_the_letters_of_other_names(name: str) -> Non
         ((edge("--"), inner("--")), {}, "service name '--' must be"),
         ((edge("all"), inner("all")), {}, "service name 'all' is reserved"),
         ((edge("None"), inner("None")), {}, "service name 'None' is reserved"),
-        ((edge("a"), inner("a", tier="cache")), {}, "service 'a': tier 'cache' is none of edge,"),
-        ((edge("a"), inner("a", owner="x")), {}, "service 'a': owner 'x' is not one of its teams"),
+        (
+            (edge("a"), inner("a", tier="cache")),
+            {},
+            "'a': unknown tier 'cache'; known: edge, s",
+        ),
+        (
+            (edge("a"), inner("a", owner="x")),
+            {},
+            "'a': owner: unknown team 'x'; known: sre",
+        ),
         ((edge("a"), inner("a", "b")), {}, "service 'a': calls unknown 'b'"),
         ((edge("a"), inner("a", "a")), {}, "service 'a': calls itself"),
         ((edge("a", "a"), inner("a")), {}, "service 'gate': calls 'a' twice"),
-        ((inner("a"),), {}, "no service of tier 'edge'"),
-        ((edge(), inner("a"), inner("b", "a")), {}, "no edge service reaches a, b"),
-        ((edge(),), {"capacity_team": "x"}, "capacity_team 'x' is not one of its teams"),
-        ((edge(),), {"security_team": "x"}, "security_team 'x' is not one of its teams"),
+        ((inner("a"),), {}, "no service of a tier with entry, which users reach; such are: edge"),
+        ((edge(), inner("a"), inner("b", "a")), {}, "no call from an entry reaches a, b"),
+        ((edge(),), {"tiers": ()}, "no tiers"),
+        ((edge(),), {"tiers": (TIERS[0], TIERS[0])}, "tier 'edge' appears twice"),
+        ((edge(),), {"tiers": (Tier("edge"),)}, "with entry, which users reach; no tier has it"),
+        ((edge(),), {"remedies": ()}, "no remedies"),
+        ((edge(),), {"remedies": ("a:b",)}, "remedy name 'a:b' must be letters, digits"),
+        ((edge(),), {"paged": {"speed": "x"}}, "paged: speed: unknown team 'x'; known: sre-team"),
     ],
 )
 def test_a_broken_rule_is_named(
@@ -128,3 +142,13 @@ def test_a_broken_rule_is_named(
         topology(*services, **changes)
     assert message in str(caught.value)
     assert str(caught.value).startswith("topology 't': ")
+
+
+def test_who_is_paged_for_a_class_is_said_by_name_and_never_guessed() -> None:
+    graph = topology(edge(), paged={"speed": "security-team", "capacity": "sre-team"})
+    assert graph.pages("speed") == "security-team"
+    assert graph == topology(edge(), paged={"capacity": "sre-team", "speed": "security-team"})
+    with pytest.raises(TopologyError, match=r"unknown class in paged 'power'; known: capacity, sp"):
+        graph.pages("power")
+    with pytest.raises(TopologyError, match="unknown class in paged 'speed'"):
+        topology(edge()).pages("speed")

@@ -10,7 +10,6 @@ from logtriage import (
     Ignore,
     Malformed,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Resolve,
     Severity,
@@ -25,7 +24,6 @@ from logtriage import (
 from logtriage.errors import EpisodeOver
 from logtriage.incident import ClosingRules
 from logtriage.state import Closing
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import play
 from tests.builders import (
     FIX,
@@ -33,6 +31,7 @@ from tests.builders import (
     P2,
     P3,
     RIGHT_PAGE,
+    SEVEN_SERVICES,
     WAIT,
     WRONG_PAGE,
     benign_incident,
@@ -121,7 +120,7 @@ def test_closed_states_take_no_action_and_no_time(closed: State) -> None:
     [
         IdentifyRootCause("pay-db"),
         RequestMoreLogs("pay-db"),
-        Remediate(Remedy.SCALE, "pay-db"),
+        Remediate("scale", "pay-db"),
         Escalate("x-team"),
     ],
 )

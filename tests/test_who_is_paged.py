@@ -9,11 +9,11 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.rendering.briefing import briefing
 from logtriage.tasks import TaskSpec
-from logtriage.topology import FIVE_TEAMS
 from logtriage.vector import belief_batch
 from logtriage.vector.marginals import Marginals
 from logtriage.vector.tokens.tables import OWNER, tables_of
 from logtriage.world.loading import load_world
+from tests.builders import FIVE_TEAMS
 
 #: The team that faults of data are paged to by the planted rule, whoever owns the service.
 NETWORK = "dba-team"
@@ -36,7 +36,8 @@ def planted() -> TaskSpec:
     return attrs.evolve(task, setting=attrs.evolve(task.setting, world=other))
 
 
-TASK, TOPOLOGY = planted(), FIVE_TEAMS
+TASK = planted()
+TOPOLOGY = TASK.world.topologies[FIVE_TEAMS.name]
 
 
 def incidents(count: int = 40) -> list[Incident]:

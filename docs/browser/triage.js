@@ -121,9 +121,9 @@ function controls(choices) {
     group("Ask", askedLabel, button("Logs", () => act("request_more_logs", asked.value)), button("Metrics", () => act("request_metrics", asked.value)), button("Traces", () => act("request_traces", asked.value)), button("Logs of all", () => act("request_more_logs", "all"))),
     group("Declare the severity", ...choices.classify_severity.map((one) => button(one, () => act("classify_severity", one)))),
     group("Declare the root cause", rootLabel, el("label", {}, "confidence, if you like", sure), button("Declare", () => act("identify_root_cause", root.value, sure.value === "" ? undefined : Number(sure.value)))),
-    group("Page", teamLabel, button("Page", () => confirmed(`Page ${team.value}? A wrong page ends the incident with a grade of 0.`, () => act("escalate", team.value)))),
+    group("Page", teamLabel, button("Page", () => confirmed(`Page ${team.value}? A mis-page ends the incident with a grade of 0.`, () => act("escalate", team.value)))),
     group("Repair", remedyLabel, mendedLabel, button("Apply", () => act("remediate", `${remedy.value}:${mended.value}`))),
-    group("Close", button("Resolve", () => confirmed("Resolve the incident? That ends it.", () => act("resolve"))), button("Ignore", () => confirmed("Close it as nothing to act on? That ends it.", () => act("ignore"))), button("Stop here", () => confirmed("Stop here and see the grade so far?", debrief))),
+    group("Close", button("Resolve", () => confirmed("Resolve the incident? That ends it.", () => act("resolve"))), button("Ignore", () => confirmed("Close it as nothing to act on? That ends it.", () => act("ignore"))), ...(choices.hand_over ? [button("Hand over", () => confirmed("Hand it to the duty manager? That ends it.", () => act("hand_over")))] : []), button("Stop here", () => confirmed("Stop here and see the grade so far?", debrief))),
   ];
 }
 

@@ -30,7 +30,6 @@ from logtriage.actions import (
     Ignore,
     Malformed,
     Remediate,
-    Remedy,
     Report,
     RequestMetrics,
     RequestMoreLogs,
@@ -52,7 +51,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.replay import replay
 from logtriage.state import State, initial_state
 from logtriage.tasks import TaskSpec, get_task
-from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, Topology
+from logtriage.topology import Topology
 from logtriage.transcript import Transcript, transcript_of
 from logtriage.transition import apply, tick, transition, transition_jointly
 from logtriage.world.topologies import random_topology
@@ -64,8 +63,6 @@ if TYPE_CHECKING:
 __version__ = _version("logtriage")
 
 __all__ = [
-    "FIVE_TEAMS",
-    "SEVEN_SERVICES",
     "TASKS",
     "Action",
     "ClassifyFault",
@@ -81,7 +78,6 @@ __all__ = [
     "Malformed",
     "Observation",
     "Remediate",
-    "Remedy",
     "Report",
     "RequestMetrics",
     "RequestMoreLogs",

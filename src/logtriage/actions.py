@@ -35,18 +35,7 @@ class FaultCategory(StrEnum):
     CODE = "code"
 
 
-class Remedy(StrEnum):
-    """What can be done to one service."""
-
-    RESTART = "restart"
-    ROLLBACK = "rollback"
-    SCALE = "scale"
-    FLUSH_CACHE = "flush-cache"
-    KILL_QUERY = "kill-query"
-
-
 SEVERITIES: Final = tuple(Severity)
-REMEDIES: Final = tuple(Remedy)
 FAULT_CATEGORIES: Final = tuple(FaultCategory)
 
 
@@ -67,13 +56,6 @@ def _as_severity(value: str) -> Severity:
         return Severity(value)
     except ValueError:
         raise UnknownName("severity", value, SEVERITIES) from None
-
-
-def _as_remedy(value: str) -> Remedy:
-    try:
-        return Remedy(value)
-    except ValueError:
-        raise UnknownName("remedy", value, REMEDIES) from None
 
 
 def _as_fault_category(value: str) -> FaultCategory:
@@ -117,9 +99,9 @@ class Escalate:
 
 @attrs.frozen
 class Remediate:
-    """Apply a remedy to a service."""
+    """Apply a remedy of the world to a service."""
 
-    remedy: Remedy = attrs.field(converter=_as_remedy)
+    remedy: str
     service: str
 
 
@@ -371,8 +353,8 @@ def all_actions(topology: Topology, *, hand_over: bool = False) -> tuple[Action,
 
     Order: severity (P1, P2, P3), root cause (service order), escalate (team order),
     remediate (remedy-major), request logs (``all``, then service order), request metrics,
-    request traces (service order), resolve, ignore: ``3 + n + teams + 5 n + (1 + 3 n) + 2``
-    actions, 74 for the seven services and five teams of the v2 tasks. ``hand_over`` adds the
+    request traces (service order), resolve, ignore: ``3 + n + teams + remedies * n + (1 + 3 n) +
+    2`` actions, 74 for the seven services and five teams of the v2 tasks. ``hand_over`` adds the
     hand-over as the last, for incidents where it has a price.
     """
     names = topology.names
@@ -380,7 +362,7 @@ def all_actions(topology: Topology, *, hand_over: bool = False) -> tuple[Action,
         *(ClassifySeverity(severity) for severity in SEVERITIES),
         *(IdentifyRootCause(name) for name in names),
         *(Escalate(team) for team in topology.teams),
-        *(Remediate(remedy, name) for remedy in REMEDIES for name in names),
+        *(Remediate(remedy, name) for remedy in topology.remedies for name in names),
         RequestMoreLogs(None),
         *(RequestMoreLogs(name) for name in names),
         *(RequestMetrics(name) for name in names),
@@ -403,7 +385,7 @@ def action_id(action: Action, topology: Topology, *, hand_over: bool = False) ->
     ``hand_over`` says whether a hand-over has a price, and so an integer.
 
     Raises:
-        UnknownName: if the action names a service or team that the topology lacks.
+        UnknownName: if the action names a service, team or remedy that the topology lacks.
         InvalidInput: for :class:`Malformed`, :class:`Report`, :class:`ReportImpact`,
             :class:`Wait` and :class:`ClassifyFault`, which have no integer, for
             :class:`HandOver` without ``hand_over``, and for what is no action.
@@ -432,6 +414,8 @@ def check_action(action: Action, topology: Topology) -> None:
             | RequestMetrics(service)
             | RequestTraces(service)
         ):
+            if isinstance(action, Remediate) and action.remedy not in topology.remedies:
+                raise UnknownName("remedy", action.remedy, topology.remedies)
             if service is not None and service not in topology:
                 raise UnknownName("service", service, topology.names)
         case ReportImpact(calls):

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar, get_origin
 import attrs
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from cattrs.v import format_exception
 
 from logtriage._lib.jsonvalues import absent, json_kind
@@ -20,8 +21,8 @@ from logtriage._lib.printable import spelled
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, TopologyError, TranscriptError
 from logtriage.incident import Incident, Part
-from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
-from logtriage.topology import Service, Topology
+from logtriage.roles import VIEWS, Role, RoleSplit
+from logtriage.topology import Service, Tier, Topology
 from logtriage.transcript import (
     COMPLETED,
     ROLE_SPLIT,
@@ -256,7 +257,7 @@ def role_split_to_json(split: RoleSplit) -> dict[str, Any]:
 def _settings(role: Role) -> dict[str, Any]:
     """What a role's settings are, where they are not the usual ones."""
     found: dict[str, Any] = {
-        "watches": [part for part in PARTS if part in role.watches],
+        "watches": sorted(role.watches),
         "words": list(role.words),
         "delay": role.delay,
         "loss": role.loss,
@@ -301,7 +302,7 @@ def _data_from_json(
         raise wrong(f"{source}: {'; '.join(reasons)}") from None
 
 
-_OBJECTS: Final = (Service, Topology, Role, RoleSplit)
+_OBJECTS: Final = (Service, Tier, Topology, Role, RoleSplit)
 
 
 def _reason(error: BaseException, kind: type | None) -> str:
@@ -358,9 +359,29 @@ def _converter() -> Converter:
             raise InvalidInput(f"expected a whole number, got {json_kind(value)}")
         return value
 
+    def strict_boolean(value: object, _: object) -> bool:
+        if not isinstance(value, bool):
+            raise InvalidInput(f"expected true or false, got {json_kind(value)}")
+        return value
+
+    def teams_by_class(value: object, _: object) -> tuple[tuple[str, str], ...]:
+        if not isinstance(value, Mapping) or not all(
+            isinstance(one, str) for one in value.values()
+        ):
+            raise InvalidInput("expected an object: a team by class of faults")
+        return tuple(value.items())
+
     converter.register_structure_hook(str, strict_string)
     converter.register_structure_hook(int, strict_integer)
+    converter.register_structure_hook(bool, strict_boolean)
     converter.register_structure_hook_func(
         lambda kind: kind in (tuple[str, ...], frozenset[str]), strings
+    )
+    converter.register_structure_hook(
+        Topology,
+        make_dict_structure_fn(Topology, converter, paged=override(struct_hook=teams_by_class)),
+    )
+    converter.register_unstructure_hook(
+        Topology, make_dict_unstructure_fn(Topology, converter, paged=override(unstruct_hook=dict))
     )
     return converter

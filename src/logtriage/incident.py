@@ -4,7 +4,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import FaultCategory, Remedy, Severity
+from logtriage.actions import FaultCategory, Severity
 from logtriage.topology import Topology
 from logtriage.world.default import second_world
 from logtriage.world.model import World
@@ -31,7 +31,7 @@ class Part:
     fault: Fault | None
     root_causes: frozenset[str]
     teams: frozenset[str]
-    remedies: frozenset[tuple[Remedy, str]]
+    remedies: frozenset[tuple[str, str]]
     secondary: bool = False
 
 
@@ -52,7 +52,7 @@ class Truth:
     severity: Severity | None
     root_causes: frozenset[str]
     teams: frozenset[str]
-    remedies: frozenset[tuple[Remedy, str]]
+    remedies: frozenset[tuple[str, str]]
     several: tuple[Part, ...] = ()
     fault_category: FaultCategory | None = None
 

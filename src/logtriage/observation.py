@@ -113,6 +113,11 @@ class Observation:
     world: World | None = attrs.field(default=None, repr=False, eq=False)
 
     @property
+    def takes_hand_over(self) -> bool:
+        """Whether the incident can be handed over."""
+        return self.price_of_hand_over is not None
+
+    @property
     def readings(self) -> tuple[Gauge | Trace, ...]:
         """The gauges, then the traces, that were asked for."""
         return (*self.metrics, *self.traces)

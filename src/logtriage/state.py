@@ -19,7 +19,6 @@ from logtriage.actions import (
     FaultCategory,
     IdentifyRootCause,
     Remediate,
-    Remedy,
     Report,
     RequestMetrics,
     RequestMoreLogs,
@@ -65,7 +64,7 @@ class Facts:
     root_cause: str | None
     confidence: float | None
     pages: tuple[tuple[int, str], ...]
-    remedies: tuple[tuple[int, Remedy, str], ...]
+    remedies: tuple[tuple[int, str, str], ...]
     requests: tuple[tuple[int, int], ...]
     metrics: tuple[tuple[int, int], ...]
     traces: tuple[tuple[int, int], ...]
@@ -83,8 +82,7 @@ class Facts:
     @cached_property
     def doings(self) -> Doings:
         """What of this decides which evidence is shown. Grading asks for none."""
-        remedies = [(when, str(remedy), service) for when, remedy, service in self.remedies]
-        return Doings(self.requests, self.metrics, self.traces, tuple(remedies), self.noted)
+        return Doings(self.requests, self.metrics, self.traces, self.remedies, self.noted)
 
 
 def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
@@ -94,7 +92,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
     root_cause: str | None = None
     confidence: float | None = None
     pages: list[tuple[int, str]] = []
-    remedies: list[tuple[int, Remedy, str]] = []
+    remedies: list[tuple[int, str, str]] = []
     requests: list[tuple[int, int]] = []
     metrics: list[tuple[int, int]] = []
     traces: list[tuple[int, int]] = []
@@ -140,7 +138,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
                 unapproved_remedies += paged_at is None or paged_at >= tick
         elif isinstance(action, Report):
             reports.append((tick, action))
-    # Where a wrong page does not end the incident, it brings no note of the responders.
+    # Where a mis-page does not end the incident, it brings no note of the responders.
     noted = pages
     if wrong_pages and not incident.closing.wrong_page:
         noted = [one for one in pages if one[1] in truth.teams]

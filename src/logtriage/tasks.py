@@ -78,6 +78,11 @@ class TaskSpec:
         return None if self.setting is None else self.setting.fog
 
     @property
+    def takes_hand_over(self) -> bool:
+        """Whether its incidents can be handed over, each at a price of its own."""
+        return self.rubric == PRICED
+
+    @property
     def several(self) -> bool:
         """Whether an incident may have more than one fault."""
         return self.setting is not None and self.setting.several
@@ -98,6 +103,8 @@ class TaskSpec:
         return _with_fog(f"{self.name}-v{self.version}", self.fog)
 
 
+#: The rubric under which a hand-over has a price, and silence none.
+PRICED: Final = "logtriage/3"
 #: Fog of the benchmark: the tasks whose ids name none.
 BENCHMARK_FOG: Final = 2
 _V0_HISTORY: Final = (
@@ -225,7 +232,7 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
         hard=row.hard,
         horizon=row.horizon,
         noise=row.noise,
-        rubric="logtriage/2" if world.rules.signs is None else "logtriage/3",
+        rubric="logtriage/2" if world.rules.signs is None else PRICED,
         history={2: _V2_HISTORY, 3: _V3_HISTORY, None: ()}[version],
         benign=row.benign,
         severity_weights=row.severities,

@@ -1,21 +1,25 @@
-"""Topologies: which services exist, who calls whom, and who owns what by default.
+"""Topologies: which services exist, who calls whom, who owns what, and what can be named.
 
-A topology is data. Nothing in the code knows the seven names of the default one:
-others are loaded from JSON (:mod:`logtriage.codec`) or drawn at random
-(:func:`logtriage.world.topologies.random_topology`).
+A topology is data, and so are the tiers, teams and remedies of its world: it is a file of one
+(:attr:`logtriage.world.model.World.topologies`), loaded from JSON (:mod:`logtriage.codec`) or
+drawn at random (:func:`logtriage.world.topologies.random_topology`).
 """
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Final
 
 import attrs
 
 from logtriage.errors import TopologyError, UnknownName
 
-#: The fields that name the team of a class of faults.
-_PAGED: Final = {"capacity": "capacity_team", "security": "security_team"}
-TIERS: Final = ("edge", "service", "datastore", "queue")
+
+@attrs.frozen
+class Tier:
+    """A layer of services. ``entry``: users reach it; ``calls``: its services call others."""
+
+    name: str
+    entry: bool = False
+    calls: bool = False
 
 
 @attrs.frozen
@@ -41,79 +45,88 @@ def _duplicate(names: Iterable[str]) -> str | None:
     return None
 
 
+def _as_pairs(paged: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(dict(paged).items()))
+
+
 @attrs.frozen(cache_hash=True)
 class Topology:
-    """A directed graph of services, caller to dependency, with its teams.
+    """A directed graph of services, caller to dependency, with all that actions can name.
 
-    ``capacity_team`` is paged for capacity faults and ``security_team`` for
-    security faults, whoever owns the service.
+    Attributes:
+        name: what ids of incidents on it end in.
+        teams: who can be paged.
+        services: in the order of their indices.
+        tiers: every tier that a service may be of.
+        remedies: what can be done to a service.
+        paged: for each class of faults whose team is paged whoever owns the service, that team;
+            a mapping, kept as sorted pairs.
 
     Raises:
         TopologyError: on an empty topology, a duplicate or empty name, a name (also its
             own, where a recording has a ``/`` between two) that is not made of letters,
-            digits, ``-``, ``_`` and ``.``, an unknown tier,
-            owner or dependency, a self-call, no edge service, or a service that no
-            edge service reaches.
+            digits, ``-``, ``_`` and ``.``, an unknown tier, owner, paged team or dependency,
+            a self-call, no service that users reach, or a service that none of those reaches.
     """
 
     name: str
     teams: tuple[str, ...]
     services: tuple[Service, ...]
-    capacity_team: str = "sre-team"
-    security_team: str = "security-team"
+    tiers: tuple[Tier, ...]
+    remedies: tuple[str, ...]
+    paged: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_as_pairs)
 
-    @classmethod
-    def paging(
-        cls,
-        name: str,
-        teams: tuple[str, ...],
-        services: tuple[Service, ...],
-        pages: Mapping[str, str],
-    ) -> "Topology":
-        """A topology on which ``pages`` gives the team of a class of faults, if it names one."""
-        named = {field: pages.get(which, teams[0]) for which, field in _PAGED.items()}
-        return cls(name, teams, services, **named)
+    def pages(self, fault_class: str) -> str:
+        """The team that is paged for a class of faults, whoever owns the service.
 
-    def pages(self, fault_class: str) -> str | None:
-        """The team that it names for a class of faults; None where it leaves that to the world."""
-        return getattr(self, _PAGED[fault_class]) if fault_class in _PAGED else None
+        Raises:
+            TopologyError: if it names none, listing the classes of which it does.
+        """
+        for name, team in self.paged:
+            if name == fault_class:
+                return team
+        raise self._wrong(str(UnknownName("class in paged", fault_class, dict(self.paged))))
 
     def __attrs_post_init__(self) -> None:
         # An incident's id ends in @ and this name, or is it: source/name of a recording.
         for part in self.name.split("/", 1):
             self._check_letters("its name", part)
+        tiers = tuple(tier.name for tier in self.tiers)
+        self._check_names("tier", tiers)
+        self._check_names("remedy", self.remedies, "remedies")
         self._check_names("team", self.teams)
         self._check_names("service", self.names)
-        for field in _PAGED.values():
-            if getattr(self, field) not in self.teams:
-                raise self._wrong(f"{field} {getattr(self, field)!r} is not one of its teams")
+        for fault_class, team in self.paged:
+            if team not in self.teams:
+                raise self._wrong(f"paged: {fault_class}: {UnknownName('team', team, self.teams)}")
         known = set(self.names)
         for service in self.services:
-            if service.tier not in TIERS:
-                raise self._wrong(
-                    f"service {service.name!r}: tier {service.tier!r} is none of {', '.join(TIERS)}"
-                )
+            where = f"service {service.name!r}: "
+            if service.tier not in tiers:
+                raise self._wrong(f"{where}{UnknownName('tier', service.tier, tiers)}")
             if service.owner not in self.teams:
-                raise self._wrong(
-                    f"service {service.name!r}: owner {service.owner!r} is not one of its teams"
-                )
+                raise self._wrong(f"{where}owner: {UnknownName('team', service.owner, self.teams)}")
             twice = _duplicate(service.calls)
             if twice is not None:
-                raise self._wrong(f"service {service.name!r}: calls {twice!r} twice")
+                raise self._wrong(f"{where}calls {twice!r} twice")
             for callee in service.calls:
                 if callee not in known:
-                    raise self._wrong(f"service {service.name!r}: calls unknown {callee!r}")
+                    raise self._wrong(f"{where}calls unknown {callee!r}")
                 if callee == service.name:
-                    raise self._wrong(f"service {service.name!r}: calls itself")
+                    raise self._wrong(f"{where}calls itself")
         if not self.edges:
-            raise self._wrong("no service of tier 'edge'")
+            entries = ", ".join(tier.name for tier in self.tiers if tier.entry)
+            raise self._wrong(
+                "no service of a tier with entry, which users reach; "
+                + (f"such are: {entries}" if entries else "no tier has it")
+            )
         unreached = [n for i, n in enumerate(self.names) if self.depth[i] < 0]
         if unreached:
-            raise self._wrong(f"no edge service reaches {', '.join(unreached)}")
+            raise self._wrong(f"no call from an entry reaches {', '.join(unreached)}")
 
-    def _check_names(self, what: str, names: tuple[str, ...]) -> None:
+    def _check_names(self, what: str, names: tuple[str, ...], several: str | None = None) -> None:
         if not names:
-            raise self._wrong(f"no {what}s")
+            raise self._wrong(f"no {several or f'{what}s'}")
         for name in names:
             self._check_letters(f"{what} name {name!r}", name)
             if name.casefold() in ("all", "none"):
@@ -137,6 +150,14 @@ class Topology:
     @cached_property
     def _index(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.names)}
+
+    def tier_of(self, service: Service) -> Tier:
+        """The tier of one of its services."""
+        return self._tiers[service.tier]
+
+    @cached_property
+    def _tiers(self) -> dict[str, Tier]:
+        return {tier.name: tier for tier in self.tiers}
 
     def index(self, name: str) -> int:
         """The index of a service.
@@ -172,7 +193,7 @@ class Topology:
     @cached_property
     def edges(self) -> tuple[int, ...]:
         """Indices of the services that users reach directly."""
-        return tuple(i for i, s in enumerate(self.services) if s.tier == "edge")
+        return tuple(i for i, s in enumerate(self.services) if self.tier_of(s).entry)
 
     @cached_property
     def depth(self) -> tuple[int, ...]:
@@ -201,31 +222,3 @@ class Topology:
     def owners(self) -> tuple[str, ...]:
         """Default owner of each service."""
         return tuple(service.owner for service in self.services)
-
-
-#: Seven services with the teams of the original: the topology of the ``*-v0`` tasks.
-SEVEN_SERVICES: Final = Topology(
-    name="seven-services",
-    teams=("sre-team", "backend-team", "dba-team", "security-team"),
-    services=(
-        Service(
-            "api-gateway",
-            "edge",
-            "sre-team",
-            ("auth-service", "payment-service", "notification-service"),
-        ),
-        Service("auth-service", "service", "backend-team", ("user-db",)),
-        Service("user-db", "datastore", "dba-team"),
-        Service("payment-service", "service", "backend-team", ("payment-db",)),
-        Service("payment-db", "datastore", "dba-team"),
-        Service("notification-service", "service", "backend-team", ("email-queue",)),
-        Service("email-queue", "queue", "sre-team"),
-    ),
-)
-
-#: The same services with a fifth team: the topology of drawn tasks.
-FIVE_TEAMS: Final = attrs.evolve(
-    SEVEN_SERVICES,
-    name="seven-services-five-teams",
-    teams=("sre-team", "backend-team", "dba-team", "platform-team", "security-team"),
-)

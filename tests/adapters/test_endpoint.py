@@ -15,7 +15,6 @@ import pytest
 from logtriage import InvalidInput, grade, make_incident
 from logtriage.adapters.endpoint import KEY_VARIABLE, ChatEndpoint
 from logtriage.adapters.request_limits import EndpointError
-from logtriage.conversations.tools import TOOLS
 from logtriage.evaluation import PolicyFailure, play_episode
 from logtriage.evaluation.episodes import record_episode
 from logtriage.evaluation.usage import Usage
@@ -129,7 +128,7 @@ def test_an_endpoint_that_fails_or_talks_garbage_leaves_the_episode_unscored(
             ask(HELLO)
         transcript = record_episode(INCIDENT, ChatPolicies(ask), "m")
     assert transcript.actions == ()
-    assert transcript.status.startswith("policy failed in tick 1: EndpointError: <m at http://")
+    assert transcript.status.startswith("policy failed in tick 0: EndpointError: <m at http://")
 
 
 def test_a_dead_and_a_slow_endpoint_are_named() -> None:
@@ -174,7 +173,7 @@ def test_replies_that_reached_the_limit_are_counted() -> None:
     with server(lambda _: (200, answers.pop(0))) as (url, _):
         ask = ChatEndpoint("m", base_url=url)
         assert ask(HELLO) == "whole"
-        assert ask.with_tools(HELLO, TOOLS) == {"role": "assistant", "content": ""}
+        assert ask.with_tools(HELLO, []) == {"role": "assistant", "content": ""}
     assert ask.usage == Usage(2, 20, 6, cut_off=1)
 
 

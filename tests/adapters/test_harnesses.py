@@ -20,6 +20,7 @@ import logtriage as lt
 from logtriage.adapters.plans import grade_plan
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
+from tests.builders import SEVEN_SERVICES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "harnesses.md"
 INCIDENT = "single_crash-v2/test/0"
@@ -27,7 +28,7 @@ PERFECT = json.dumps([action_to_wire(one) for one in perfect_actions(lt.make_inc
 MISROUTED = json.dumps(
     [
         {"action_type": "escalate", "value": team}
-        for team in lt.SEVEN_SERVICES.teams
+        for team in SEVEN_SERVICES.teams
         if team not in lt.make_incident(INCIDENT).truth.teams
     ][:1]
 )

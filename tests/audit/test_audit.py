@@ -51,7 +51,7 @@ def test_the_holes_of_the_original_are_found(task: TaskSpec) -> None:
     blind = report.finding("blind").evidence
     assert blind["panel"]["best constant answer"] == [0.9999, 0.9999, 0.9999]
     assert report.finding("idle").evidence["paid"]["resolve at once"] >= 0.1
-    wrong = report.finding("wrong-page").evidence
+    wrong = report.finding("mis-page").evidence
     if task.id in WRONG_PAGES_ARE_FREE:
         assert wrong["most"] == 0.9999
     assert wrong["most"] > 0.8
@@ -87,7 +87,7 @@ def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.Monk
     monkeypatch.setattr(ExpertPolicy, "act", lost)
     report = audit("single_crash-v2", families=["floor"], checks=["expert", "chance"], sizes=FEW)
     assert report.unsettled == ("expert",)
-    assert "a script could not play: policy failed in tick 1" in report.finding("expert").summary
+    assert "a script could not play: policy failed in tick 0" in report.finding("expert").summary
     assert report.finding("chance").verdict is Verdict.PASSED
 
 
@@ -151,7 +151,7 @@ SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
 def test_the_exact_search_knows_the_second_rubric() -> None:
     report = audit(priced, sizes=SOME, families=["ceiling"])
     assert report.failed == ()
-    for check in ("exact-maximum", "wrong-page", "cycles"):
+    for check in ("exact-maximum", "mis-page", "cycles"):
         assert "exact, " in report.finding(check).summary
 
 
@@ -184,7 +184,7 @@ def test_recorded_incidents_can_be_audited() -> None:
     report = audit(recorded, sizes=sizes, families=families)
     assert report.rubric == "recorded/1"
     assert report.finding("exact-maximum").evidence["exact"] is True
-    assert report.finding("wrong-page").verdict is Verdict.SKIPPED
+    assert report.finding("mis-page").verdict is Verdict.SKIPPED
     assert report.failed == ()
 
 

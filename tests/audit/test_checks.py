@@ -60,8 +60,8 @@ def never(_: State) -> Measured:
     [
         ("oracle", "ceiling", "benign-as-real"),
         ("exact-maximum", "ceiling", "ignore-gate-on-benign"),
-        ("wrong-page", "ceiling", "page-gate-dropped"),
-        ("wrong-page", "ceiling", "page-gate-first-only"),
+        ("mis-page", "ceiling", "page-gate-dropped"),
+        ("mis-page", "ceiling", "page-gate-first-only"),
         ("cycles", "ceiling", "closure-diligence"),
         ("idle", "floor", "closure-unfixed"),
         ("enumeration", "farming", "severity-last"),

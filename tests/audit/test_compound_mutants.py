@@ -15,7 +15,6 @@ from logtriage import (
     Ignore,
     Incident,
     Remediate,
-    Remedy,
     Resolve,
     grade,
 )
@@ -23,14 +22,14 @@ from logtriage.audit.exact import Situations
 from logtriage.grading import TRIAGE_2, Rubric
 from logtriage.incident import Fault, Part
 from logtriage.policies import perfect_actions
-from logtriage.topology import Service, Topology
+from logtriage.topology import Service
 from logtriage.transition import play
 from property_tests.reference import expected_of_several
 from tests.audit.planted.compound_mutants import TABLE
-from tests.builders import real_incident
+from tests.builders import own_topology, real_incident
 
 
-def part(kind: str, service: str, team: str, remedy: Remedy) -> Part:
+def part(kind: str, service: str, team: str, remedy: str) -> Part:
     return Part(
         Fault(kind, service),
         frozenset({service}),
@@ -53,16 +52,16 @@ def several(*parts: Part, horizon: int = 16) -> Incident:
     return attrs.evolve(one, truth=truth, rubric=TRIAGE_2.id, par=8, price_of_silence=0.4)
 
 
-QUERY: Final = part("slow_query", "user-db", "dba-team", Remedy.KILL_QUERY)
-LOCKED: Final = part("deadlock", "auth-service", "dba-team", Remedy.RESTART)
-LOADED: Final = part("saturation", "email-queue", "sre-team", Remedy.SCALE)
+QUERY: Final = part("slow_query", "user-db", "dba-team", "kill-query")
+LOCKED: Final = part("deadlock", "auth-service", "dba-team", "restart")
+LOADED: Final = part("saturation", "email-queue", "sre-team", "scale")
 THREE: Final = several(QUERY, LOCKED, LOADED)
 PAGE: Final = {"dba": Escalate("dba-team"), "sre": Escalate("sre-team")}
 FIX: Final[list[Action]] = [Remediate(*min(one.remedies)) for one in (QUERY, LOCKED, LOADED)]
 NAME: Final[list[Action]] = [
     IdentifyRootCause(min(one.root_causes)) for one in (QUERY, LOCKED, LOADED)
 ]
-WRONG: Final = Remediate(Remedy.ROLLBACK, "api-gateway")
+WRONG: Final = Remediate("rollback", "api-gateway")
 NOT: Final[list[Action]] = [IdentifyRootCause("api-gateway"), IdentifyRootCause("payment-db")]
 
 
@@ -109,7 +108,7 @@ def test_every_mutant_is_found(name: str, wrong: str, rubric: Rubric) -> None:
 
 def test_the_exact_search_of_two_faults_ends_at_the_oracle() -> None:
     """On two services, by a rubric that leaves the severity out: few situations, all searched."""
-    small = Topology(
+    small = own_topology(
         "small",
         ("red", "blue"),
         (Service("front", "edge", "red", ("store",)), Service("store", "datastore", "blue")),
@@ -117,8 +116,8 @@ def test_the_exact_search_of_two_faults_ends_at_the_oracle() -> None:
         "red",
     )
     two = several(
-        part("bad_deploy", "front", "blue", Remedy.ROLLBACK),
-        part("slow_query", "store", "blue", Remedy.KILL_QUERY),
+        part("bad_deploy", "front", "blue", "rollback"),
+        part("slow_query", "store", "blue", "kill-query"),
         horizon=6,
     )
     two = attrs.evolve(two, par=6, topology=small, directory=small.owners)

@@ -11,7 +11,7 @@ from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, Blaming, rules_of, score
 from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured, Rubric
-from logtriage.grading.plan import has_kernels
+from logtriage.grading.tables import has_kernels
 from tests.audit.planted.holes import FEW
 
 INCIDENT = make_incident("single_crash-v2/test/0")
@@ -69,7 +69,7 @@ def test_what_needs_no_oracle_goes_on_without_one() -> None:
     sizes = attrs.evolve(FEW, oracle=1)
     report = audit(SHORT, oracle=lambda _: 3, families=["ceiling"], sizes=sizes)  # type: ignore[arg-type, return-value]
     assert report.failed == ("oracle", "exact-maximum")
-    assert report.finding("wrong-page").verdict is Verdict.PASSED
+    assert report.finding("mis-page").verdict is Verdict.PASSED
     assert report.finding("cycles").verdict is Verdict.PASSED
 
 

@@ -84,7 +84,7 @@ def test_a_sound_rubric_that_pays_for_looking_passes_with_an_oracle_that_looks(t
         sizes=attrs.evolve(FEW, panel=6),
     )
     assert report.failed == ()
-    assert report.unsettled == ("exact-maximum", "wrong-page", "cycles")
+    assert report.unsettled == ("exact-maximum", "mis-page", "cycles")
     assert report.finding("oracle").evidence["short"] > 0
     assert "lower bound" in report.finding("exact-maximum").summary
     assert "no list of actions beats" not in report.finding("exact-maximum").summary

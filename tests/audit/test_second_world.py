@@ -7,7 +7,6 @@ import pytest
 
 from logtriage import Incident, make_incident
 from logtriage.actions import (
-    REMEDIES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -16,29 +15,33 @@ from logtriage.actions import (
     Resolve,
     Wait,
 )
-from logtriage.audit import QUICK, Verdict, audit, plan_search
+from logtriage.audit import QUICK, Verdict, audit
 from logtriage.audit.plan_search import Node, PlanSearch
 from logtriage.audit.probing import decision
 from logtriage.audit.symptoms import chances, is_seen
 from logtriage.belief import Belief, belief
 from logtriage.errors import InvalidInput
-from logtriage.grading import score
+from logtriage.grading import TRIAGE_3, priced, score
+from logtriage.grading.rubric import Discount
 from logtriage.state import initial_state
 from logtriage.transition import play, transition
 from logtriage.world.prior import prior
+from tests.builders import SEVEN_SERVICES, with_hand_over
 
 TASK = "cascading_failure-v2"
 
 
-def decided(number: int) -> Belief:
-    found = decision(make_incident(f"{TASK}/test/{number}"))
+def decided(number: int, *, handing_over: bool = False) -> Belief:
+    incident = make_incident(f"{TASK}/test/{number}")
+    found = decision(with_hand_over(incident) if handing_over else incident)
     assert found is not None
     return found
 
 
+@pytest.mark.parametrize("handing_over", [False, True])
 @pytest.mark.parametrize("number", range(5))
-def test_the_search_finds_by_itself_what_the_planner_finds(number: int) -> None:
-    held = decided(number)
+def test_the_search_finds_by_itself_what_the_planner_finds(number: int, handing_over: bool) -> None:
+    held = decided(number, handing_over=handing_over)
     alone, aided = PlanSearch(held).search(unaided=True), PlanSearch(held).search()
     assert alone.exact
     assert aided.exact
@@ -46,11 +49,14 @@ def test_the_search_finds_by_itself_what_the_planner_finds(number: int) -> None:
     assert aided.gain >= 0.0
 
 
-def test_if_probing_were_free_it_would_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_if_probing_were_free_it_would_pay() -> None:
     doubts = [decided(number) for number in range(8, 17)]
     honest = [PlanSearch(one).search() for one in doubts]
-    monkeypatch.setattr(plan_search, "_LEFT", (1.0,) * 4)
-    free = [PlanSearch(one).search() for one in doubts]
+    free = []
+    for one in doubts:
+        search = PlanSearch(one)
+        search.left = (1.0,) * 4
+        free.append(search.search())
     assert all(one.exact for one in free)
     assert max(two.best - one.best for one, two in zip(honest, free, strict=True)) > 0.01
 
@@ -61,21 +67,57 @@ def test_plans_are_searched_before_anything_was_done() -> None:
         PlanSearch(belief(state))
 
 
+def priced_task(split: str, number: int) -> Incident:
+    return with_hand_over(make_incident(f"{TASK}/{split}/{number}"))
+
+
+def test_probing_is_searched_where_a_hand_over_has_a_price() -> None:
+    few = attrs.evolve(QUICK, same=8, beliefs=8)
+    report = audit(priced_task, rubric=TRIAGE_3, families=["probing"], sizes=few)
+    found = report.finding("probing")
+    assert found.verdict is Verdict.PASSED, found.summary
+    assert found.evidence["decisions"] == 8
+    assert found.evidence["lost_unpaged"] > found.evidence["lost_paged"]
+
+
+def test_where_a_hand_over_has_a_price_only_a_fix_before_its_page_may_cost() -> None:
+    few = attrs.evolve(QUICK, same=8)
+    found = audit(priced_task, rubric=TRIAGE_3, families=["monotone"], sizes=few)
+    assert found.finding("monotonicity").verdict is Verdict.PASSED
+    dearer = attrs.evolve(
+        TRIAGE_3,
+        id="dearer",
+        discounts=(*TRIAGE_3.discounts, Discount("again", priced.unapproved_fix)),
+    )
+    found = audit(priced_task, rubric=dearer, families=["monotone"], sizes=few)
+    assert "remedy: none earns" in found.finding("monotonicity").summary
+
+
 def severe(count: int) -> list[Incident]:
     """Real faults of the worst sort, which the edge panel shows without doubt."""
     drawn = (make_incident(f"{TASK}/test/{number}") for number in range(60))
     return [one for one in drawn if one.truth.severity == "P1" and not one.truth.benign][:count]
 
 
+def test_a_hand_over_is_the_best_plan_where_little_is_known() -> None:
+    """On the first screen, where the search is as good as the price, and no better."""
+    incident = with_hand_over(make_incident("cascading_failure-v2-fog3/test/0"))
+    start = initial_state(attrs.evolve(incident, price_of_hand_over=0.9))
+    found = PlanSearch(belief(start)).search(unaided=True)
+    assert found.exact
+    assert found.best == found.page_first == pytest.approx(0.9, abs=1e-6)
+
+
+@pytest.mark.parametrize("handing_over", [False, True])
 @pytest.mark.parametrize("paged", [True, False])
 @pytest.mark.parametrize("wrong", [0, 1, 2])
-def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int) -> None:
+def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int, handing_over: bool) -> None:
     """The search adds up what the grader adds up, on the branch of the true hypothesis."""
-    for incident in severe(4):
+    for incident in map(with_hand_over, severe(4)) if handing_over else severe(4):
         truth, topology = incident.truth, incident.topology
         page, root = Escalate(min(truth.teams)), IdentifyRootCause(min(truth.root_causes))
         right = Remediate(*min(truth.remedies))
-        tries = [Remediate(one, right.service) for one in REMEDIES]
+        tries = [Remediate(one, right.service) for one in SEVEN_SERVICES.remedies]
         tries = [one for one in tries if (one.remedy, one.service) not in truth.remedies][:wrong]
         waits = (Wait(),) * 4
         before: list[Action] = [*waits, *([page] if paged else []), root, *tries]

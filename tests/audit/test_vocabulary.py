@@ -5,7 +5,7 @@ from typing import get_args
 import attrs
 import pytest
 
-from logtriage import SEVEN_SERVICES, Action, make_incident
+from logtriage import Action, make_incident
 from logtriage.actions import (
     Escalate,
     IdentifyRootCause,
@@ -24,6 +24,7 @@ from logtriage.audit.vocabulary import (
     vocabulary,
     word,
 )
+from tests.builders import SEVEN_SERVICES
 
 
 def test_no_field_of_any_action_is_left_out() -> None:

@@ -1,4 +1,4 @@
-"""Why an episode lost what it lost: sums that must come out, and luck without a lean."""
+"""How a grade came about: sums that must come out, and luck without a lean."""
 
 from itertools import pairwise
 from math import sqrt
@@ -33,13 +33,14 @@ def explained(policy: str, incident_id: str) -> Explanation:
 
 
 @pytest.mark.parametrize(("policy", "incident_id"), EPISODES)
-def test_parts_add_up_to_what_was_lost(policy: str, incident_id: str) -> None:
+def test_parts_add_up_to_the_grade(policy: str, incident_id: str) -> None:
     found = explained(policy, incident_id)
-    lost = sum(getattr(found, part) for part in PARTS)
-    assert lost == pytest.approx(1.0 - found.grade, abs=1e-9)
+    first, asked, cost, luck = (getattr(found, part) for part in PARTS)
+    assert first + asked - cost + luck == pytest.approx(found.grade, abs=1e-9)
+    assert found.without_luck == pytest.approx(found.grade - found.luck, abs=1e-9)
     for before, after in pairwise(found.steps):
-        assert before.after == after.before
-    assert found.steps[-1].after == found.grade
+        assert before.after_seeing == after.before
+    assert found.steps[-1].after_seeing == found.grade
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.9])
@@ -102,7 +103,23 @@ def test_luck_of_a_call_is_being_right_without_reason() -> None:
         for right in (True, False)
     }
     assert [pair for pair, lucky in calls.items() if lucky] == [(False, True)]
-    assert Step(Resolve(), 0.5, 0.6, 0.7, nothing).worth == pytest.approx(0.1)
+    one = Step(Resolve(), 0.5, 0.6, 0.9, nothing)
+    assert one.worth == pytest.approx(0.1)
+    assert one.luck == pytest.approx(0.3)
+
+
+def test_each_part_reads_right_on_an_episode_of_its_own() -> None:
+    """A mis-page that was a gamble cost; a right page on little doubt was no mistake."""
+    incident = make_incident("single_crash-v2/test/0")
+    held = belief(initial_state(incident))
+    wrong = next(team for team in reversed(held.teams) if team not in incident.truth.teams)
+    found = explain(play(incident, [Escalate(wrong)])[0], samples=2)
+    assert found.asking_gained == 0.0
+    assert found.decision_cost == pytest.approx(found.at_first - held.teams[wrong], abs=0.1)
+    assert found.luck < 0.0
+    (team,) = incident.truth.teams
+    right = explain(play(incident, [Escalate(team), Resolve()])[0], samples=2)
+    assert right.luck > 0.0
 
 
 def test_what_is_likeliest() -> None:

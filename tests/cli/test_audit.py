@@ -80,9 +80,9 @@ def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line(mine: str)
     result = audit("--task", f"{mine}:original", "--family", "ceiling", "--json")
     assert result.exit_code == 1
     found = {line["check"]: line for line in map(json.loads, result.stdout.splitlines())}
-    assert list(found) == ["oracle", "exact-maximum", "wrong-page", "cycles"]
-    assert found["wrong-page"]["verdict"] == "failed"
-    assert found["wrong-page"]["evidence"]["most"] == 0.9999
+    assert list(found) == ["oracle", "exact-maximum", "mis-page", "cycles"]
+    assert found["mis-page"]["verdict"] == "failed"
+    assert found["mis-page"]["evidence"]["most"] == 0.9999
     assert found["oracle"]["subject"] == "original"
     assert found["oracle"]["rubric"] == "logtriage-env/0/cascading_failure"
 
@@ -101,7 +101,7 @@ def test_what_is_the_users_own_is_imported(mine: str) -> None:
     result = audit("--task", f"{mine}:draw", "--rubric", f"{mine}:NO_GATE", "--family", "ceiling")
     assert result.exit_code == 1
     assert "acme/no-gate-1" in result.stdout
-    assert "failed    wrong-page" in result.stdout
+    assert "failed    mis-page" in result.stdout
 
 
 def test_an_oracle_of_the_users_own_is_asked(mine: str) -> None:
@@ -113,15 +113,15 @@ def test_an_oracle_of_the_users_own_is_asked(mine: str) -> None:
 
 
 def test_what_nothing_settles_has_an_exit_code_of_its_own(mine: str) -> None:
-    asked = ("--family", "ceiling", "--check", "wrong-page", "--rubric", f"{mine}:HASTY")
+    asked = ("--family", "ceiling", "--check", "mis-page", "--rubric", f"{mine}:HASTY")
     result = audit("--task", f"{mine}:SHEET", *asked)
     assert result.exit_code == 3
-    assert "not exact wrong-page" in result.stdout
+    assert "not exact mis-page" in result.stdout
     assert "1 checks, 0 failed, 1 not exact, 0 untested" in result.stderr
 
 
 def test_what_failed_outweighs_what_is_not_exact(mine: str) -> None:
-    asked = ("--family", "ceiling", "--check", "wrong-page", "--check", "oracle")
+    asked = ("--family", "ceiling", "--check", "mis-page", "--check", "oracle")
     failing = ("--oracle", f"{mine}:shrug", "--rubric", f"{mine}:HASTY")
     result = audit("--task", f"{mine}:SHEET", *asked, *failing)
     assert "2 checks, 1 failed, 1 not exact, 0 untested" in result.stderr
@@ -168,7 +168,7 @@ def test_the_agentic_benchmark_checklist(mine: str) -> None:
     (sheet,) = map(json.loads, audit(*asked).stdout.splitlines())
     assert sheet["subject"] == "original"
     assert sheet["II.8"]["score"] == 1
-    assert sheet["II.9"]["score"] == 0  # a wrong page pays there
+    assert sheet["II.9"]["score"] == 0  # a mis-page pays there
     assert sheet["I.c.1"] == {
         "check": "The judge is accurate and consistent",
         "score": None,

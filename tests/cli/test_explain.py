@@ -1,6 +1,7 @@
 """eval --explain, its tables, and the belief in the debrief of play."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def test_tables_of_losses(tmp_path: Path, width: int) -> None:
     result = run(tmp_path / "run", "--explain", 2, width=width)
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines())) <= width
-    for word in ("hardness", "search", "decision", "luck", "threshold", "lucky", "c 0.4"):
+    for word in ("hardness", "asking", "decision", "luck", "threshold", "lucky", "c 0.4"):
         assert word in result.stdout
     losses = load_run(tmp_path / "run").explained["random", TASK].values()
     mean = sum(one.explanation.hardness for one in losses) / 2
@@ -82,6 +83,35 @@ def test_compare_shows_differences_of_the_parts(tmp_path: Path) -> None:
     assert one["losses"]["incidents"] == 1
 
 
+def test_grades_less_the_luck_stand_in_the_tables_where_they_are_asked_for(tmp_path: Path) -> None:
+    plain = run(tmp_path / "run", "--explain", 2)
+    assert "adjusted" not in plain.stdout
+    shown = run(tmp_path / "run", "--explain", 2, "--luck-adjusted", "--legend")
+    assert "luck adjusted  mean grade less the luck" in re.sub(r" {2,}", "  ", shown.stdout)
+    losses = load_run(tmp_path / "run").explained["random", TASK].values()
+    mean = sum(found.explanation.grade - found.explanation.luck for found in losses) / 2
+    assert f"{mean:.3f}" in shown.stdout
+    row, _ = lines(run(tmp_path / "run", "--explain", 2, "--json"))
+    assert row["losses"]["without_luck"]["mean"] == pytest.approx(mean)
+    pair = ("--policy-a", "random", "--policy-b", "constant:ignore", "--luck-adjusted")
+    for width in (80, 120):
+        told = logtriage("compare", tmp_path / "run", tmp_path / "run", *pair, width=width)
+        assert "adjusted" in told.stdout
+        assert max(map(len, told.stdout.splitlines())) <= width
+    again = logtriage("report", tmp_path / "run", "--luck-adjusted")
+    assert f"{mean:.3f}" in again.stdout
+
+
+def test_without_explained_episodes_no_grade_is_adjusted(tmp_path: Path) -> None:
+    refused = run(tmp_path / "run", "--luck-adjusted")
+    assert refused.exit_code == 2
+    assert "--luck-adjusted goes with --explain N" in refused.stderr
+    run(tmp_path / "run")
+    refused = logtriage("report", tmp_path / "run", "--luck-adjusted")
+    assert refused.exit_code == 2
+    assert "--luck-adjusted needs explained episodes" in refused.stderr
+
+
 def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None:
     result = run(tmp_path / "run", "--task", "single_crash-v0", "--explain", 1)
     assert result.exit_code == 0
@@ -105,12 +135,15 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
     incident = make_incident(INCIDENT)
     found = explain(play_episode(incident, make_policy("random")(incident)), samples=1)
     for step in found.steps:
-        assert f"{step.before:.3f}  {step.worth:+.3f}  {step.after:.3f}" in belief
+        figures = (step.before, step.after_acting, step.after_seeing)
+        assert re.search(r" +".join(f"{one:.3f}" for one in figures), belief)
         assert step.leading.team is not None
         assert f"{step.leading.team[0]} {step.leading.team[1]:.0%}" in belief
-    for part in ("hardness", "search_regret", "decision_regret", "luck"):
-        assert f"{getattr(found, part):+.3f}" in belief
-    assert f"{1 - found.grade:+.3f}  total loss" in belief
+    assert f"{found.at_first:.3f}   expected at first" in belief
+    assert f"{found.asking_gained:+.3f}  what asking gained; to read everything " in belief
+    assert f"{-found.decision_cost:+.3f}  what the decisions cost" in belief
+    assert f"{found.luck:+.3f}  luck of the draw" in belief
+    assert f"{found.grade:.3f}   the grade" in belief
 
 
 @pytest.mark.parametrize(

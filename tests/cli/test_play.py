@@ -14,7 +14,6 @@ from logtriage.actions import (
     Ignore,
     Malformed,
     Remediate,
-    Remedy,
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
@@ -28,9 +27,8 @@ from logtriage.drawing.generator import make_incident
 from logtriage.grading import DEFAULT, RUBRICS, grade_actions, score
 from logtriage.policies import perfect_actions
 from logtriage.rendering import system_prompt
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import play
-from tests.builders import HALVED
+from tests.builders import HALVED, SEVEN_SERVICES
 from tests.cli.test_cli import INCIDENT, lines, logtriage
 
 RIGHT = perfect_actions(make_incident(INCIDENT))
@@ -56,17 +54,17 @@ def typed(action: Action) -> str:
         ("class network", ClassifyFault(FaultCategory.NETWORK)),
         ("traces user-db", RequestTraces("user-db")),
         ("request_traces user-db", RequestTraces("user-db")),
-        ("remedy restart user-db", Remediate(Remedy.RESTART, "user-db")),
-        ("remedy restart:user-db", Remediate(Remedy.RESTART, "user-db")),
-        ("restart user-db", Remediate(Remedy.RESTART, "user-db")),
-        ("KILL-QUERY user-db", Remediate(Remedy.KILL_QUERY, "user-db")),
+        ("remedy restart user-db", Remediate("restart", "user-db")),
+        ("remedy restart:user-db", Remediate("restart", "user-db")),
+        ("restart user-db", Remediate("restart", "user-db")),
+        ("KILL-QUERY user-db", Remediate("kill-query", "user-db")),
         ("logs", RequestMoreLogs(None)),
         ("logs all", RequestMoreLogs(None)),
         ("logs user-db", RequestMoreLogs("user-db")),
         ("resolve", Resolve()),
         ("Ignore", Ignore()),
         ("escalate dba-team", Escalate("dba-team")),
-        ("remediate flush-cache:user-db", Remediate(Remedy.FLUSH_CACHE, "user-db")),
+        ("remediate flush-cache:user-db", Remediate("flush-cache", "user-db")),
         ('{"action_type": "escalate", "value": "dba-team"}', Escalate("dba-team")),
     ],
 )
@@ -214,7 +212,7 @@ def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.exit_code == 1
     graded = json.loads(result.stdout)
     assert graded["score"] is None
-    assert graded["cause"] == "policy failed in tick 1: RuntimeError: out of ideas"
+    assert graded["cause"] == "policy failed in tick 0: RuntimeError: out of ideas"
 
 
 def test_brief_shows_the_debrief_without_the_screens() -> None:

@@ -105,7 +105,7 @@ def test_play_in_brief_is_the_debrief_alone() -> None:
     result = logtriage("play", ID, "--policy", "oracle", "--split-roles", "trio", "--brief")
     assert result.stdout.startswith(f"oracle on {ID}")
     assert " sees" not in result.stdout
-    assert result.stdout.count("\n  tick 1  ") == 3
+    assert result.stdout.count("\n  tick 0  ") == 3
     graded = logtriage("play", ID, "--policy", "oracle", "--split-roles", "duo", "--json")
     assert json.loads(graded.stdout)["score"] == 1.0
 

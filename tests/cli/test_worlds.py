@@ -30,7 +30,7 @@ def test_show_takes_a_folder_a_name_or_an_id(folder: Path) -> None:
 def test_a_world_that_is_not_there_is_named(folder: Path) -> None:
     told = logtriage("show", "outage/test/3", "--world", "nosuch")
     assert told.exit_code == 2
-    assert "unknown world 'nosuch'; known: second, tiny; LOGTRIAGE_WORLDS" in told.stderr
+    assert "unknown world 'nosuch'; known: oncall, second, tiny; LOGTRIAGE_WORLDS" in told.stderr
     assert folder.is_dir()
 
 

@@ -16,7 +16,6 @@ from logtriage.actions import (
     Ignore,
     Malformed,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Resolve,
     all_actions,
@@ -28,13 +27,16 @@ from logtriage.conversations.tools import (
     anthropic_tools,
     call_from_action,
     openai_tools,
+    tools_of,
     wire_from_call,
 )
+from logtriage.drawing.generator import make_incident
+from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
 from logtriage.parsing.calls import ARGUMENTS
-from logtriage.topology import SEVEN_SERVICES
+from tests.builders import SEVEN_SERVICES
 
-KILL = Remediate(Remedy.KILL_QUERY, "user-db")
+KILL = Remediate("kill-query", "user-db")
 
 
 def called(name: object, arguments: object = None) -> Action:
@@ -78,7 +80,8 @@ def test_a_call_of_every_action_fits_the_schema() -> None:
 
 
 def test_schemas_of_the_providers_have_the_same_content() -> None:
-    for openai, anthropic in zip(openai_tools(ALL_TOOLS), anthropic_tools(ALL_TOOLS), strict=True):
+    given = make_incident("single_crash-v2/test/0"), tuple(ALL_TOOLS)
+    for openai, anthropic in zip(openai_tools(*given), anthropic_tools(*given), strict=True):
         function = openai["function"]
         assert openai["type"] == "function"
         assert anthropic == {
@@ -86,6 +89,19 @@ def test_schemas_of_the_providers_have_the_same_content() -> None:
             "description": function["description"],
             "input_schema": function["parameters"],
         }
+
+
+@pytest.mark.parametrize("incident_id", ["single_crash-v2/test/0", "tiny:outage/test/0"])
+def test_the_remedies_on_offer_are_those_of_the_incidents_world(incident_id: str) -> None:
+    incident = make_incident(incident_id)
+    tool = next(one for one in tools_of(incident) if one.name == "remediate")
+    assert tool.json_schema()["properties"]["remedy"]["enum"] == [*world_of(incident)]
+    assert f"(choices: {json.dumps(world_of(incident))})" in tool.docstring()
+
+
+def world_of(incident: Incident) -> tuple[str, ...]:
+    assert incident.world is not None
+    return incident.world.rules.remedies
 
 
 @pytest.mark.parametrize(

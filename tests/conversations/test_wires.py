@@ -15,7 +15,6 @@ from logtriage.actions import (
     IdentifyRootCause,
     Malformed,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Resolve,
     Severity,
@@ -25,14 +24,14 @@ from logtriage.conversations.wires import NO_CALL, Style, actions_of_conversatio
 from logtriage.errors import InvalidInput
 from logtriage.parsing import actions_from_wire, render_action
 from logtriage.parsing.replies import ENDED_THINKING
-from logtriage.topology import SEVEN_SERVICES
+from tests.builders import SEVEN_SERVICES
 
 ACTIONS: tuple[Action, ...] = (
     RequestMoreLogs(None),
     ClassifySeverity(Severity.P2),
     IdentifyRootCause("user-db", 0.5),
     Escalate("dba-team"),
-    Remediate(Remedy.KILL_QUERY, "user-db"),
+    Remediate("kill-query", "user-db"),
     Resolve(),
 )
 CALLS = [call_from_action(action) for action in ACTIONS]

@@ -7,7 +7,8 @@ import attrs
 import pytest
 
 from logtriage import incident_ids, make_incident, system_prompt
-from logtriage.errors import WorldError
+from logtriage.errors import InvalidInput, WorldError
+from logtriage.vector.checks import checked_task
 from logtriage.world.loading import load_world
 from tests.worlds.folders import copy_of, edit
 
@@ -30,7 +31,7 @@ def test_most_services_of_a_tier_are_those_of_one_team_and_the_rest_is_even() ->
         assert tier.owner is not None
         row = found[tier.name]
         for team in ONCALL.rules.owners:
-            share = 1 - tier.exceptions / 100 if team == tier.owner else tier.exceptions / 200
+            share = 1 - tier.others / 100 if team == tier.owner else tier.others / 200
             assert abs(row[team] / row.total() - share) < 0.04
 
 
@@ -55,7 +56,7 @@ def test_the_owner_of_the_root_is_no_exception() -> None:
 def test_the_prompt_says_the_shares() -> None:
     prompt = system_prompt(make_incident("single_crash-v3/val/0"))
     for tier in ONCALL.rules.tiers:
-        assert f"{tier.name} {tier.owner} {100 - tier.exceptions}%" in prompt
+        assert f"{tier.name} {tier.owner} {100 - tier.others}%" in prompt
     even = system_prompt(make_incident("tiny:outage/val/0"))
     assert "DIRECTORY, by chance: web-team, data-team." in even
 
@@ -73,12 +74,19 @@ def test_on_a_topology_with_other_teams_owners_are_even() -> None:
     assert ONCALL.owner_weights(strange, "datastore") == (1,) * len(owners)
 
 
+def test_a_batch_refuses_a_world_whose_owners_it_would_draw_evenly(tmp_path: Path) -> None:
+    folder = copy_of("second", tmp_path)
+    edit(folder / "world.toml", '"queue" }', '"queue", owner = "dba-team", others = 30 }')
+    with pytest.raises(InvalidInput, match="tiers queue have an owner"):
+        checked_task("single_crash", world=load_world(folder))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        ('owner = "dba-team", exceptions', 'owner = "sre-team", exceptions', "unknown owner 'sre-"),
-        ("exceptions = 30 },", "exceptions = 130 },", "tiers: edge: exceptions: expected 0 to 100"),
-        (', owner = "dba-team", exceptions', ", exceptions", "datastore: exceptions: needs an own"),
+        ('owner = "dba-team", others', 'owner = "sre-team", others', "unknown owner 'sre-"),
+        ("others = 30 },", "others = 130 },", "tiers: edge: others: expected 0 to 100"),
+        (', owner = "dba-team", others', ", others", "datastore: others: needs an own"),
     ],
 )
 def test_a_wrong_owner_of_a_tier_is_refused(tmp_path: Path, old: str, new: str, what: str) -> None:

@@ -6,7 +6,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Escalate,
     InvalidInput,
     Remediate,
@@ -26,9 +25,9 @@ from logtriage.belief import belief
 from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.registry import make_policy
-from logtriage.topology import Service, Topology
+from logtriage.topology import Service
 from logtriage.world.default import second_world
-from tests.builders import SMALL_TASKS, V0_TASKS
+from tests.builders import SEVEN_SERVICES, SMALL_TASKS, V0_TASKS, own_topology
 
 
 @pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
@@ -125,7 +124,7 @@ def test_v0_truths_are_fixed(task: TaskSpec) -> None:
 
 def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     gate = Service("gate", "edge", "sre-team")
-    alone = Topology("alone", ("sre-team", "security-team"), (gate,))
+    alone = own_topology("alone", ("sre-team", "security-team"), (gate,))
     task = get_task("cascading_failure-v2")
     with pytest.raises(InvalidInput, match="it needs a service that another one calls"):
         draw_incident(task, IncidentId(task, "train", 0), alone)

@@ -10,14 +10,16 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import FIVE_TEAMS, random_topology
+from logtriage import random_topology
 from logtriage.actions import Escalate, Resolve, action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import MAX_INDEX, IncidentId
 from logtriage.errors import EpisodeOver, InvalidInput, MissingExtra, SealError, UnknownName
 from logtriage.grading import TRIAGE_2
-from logtriage.tasks import TASKS, get_task
+from logtriage.tasks import TASKS, get_task, tasks_of
 from logtriage.vector import BatchedTriage, BeliefScreens, token_layout_of
+from logtriage.world.loading import load_world
+from tests.builders import FIVE_TEAMS
 
 if find_spec("gymnasium") is None:
     pytest.skip("needs the extra env", allow_module_level=True)
@@ -31,6 +33,8 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
 from logtriage.env.playlist import Playlist
 
+#: Gymnasium says of version 2 that there is a version 3.
+pytestmark = pytest.mark.filterwarnings("ignore:.*is out of date")
 TASK = "cascading_failure-v2"
 #: A task of each kind.
 KINDS = (TASK, "single_crash-v2-fog0", "silent_degradation-v2-fog3")
@@ -63,8 +67,10 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
 
 
 def test_every_drawn_task_is_registered() -> None:
-    assert sorted(ENV_IDS.values()) == sorted(task.id for task in TASKS if task.version)
-    assert len(ENV_IDS) == 6 * 4
+    tasks = (*TASKS, *tasks_of(load_world("oncall")).values())
+    assert sorted(ENV_IDS.values()) == sorted(task.id for task in tasks if task.version)
+    assert len(ENV_IDS) == 2 * 6 * 4
+    assert ENV_IDS["logtriage/Cascading-v3"] == "cascading_failure-v3"
     assert ENV_IDS["logtriage/Cascading-v2"] == TASK
     assert ENV_IDS["logtriage/Fleet-fog0-v2"] == "fleet_outage-v2-fog0"
     assert ENV_IDS["logtriage/Silent-v2"] == "silent_degradation-v2"
@@ -106,9 +112,8 @@ def test_gymnasium_finds_no_fault(env_id: str) -> None:
     check_env(gymnasium.make(env_id, **given).unwrapped)
 
 
-@pytest.mark.filterwarnings("ignore:.*is out of date")
 def test_gymnasium_names_the_environment_in_the_place_of_a_retired_one() -> None:
-    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v2` instead"):
+    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v3` instead"):
         gymnasium.make("logtriage/Cascading-v1")
 
 
@@ -520,7 +525,7 @@ def test_beliefs_are_refused_where_there_are_none() -> None:
 FOGS = {f"{TASK}-fog0": 3, TASK: 1}
 
 
-def tasks_of(envs: TriageVectorEnv, rounds: int) -> list[int]:
+def tasks_begun(envs: TriageVectorEnv, rounds: int) -> list[int]:
     """The task of every incident that was begun, in order."""
     found = []
     for _ in range(rounds):
@@ -533,12 +538,12 @@ def test_tasks_are_drawn_by_their_weights() -> None:
     assert envs.tasks == tuple(FOGS)
     assert envs.task_weights == {f"{TASK}-fog0": 0.75, TASK: 0.25}
     envs.reset(seed=3)
-    drawn = tasks_of(envs, 20)
+    drawn = tasks_begun(envs, 20)
     assert 1400 < drawn.count(0) < 1600  # of 2,000, with a standard deviation of 19
     envs.reset(seed=3)
-    assert tasks_of(envs, 20) == drawn
+    assert tasks_begun(envs, 20) == drawn
     envs.set_task_weights({TASK: 2.5})
-    assert set(tasks_of(envs, 1)) == {1}
+    assert set(tasks_begun(envs, 1)) == {1}
     assert envs.task_weights == {f"{TASK}-fog0": 0.0, TASK: 1.0}
 
 

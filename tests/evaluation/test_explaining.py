@@ -194,7 +194,7 @@ def change_step(**fields: Any) -> Callable[[dict[str, Any]], None]:
         (change(incident=[]), "incident: no scored episode of this run"),
         (change(incident=f"{TASK}/test/0"), "digest: expected '"),
         (change(grade=0.5), "grade: expected "),
-        (change(luck=0.9), "the parts add up to "),
+        (change(luck=0.9), "at_first . asking_gained - decision_cost . luck is "),
         (change(luck=None), "luck: expected a number, got None"),
         (change(luck=float("nan")), "luck: expected a number, got nan"),
         (change(samples=0), "samples: expected a whole number of 1 or more, got 0"),

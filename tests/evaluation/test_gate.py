@@ -79,7 +79,7 @@ def share_trial(base: float, run: float, incidents: int) -> Callable[..., Verdic
     def trial(draws: np.random.Generator) -> Verdict:
         luck = draws.random(incidents)  # half of the incidents mislead both attempts alike
         again = np.where(draws.random(incidents) < 0.5, luck, draws.random(incidents))
-        return judged_shares(blank("mis_page"), pairs(luck < base, again < run), MARGIN).verdict  # type: ignore[arg-type]
+        return judged_shares(blank("mis_paged"), pairs(luck < base, again < run), MARGIN).verdict  # type: ignore[arg-type]
 
     return trial
 
@@ -175,10 +175,10 @@ def test_an_agent_that_pages_wrongly_is_worse_in_what_it_does_wrong(runs: Path) 
         )
     }
     assert found["unscored"].verdict is Verdict.NO_WORSE
-    assert found["mis_page"].verdict is found["false_alarm"].verdict is Verdict.WORSE
+    assert found["mis_paged"].verdict is found["false_alarm"].verdict is Verdict.WORSE
     assert found["false_alarm"].run == 1.0
     assert found["false_alarm"].base == 0.0
-    assert found["mis_page"].incidents == 80
+    assert found["mis_paged"].incidents == 80
     benign = sum(base.incidents(one.incident).truth.benign for one in base.grades[
         "constant:ignore", "silent_degradation-v2"
     ])  # fmt: skip
@@ -210,21 +210,21 @@ def test_the_command_exits_with_1_and_writes_junit(runs: Path, tmp_path: Path) -
     suite = ElementTree.parse(junit).getroot()
     assert suite.tag == "testsuite"
     cases = {case.get("name"): case for case in suite}
-    assert set(cases) == {"unscored", "mean grade", "mis-pages", "false alarms"}
+    assert set(cases) == {"unscored", "mean grade", "mis-paged", "false alarms"}
     failed = [name for name, case in cases.items() if case.find("failure") is not None]
     assert suite.get("failures") == str(len(failed))
-    assert {"mis-pages", "false alarms"} <= set(failed)
+    assert {"mis-paged", "false alarms"} <= set(failed)
     found = lines(logtriage("gate", runs / "new", runs / "base", *pair, "--json"))
-    assert [one["measure"] for one in found] == ["unscored", "grade", "mis_page", "false_alarm"]
+    assert [one["measure"] for one in found] == ["unscored", "grade", "mis_paged", "false_alarm"]
     assert json.loads(json.dumps(found[3]))["difference"]["mean"] == 1.0
 
 
 def test_what_is_undecided_fails_unless_lenient(runs: Path, tmp_path: Path) -> None:
-    narrow = ("--policy", "oracle", "--base-policy", "oracle", "--mis-page-margin", 0.01)
+    narrow = ("--policy", "oracle", "--base-policy", "oracle", "--mis-paged-margin", 0.01)
     words = ("gate", runs / "new", runs / "base", *narrow, "--false-alarm-margin", 0.5)
     strict = logtriage(*words)
     assert strict.exit_code == 1
-    assert "oracle: mis-pages: undecided" in strict.stderr
+    assert "oracle: mis-paged: undecided" in strict.stderr
     junit = tmp_path / "gate.xml"
     assert logtriage(*words, "--lenient", "--junit", junit).exit_code == 0
     suite = ElementTree.parse(junit).getroot()

@@ -125,16 +125,16 @@ def test_rows_of_a_run_have_it_where_incidents_have_a_price(run: LoadedRun) -> N
             for one in as_priced(run).grades[policy, TASK]
         ]
         assert row.net.net == net_value(graded)
-        assert row.net.mis_paged == row.mis_page
+        assert row.net.mis_paged == row.mis_paged
     assert rows["random"].net is not None
     assert rows["random"].net.net.mean < 0
     state = played_state(priced(f"{TASK}/test/0"), as_priced(run).grades["oracle", TASK][0])
     assert state.is_closed
 
 
-def _printed(put: Any, rows: Any) -> str:
+def _printed(put: Any, *shown: Any) -> str:
     out = StringIO()
-    put(Console(file=out, width=200), rows)
+    put(Console(file=out, width=200), *shown, legend=True)
     return out.getvalue()
 
 
@@ -160,7 +160,7 @@ def test_tables_lead_with_it_where_incidents_have_a_price(run: LoadedRun) -> Non
 def test_runs_are_compared_by_it(run: LoadedRun) -> None:
     (plain,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
     assert plain.net is None
-    assert "net" not in _printed(print_comparisons, [plain])
+    assert "net" not in _printed(print_comparisons, [plain], ("A", "B"))
     made = as_priced(run)
     (found,) = compare_runs(made, made, policy_a="expert", policy_b="oracle")
     rows = {row.policy: row for row in summarise(made)}
@@ -170,6 +170,6 @@ def test_runs_are_compared_by_it(run: LoadedRun) -> None:
     assert oracle is not None
     assert (found.net.a, found.net.b) == (expert.net.mean, oracle.net.mean)
     assert found.net.difference.mean == pytest.approx(found.net.b - found.net.a, abs=1e-12)
-    shown = _printed(print_comparisons, [found])
+    shown = _printed(print_comparisons, [found], ("A", "B"))
     assert "net A" in shown
     assert f"{found.net.b:.3f}" in shown

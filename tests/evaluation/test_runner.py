@@ -97,7 +97,7 @@ def test_steps_are_every_state_from_the_first_to_the_closed_one() -> None:
 
 def test_failure_of_a_policy_is_unscored_with_its_cause_and_never_a_zero() -> None:
     transcript = record_episode(INCIDENT, lambda _: Failing(RuntimeError("no answer")), "mine")
-    assert transcript.status == "policy failed in tick 2: RuntimeError: no answer"
+    assert transcript.status == "policy failed in tick 1: RuntimeError: no answer"
     assert [one["action_type"] for one in transcript.actions] == ["classify_severity"]
     graded = grade_transcript(transcript)
     assert graded.status is GradeStatus.UNSCORED
@@ -117,7 +117,7 @@ def test_failure_tells_how_far_the_episode_got() -> None:
 )
 def test_what_is_no_action_here_is_a_failure(said: Any) -> None:
     transcript = record_episode(INCIDENT, lambda _: Saying(said), "mine")
-    assert transcript.status.startswith("policy failed in tick 1: ")
+    assert transcript.status.startswith("policy failed in tick 0: ")
     assert not transcript.actions
 
 

@@ -86,7 +86,7 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
         solved=0.25,
         root_cause=0.25,
         severity=0.25,
-        mis_page=0.25,
+        mis_paged=0.25,
         ignored=0.25,
         ticks=5.0,
         brier=0.125,
@@ -122,7 +122,7 @@ def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(
     row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v2")
     assert row.grade == Interval(1.0, 1.0, 1.0)
     assert (row.root_cause, row.ignored, row.ticks) == (None, None, None)
-    assert (row.severity, row.mis_page) == (1.0, 0.0)
+    assert (row.severity, row.mis_paged) == (1.0, 0.0)
 
 
 def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_any_page_and_any_blame_on_a_benign_incident_is_wrong(tmp_path: Path) ->
         return [IdentifyRootCause(incident.topology.names[0], 0.8), *wrong_page(incident)]
 
     row = play(tmp_path, {neighbours(True): sure}, "silent_degradation-v2")
-    assert row.mis_page == 1.0
+    assert row.mis_paged == 1.0
     assert row.brier == pytest.approx(0.64)
 
 
@@ -171,7 +171,7 @@ def test_resolving_an_unfixed_fault_is_no_resolution(tmp_path: Path) -> None:
 
 def test_of_a_recording_only_the_root_cause_is_known(tmp_path: Path) -> None:
     (row,) = evaluate(RunSpec(["first_error"], ["recorded"]), tmp_path)
-    assert (row.severity, row.mis_page, row.ticks) == (None, None, None)
+    assert (row.severity, row.mis_paged, row.ticks) == (None, None, None)
     assert row.root_cause is not None
     assert row.fault_class is None
 
@@ -189,7 +189,7 @@ def test_the_class_of_a_fault_is_summed_up_where_it_is_graded(tmp_path: Path) ->
 def test_nothing_scored_is_no_zero(tmp_path: Path) -> None:
     row = play(tmp_path, {"single_crash-v2/test/0": failing}, "single_crash-v2")
     assert (row.episodes, row.unscored) == (1, 1)
-    assert (row.grade, row.solved, row.mis_page, row.brier) == (None, None, None, None)
+    assert (row.grade, row.solved, row.mis_paged, row.brier) == (None, None, None, None)
 
 
 def test_original_tasks_are_summed_up_by_their_own_rubrics(tmp_path: Path) -> None:

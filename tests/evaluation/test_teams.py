@@ -81,7 +81,7 @@ def failing_on_third(incident: Incident) -> TeamPolicy:
 def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
     broken = team(Saying(Wait()), Waiting(OSError("gone")), Saying(Wait()))
     transcript = record_joint_episode(INCIDENT, lambda _: broken, "mine", TRIO)
-    assert transcript.status == "policy failed in tick 2: escalation: OSError: gone"
+    assert transcript.status == "policy failed in tick 1: escalation: OSError: gone"
     assert transcript.ticks == (0, 0, 0)
     assert transcript.role_split == "trio"
     graded = grade_transcript(transcript)
@@ -104,7 +104,7 @@ def test_a_team_that_cannot_be_made_is_a_failure() -> None:
 def test_what_is_no_action_here_is_a_failure(said: Any) -> None:
     wrong = team(Saying(Wait()), Saying(said), Saying(Wait()))
     transcript = record_joint_episode(INCIDENT, lambda _: wrong, "mine", TRIO)
-    assert transcript.status.startswith("policy failed in tick 1: ")
+    assert transcript.status.startswith("policy failed in tick 0: ")
     assert not transcript.actions
 
 
@@ -235,7 +235,7 @@ def test_teams_of_ones_own_and_their_failures(tmp_path: Path, jobs: int) -> None
     assert row.grade is not None
     assert row.grade.mean > 0.9
     cause = load_run(tmp_path).grades["mine", TASKS[0]][2].cause
-    assert cause == "policy failed in tick 2: escalation: ConnectionError: model server is gone"
+    assert cause == "policy failed in tick 1: escalation: ConnectionError: model server is gone"
 
 
 def test_an_unknown_team_is_refused_before_anything_is_written(tmp_path: Path) -> None:

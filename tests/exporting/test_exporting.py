@@ -14,14 +14,14 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.errors import BundleError, InvalidInput
 from logtriage.exporting import write_alertmanager, write_labels, write_otlp
-from logtriage.exporting.metrics import reading
+from logtriage.exporting.metrics import metric_lines, reading
 from logtriage.exporting.tape import EARLIEST, LATEST, Tape
 from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
 from logtriage.tasks import get_task
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import Channel
 from logtriage.world.loading import load_world
 from logtriage.world.topologies import random_topology
+from tests.builders import FIVE_TEAMS
 
 TEAMS = FIVE_TEAMS.teams
 WORLD = load_world("second")
@@ -330,3 +330,25 @@ def test_the_documented_example_goes_there_and_back(
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 0, (command, result.output)
     assert "the probabilities of a recording are not known, so it has no belief" in result.output
+
+
+# --- worlds whose signs stay -------------------------------------------------------------
+
+
+def test_exported_figures_live_as_those_on_screens_do() -> None:
+    tape = Tape.of(lt.make_incident("single_crash-v3/val/1"), OPENED)
+    series: dict[tuple[str, str], list[float]] = {}
+    for line in metric_lines(tape):
+        for resource in line["resourceMetrics"]:
+            name = resource["resource"]["attributes"][0]["value"]["stringValue"]
+            for metric in resource["scopeMetrics"][0]["metrics"]:
+                values = series.setdefault((name, metric["name"]), [])
+                values.append(metric["gauge"]["dataPoints"][0]["asDouble"])
+    utilised = [values for (_, name), values in series.items() if name == "cpu.utilization"]
+    assert len(utilised) == len(tape.names)
+    # Before the trouble they stray a little from tick to tick, too.
+    calm = len(tape.calm)
+    assert all(3 < len({*values[:calm]}) <= 7 for values in utilised)
+    assert all(max(values[:calm]) - min(values[:calm]) < 10 for values in utilised)
+    edge = series[tape.names[0], "edge.latency.p99"]
+    assert len({*edge[:calm]}) > 3

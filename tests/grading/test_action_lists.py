@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -26,7 +25,7 @@ from logtriage.grading import (
 )
 from logtriage.grading.action_lists import narrowest, ranges_of
 from logtriage.grading.batch import MALFORMED, PADDING
-from tests.builders import with_actions
+from tests.builders import SEVEN_SERVICES, with_actions
 
 
 def test_action_lists_become_integers() -> None:

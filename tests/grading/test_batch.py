@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -32,7 +31,7 @@ from logtriage import (
     incident_ids,
     make_incident,
 )
-from logtriage.actions import Remedy, Severity
+from logtriage.actions import Severity
 from logtriage.errors import MissingExtra, RubricError
 from logtriage.grading import (
     RECORDED,
@@ -48,11 +47,12 @@ from logtriage.grading import (
 from logtriage.grading import batch as batch_module
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.rubric import Discount, Gate
+from logtriage.grading.tables import Span
 from logtriage.incident import ClosingRules, Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.roles.splits import TRIO
 from logtriage.transition import play
-from tests.builders import anybody, real_incident, with_actions
+from tests.builders import SEVEN_SERVICES, anybody, real_incident, with_actions
 
 BASE = attrs.evolve(
     make_incident("cascading_failure-v2/test/42"),
@@ -69,7 +69,7 @@ REAL = attrs.evolve(
         severity=Severity.P1,
         root_causes=frozenset({"user-db"}),
         teams=frozenset({"dba-team"}),
-        remedies=frozenset({(Remedy.KILL_QUERY, "user-db")}),
+        remedies=frozenset({("kill-query", "user-db")}),
     ),
 )
 BENIGN = attrs.evolve(
@@ -79,8 +79,8 @@ BENIGN = attrs.evolve(
     price_of_silence=None,
     truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset()),
 )
-FIX = Remediate(Remedy.KILL_QUERY, "user-db")
-WRONG = Remediate(Remedy.RESTART, "api-gateway")
+FIX = Remediate("kill-query", "user-db")
+WRONG = Remediate("restart", "api-gateway")
 PERFECT: list[Action] = [
     ClassifySeverity("P1"),
     IdentifyRootCause("user-db"),
@@ -314,8 +314,11 @@ def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
     numba = pytest.importorskip("numba")
     from logtriage.grading.compiled import _answers
 
+    span = Span(3, truths_of([REAL]).clocks)
     rules = [ClosingRules(*both) for both in product((False, True), repeat=2)]
-    given = [_answers(truths_of([attrs.evolve(REAL, closing=one)]), 1, np.uint8) for one in rules]
+    given = [
+        _answers(truths_of([attrs.evolve(REAL, closing=one)]), span, 1, np.uint8) for one in rules
+    ]
     assert len({numba.typeof(one) for one in given}) == 1
 
 
@@ -359,6 +362,8 @@ KNOWN_MEASURES = ", ".join(
         "triage.closure",
         "triage.dismissal",
         "triage.benign_closure",
+        "priced.remediation",
+        "priced.dismissal",
     )
 )
 
@@ -421,7 +426,7 @@ def test_truths_of_ones_own_need_rules_with_kernels() -> None:
     with pytest.raises(RubricError, match=r"gate .*<lambda> \('g'\) has no kernel; .*ignored_in"):
         grade_batch(of_ones_own([REAL]), [[0]], gated)
     less = attrs.evolve(TRIAGE_2, id="acme/3", discounts=(Discount("x", lambda _: None),))
-    with pytest.raises(RubricError, match=r"discount .* \('x'\) has no kernel; .*unapproved$"):
+    with pytest.raises(RubricError, match=r"discount .* \('x'\) has no kernel; .*unapproved_fix$"):
         grade_batch(of_ones_own([REAL]), [[0]], less)
     with pytest.raises(InvalidInput, match=r"^actions: 16384 of 73 in a list, and no incidents"):
         grade_batch(of_ones_own([REAL]), np.zeros((1, 16_384), np.int8))

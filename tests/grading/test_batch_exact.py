@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
+    HandOver,
     IdentifyRootCause,
     Ignore,
     Incident,
@@ -30,12 +30,13 @@ from logtriage import (
     make_incident,
     random_topology,
 )
-from logtriage.actions import REMEDIES, SEVERITIES, Remedy, Severity
+from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import (
     RECORDED,
     TRIAGE_2,
+    TRIAGE_3,
     BatchGrades,
     Criterion,
     Rubric,
@@ -45,14 +46,14 @@ from logtriage.grading import (
     triage,
     truths_of,
 )
-from logtriage.grading import plan as plan_module
+from logtriage.grading import tables as tables_module
 from logtriage.grading.batch import CLOSINGS, Layout
 from logtriage.grading.rubric import Gate
 from logtriage.incident import ClosingRules, Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
 from logtriage.transition import play, play_jointly
-from tests.builders import anybody
+from tests.builders import SEVEN_SERVICES, anybody
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -63,16 +64,14 @@ BASE = attrs.evolve(
     directory=SEVEN_SERVICES.owners,
 )
 FAULT = Fault("slow_query", "user-db")
-KILL = (Remedy.KILL_QUERY, "user-db")
-DROP = (Remedy.FLUSH_CACHE, "email-queue")  # the last remedy, on the last service
-RESTART = (Remedy.RESTART, "api-gateway")  # the first on the first
+KILL = ("kill-query", "user-db")
+DROP = ("flush-cache", "email-queue")  # the last remedy, on the last service
+RESTART = ("restart", "api-gateway")  # the first on the first
 LENIENT = ClosingRules(wrong_page=False, ignore_only_p1=True)
 NOTHING = Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
 
 
-def truth(
-    severity: Severity | None, roots: str, teams: str, *remedies: tuple[Remedy, str]
-) -> Truth:
+def truth(severity: Severity | None, roots: str, teams: str, *remedies: tuple[str, str]) -> Truth:
     accepted = frozenset(roots.split()), frozenset(teams.split()), frozenset(remedies)
     return Truth(FAULT if severity else None, severity, *accepted)
 
@@ -109,10 +108,16 @@ BATCHES: dict[str, tuple[Incident, ...]] = {
     ),
     "large": tuple(draw_incident(FOREIGN.task, FOREIGN, LARGE) for _ in range(2)),
 }
-#: Every incident has a price of silence and a par of its own, for rubrics that read them.
+#: Every incident has prices and a par of its own, for rubrics that read them; but in the first
+#: batch and here and there, nobody takes an incident over.
 BATCHES = {
     name: tuple(
-        attrs.evolve(one, price_of_silence=(0.2, 0.4, 0.6, 0.1)[place % 4], par=3 + 2 * place)
+        attrs.evolve(
+            one,
+            price_of_silence=(0.2, 0.4, 0.6, 0.1)[place % 4],
+            par=3 + 2 * place,
+            price_of_hand_over=None if name == "usual" else (0.7, 0.3, None, 0.9)[place % 4],
+        )
         for place, one in enumerate(incidents)
     )
     for name, incidents in BATCHES.items()
@@ -121,6 +126,7 @@ BATCHES = {
 #: Rubrics that read the same facts in other ways.
 RUBRICS: dict[str, Rubric] = {
     "default": TRIAGE_2,
+    "priced": TRIAGE_3,
     "recorded": RECORDED,
     "twice-the-same-measure-and-penalties": attrs.evolve(
         TRIAGE_2,
@@ -156,7 +162,11 @@ def letters(incident: Incident) -> list[Action]:
     """Every right answer and the first and last wrong ones, and what else can be done."""
     answer, topology = incident.truth, incident.topology
     ends = {topology.names[0], topology.names[-1], *answer.root_causes}
-    remedies = {(one, name) for one in (REMEDIES[0], REMEDIES[-1]) for name in ends}
+    remedies = {
+        (one, name)
+        for one in (SEVEN_SERVICES.remedies[0], SEVEN_SERVICES.remedies[-1])
+        for name in ends
+    }
     return [
         *map(ClassifySeverity, SEVERITIES),
         *(IdentifyRootCause(name) for name in sorted(ends)),
@@ -167,6 +177,7 @@ def letters(incident: Incident) -> list[Action]:
         Malformed("?", "?"),
         Resolve(),
         Ignore(),
+        HandOver(),
     ]
 
 
@@ -180,7 +191,7 @@ def lists_of(incident: Incident, seed: int) -> Iterator[list[Action]]:
     harmless = [
         one
         for one in (*every, *wrong)
-        if not isinstance(one, Resolve | Ignore)
+        if not isinstance(one, Resolve | Ignore | HandOver)
         and not (isinstance(one, Escalate) and one.team not in incident.truth.teams)
     ]
     *steps, end = perfect_actions(incident)
@@ -210,9 +221,10 @@ class Job:
         layout: Layout = "batch_major",
         per_tick: int = 1,
     ) -> BatchGrades:
-        actions = action_array(self.incidents[0].topology, self.lists)
-        given = actions if layout == "batch_major" else actions.T
         truths = truths_of(self.incidents)
+        some = bool(truths.takes_hand_over.any())
+        actions = action_array(truths.topology, self.lists, hand_over=some)
+        given = actions if layout == "batch_major" else actions.T
         split = None if per_tick == 1 else anybody(per_tick)
         return grade_batch(truths, given, rubric, layout=layout, role_split=split)
 
@@ -293,9 +305,10 @@ def check(grades: BatchGrades, batch: str, rubric: str = "default", per_tick: in
         assert found == right, f"after {listed}"
 
 
+@pytest.mark.parametrize("rubric", ["default", "priced"])
 @pytest.mark.parametrize("batch", BATCHES)
-def test_every_short_list_is_graded_as_the_scalar_grader_does(batch: str) -> None:
-    check(job(batch).graded(), batch)
+def test_every_short_list_is_graded_as_the_scalar_grader_does(batch: str, rubric: str) -> None:
+    check(job(batch).graded(RUBRICS[rubric]), batch, rubric)
 
 
 @pytest.mark.parametrize("batch", ["benign", "several", "horizons"])
@@ -304,10 +317,12 @@ def test_whatever_the_rubric(batch: str, rubric: str) -> None:
     check(job(batch).graded(RUBRICS[rubric]), batch, rubric)
 
 
+@pytest.mark.parametrize("rubric", ["default", "priced"])
 @pytest.mark.parametrize("per_tick", [2, 3])
 @pytest.mark.parametrize("batch", ["usual", "closing", "horizons", "silent", "soon-over"])
-def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int) -> None:
-    check(job(batch, per_tick).graded(per_tick=per_tick), batch, per_tick=per_tick)
+def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int, rubric: str) -> None:
+    grades = job(batch, per_tick).graded(RUBRICS[rubric], per_tick=per_tick)
+    check(grades, batch, rubric, per_tick)
 
 
 @pytest.mark.parametrize("per_tick", [1, 3])
@@ -327,5 +342,5 @@ def test_whatever_the_layout(batch: str) -> None:
 def test_whatever_the_size_of_the_tables(
     monkeypatch: pytest.MonkeyPatch, rubric: str, size: int
 ) -> None:
-    monkeypatch.setattr(plan_module, "TABLE_SIZE", size)
+    monkeypatch.setattr(tables_module, "TABLE_SIZE", size)
     check(job("several").graded(RUBRICS[rubric]), "several", rubric)

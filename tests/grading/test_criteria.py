@@ -3,7 +3,6 @@
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
@@ -21,6 +20,7 @@ from tests.builders import (
     P3,
     RIGHT_CAUSE,
     RIGHT_PAGE,
+    SEVEN_SERVICES,
     WAIT,
     WRONG_PAGE,
     benign_incident,

@@ -18,7 +18,6 @@ from logtriage import (
     Incident,
     Malformed,
     Remediate,
-    Remedy,
     Resolve,
     State,
     UnknownName,
@@ -68,7 +67,7 @@ from tests.builders import (
 
 PERFECT = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve())
 WRONG_CAUSE = IdentifyRootCause("auth-service")
-SCALE = Remediate(Remedy.SCALE, "email-queue")
+SCALE = Remediate("scale", "email-queue")
 
 
 def scores(one: Grade) -> dict[str, float]:

@@ -24,11 +24,10 @@ from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire
 from logtriage.parsing.calls import wire_from_call
 from logtriage.policies import perfect_actions
 from logtriage.server.public import IMPACT, public_grade
-from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.simulation import Simulation
-from tests.builders import real_incident
+from tests.builders import FIVE_TEAMS, real_incident
 
 GATEWAY, AUTH, USER_DB, PAYMENT, PAYMENT_DB = (
     "api-gateway", "auth-service", "user-db", "payment-service", "payment-db"

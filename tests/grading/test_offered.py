@@ -138,7 +138,9 @@ SHELLS: dict[str, Callable[[lt.Incident], set[str]]] = {
     "episode (ART, tinker, verl)": lambda one: {
         row["function"]["name"] for row in Episode(one).tools
     },
-    "toolchat": lambda one: set(ToolChatPolicies(_never)(one).may),
+    "toolchat": lambda one: {
+        str(tool["function"]["name"]) for tool in ToolChatPolicies(_never)(one).tools
+    },
     "nemo gym": lambda one: {
         tool["name"]
         for row in nemo_gym_rows([one.id], resolve=lambda _: one)

@@ -9,9 +9,8 @@ import pytest
 from logtriage import Action, Grade, grade, make_incident
 from logtriage.grading import RUBRICS, grade_actions
 from logtriage.registry import constant_actions
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import play
-from tests.builders import V0_TASKS
+from tests.builders import SEVEN_SERVICES, V0_TASKS
 
 LOW, HIGH = 0.0001, 0.9999
 
@@ -118,7 +117,7 @@ CAUSE = "identify_root_cause"
         (f"{P1},{CAUSE}=payment-service,{RESTART},ignore", 0.50),  # .30 + .35 + .25 - .10 - .30
         ("ignore", LOW),
         (f"{P1},{CAUSE}=payment-service,ignore,resolve", 0.25),  # .65 - .10 - .30
-        # a wrong page costs its step and nothing else
+        # a mis-page costs its step and nothing else
         (f"escalate=security-team,{P1},{CAUSE}=payment-service,{RESTART},resolve", HIGH),
         (f"escalate=dba-team,escalate=dba-team,{RESTART},resolve", 0.35),
         (f"escalate=dba-team,wait,{P1},{CAUSE}=payment-service,{RESTART},resolve", 0.90),

@@ -9,15 +9,16 @@ from logtriage import (
     HandOver,
     Ignore,
     Incident,
+    Remediate,
     Resolve,
+    action_id,
     all_actions,
     grade,
     make_incident,
 )
-from logtriage.errors import RubricError
+from logtriage.errors import InvalidInput, RubricError
 from logtriage.grading import TRIAGE_2, TRIAGE_3, grade_batch, priced, truths_of
-from logtriage.grading.batch import PADDING
-from logtriage.grading.plan import has_kernels
+from logtriage.grading.batch import CLOSINGS, PADDING
 from logtriage.policies.oracle import perfect_actions
 from logtriage.state import Closing, State
 from logtriage.transition import play
@@ -128,7 +129,7 @@ def _reasons(state: State) -> dict[str, str]:
 
 def test_reasons_of_a_fault() -> None:
     told = _reasons(played(REAL, WRONG_REMEDY, FIX, RIGHT_CAUSE, HandOver()))
-    assert told["remediation"] == "fixed in tick 2; 1 wrong remedy was applied"
+    assert told["remediation"] == "fixed in tick 1; 1 wrong remedy was applied"
     assert told["closure"] == "handed over in 4 ticks (par is 6, the horizon 12)"
     assert told["unescalated"] == "dba-team never paged: silence leaves 0.32"
     assert told["unapproved"] == (
@@ -155,19 +156,27 @@ def test_reasons_of_a_benign_incident() -> None:
     )
 
 
-def test_of_several_faults_the_share_that_was_fixed_early_counts_less() -> None:
-    first, second = SEVERAL.truth.several
-    page = [Escalate(next(iter(part.teams))) for part in (first, second)]
-    fixes = [one for one in perfect_actions(SEVERAL) if type(one) is type(FIX)]
-    early = next(one for one in fixes if (one.remedy, one.service) in first.remedies)
-    told = _reasons(played(SEVERAL, early, *dict.fromkeys(page)))
-    found = grade(played(SEVERAL, early, *dict.fromkeys(page)))
-    assert {one.name: one.factor for one in found.discounts} == pytest.approx(
-        {"unapproved_fix": 0.85}
+def test_each_of_several_fixes_before_the_first_page_counts() -> None:
+    parts = SEVERAL.truth.several
+    pages = [Escalate(next(iter(part.teams))) for part in parts]
+    fixes = [one for one in perfect_actions(SEVERAL) if isinstance(one, Remediate)]
+    teams = " or ".join(sorted(SEVERAL.truth.teams))
+    assert pages[0] != pages[1]
+
+    def told(*plan: object) -> dict[str, tuple[float, str]]:
+        found = grade(played(SEVERAL, *plan))  # type: ignore[arg-type]
+        return {one.name: (one.factor, one.reason) for one in found.discounts}
+
+    assert told(fixes[0], *pages)["unapproved_fix"] == (
+        0.7,
+        f"1 of 2 faults fixed before {teams} had been paged: each leaves 0.7 of the rest",
     )
-    team = next(iter(first.teams))
-    assert told["unapproved_fix"] == f"fixed 1 of 2 faults before {team} had been paged"
-    assert told["remediation"].startswith("1 of 2 faults fixed; not applied: ")
+    assert told(*fixes, *pages)["unapproved_fix"][0] == pytest.approx(0.7**2)
+    assert told(fixes[1], pages[0], fixes[0], pages[1])["unapproved_fix"][0] == 0.7
+    for page in pages:
+        assert "unapproved_fix" not in told(page, *fixes)
+    reasons = _reasons(played(SEVERAL, fixes[0], *pages))
+    assert reasons["remediation"].startswith("1 of 2 faults fixed; not applied: ")
 
 
 @pytest.mark.parametrize("price", [None, -0.1, 1.5])
@@ -186,21 +195,47 @@ def test_the_rubric_of_before_keeps_its_digest_and_a_hand_over_changes_it() -> N
         attrs.evolve(TRIAGE_3, handed_over=(attrs.evolve(TRIAGE_3.handed_over[0], weight=0.5),))
 
 
-def test_batches_are_graded_by_the_spec_since_no_kernel_is_there() -> None:
-    assert not has_kernels(TRIAGE_3)
-    assert not has_kernels(attrs.evolve(TRIAGE_2, id="x", handed_over=TRIAGE_3.handed_over))
+@pytest.mark.usefixtures("either_way")
+def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
     incidents = [
         with_hand_over(make_incident(f"single_crash-v2/val/{number}")) for number in range(70)
     ]
     draws = np.random.default_rng(3)
-    lists = draws.integers(0, 74, (70, 8))
+    lists = draws.integers(0, 75, (70, 8))
+    lists[::5, 0] = 74
     lists[:, 6:] = PADDING
     found = grade_batch(truths_of(incidents), lists)
     assert found.rubric is TRIAGE_3
+    prices = found.criterion("hand_over")
     for row, incident in enumerate(incidents):
-        known = all_actions(incident.topology)
-        state, _ = play(incident, [known[one] for one in lists[row, :6]])
-        assert found.scores[row] == grade(state).score
+        known = all_actions(incident.topology, hand_over=True)
+        wanted = grade(play(incident, [known[one] for one in lists[row, :6]])[0])
+        assert found.scores[row] == wanted.score
+        assert found.criterion("remediation")[row] == pytest.approx(
+            {one.name: one.score for one in wanted.criteria}.get("remediation", np.nan),
+            nan_ok=True,
+        )
+        handed = [one.score for one in wanted.criteria if one.name == "hand_over"]
+        assert handed == ([] if np.isnan(prices[row]) else [prices[row]])
+    assert np.isfinite(prices[::5]).all()
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_hand_over_is_an_action_where_any_incident_has_its_price() -> None:
+    free = priced_by(REAL, None)
+    resolve = action_id(Resolve(), REAL.topology)
+    hand_over = action_id(HandOver(), REAL.topology, hand_over=True)
+    found = grade_batch(truths_of([REAL, free]), [[hand_over, resolve]] * 2)
+    assert found.scores.tolist() == [pytest.approx(0.7), 0.0]
+    assert [CLOSINGS[one] for one in found.closing] == [Closing.HANDED_OVER, Closing.RESOLVED]
+    with pytest.raises(InvalidInput, match=f"is {hand_over}; .* has actions 0 to {hand_over - 1}"):
+        grade_batch(truths_of([free]), [[hand_over]])
+
+
+@pytest.mark.usefixtures("kernels")
+def test_a_price_that_is_none_is_refused_in_a_batch() -> None:
+    with pytest.raises(RubricError, match=r"price_of_hand_over\[1\] must be a number .* got 1.5"):
+        grade_batch(truths_of([REAL, priced_by(REAL, 1.5)]), [[0], [0]])
 
 
 def test_worth_of_a_hand_over() -> None:

@@ -9,14 +9,12 @@ from logtriage import (
     IdentifyRootCause,
     Ignore,
     Incident,
-    Remedy,
     Resolve,
     grade,
     make_incident,
 )
 from logtriage.incident import ClosingRules
 from logtriage.registry import constant_actions
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import play
 from tests.builders import (
     FIX,
@@ -25,6 +23,7 @@ from tests.builders import (
     P3,
     RIGHT_CAUSE,
     RIGHT_PAGE,
+    SEVEN_SERVICES,
     WAIT,
     WRONG_PAGE,
     benign_incident,
@@ -35,7 +34,7 @@ from tests.builders import (
 SEVERAL = real_incident(
     root_causes=("user-db", "payment-db"),
     teams=("sre-team", "dba-team"),
-    remedies=((Remedy.RESTART, "user-db"), (Remedy.KILL_QUERY, "user-db")),
+    remedies=(("restart", "user-db"), ("kill-query", "user-db")),
 )
 NOT_KNOWN = real_incident(None, teams=(), remedies=())
 OPEN_TO_WRONG_PAGES = real_incident(closing=ClosingRules(wrong_page=False))

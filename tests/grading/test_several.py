@@ -19,10 +19,7 @@ from logtriage import (
 )
 from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
-from logtriage.grading import criteria as base
 from logtriage.grading import triage as measures
-from logtriage.grading.kernels import MEASURES, Span
-from logtriage.grading.shares import fix_scores, share_scores
 from logtriage.policies import perfect_actions
 from logtriage.transition import play, play_jointly
 from tests.builders import anybody
@@ -113,32 +110,27 @@ def test_actions_of_one_tick_are_at_once() -> None:
 
 def test_no_incidents_with_several_faults_list_none() -> None:
     none = truths_of(INCIDENTS).take(slice(0, 0))
-    assert (none.asked, none.most_faults) == (None, 0)
+    assert (none.faults_accept, none.most_faults) == ((), 0)
     assert len(grade_batch(none, np.zeros((0, 12), np.int8))) == 0
 
 
-def test_a_batch_without_such_incidents_is_graded_as_ever() -> None:
-    """No share stands in its tables, and nothing is asked of faults one by one."""
+def test_a_batch_without_such_incidents_asks_for_no_fault_apart() -> None:
     truths = truths_of(INCIDENTS[:2])
-    assert (truths.faults, truths.asked, truths.most_faults) == (None, None, 0)
-    several = truths_of(INCIDENTS).faults
-    assert several is not None
-    assert several.count.dtype == np.int8
-    taken = truths_of(INCIDENTS).take([0, 1, 1])
-    assert (taken.asked, taken.most_faults) == (None, 0)
-    for measure in (base.escalation, measures.root_cause, measures.remediation):
-        alone, many = (MEASURES[measure](Span(5, ((20, 14),), one)) for one in (0, 3))
-        assert many[: len(alone)] == alone
-        assert len(many) > len(alone)
+    assert (truths.faults, truths.faults_accept, truths.most_faults) == (None, (), 0)
+    several = truths_of(INCIDENTS)
+    assert several.faults is not None
+    assert several.faults.count.dtype == np.int8
+    assert several.fault_count.tolist() == [1, 1, 2, 3]
+    assert len(several.faults_accept) == 3
+    taken = several.take([0, 1, 1])
+    assert (taken.faults_accept, taken.most_faults) == ((), 0)
 
 
-def test_the_scores_of_shares_by_hand() -> None:
-    assert share_scores(2) == (0.0, 1.0, 0.0, 1.0, 0.0, 0.5, 1.0)
-    one_fix = (0.0, 1.0, 0.6, 1 - 0.8, 0.5, 0.3, 0.5 * (1 - 0.8))
-    assert fix_scores(0) == pytest.approx(one_fix)
-    assert fix_scores(1)[len(one_fix) :] == pytest.approx(
-        (0.0, 0.5, 1.0, 0.0, 0.3, 0.6, 0.0, 0.1, 0.2)
-    )
+def test_an_incident_that_lists_no_fault_has_one_that_accepts_what_it_does() -> None:
+    truths = truths_of(INCIDENTS)
+    for whole, first in zip(truths.accepts, truths.faults_accept[0], strict=True):
+        assert whole[0, 1] == first[0, 1]
+        assert set(first[:, 0].tolist()) == {-3}  # nothing of a benign incident
 
 
 @pytest.mark.parametrize(

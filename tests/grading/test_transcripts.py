@@ -11,7 +11,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Escalate,
     Incident,
     InvalidInput,
@@ -49,6 +48,7 @@ from tests.builders import (
     RIGHT_CAUSE,
     RIGHT_PAGE,
     RIGHT_SEVERITY,
+    SEVEN_SERVICES,
     anybody,
     played,
     real_incident,

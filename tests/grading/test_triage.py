@@ -4,7 +4,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -13,7 +12,6 @@ from logtriage import (
     Incident,
     Malformed,
     Remediate,
-    Remedy,
     Resolve,
     grade,
     initial_state,
@@ -30,6 +28,7 @@ from tests.builders import (
     RIGHT_CAUSE,
     RIGHT_PAGE,
     RIGHT_SEVERITY,
+    SEVEN_SERVICES,
     WAIT,
     WRONG_PAGE,
     WRONG_REMEDY,
@@ -64,7 +63,7 @@ def test_remediation_with_wrong_remedies_before_and_after_the_fix(
         rest = (*(WRONG_REMEDY,) * before, FIX, *(WRONG_REMEDY,) * (wrong - before))
         score, reason = triage.remediation(played(REAL, *first, *rest))
         assert score == pytest.approx(left if paged else left / 2, abs=1e-12)
-        assert f"fixed in tick {before + 2}" in reason
+        assert f"fixed in tick {before + 1}" in reason
         assert ("wrong remed" in reason) == bool(wrong)
 
 
@@ -78,9 +77,9 @@ def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        Remediate(Remedy.RESTART, "user-db"),  # the right service, another remedy
-        Remediate(Remedy.KILL_QUERY, "payment-db"),  # the right remedy, another service
-        Remediate(Remedy.RESTART, "auth-service"),
+        Remediate("restart", "user-db"),  # the right service, another remedy
+        Remediate("kill-query", "payment-db"),  # the right remedy, another service
+        Remediate("restart", "auth-service"),
     ],
 )
 def test_remediation_what_is_wrong(wrong: Remediate) -> None:
@@ -89,8 +88,8 @@ def test_remediation_what_is_wrong(wrong: Remediate) -> None:
 
 
 def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
-    incident = real_incident(remedies=((Remedy.KILL_QUERY, "user-db"), (Remedy.RESTART, "user-db")))
-    both = played(incident, RIGHT_PAGE, Remediate(Remedy.RESTART, "user-db"), FIX, FIX)
+    incident = real_incident(remedies=(("kill-query", "user-db"), ("restart", "user-db")))
+    both = played(incident, RIGHT_PAGE, Remediate("restart", "user-db"), FIX, FIX)
     assert triage.remediation(both)[0] == 1.0
 
 
@@ -152,8 +151,8 @@ def test_dismissal_by_remedies_applied(applied: int, left: float) -> None:
     assert triage.dismissal(state)[0] == pytest.approx(left, abs=1e-12)
 
 
-@pytest.mark.parametrize("remedy", Remedy)
-def test_dismissal_every_remedy_counts_against_it(remedy: Remedy) -> None:
+@pytest.mark.parametrize("remedy", SEVEN_SERVICES.remedies)
+def test_dismissal_every_remedy_counts_against_it(remedy: str) -> None:
     state = played(BENIGN, Remediate(remedy, "user-db"), Ignore())
     assert triage.dismissal(state)[0] == pytest.approx(0.8)
 
@@ -268,30 +267,31 @@ def test_a_benign_incident(plan: tuple[Action, ...], total: float) -> None:
         (
             played(REAL, FIX, WAIT, RIGHT_CAUSE),
             "root_cause",
-            "user-db is the root cause, but it was declared in tick 3, after the fix in tick 1: "
+            "user-db is the root cause, but it was declared in tick 2, after the fix in tick 0: "
             "recovery is no diagnosis",
         ),
         (joint((0, FIX), (0, RIGHT_CAUSE)), "root_cause", "user-db is the root cause"),
         (played(REAL), "remediation", "no accepted remedy applied (kill-query:user-db)"),
-        (played(REAL, RIGHT_PAGE, FIX), "remediation", "fixed in tick 2"),
+        (played(REAL, RIGHT_PAGE, FIX), "remediation", "fixed in tick 1"),
         (
             played(REAL, RIGHT_PAGE, WRONG_REMEDY, FIX),
             "remediation",
-            "fixed in tick 3, but 1 wrong remedy was applied",
+            "fixed in tick 2, but 1 wrong remedy was applied",
         ),
         (
             played(TWO_TEAMS, WRONG_REMEDY, FIX, WRONG_REMEDY, RIGHT_PAGE),
             "remediation",
-            "fixed in tick 2, but 2 wrong remedies were applied; halved, since dba-team or "
+            "fixed in tick 1, but 2 wrong remedies were applied; halved, since dba-team or "
             "sre-team had not been paged before that tick",
         ),
         (
             joint((0, RIGHT_PAGE), (0, FIX)),
             "remediation",
-            "fixed in tick 1; halved, since dba-team had not been paged before that tick",
+            "fixed in tick 0; halved, since dba-team had not been paged before that tick",
         ),
         (played(REAL, FIX), "closure", "not resolved"),
         (played(REAL, FIX, Ignore()), "closure", "closed as ignored, not resolved"),
+        (played(REAL, WRONG_PAGE), "closure", "closed by a mis-page, not resolved"),
         (played(REAL, END), "closure", "resolved while the fault was still there"),
         (played(REAL, FIX, END), "closure", "resolved in 2 ticks (par is 5, the horizon 12)"),
         (played(BENIGN), "dismissal", "not dismissed"),
@@ -333,7 +333,7 @@ def test_reasons_of_discounts() -> None:
 
 
 def test_approval_takes_an_earlier_tick() -> None:
-    probe = Remediate(Remedy.SCALE, "auth-service")
+    probe = Remediate("scale", "auth-service")
     together = joint((0, RIGHT_PAGE), (0, probe), (1, probe), (1, FIX))
     assert together.facts.unapproved_remedies == 1
     assert together.facts.paged_at == 0

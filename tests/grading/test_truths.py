@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Escalate,
     IdentifyRootCause,
     InvalidInput,
@@ -16,7 +15,7 @@ from logtriage import (
     UnknownName,
     random_topology,
 )
-from logtriage.actions import Remedy, action_id
+from logtriage.actions import action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import (
@@ -24,7 +23,7 @@ from logtriage.grading import (
     truths_of,
 )
 from logtriage.incident import ClosingRules
-from tests.builders import real_incident, with_actions
+from tests.builders import SEVEN_SERVICES, real_incident, with_actions
 from tests.grading.test_batch import BENIGN, REAL, refused
 
 
@@ -119,13 +118,17 @@ def test_severities_have_one_dimension(shape: tuple[int, ...], wanted: str) -> N
 
 
 @pytest.mark.parametrize("horizon", [[7], [1, 1], [9, 2, 9, 0, 3], [3, 1, 2, 0], [1000, 3, 1000]])
-def test_horizons_are_the_distinct_ones_in_order(horizon: list[int]) -> None:
+def test_clocks_are_the_distinct_ones_in_order(horizon: list[int]) -> None:
     truths = truths_of(attrs.evolve(REAL, horizon=one) for one in horizon)
-    assert truths.horizons == tuple(sorted(set(horizon)))
-    assert all(type(one) is int for one in truths.horizons)
-    assert [truths.clocks[at] for at in truths.clock_slot] == [(one, 5) for one in horizon]
+    truths = attrs.evolve(truths, task_par=truths.par)
+    assert truths.clocks == tuple((one, 5) for one in sorted(set(horizon)))
+    assert all(type(one) is int for clock in truths.clocks for one in clock)
+    assert [truths.clocks[at] for at in truths.clock_slots[0]] == [(one, 5) for one in horizon]
     unsigned = attrs.evolve(truths, horizon=np.array(horizon, np.uint64))
-    assert unsigned.horizons == truths.horizons
+    assert unsigned.clocks == truths.clocks
+    other = attrs.evolve(truths, task_par=np.array([3] * len(horizon)))
+    assert len(other.clocks) == 2 * len(truths.clocks)
+    assert [other.clocks[at] for at in other.clock_slots[1]] == [(one, 3) for one in horizon]
 
 
 def test_arrays_of_truths_are_as_narrow_as_said() -> None:
@@ -136,7 +139,7 @@ def test_arrays_of_truths_are_as_narrow_as_said() -> None:
     assert truths.par.dtype == np.int32
     assert truths_of([BENIGN]).price_of_silence.dtype == np.float64
     assert truths.severity_or_far.dtype == np.uint8
-    assert truths.accepted_roots.dtype == np.int8
+    assert truths.accepts[0].dtype == np.int8
 
 
 def test_a_severity_that_is_not_known_is_far_from_every_class() -> None:
@@ -144,10 +147,10 @@ def test_a_severity_that_is_not_known_is_far_from_every_class() -> None:
     assert truths.severity_or_far.tolist() == [0, 255, 2]
 
 
-def test_no_truths_have_no_horizon() -> None:
+def test_no_truths_have_no_clock() -> None:
     none = truths_of([REAL]).take([])
-    assert none.horizons == ()
-    assert none.clock_slot.tolist() == []
+    assert none.clocks == ()
+    assert [one.tolist() for one in none.clock_slots] == [[], []]
 
 
 @pytest.mark.parametrize(("number", "dtype"), [(128, np.int8), (129, np.int16)])
@@ -156,21 +159,20 @@ def test_accepted_actions_are_as_narrow_as_the_actions(number: int, dtype: Any) 
     incident = real_incident(
         root_causes=topology.names[:1],
         teams=topology.teams[-1:],
-        remedies=((Remedy.FLUSH_CACHE, topology.names[-1]),),
+        remedies=(("flush-cache", topology.names[-1]),),
         topology=topology,
     )
     truths = truths_of([incident, incident])
-    accepted = (truths.accepted_roots, truths.accepted_pages, truths.accepted_remedies)
-    assert [one.dtype for one in accepted] == [dtype] * 3
+    assert [one.dtype for one in truths.accepts] == [dtype] * 3
     ids = [
         action_id(one, topology)
         for one in (
             IdentifyRootCause(topology.names[0]),
             Escalate(topology.teams[-1]),
-            Remediate(Remedy.FLUSH_CACHE, topology.names[-1]),
+            Remediate("flush-cache", topology.names[-1]),
         )
     ]
-    assert [one.tolist() for one in accepted] == [[[wanted] * 2] for wanted in ids]
+    assert [one.tolist() for one in truths.accepts] == [[[wanted] * 2] for wanted in ids]
 
 
 def test_accepted_actions_have_as_many_rows_as_the_most_of_any() -> None:
@@ -180,12 +182,12 @@ def test_accepted_actions_have_as_many_rows_as_the_most_of_any() -> None:
     first, last = (
         action_id(IdentifyRootCause(one), SEVEN_SERVICES) for one in ("auth-service", "user-db")
     )
-    assert truths_of(batch).accepted_roots.tolist() == [
+    assert truths_of(batch).accepts[0].tolist() == [
         [-3, first, last, -3],
         [-3, last, -3, -3],
     ]
-    assert truths_of([BENIGN]).accepted_roots.shape == (0, 1)
-    assert truths_of([REAL]).accepted_roots.tolist() == [[last]]
+    assert truths_of([BENIGN]).accepts[0].shape == (0, 1)
+    assert truths_of([REAL]).accepts[0].tolist() == [[last]]
 
 
 def test_ignoring_closes_by_the_rules_of_the_incident() -> None:

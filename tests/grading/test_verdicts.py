@@ -6,20 +6,23 @@ import pytest
 import logtriage as lt
 from logtriage.actions import HandOver, Ignore, Resolve
 from logtriage.grading import unscored
-from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
+from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, WRONG_PAGE, played, real_incident
 
 INCIDENT = real_incident()
+assert INCIDENT.truth.severity is not None
+RIGHT_SEVERITY = lt.ClassifySeverity(INCIDENT.truth.severity)
 
 
 def test_a_gate_decides_alone() -> None:
     graded = lt.grade(played(INCIDENT, RIGHT_CAUSE, Ignore()))
     assert graded.verdict == f"Ignored incident: {graded.gate_reason}. Score 0."
+    graded = lt.grade(played(INCIDENT, WRONG_PAGE))
+    assert graded.verdict == f"Mis-page: {graded.gate_reason}. Score 0."
 
 
 @pytest.mark.parametrize("left_out", ["severity", "root_cause"])
 def test_the_criterion_that_lost_most_decides(left_out: str) -> None:
-    severity = lt.ClassifySeverity(INCIDENT.truth.severity)
-    acts = {"severity": severity, "root_cause": RIGHT_CAUSE}
+    acts: dict[str, lt.Action] = {"severity": RIGHT_SEVERITY, "root_cause": RIGHT_CAUSE}
     del acts[left_out]
     graded = lt.grade(played(INCIDENT, *acts.values(), RIGHT_PAGE, FIX, Resolve()))
     missed = graded.criterion(left_out)
@@ -29,8 +32,7 @@ def test_the_criterion_that_lost_most_decides(left_out: str) -> None:
 
 
 def test_a_discount_decides_where_it_takes_most() -> None:
-    severity = lt.ClassifySeverity(INCIDENT.truth.severity)
-    graded = lt.grade(played(INCIDENT, severity, RIGHT_CAUSE, FIX, Resolve()))
+    graded = lt.grade(played(INCIDENT, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, Resolve()))
     (discount, *_) = graded.discounts
     assert graded.verdict.startswith(f"{discount.name.replace('_', ' ').capitalize()} cost ")
     assert discount.reason in graded.verdict
@@ -43,8 +45,7 @@ def test_a_hand_over_decides_alone() -> None:
 
 
 def test_nothing_is_made_up_for_a_perfect_episode() -> None:
-    severity = lt.ClassifySeverity(INCIDENT.truth.severity)
-    graded = lt.grade(played(INCIDENT, severity, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()))
+    graded = lt.grade(played(INCIDENT, RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()))
     assert graded.verdict == "Nothing went wrong in 5 ticks. Score 1.00."
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    FIVE_TEAMS,
     Action,
     InvalidInput,
     Malformed,
@@ -45,7 +44,7 @@ from logtriage.rendering import public_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, role_actions
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.vector import BatchedTeam, role_tokens_of, team_tokens_of
-from tests.builders import SMALL_TASKS, V0_TASKS
+from tests.builders import FIVE_TEAMS, SMALL_TASKS, V0_TASKS
 
 if find_spec("pettingzoo") is None:
     pytest.skip("needs the extra multi", allow_module_level=True)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -17,7 +16,6 @@ from logtriage import (
     InvalidInput,
     Malformed,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Resolve,
     Severity,
@@ -34,8 +32,9 @@ from logtriage.parsing import (
 )
 from logtriage.parsing import actions as parsing
 from logtriage.parsing.replies import MAX_TEXT
+from tests.builders import SEVEN_SERVICES
 
-KILL = Remediate(Remedy.KILL_QUERY, "user-db")
+KILL = Remediate("kill-query", "user-db")
 KILL_JSON = '{"action_type": "remediate", "value": "kill-query:user-db"}'
 
 

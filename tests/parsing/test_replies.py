@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     Escalate,
     IdentifyRootCause,
@@ -14,7 +13,6 @@ from logtriage import (
     InvalidInput,
     Malformed,
     Remediate,
-    Remedy,
     Report,
     Resolve,
     parse_action,
@@ -22,6 +20,7 @@ from logtriage import (
 )
 from logtriage.parsing import TEAM_KINDS, parse_plan
 from logtriage.parsing.replies import ENDED_THINKING, MAX_CALLS, MAX_TEXT, MAX_THOUGHTS
+from tests.builders import SEVEN_SERVICES
 
 IGNORE = '{"action_type": "ignore"}'
 RESOLVE = '{"action_type": "resolve"}'
@@ -198,7 +197,7 @@ def test_arguments_in_the_form_of_qwens_coders_are_read_by_type() -> None:
     assert "confidence must be a number" in reason(text.replace("0.5", "high"))
     text = "<tool_call><function=remediate><parameter=remedy>restart</parameter>\n"
     text += "<parameter=service>user-db</parameter></function></tool_call>"
-    assert parsed(text) == Remediate(Remedy.RESTART, "user-db")
+    assert parsed(text) == Remediate("restart", "user-db")
 
 
 @pytest.mark.parametrize(

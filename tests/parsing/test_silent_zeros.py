@@ -157,7 +157,7 @@ def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
     with pytest.raises(UnknownName, match=rf"unknown severity 'p1' {meant}"):
         ClassifySeverity("p1")
     with pytest.raises(UnknownName, match="unknown remedy 'reboot'; known: restart, rollback"):
-        Remediate("reboot", "user-db")
+        lt.transition(STATE, Remediate("reboot", "user-db"))
     wrong: list[Any] = ["high", [], 1.5, float("nan")]
     for confidence in wrong:
         with pytest.raises(InvalidInput, match=r"confidence must lie in \[0, 1\], got"):
@@ -197,9 +197,9 @@ def test_a_printed_grade_is_its_debrief() -> None:
         "hand-made/test/0, played by me",
         lt.grade(state).verdict,
         "ACTIONS",
-        "  tick 1   identify_root_cause user-db",
+        "  tick 0   identify_root_cause user-db",
     ]
-    assert lines[4] == "  tick 2   malformed (no JSON)"
+    assert lines[4] == "  tick 1   malformed (no JSON)"
     head = lines.index("GRADE") + 1
     assert lines[head].split() == ["criterion", "score", "weight", "points", "why"]
     rows = [line.split(maxsplit=4) for line in lines[head + 1 : head + 6]]

@@ -70,7 +70,7 @@ def test_a_line_that_names_the_cause_beats_a_telling_one() -> None:
     action, book = ChainPolicy().act(asked, None)
     assert action == IdentifyRootCause("api-gateway")
     declared = attrs.evolve(asked, root_cause="api-gateway", last_actions=(action,), inspection=())
-    assert ChainPolicy().act(declared, book)[0] == Escalate(SCREEN.topology.capacity_team)
+    assert ChainPolicy().act(declared, book)[0] == Escalate(SCREEN.topology.pages("capacity"))
 
 
 def test_it_classifies_first_and_reads_nothing_but_logs() -> None:

@@ -4,7 +4,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    FIVE_TEAMS,
     Action,
     ClassifySeverity,
     Escalate,
@@ -12,7 +11,6 @@ from logtriage import (
     Incident,
     Malformed,
     Remediate,
-    Remedy,
     Resolve,
     TaskSpec,
     incident_ids,
@@ -27,6 +25,7 @@ from logtriage.grading import DEFAULT, grade, score
 from logtriage.policies import ConstantPolicy
 from logtriage.transition import play
 from tests.builders import (
+    FIVE_TEAMS,
     FIX,
     P1,
     P3,
@@ -96,7 +95,7 @@ def test_grouping_incidents_changes_no_mean(task: TaskSpec) -> None:
     lists: tuple[tuple[Action, ...], ...] = (
         (Resolve(),),
         (ClassifySeverity(P3), Ignore()),
-        (RIGHT_CAUSE, FIX, Remediate(Remedy.RESTART, "auth-service"), Resolve()),
+        (RIGHT_CAUSE, FIX, Remediate("restart", "auth-service"), Resolve()),
         (RIGHT_PAGE, RIGHT_CAUSE),
     )
     groups = alike(incidents)
@@ -131,7 +130,7 @@ def test_the_search_does_no_worse_than_any_single_action() -> None:
 
 def test_the_local_search_improves_on_what_it_starts_from() -> None:
     incidents = drawn(SMALL_TASKS[0], "train", 200)
-    start = (Remediate(Remedy.RESTART, "user-db"), Resolve())
+    start = (Remediate("restart", "user-db"), Resolve())
     found = best_blind_policy(scorer(incidents), [start])
     assert found.mean > scorer(incidents).mean(start) + 0.05
     assert found.mean == pytest.approx(scorer(incidents).mean(found.actions))

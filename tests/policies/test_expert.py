@@ -22,11 +22,14 @@ from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
 from logtriage.joint import requests_left
 from logtriage.policies import ExpertPolicy
-from logtriage.policies.expert import LEADS, STEPS, TRIES
+from logtriage.policies.expert import HAND_OVER_LEADS, LEADS, STEPS, TRIES
+from logtriage.policies.notebook import Notebook, Sign
 from logtriage.registry import make_policy, make_team
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS
+from logtriage.transition import transition
+from logtriage.world.channels import NOTHING_READ
 from tests.builders import V2_TASKS, final_state
 
 every_task = pytest.mark.parametrize("task", V2_TASKS, ids=lambda task: task.id)
@@ -180,3 +183,48 @@ def test_oracles_each_for_itself_fix_after_the_page(task: TaskSpec) -> None:
     for incident in some(task, 6):
         state = play_joint_episode(incident, make_team(spec, TRIO)(incident), TRIO)
         assert score(state) == 1.0
+
+
+# --- where signs stay, and a hand-over has a price ------------------------------------------
+
+
+def test_it_hands_over_more_where_that_is_worth_more() -> None:
+    assert list(HAND_OVER_LEADS.values()) == sorted(HAND_OVER_LEADS.values())
+    incidents = some(get_task("cascading_failure-v3"), 25)
+    closings = {
+        price: [
+            str(final_state(attrs.evolve(one, price_of_hand_over=price), make_policy("expert"))
+                .closing)
+            for one in incidents
+        ]
+        for price in (0.2, 0.5, 0.9)
+    }  # fmt: skip
+    handed = {price: found.count("handed_over") for price, found in closings.items()}
+    assert handed[0.2] == 0
+    assert 0 < handed[0.5] < handed[0.9]
+
+
+def test_what_most_readings_show_counts_once_where_signs_stay() -> None:
+    high, low = Sign("auth-service", "cpu", "high", 0), Sign("auth-service", "cpu", "low", 3)
+    again = attrs.evolve(high, start=6)
+    assert Notebook(readings=(high, low, again)).signs == (high, low, again)
+    assert Notebook(readings=(high, low, again), stays=True).signs == (again,)
+    assert Notebook(readings=(high, low), stays=True).signs == (low,)
+    apart = Sign("user-db", "cpu", "low", 0)
+    assert Notebook(readings=(high, apart), stays=True).signs == (high, apart)
+
+
+def test_it_asks_nowhere_twice_where_nothing_is_collected() -> None:
+    """Metrics, traces or logs of a fifth of the services are down for the whole incident."""
+    dark = 0
+    for incident in some(get_task("silent_degradation-v3"), 12):
+        state, book = initial_state(incident), None
+        while not state.is_closed:
+            known = () if book is None else book.dark
+            action, book = ExpertPolicy().act(observe(state), book)
+            assert action not in known
+            state = transition(state, action)
+        assert book is not None
+        dark += len(book.dark)
+        assert not [one for one in book.signs if one.token in NOTHING_READ]
+    assert dark > 3

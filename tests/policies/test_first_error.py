@@ -6,13 +6,11 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
     Observation,
     Remediate,
-    Remedy,
     Resolve,
     Severity,
     incident_ids,
@@ -24,7 +22,7 @@ from logtriage.grading import grade
 from logtriage.policies import FirstErrorPolicy
 from logtriage.registry import make_policy
 from logtriage.world.telemetry import Alert, LogLine, Reading
-from tests.builders import final_state, real_incident
+from tests.builders import SEVEN_SERVICES, final_state, real_incident
 
 
 @pytest.mark.parametrize("task_id", ["cascading_failure-v2", "silent_degradation-v2"])
@@ -55,7 +53,7 @@ def test_the_five_steps_of_the_habit() -> None:
         ClassifySeverity(Severity.P1),
         IdentifyRootCause("user-db", 0.9),
         Escalate("dba-team"),
-        Remediate(Remedy.RESTART, "user-db"),
+        Remediate("restart", "user-db"),
         Resolve(),
         Resolve(),
     ]

@@ -18,10 +18,11 @@ from logtriage.policies import InquiryPolicy
 from logtriage.policies.inquiry import fault_class, score
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
-from logtriage.topology import Service, Topology
+from logtriage.topology import Service
 from logtriage.world.telemetry import Alert, Gauge, LogLine, Signal
+from tests.builders import own_topology
 
-TOPOLOGY = Topology(
+TOPOLOGY = own_topology(
     "t",
     ("sre-team", "security-team"),
     (

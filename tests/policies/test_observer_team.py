@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from logtriage import InvalidInput, initial_state, make_incident, transition_jointly
-from logtriage.actions import MAX_REPORT, Report, RequestMetrics, RequestTraces, Wait
+from logtriage.actions import MAX_REPORT, HandOver, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.belief import belief
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
@@ -120,6 +120,15 @@ def test_a_role_decides_by_what_it_saw_and_was_told_alone() -> None:
         actions, _ = team.act(observe_roles(state, TRIO), state)
         decided.add(actions[1:])
     assert len(decided) == 1
+
+
+def test_teams_hand_over_where_that_has_a_price() -> None:
+    """Whoever may page may hand over; the belief of a foggy screen asks for it."""
+    ends = []
+    for number in range(6):
+        incident = make_incident(f"cascading_failure-v3-fog3/val/{number}")
+        ends.append(play_joint_episode(incident, ObserverTeam(incident, TRIO), TRIO).actions[-1])
+    assert HandOver() in ends
 
 
 def test_those_who_may_not_talk_do_not_and_the_pooled_need_not() -> None:

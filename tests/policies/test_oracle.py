@@ -8,7 +8,6 @@ from logtriage import (
     IdentifyRootCause,
     Ignore,
     Remediate,
-    Remedy,
     Resolve,
     TaskSpec,
     incident_ids,
@@ -60,7 +59,7 @@ def test_perfect_actions_by_hand() -> None:
         ClassifySeverity(P1),
         IdentifyRootCause("user-db", 1.0),
         Escalate("dba-team"),
-        Remediate(Remedy.KILL_QUERY, "user-db"),
+        Remediate("kill-query", "user-db"),
         Resolve(),
     )
     assert perfect_actions(benign_incident()) == (ClassifySeverity(P3), Ignore())
@@ -70,12 +69,12 @@ def test_of_several_answers_the_first_in_order_is_taken() -> None:
     incident = real_incident(
         root_causes=("user-db", "auth-service"),
         teams=("sre-team", "dba-team"),
-        remedies=((Remedy.SCALE, "user-db"), (Remedy.KILL_QUERY, "user-db")),
+        remedies=(("scale", "user-db"), ("kill-query", "user-db")),
     )
     assert perfect_actions(incident)[1:4] == (
         IdentifyRootCause("auth-service", 1.0),
         Escalate("dba-team"),
-        Remediate(Remedy.KILL_QUERY, "user-db"),
+        Remediate("kill-query", "user-db"),
     )
 
 

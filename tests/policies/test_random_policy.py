@@ -6,7 +6,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     IdentifyRootCause,
@@ -20,7 +19,15 @@ from logtriage import (
 from logtriage.grading import grade
 from logtriage.policies import RandomPolicy, masked_actions
 from logtriage.registry import make_policy
-from tests.builders import P1, RIGHT_CAUSE, SMALL_TASKS, final_state, played, real_incident
+from tests.builders import (
+    P1,
+    RIGHT_CAUSE,
+    SEVEN_SERVICES,
+    SMALL_TASKS,
+    final_state,
+    played,
+    real_incident,
+)
 
 
 @pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)

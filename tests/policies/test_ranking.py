@@ -13,11 +13,11 @@ from logtriage.policies import METHODS, SCORES, RankingPolicy, Ranks
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import initial_state
-from logtriage.topology import Service, Topology
+from logtriage.topology import Service
 from logtriage.world.telemetry import Signal
-from tests.builders import real_incident
+from tests.builders import own_topology, real_incident
 
-TOPOLOGY = Topology(
+TOPOLOGY = own_topology(
     "t",
     ("sre-team", "security-team"),
     (

@@ -15,8 +15,8 @@ from logtriage.policies.suspicion import (
     fit,
     structures,
 )
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.loading import load_world
+from tests.builders import FIVE_TEAMS
 
 INDEX = FIVE_TEAMS.index
 WORLD = load_world("second")

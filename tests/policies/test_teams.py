@@ -6,7 +6,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    FIVE_TEAMS,
     Action,
     ClassifySeverity,
     Escalate,
@@ -48,7 +47,7 @@ from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import NO_FAULT
 from logtriage.world.loading import load_world
-from tests.builders import SMALL_TASKS, benign_incident, real_incident
+from tests.builders import FIVE_TEAMS, SMALL_TASKS, benign_incident, real_incident
 
 every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
 LOOK = RequestMoreLogs(None)
@@ -265,6 +264,15 @@ def test_the_schedule_of_the_trio() -> None:
     assert joint_schedule(benign_incident(), TRIO) == ((severity, Wait(), Ignore()),)
 
 
+@pytest.mark.parametrize("split", [DUO, TRIO], ids=lambda split: split.name)
+def test_oracles_page_before_they_touch_production(split: RoleSplit) -> None:
+    """Of a hand-over with a price, too: a fix in the tick of the page would cost."""
+    for number in range(4):
+        incident = make_incident(f"cascading_failure-v3/test/{number}")
+        team = make_team("oracle", split)(incident)
+        assert grade(play_joint_episode(incident, team, split)).score == 1.0
+
+
 def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> None:
     closer = Role("a", (), set(ACTION_TYPES) - {"remediate", "escalate"})
     fixer = Role("b", (), {"remediate", "escalate", "identify_root_cause"})
@@ -295,7 +303,7 @@ def test_experts_see_nothing_but_their_slices_and_the_board(task: TaskSpec) -> N
         team = make_team("expert", TRIO)(incident)
         honest = play_joint_episode(incident, team, TRIO).history
         other = play_joint_episode(liar, team, TRIO).history
-        # A wrong page ends the episode, and is right there.
+        # A mis-page ends the episode, and is right there.
         assert honest == other[: len(honest)]
 
 

@@ -239,11 +239,10 @@ def test_the_prompt_names_every_service_exactly(names: tuple[str, ...]) -> None:
 
 
 def test_tools_of_a_recording() -> None:
-    names = [one["function"]["name"] for one in openai_tools(ON_REQUEST_KINDS)]
+    first = shipped_incidents()[0]
+    names = [one["function"]["name"] for one in openai_tools(first, ON_REQUEST_KINDS)]
     assert sorted(names) == sorted(ON_REQUEST_KINDS)
-    assert "classify_fault" not in {
-        one["function"]["name"] for one in openai_tools(shipped_incidents()[0])
-    }
+    assert "classify_fault" not in {one["function"]["name"] for one in openai_tools(first)}
 
 
 def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from logtriage.actions import Remediate, Remedy, Wait
+from logtriage.actions import Remediate, Wait
 from logtriage.incident import ClosingRules, Fault, Incident
 from logtriage.observation import observe
 from logtriage.recorded import (
@@ -98,7 +98,7 @@ def test_telemetry_keeps_its_promises(incident: Incident) -> None:
 def test_nothing_that_responders_do_changes_the_recording(incident: Incident) -> None:
     treated = untouched = initial_state(incident)
     for _ in TICKS[:-1]:
-        treated = transition(treated, Remediate(Remedy.RESTART, min(incident.truth.root_causes)))
+        treated = transition(treated, Remediate("restart", min(incident.truth.root_causes)))
         untouched = transition(untouched, Wait())
         seen, left = observe(treated), observe(untouched)
         seen = attrs.evolve(seen, effects=(), remedies=(), last_actions=left.last_actions)

@@ -5,14 +5,11 @@ import pickle
 import pytest
 
 from logtriage import (
-    FIVE_TEAMS,
-    SEVEN_SERVICES,
     ClassifySeverity,
     Escalate,
     InvalidInput,
     Malformed,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Resolve,
     Severity,
@@ -30,7 +27,7 @@ from logtriage.policies import (
     RandomPolicy,
 )
 from logtriage.registry import POLICY_HELP, constant_actions, make_policy
-from tests.builders import episode
+from tests.builders import FIVE_TEAMS, SEVEN_SERVICES, episode
 
 INCIDENT = make_incident("cascading_failure-v2/test/3")
 SPECS = ("oracle", "expert", "first_error", "random", "random:7", "constant:resolve")
@@ -73,7 +70,7 @@ def test_the_random_draw_hangs_on_seed_and_incident() -> None:
 
 @pytest.mark.parametrize("spec", ["", "Oracle", "oracle:1", "expert:", "heuristic", "human "])
 def test_an_unknown_policy_lists_the_known_ones(spec: str) -> None:
-    with pytest.raises(UnknownName, match="known: oracle, observer, random_questions, expert, cha"):
+    with pytest.raises(UnknownName, match="known: oracle, observer, random_questions, lookahead, "):
         make_policy(spec)
 
 
@@ -98,7 +95,7 @@ def test_a_constant_list_is_read() -> None:
     assert constant_actions(text, SEVEN_SERVICES) == (
         ClassifySeverity(Severity.P1),
         Escalate("sre-team"),
-        Remediate(Remedy.FLUSH_CACHE, "user-db"),
+        Remediate("flush-cache", "user-db"),
         RequestMoreLogs(None),
         Resolve(),
     )
@@ -130,7 +127,7 @@ def test_what_is_no_action_anywhere_is_refused_at_once(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["classify_severity=P9", "remediate=restart", "remediate=reboot:user-db", "escalate"]
+    "text", ["classify_severity=P9", "remediate=restart", "remediate=:user-db", "escalate"]
 )
 def test_a_mistake_that_no_topology_can_mend_is_refused_at_once(text: str) -> None:
     with pytest.raises(InvalidInput, match="constant action"):
@@ -144,6 +141,7 @@ def test_a_mistake_that_no_topology_can_mend_is_refused_at_once(text: str) -> No
         "identify_root_cause=pay-db",
         "request_more_logs=pay-db",
         "remediate=restart:pay-db",
+        "remediate=reboot:user-db",
     ],
 )
 def test_names_that_another_topology_may_have_are_kept(item: str) -> None:

@@ -88,7 +88,7 @@ class Rules:
         }
         pouring = re.search(r"under (.*?), all it calls", text)
         self.pouring = pouring[1].split(" or ") if pouring else []
-        other = found(r"Else: (.*?)\.\n", text)[1]
+        other = found(r"Others: (.*?)\.\n", text)[1]
         self.others = {
             name: float(share) / 100 for share, name in re.findall(r"([\d.]+)% (\w+)(?=,|$)", other)
         }
@@ -433,7 +433,8 @@ class Reader:
             kinds = rules.kinds_at(service)
             mixed |= dict.fromkeys(kinds, rules.minor / len(kinds))
         mixed["healthy"] = 1 - sum(mixed.values())
-        return sum(share * self._shown(service, row, (), only) for row, share in mixed.items())
+        likely = (share * self._shown(service, row, (), only) for row, share in mixed.items())
+        return math.fsum(likely)
 
     def _shown(self, service: str, row: str, sick: tuple[str, ...], only: Sequence[str]) -> float:
         """How likely all readings of a service are under a row of the runbook."""

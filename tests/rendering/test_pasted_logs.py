@@ -2,8 +2,9 @@
 
 import pytest
 
-from logtriage import SEVEN_SERVICES, RequestMoreLogs, initial_state, observe, transition
+from logtriage import RequestMoreLogs, initial_state, observe, transition
 from logtriage.world.telemetry import LogLine
+from tests.builders import SEVEN_SERVICES
 
 pytest.importorskip("training.triage", reason="training is not part of this distribution")
 

@@ -14,18 +14,18 @@ from logtriage import (
     parse_action,
     system_prompt,
 )
-from logtriage.actions import ACTION_TYPES, SEVERITIES, Remedy
+from logtriage.actions import ACTION_TYPES, SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rendering import Reply
 from logtriage.rendering.signs import WORDS, signs_of, word_of
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import TASKS, TaskSpec
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.loading import load_world
 from logtriage.world.model import LOADED, WAITING
 from logtriage.world.schema.parts import Kind, Signature
 from logtriage.world.setting import FULL
+from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("second")
 #: What has a row in the runbook.
@@ -75,7 +75,7 @@ def test_the_prompt_names_everything_that_an_answer_may_name(task: TaskSpec) -> 
         words = set(re.findall(r"[\w-]+", system_prompt(incident)))
         assert set(incident.topology.names) <= words
         assert set(incident.topology.teams) <= words
-        assert {*SEVERITIES, *Remedy, *ACTION_TYPES} <= words
+        assert {*SEVERITIES, *incident.topology.remedies, *ACTION_TYPES} <= words
 
 
 @every_task
@@ -312,8 +312,8 @@ def test_a_class_of_faults_stands_under_whom_to_page() -> None:
     whom = {
         "code": "owner in DIRECTORY",
         "data": "owner in DIRECTORY",
-        "capacity": f"page {incident.topology.capacity_team}",
-        "security": f"page {incident.topology.security_team}",
+        "capacity": f"page {incident.topology.pages('capacity')}",
+        "security": f"page {incident.topology.pages('security')}",
     }
     for kind in WORLD.kinds:
         assert whom[kind.fault_class] in found[kind.name]

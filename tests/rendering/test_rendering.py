@@ -7,8 +7,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    FIVE_TEAMS,
-    SEVEN_SERVICES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -33,7 +31,7 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.actions import ACTION_TYPES, Remedy, Report, Wait
+from logtriage.actions import ACTION_TYPES, Report, Wait
 from logtriage.grading import DEFAULT
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
@@ -42,9 +40,11 @@ from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
 from logtriage.transition import transition_jointly
 from logtriage.world.telemetry import Alert, Change, LogLine, Reading, Signal
 from tests.builders import (
+    FIVE_TEAMS,
     FIX,
     P1,
     RIGHT_PAGE,
+    SEVEN_SERVICES,
     SMALL_TASKS,
     WAIT,
     WRONG_PAGE,
@@ -99,7 +99,7 @@ def test_the_prompt_names_everything_that_an_answer_may_name(graph: Topology) ->
     assert set(graph.names) <= words
     assert set(graph.teams) <= words
     assert set(Severity) <= words
-    assert set(Remedy) <= words
+    assert set(graph.remedies) <= words
     assert set(ACTION_TYPES) <= words
 
 
@@ -271,7 +271,7 @@ def test_what_came_of_an_act_is_said(state: State, expected: str) -> None:
 def test_a_wrong_remedy_reads_like_the_right_one() -> None:
     incident = real_incident()
     right = render_observation(observe(played(incident, FIX)))
-    wrong_action = attrs.evolve(FIX, remedy=Remedy.SCALE)
+    wrong_action = attrs.evolve(FIX, remedy="scale")
     wrong = render_observation(observe(played(incident, wrong_action)))
     assert wrong == right.replace("kill-query", "scale")
 

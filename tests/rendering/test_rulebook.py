@@ -74,7 +74,7 @@ def test_everything_that_a_player_had_to_guess_is_said(task: TaskSpec) -> None:
         "kept until a fix changes what it is or for whom it waits",
         f"A reading shows it in {clear}%, a log line in {clear * signs.about / 100:.3g}%",
         f"no data in {setting.fog_weight * signs.gaps / FULL:.3g}%",
-        "last 3 readings, of ticks 0, 3, 6, …",
+        "last 3 readings of ticks 0, 3, 6, …",
         f"judged at ticks {', '.join(map(str, setting.alert_ticks))}; both also after a remedy",
         "3 new lines; all: 1 a service",
         f"{setting.noise / 10:g}% noise",
@@ -113,10 +113,10 @@ def test_the_grade_is_that_of_the_rubric() -> None:
         ("dismissal", "ignore"),
     ):
         assert f"{word} {weights[name]}" in grade
-    assert f"leaves x {priced.UNAPPROVED_FIX:g} of all" in grade
-    assert f"a wrong remedy before a right page x {priced.UNAPPROVED_REMEDY:g}" in grade
+    assert f"Before a right page each fix leaves x {priced.UNAPPROVED_FIX:g} of all" in grade
+    assert f"each wrong remedy x {priced.UNAPPROVED_REMEDY:g}" in grade
     assert f"Nobody paged for a fault: x {priced.UNESCALATED:g}" in grade
-    assert "Wrong page or ignoring a fault: 0, the end" in grade
+    assert "Mis-page or ignoring a fault: 0, the end" in grade
     assert ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER) in hand_over
     assert f"{priced.HAND_OVER_PROMPT:g} c" in hand_over
     assert "before any page or remedy" in hand_over
@@ -196,7 +196,7 @@ def test_a_row_says_nothing_that_is_not_in_the_table(name: str) -> None:
         ("world.toml", "leads = [8, 5, 3]", "leads = [6, 5, 5]", "errors alone 37.5%"),
         ("world.toml", "unmoved = 2", "unmoved = 4", "P3: usual 25%"),
         ("world.toml", "errors = [35, 80]", "errors = [35, 70]", "slight: 0.35-0.7%"),
-        ("world.toml", "exceptions = 30", "exceptions = 20", "edge platform-team 80%"),
+        ("world.toml", "others = 30", "others = 20", "edge platform-team 80%"),
         ("world.toml", "weight = 34", "weight = 33", ""),
         ("tokens.toml", "range = [88, 99]", "range = [90, 99]", "hot 90-99%"),
         ("tokens.toml", 'word = "hot"', 'word = "busy CPU"', "72 load, 60 full"),
@@ -232,11 +232,11 @@ def test_a_screen_ends_with_what_can_be_asked_and_what_it_costs() -> None:
         state = transition(state, IdentifyRootCause("user-db"))
 
 
-def test_a_wrong_page_says_that_it_was_wrong_and_whose_incident_it_was_not() -> None:
+def test_a_mis_page_says_that_it_was_and_whose_incident_it_was_not() -> None:
     incident = make_incident("single_crash-v3/val/0")
     wrong = next(one for one in incident.topology.teams if one not in incident.truth.teams)
     screen = rendered(observe(transition(initial_state(incident), Escalate(wrong))))
-    verdict = f"a wrong page, this is not {wrong}'s incident"
+    verdict = f"a mis-page, this is not {wrong}'s incident"
     assert f"LAST: escalate {wrong}: {verdict}" in screen
     assert f"CLOSED: misrouted: {verdict}" in screen
     assert "ASK" not in screen

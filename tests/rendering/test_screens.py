@@ -22,14 +22,14 @@ from logtriage import (
     render_observation,
     transition,
 )
-from logtriage.actions import Action, Remedy, RequestMetrics, RequestTraces
+from logtriage.actions import Action, RequestMetrics, RequestTraces
 from logtriage.drawing.ids import SPLITS
 from logtriage.observation import Observation
 from logtriage.roles.splits import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
 from logtriage.tasks import TASKS, TaskSpec
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.loading import load_world
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Trace
+from tests.builders import FIVE_TEAMS
 
 SECOND = tuple(task for task in TASKS if task.setting is not None)
 every_task = pytest.mark.parametrize("task", SECOND, ids=lambda task: task.id)
@@ -171,7 +171,7 @@ def test_what_became_of_a_remedy_is_said_to_those_who_see_it() -> None:
 def test_a_role_reads_its_own_parts_only() -> None:
     incident = make_incident("cascading_failure-v2/val/8")
     state = initial_state(incident)
-    for action in (RequestMetrics("user-db"), Remediate(Remedy.SCALE, "user-db")):
+    for action in (RequestMetrics("user-db"), Remediate("scale", "user-db")):
         state = transition(state, action)
     titles = {
         role.name: {line.split(":")[0].split(" ")[0] for line in text.splitlines()}

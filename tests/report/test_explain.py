@@ -10,7 +10,7 @@ import pytest
 from logtriage.evaluation import PARTS, RunSpec, evaluate, explain_run, explaining, load_run
 from logtriage.report import write_report
 from logtriage.report.replay import write_replay
-from logtriage.report.text import number, signed
+from logtriage.report.text import number
 from tests.report.test_replay_page import unpacked
 
 pytest.importorskip("jinja2")
@@ -70,8 +70,8 @@ def test_an_explained_episode_has_its_parts_and_beliefs(
     ]
     for one in known:
         lines = [
-            f"Expected grade {number(step.before)}; the action was worth {signed(step.worth)}; "
-            f"after it {number(step.after)}."
+            f"Expected grade {number(step.before)}; after acting {number(step.after_acting)}; "
+            f"after seeing {number(step.after_seeing)}."
             for step in one.steps
         ]
         assert any(

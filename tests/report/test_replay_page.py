@@ -20,6 +20,7 @@ from logtriage.evaluation import RunSpec, evaluate, explaining, load_run
 from logtriage.grading import score
 from logtriage.policies import ObserverPolicy, RandomPolicy
 from logtriage.replay import replay
+from logtriage.report.episode import Episode
 from logtriage.report.replay import write_replay
 from logtriage.report.replay.document import Document, document
 from logtriage.report.replay.knowledge import ALERT, CALM, SIGNS, UNKNOWN, knowledge
@@ -28,8 +29,8 @@ from logtriage.report.replay.page import render_replay
 from logtriage.report.replay.truths import parts_of
 from logtriage.report.replay.waterfall import waterfall
 from logtriage.report.run import episodes_of
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.world.topologies import random_topology
+from tests.builders import SEVEN_SERVICES
 
 TASK = "single_crash-v2"
 HOSTILE = "</script><script>alert(1)</script><!-- {{script}} \x1b[31m \ud800 &lt;b&gt;"
@@ -170,8 +171,8 @@ def test_of_one_incident_everything_is_explained(run_dir: Path, tmp_path: Path) 
     for row in unpacked(found.index):
         _, data = episode(found, row)
         parts = dict(data["parts"])
-        lost = sum(parts[name] for name in found.facts["lossParts"])
-        assert lost == pytest.approx(1 - row[3])
+        made = parts["at first"] + parts["asking gained"] - parts["decision cost"] + parts["luck"]
+        assert made == pytest.approx(row[3])
 
 
 def test_what_is_not_there_is_refused(run_dir: Path, tmp_path: Path) -> None:
@@ -202,6 +203,24 @@ def test_the_waterfall_ends_at_the_grade(seed: int) -> None:
             continue
         before, after = (grades[one.tick + place].criterion(one.name).score for place in (0, 1))
         assert before != after == grades[-1].criterion(one.name).score
+
+
+def test_a_hand_over_takes_the_place_of_what_was_earned_before() -> None:
+    incident = lt.make_incident("single_crash-v3/val/0")
+    actions: list[lt.Action] = [
+        lt.ClassifySeverity(str(incident.truth.severity)),
+        lt.HandOver(),
+    ]
+    states = [lt.play(incident, actions[:count]) for count in range(3)]
+    grades = [lt.grade(one) for one in states]
+    (fall,) = waterfall(grades)
+    assert (fall.name, fall.tick) == ("hand_over", 1)
+    assert fall.points == pytest.approx(grades[-1].score)
+    data = document("run", "1", [Episode("me", incident, lt.transcript_of(states[-1]), grades[-1])])
+    _, held = episode(data, unpacked(data.index)[0])
+    changed = dict(held["ticks"][1]["changed"])
+    assert changed["hand_over"] == pytest.approx(grades[-1].score)
+    assert changed["severity"] == pytest.approx(-0.15)
 
 
 def test_the_layout_puts_services_below_their_nearest_layer() -> None:

@@ -21,6 +21,7 @@ from logtriage.evaluation import RunSpec, evaluate
 from logtriage.grading import DEFAULT, RUBRICS
 from logtriage.report import write_report
 from logtriage.topology import Service
+from tests.builders import own_topology
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -241,7 +242,7 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
                     number(row["bound"]),
                     *(
                         percent(row[name])
-                        for name in ("solved", "root_cause", "severity", "mis_page", "ignored")
+                        for name in ("solved", "root_cause", "severity", "mis_paged", "ignored")
                     ),
                     number(row["ticks"], 1),
                     number(row["brier"]),
@@ -355,7 +356,7 @@ def test_place_in_a_deep_topology_and_with_several_roots() -> None:
         Service(name, "edge" if name == "edge" else "service", "sre-team", calls)
         for name, calls in zip(names, (("a",), ("b",), ("c",), ("d",), ()), strict=True)
     )
-    topology = lt.Topology("deep", ("sre-team", "security-team"), services)
+    topology = own_topology("deep", ("sre-team", "security-team"), services)
     truth = attrs.evolve(on("user-db").truth, root_causes=frozenset({"d"}))
     incident = attrs.evolve(on("user-db"), topology=topology, truth=truth)
     assert [place_of(incident, name) for name in names] == ["3+", "3+", "2", "1", "0"]
@@ -388,7 +389,7 @@ def test_every_episode_is_there_with_screens_reasons_and_truth(found: Document, 
         ((numbers, _),) = data["ticks"][0]["screens"]
         assert chunk["lines"][numbers[0]].startswith("TICK 0/")
         if one.grade.score is None:
-            assert data["cause"].startswith("policy failed in tick 1")
+            assert data["cause"].startswith("policy failed in tick 0")
         else:
             assert data["ticks"][-1]["total"] == one.grade.score
 

@@ -6,7 +6,6 @@ import attrs
 import pytest
 
 from logtriage import (
-    SEVEN_SERVICES,
     InvalidInput,
     Report,
     RequestTraces,
@@ -37,6 +36,7 @@ from logtriage.roles.splits import (
 )
 from logtriage.roles.words import report_words
 from logtriage.world.loading import load_world
+from tests.builders import SEVEN_SERVICES
 
 ALL = Role("all", VIEWS, ACTION_TYPES)
 
@@ -158,7 +158,6 @@ def test_a_split_must_have_distinct_roles_that_may_do_everything_between_them() 
 
 def test_settings_out_of_range_are_named() -> None:
     for settings, message in (
-        ({"watches": ["west"]}, "unknown part 'west'; known: north, south, edge"),
         ({"watches": "edge"}, "expected a list of names, got the string 'edge'"),
         ({"words": "kinds"}, "expected a list of words, got the string 'kinds'"),
         ({"words": ["a", "a"]}, "role 'r': word 'a' is given twice"),
@@ -221,3 +220,21 @@ def test_the_splits_of_two_requests_are_the_built_in_ones_with_a_budget(split: R
     folder = Path(__file__).parents[2] / "training" / "marl" / "splits"
     roles = tuple(attrs.evolve(one, budget=2) for one in split.roles)
     assert load_role_split(folder / f"{name}.json") == RoleSplit(name, roles)
+
+
+def test_a_part_that_a_topology_does_not_have_is_named() -> None:
+    west = Role("r", VIEWS, ACTION_TYPES, watches=("west",))
+    with pytest.raises(UnknownName) as caught:
+        watched(west, SEVEN_SERVICES)
+    assert str(caught.value) == (
+        "unknown part 'west'; known: north, south, entries, callers, leaves, edge, service, "
+        "datastore, queue; role 'r' watches it"
+    )
+
+
+def test_the_split_by_tier_tells_the_services_of_any_world_apart() -> None:
+    shop = load_world("tiny").topologies["shop"]
+    for topology in (SEVEN_SERVICES, shop):
+        parts = [watched(role, topology) for role in get_role_split("by_tier").roles]
+        assert sorted(one for part in parts for one in part) == list(range(len(topology)))
+    assert parts == [{0}, {1}, {2}]

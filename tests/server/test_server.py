@@ -180,7 +180,8 @@ TOLD = {
     *("remedies", "last_actions", "topology", "open_loop", "changes", "directory"),
     *("service", "name", "since", "kind", "minutes_ago", "detail", "second", "level", "message"),
     *("action_type", "value", "confidence"),
-    *("services", "teams", "calls", "tier", "owner", "capacity_team", "security_team"),
+    *("services", "teams", "calls", "tier", "owner", "remedies", "tiers", "entry"),
+    *("paged", "capacity", "security"),
     *("reason", "edge", "metrics", "traces", "notes", "effects", "price_of_silence", "token"),
     "root_causes",
 }

@@ -52,7 +52,7 @@ def test_an_incident_takes_less_than_one_and_a_half_kilobytes(task: str) -> None
 
 def test_a_row_that_begins_anew_has_forgotten_all() -> None:
     states = [lt.initial_state(lt.make_incident(f"{TASK}/test/{one}")) for one in range(3)]
-    states[1] = lt.transition(states[1], lt.Remediate(lt.Remedy("restart"), "user-db"))
+    states[1] = lt.transition(states[1], lt.Remediate("restart", "user-db"))
     batch = belief_batch(states)
     fresh = lt.initial_state(lt.make_incident(f"{TASK}/test/9"))
     world = simulation_of(f"{TASK}/test/9")
@@ -60,7 +60,7 @@ def test_a_row_that_begins_anew_has_forgotten_all() -> None:
     others = batch.weights[[0, 2]].copy()
     batch.reset([[teams.index(one) for one in fresh.incident.directory]], rows=[1])
     screen = batch.numbers([list(world.shown(0, fresh.facts.doings))])
-    remedy = lt.action_id(lt.Remediate(lt.Remedy("restart"), "user-db"), world.topology)
+    remedy = lt.action_id(lt.Remediate("restart", "user-db"), world.topology)
     batch.update(screen, [remedy], rows=[1])  # of the episode before: not read
     assert batch.weights[1].tolist() == list(belief(fresh).weights)
     assert not batch.fixed[1].any()

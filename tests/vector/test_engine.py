@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    FIVE_TEAMS,
     InvalidInput,
     RequestMoreLogs,
     State,
@@ -24,9 +23,10 @@ from logtriage.drawing.ids import IncidentId
 from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_2
 from logtriage.tasks import get_task
-from logtriage.topology import Service, Topology
+from logtriage.topology import Service
 from logtriage.vector import BatchedTriage, encode_tokens
 from logtriage.vector.engine import WIDE
+from tests.builders import FIVE_TEAMS, own_topology
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -93,7 +93,7 @@ def test_a_rubric_that_counts_the_right_remedies_of_a_fault_is_refused() -> None
 def test_counts_stop_where_a_byte_does() -> None:
     """Six everyday lines a tick in the window, for 250 ticks: more than a byte counts."""
     task = attrs.evolve(get_task("silent_degradation-v2"), horizon=250)
-    topology = Topology("one", ("a", "b"), (Service("web", "edge", "a"),), "a", "b")
+    topology = own_topology("one", ("a", "b"), (Service("web", "edge", "a"),), "a", "b")
     batch = BatchedTriage(task, topology=topology)
     batch.reset("train", [0, 1])
     ask = action_id(RequestMoreLogs("web"), topology)
@@ -131,7 +131,7 @@ def test_bad_indices_are_refused(split: str, index: object, message: str) -> Non
 
 def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     gate = Service("gate", "edge", "sre-team")
-    alone = Topology("alone", ("sre-team", "security-team"), (gate,))
+    alone = own_topology("alone", ("sre-team", "security-team"), (gate,))
     with pytest.raises(InvalidInput, match="'alone' has no place for a fault of this task"):
         BatchedTriage("cascading_failure-v2", topology=alone)
 

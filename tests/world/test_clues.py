@@ -2,9 +2,9 @@
 
 import pytest
 
-from logtriage import SEVEN_SERVICES
 from logtriage.world.clues import complaint
 from logtriage.world.telemetry import LogLine
+from tests.builders import SEVEN_SERVICES
 
 
 @pytest.mark.parametrize(

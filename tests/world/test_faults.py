@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from logtriage import Remedy, UnknownName
+from logtriage import UnknownName
 from logtriage.world.loading import load_world
 
 WORLD = load_world("second")
@@ -34,7 +34,7 @@ def test_kinds_are_looked_up_with_the_choices() -> None:
 
 def test_remedies_and_classes_are_well_mixed() -> None:
     remedies = Counter(remedy for kind in WORLD.kinds for remedy in kind.remedies)
-    assert set(remedies) == set(Remedy)
+    assert set(remedies) == set(WORLD.rules.remedies)
     classes = Counter(kind.fault_class for kind in WORLD.kinds)
     assert set(classes) == set(WORLD.classes)
     # Security shares every one of its remedies with another class: the remedy does not

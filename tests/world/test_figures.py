@@ -17,12 +17,12 @@ from logtriage import (
     transition,
     transition_jointly,
 )
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.figures import Figures
 from logtriage.world.loading import load_world
 from logtriage.world.schema.forms import Climb, LatencyByHeight, Range
 from logtriage.world.voice import Voice
+from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("oncall")
 SECOND = load_world("second")
@@ -59,6 +59,18 @@ def test_no_two_readings_on_a_screen_repeat_digit_for_digit(key: str, form: Rang
     for service in SERVICES:
         shown = [FIGURES.at(start).figure(service, key, form.low, form.high) for start in STARTS]
         assert all(len({*shown[place : place + 3]}) == 3 for place in range(len(shown) - 2))
+
+
+@pytest.mark.parametrize("gauge", WORLD.gauges)
+def test_the_text_of_a_reading_tells_its_token(gauge: str) -> None:
+    for seed in range(5):
+        figures = Figures(WORLD, FIVE_TEAMS, seed)
+        for service, row in enumerate(FIVE_TEAMS.services):
+            told: dict[object, str] = {}
+            for token in WORLD.tokens_at(gauge, row.tier):
+                for start in range(21):
+                    text = figures.reading(service, gauge, token, start)
+                    assert told.setdefault(text, token) == token
 
 
 def test_services_and_incidents_have_levels_of_their_own() -> None:
@@ -140,7 +152,8 @@ def incidents() -> list[Incident]:
 @pytest.mark.parametrize("incident", incidents(), ids=lambda one: one.id)
 def test_a_reading_shown_twice_is_the_same_bytes(incident: Incident) -> None:
     name = incident.topology.names[1]
-    state, shown = initial_state(incident), {}
+    state = initial_state(incident)
+    shown: dict[tuple[str, int], str] = {}
     for action in (RequestMetrics(name), RequestTraces(name)) * 4:
         state = transition(state, action)
         for one in observe(state).readings:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from logtriage.topology import SEVEN_SERVICES, TIERS
 from logtriage.world.loading import load_world
 from logtriage.world.schema.forms import pieces
 from logtriage.world.schema.parts import GROUPS, Phrase
 from logtriage.world.topologies import random_topology
+from tests.builders import SEVEN_SERVICES, TIERS
 
 WORLD = load_world("second")
 KINDS = list(WORLD.kind_names)

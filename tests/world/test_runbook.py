@@ -2,10 +2,11 @@
 
 import pytest
 
-from logtriage import SEVEN_SERVICES, Severity
+from logtriage import Severity
 from logtriage.world.loading import load_world
 from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import Reading
+from tests.builders import SEVEN_SERVICES
 
 WORLD = load_world("second")
 

@@ -1,9 +1,23 @@
 """Random topologies: valid, varied, reproducible, within their limits."""
 
+from pathlib import Path
+from typing import Any
+
+import attrs
 import pytest
 
-from logtriage import SEVEN_SERVICES, InvalidInput, random_topology
+from logtriage import InvalidInput, get_task, random_topology
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
+from logtriage.env import TriageEnv
+from logtriage.errors import TopologyError, WorldError
+from logtriage.topology import Service, Tier
+from logtriage.vector import BatchedTriage
+from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
+from logtriage.world.topologies import fitting
+from tests.builders import FIVE_TEAMS
+from tests.worlds.folders import copy_of, edit
 
 
 @pytest.mark.parametrize("size", [5, 6, 20, 60, 200])
@@ -38,7 +52,7 @@ def test_the_shape_holds_for_many_seeds() -> None:
     for seed in range(200):
         graph = random_topology(seed, 5 + seed % 60)
         assert graph.edges == (0,)
-        assert graph.teams == SEVEN_SERVICES.teams
+        assert graph.teams == FIVE_TEAMS.teams
         assert all(0 <= depth <= 4 for depth in graph.depth)
         for service, callees in zip(graph.services, graph.calls, strict=True):
             assert not callees or service.tier in ("edge", "service")
@@ -58,3 +72,55 @@ def test_all_tiers_occur_and_owners_follow_them() -> None:
         ("datastore", "dba-team"),
         ("queue", "sre-team"),
     }
+
+
+SECOND, TINY = load_world("second"), load_world("tiny")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"paged": {"security": "sre-team"}}, "paged: class 'capacity' has no team here"),
+        (
+            {"paged": {"capacity": "sre-team", "security": "sre-team", "data": "sre-team"}},
+            "paged: unknown class 'data'; known: capacity, security",
+        ),
+        ({"remedies": ("restart",)}, "remedies: expected restart, rollback, scale, flush-cache"),
+        (
+            {"tiers": (Tier("edge", entry=True), *FIVE_TEAMS.tiers[1:])},
+            "tiers: expected some of Tier(name='edge', entry=True, calls=True)",
+        ),
+    ],
+)
+def test_a_topology_that_is_of_no_world_is_refused_by_the_field(
+    changes: dict[str, Any], message: str
+) -> None:
+    own = attrs.evolve(FIVE_TEAMS, name="mine", **changes)
+    task = get_task("single_crash-v2")
+    with pytest.raises(TopologyError) as caught:
+        draw_incident(task, IncidentId(task, "train", 0), own)
+    assert str(caught.value).startswith(f"topology 'mine' in world 'second': {message}")
+    for env in (BatchedTriage, TriageEnv):
+        with pytest.raises(TopologyError, match="in world 'second'"):
+            env("single_crash-v2", topology=own)
+
+
+def test_a_team_that_a_kind_pages_must_be_there() -> None:
+    kinds = tuple(attrs.evolve(kind, pages="data-team") for kind in TINY.kinds)
+    shop = attrs.evolve(TINY.topologies["shop"], teams=("web-team", "ops-team"), services=(
+        Service("web", "edge", "web-team"),
+    ))  # fmt: skip
+    assert fitting(shop, TINY) is shop
+    with pytest.raises(TopologyError, match="teams: kind 'bad_release' pages 'data-team'"):
+        fitting(shop, attrs.evolve(TINY, kinds=kinds))
+
+
+def test_a_layout_without_a_team_that_its_world_pages_is_refused(tmp_path: Path) -> None:
+    copy = copy_of("tiny", tmp_path)
+    edit(
+        copy / "topologies" / "shop.toml",
+        "services =",
+        'teams = ["web-team", "data-team"]\nservices =',
+    )
+    with pytest.raises(WorldError, match="paged: capacity: unknown team 'ops-team'"):
+        load_world(copy)

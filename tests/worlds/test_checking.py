@@ -1,5 +1,6 @@
 """What must hold between the files of a world: each rule, broken once."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,12 @@ BROKEN = [
     ("benign/backup.toml", '"edge", ', "", WORLD, "tiers: 'edge' has no benign kind"),
     (WORLD, "share = 200", "share = 901", WORLD, "1001 per mille, of at most 1000"),
     (WORLD, "background = 5,", "background = 0,", WORLD, "fog[0].background: expected 1 to 99"),
+    (WORLD, "named = 25, blind = 0", "named = 25, blind = 101", WORLD,
+     "fog[0].blind: expected 0 to 100, got 101"),
+    (WORLD, "[signs]\ngaps = 67\nabout = 60\n", "", WORLD,
+     "fog[1].blind: expected [signs], without which nothing is down"),
+    (WORLD, "gaps = 67", "gaps = 100", WORLD, "signs.gaps: expected 0 to 99, got 100"),
+    (WORLD, "about = 60", "about = 0", WORLD, "signs.about: expected 1 to 99, got 0"),
     # signatures
     (KIND, "cpu = { high = 75 }", "cpus = { high = 75 }", KIND,
      "signature.cpus: unknown sort 'cpus' (did you mean 'cpu'?); known: alert, change, log"),
@@ -135,7 +142,7 @@ BROKEN = [
     (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-db", "web"]', SHOP,
      "services: calls go in a circle: web -> shop -> web"),
     (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-dbs"]', SHOP, "calls unknown 'shop-dbs'"),
-    (SHOP, 'owner = "data-team"', 'owner = "dota-team"', SHOP, "owner 'dota-team' is not one"),
+    (SHOP, 'owner = "data-team"', 'owner = "dota-team"', SHOP, "owner: unknown team 'dota-team'"),
     (WORLD, 'topology = "shop"', 'topology = "shops"', WORLD,
      "tasks: outage: topology: unknown topology 'shops' (did you mean 'shop'?); known: shop"),
     (WORLD, 'topology = "shop"', "services = [5, 9]", WORLD,
@@ -198,3 +205,50 @@ def test_a_drawn_topology_needs_tiers_that_call(tmp_path: Path) -> None:
     )
     with pytest.raises(WorldError, match=r"gateway.tier: unknown entry tier 'queue'; known: edge"):
         load_world(own)
+
+
+SEEN = [
+    ("cpu = { high = 25 }", "cpu = { high = 0 }", "background.cpu.high: expected at least 1 in a"),
+    (
+        "cpu = { high = 25 }",
+        "cpu = { high = 100 }",
+        "background.cpu: high 100 leave nothing of 100",
+    ),
+    (
+        "time = { itself = 20, calls = 20 }",
+        "time = { itself = 20 }",
+        "background.time.calls: expected at least 1 in a world with [signs], where any service of "
+        "tier 'edge' may show it by mistake",
+    ),
+    ("timeout = 10, names = 3 }", "timeout = 10 }", "background.log.names: expected at least 1"),
+    (
+        "cpu = { high = 25 }",
+        "cpu = { high = 25, names = 3 }",
+        "background.cpu: unknown token 'names'; known: high",
+    ),
+    (
+        "share = 200\n[distractions.signature]",
+        'share = 200\noverfull = ["change"]\n[distractions.signature]',
+        "distractions: deploy: overfull: change: signs that stay are drawn from what is listed",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "other", "said"), SEEN)
+def test_where_signs_stay_no_reading_is_proof(
+    text: str, other: str, said: str, tmp_path: Path
+) -> None:
+    own = copy_of("tiny", tmp_path)
+    edit(own / WORLD, text, other)
+    with pytest.raises(WorldError, match=re.escape(said)):
+        load_world(own)
+
+
+def test_names_have_a_background_only_where_lines_name_their_cause(tmp_path: Path) -> None:
+    own = copy_of("tiny", tmp_path)
+    edit(own / WORLD, "named = 25,", "named = 0,")
+    edit(own / WORLD, "named = 5,", "named = 0,")
+    with pytest.raises(WorldError, match=r"names: no level of fog has lines that name"):
+        load_world(own)
+    edit(own / WORLD, "timeout = 10, names = 3 }", "timeout = 10 }")
+    load_world(own)

@@ -14,6 +14,7 @@ from logtriage.adapters.harbor.record import read_incident
 from logtriage.adapters.harbor.tasks import write_tasks
 from logtriage.adapters.plans import grade_plan, plan_rows
 from logtriage.adapters.sources import Sources, is_own_task
+from logtriage.adapters.trl.rewards import triage_reward, triage_rows
 from logtriage.audit import subject_of
 from logtriage.audit.subject import seed_of
 from logtriage.belief import belief
@@ -231,17 +232,40 @@ def test_an_audit_draws_from_the_world(own: World) -> None:
     assert subject_of("tiny:outage").incident("test", 3).id == TINY
 
 
-def test_containers_play_shipped_worlds_alone(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_container_that_does_not_know_a_world_is_sent_it(own: World, tmp_path: Path) -> None:
     (place,) = write_tasks([TINY], tmp_path / "tasks")
     assert place.name == "tiny-outage-0000"
     assert read_incident(place / "tests" / "incident.json").id == TINY
-    monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
-    with pytest.raises(
-        InvalidInput, match="worlds that logtriage ships alone: oncall, second, tiny"
-    ):
-        write_tasks([OWN], tmp_path / "tasks")
+    assert not list(place.rglob("world.json"))
+    (place,) = write_tasks(["outage/test/3"], tmp_path / "own", world=own)
+    for inside in ("tests", "environment/triage"):
+        assert read_incident(place / inside / "incident.json") == lt.make_incident(OWN, world=own)
+        assert "COPY incident.json world.json* " in (place / inside / "Dockerfile").read_text()
+
+
+def test_rows_of_other_frameworks_name_a_world_that_was_given_here(
+    own: World, folder: Path
+) -> None:
+    sources = Sources()
+    assert sources.rows(["outage"], "test", 1, 3, world=folder) == [OWN]
+    assert sources.rows([f"{NAME}:outage"], "test", 1, 3) == [OWN]
+    assert sources(OWN) == lt.make_incident(OWN, world=own)
+    elsewhere = Sources()
+    elsewhere.allow(world=str(folder))
+    assert elsewhere(OWN) == sources(OWN)
+    with pytest.raises(InvalidInput, match="expected a task that was named here"):
+        Sources()(OWN)
+
+
+def test_a_reward_of_trl_finds_a_world_that_was_loaded_here(own: World) -> None:
+    (row,) = triage_rows([OWN], resolve=Incidents(world=own))
+    plan = '[{"action_type": "ignore"}]'
+    wanted = lt.grade(
+        lt.transition(lt.initial_state(lt.make_incident(OWN, world=own)), lt.Ignore())
+    )
+    assert triage_reward([plan], [row["incident"]], world=[row["world"]]) == [wanted.score]
+    with pytest.raises(UnknownName, match=f"unknown world '{NAME}'"):
+        triage_reward([plan], [row["incident"]], world=["0" * 32])
 
 
 # --- environments ------------------------------------------------------------------------

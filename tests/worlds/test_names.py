@@ -21,8 +21,8 @@ from logtriage.world.model import World
 PACKAGE: Final = Path(logtriage.__file__).parent
 #: What code calls something else: the panel of the edge, a field ``service``, no value.
 HOMONYMS: Final = frozenset(
-    ("calls", "code", "data", "edge", "errors", "none", "service", "tier", "time", "timeout",
-     "usual")
+    ("calls", "code", "data", "edge", "errors", "exceptions", "none", "service", "tier", "time",
+     "timeout", "usual")
 )  # fmt: skip
 #: Fields whose values a world names: compared with one of these, a homonym is a world's name.
 NAMED: Final = frozenset(("tier", "tiers", "token", "tokens", "sort", "fault_class", "owner"))
@@ -37,20 +37,10 @@ EXCEPTED: Final = (
      "registry/policies.py", "sre-team"),
     ("replies that break parsers name any team",
      "audit/stability.py", "sre-team"),
-    ("the type of remedies in the wire format and in the numbering of actions",
-     "actions.py", "restart rollback flush-cache kill-query scale"),
-    ("words that a stranger looks for in a log line",
-     "audit/players.py", "deploy memory queue"),
     ("metrics of recordings",
      "policies/inquiry.py", "cpu"),
     ("metrics of recordings",
      "policies/standardised.py", "latency"),
-    ("topologies still know the four tiers, and the teams that two classes page",
-     "topology.py",
-     "backend-team capacity datastore dba-team edge platform-team queue security security-team "
-     "service sre-team"),
-    ("the split by_tier tells its roles apart by tiers",
-     "roles/splits.py", "datastore queue"),
 )  # fmt: skip
 
 Found = tuple[str, str]

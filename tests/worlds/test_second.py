@@ -8,7 +8,7 @@ import pytest
 
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.tasks import setting_of
-from logtriage.topology import FIVE_TEAMS, SEVEN_SERVICES, TIERS, Topology
+from logtriage.topology import Topology
 from logtriage.world import tables
 from logtriage.world.conditions import (
     Condition,
@@ -24,6 +24,7 @@ from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
 from logtriage.world.topologies import random_topology
 from logtriage.world.vocabulary import CHANGE, LOG
+from tests.builders import FIVE_TEAMS, SEVEN_SERVICES, TIERS
 
 FOGS = range(4)
 

@@ -54,11 +54,13 @@ def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:
     prompt = system_prompt(incident())
     for fact in (
         "SERVICES (-> calls). edge: web -> shop. service: shop -> shop-db. datastore: shop-db.",
-        "under overload all it calls is loaded. Elsewhere: releases, minor faults",
-        "Hot: CPU. Full: workers. ~: log topics.",
-        "code, data (page the owner in DIRECTORY: web-team, data-team):\n"
-        "bad_release es rollback: error alert, own errors, release; ~failed\n"
-        "heavy_query d kill-query: ",
+        "under overload, all it calls is loaded.",
+        "Others: 20% releases, 10% a minor fault",
+        "CPU: hot 85-99%. workers: full 16 of 16.",
+        "DIRECTORY, by chance: web-team, data-team.",
+        "code (page the owner):\n"
+        "bad_release! es rollback: 70 own errors, release, 60 error alert; 50 failed\n"
+        "data (page the owner):\nheavy_query d kill-query: ",
         "capacity (page ops-team):\noverload any scale: ",
         '"value": "rollback:shop-db"',
     ):

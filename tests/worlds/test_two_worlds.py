@@ -61,7 +61,7 @@ def other_remedy(kind: Kind) -> Kind:
 
 def repaged() -> World:
     classes = tuple(
-        attrs.evolve(row, pages="platform-team") if row.name == "data" else row
+        attrs.evolve(row, pages="dba-team") if row.name == "data" else row
         for row in SECOND.rules.classes
     )
     return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, classes=classes))
@@ -95,7 +95,9 @@ OTHERS = {
 
 def of_world(task: TaskSpec, world: World) -> TaskSpec:
     assert task.setting is not None
-    return attrs.evolve(task, setting=attrs.evolve(task.setting, world=world))
+    topology = None if task.topology is None else world.topologies[task.topology.name]
+    setting = attrs.evolve(task.setting, world=world)
+    return attrs.evolve(task, setting=setting, topology=topology)
 
 
 def told(state: State) -> str:
@@ -186,8 +188,7 @@ def test_the_owners_of_a_world_own_its_services_though_they_are_paged_too() -> N
         incidents[0].topology,
         name="strangers",
         teams=("red", "blue", "green"),
-        capacity_team="red",
-        security_team="red",
+        paged={"capacity": "red", "security": "red"},
         services=tuple(
             attrs.evolve(service, owner="blue") for service in incidents[0].topology.services
         ),

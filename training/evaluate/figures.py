@@ -27,14 +27,16 @@ from logtriage.evaluation.threshold import threshold_regret
 from logtriage.grading import Grade, Resolver
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
-from logtriage.topology import FIVE_TEAMS
+from logtriage.world.loading import load_world
 from logtriage.world.prior import held_out
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 Attempts = Mapping[str, Sequence[Grade]]
 #: Stands for incidents without a fault.
 BENIGN: Final = "benign"
-#: Why an episode lost what it lost (:mod:`logtriage.belief.explain`).
-PARTS: Final = ("hardness", "search_regret", "decision_regret", "luck")
+#: How a grade came about (:mod:`logtriage.belief.explain`), and the hardness beside it.
+PARTS: Final = ("at_first", "asking_gained", "decision_cost", "luck", "hardness")
 #: How many different causes of failure are told.
 _CAUSES: Final = 5
 
@@ -132,7 +134,7 @@ def held_out_part(incident: Incident) -> str:
 
 
 def parts(states: Sequence[State], on_each: Callable[[], None]) -> dict[str, Any] | None:
-    """Why episodes lost what they lost, on average: the four parts. None without episodes.
+    """How grades came about, on average: their parts. None without episodes.
 
     ``on_each`` is called after each of them, which takes half a second.
     """

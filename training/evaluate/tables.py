@@ -151,7 +151,7 @@ def _lost(results: Mapping[str, Any]) -> Table:
                 figures = (f"{one[name]:+.3f}" for name in (*PARTS, "threshold_regret"))
                 rows.append((task, agent["agent"], str(one["episodes"]), *figures))
     names = (name.replace("_", " ") for name in (*PARTS, "threshold_regret"))
-    return Table("What was lost, and why", ("task", "agent", "episodes", *names), tuple(rows))
+    return Table("How grades came about", ("task", "agent", "episodes", *names), tuple(rows))
 
 
 def _passes(results: Mapping[str, Any]) -> Table:

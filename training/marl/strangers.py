@@ -174,7 +174,7 @@ def main(arguments: list[str] | None = None) -> None:
     except LogTriageError as wrong:
         parser.error(str(wrong))
     scores = scores_of(given.out)
-    wrong = {row.policy: row.mis_page for row in rows if row.mis_page is not None}
+    wrong = {row.policy: row.mis_paged for row in rows if row.mis_paged is not None}
     found = swapped(runs, given.incidents)
     renew(
         given.to / PAGE,

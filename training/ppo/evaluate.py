@@ -64,7 +64,7 @@ class Played:
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Where an accepted team was paged (N,): a wrong page closes the incident."""
+        """Where an accepted team was paged (N,): a mis-page closes the incident."""
         return self.paged & ~self.closed(Closing.MISROUTED)
 
     def result(self) -> Result:

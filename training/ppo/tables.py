@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from logtriage.topology import FIVE_TEAMS
+from logtriage.world.loading import load_world
 from training.ppo.references import POLICIES, reference
 from training.ppo.runs import Written, pages
 
-#: What the best agents must reach beside the observer: its grade, and its wrong pages.
+SECURITY = load_world("second").topologies["seven-services-five-teams"].pages("security")
+
+#: What the best agents must reach beside the observer: its grade, and its mis-pages.
 GRADE_SHARE: Final = 0.80
 PAGES: Final = 0.60
 MIS_PAGES: Final = 1.5
@@ -72,8 +74,8 @@ def right_pages(runs: Sequence[Written]) -> Iterable[str]:
     for task in tasks:
         figures = [run.trial(HERE) for run in runs if run.settings.task == task]
         by_team = {team: pages(figures, team) for team in teams}
-        others = pages(figures, *(team for team in teams if team != FIVE_TEAMS.security_team))[1]
-        share = by_team[FIVE_TEAMS.security_team][1] / others if others else 0.0
+        others = pages(figures, *(team for team in teams if team != SECURITY))[1]
+        share = by_team[SECURITY][1] / others if others else 0.0
         cells = [f"{right:.1%} of {faults:,}" for faults, right in by_team.values()]
         yield (
             f"| `{task}` | {' | '.join(cells)} | {share:.2f} "

@@ -27,8 +27,8 @@ from logtriage.policies.notebook import Notebook, write_down
 from logtriage.rendering import render_observation
 from logtriage.rng import Stream, hash_name
 from logtriage.state import initial_state
-from logtriage.topology import FIVE_TEAMS
 from logtriage.transition import transition
+from logtriage.world.loading import load_world
 from training.evaluate.phases import Phases
 from training.language.chat import Message
 from training.language.sources import Source
@@ -37,6 +37,8 @@ from training.tiny.notes import SUSPECT, looked_up, read_out
 from training.tiny.reading import NOTHING, read_loss, readings
 from training.tiny.settings import Settings
 from training.tiny.tokenizer import CALL, tokens_said
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 STREAM: Final = hash_name("drills")
 REHEARSAL_STREAM: Final = hash_name("rehearsal of drills")

@@ -10,9 +10,10 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.loading import load_world
 from training.tiny.notes import OWNER
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 #: For a token at which nothing need be told.
 NOTHING: Final = -100

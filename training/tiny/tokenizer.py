@@ -14,10 +14,12 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from transformers import PreTrainedTokenizerFast
 from transformers.utils.chat_template_utils import render_jinja_template
 
-from logtriage.actions import ALL_SERVICES, REMEDIES, SEVERITIES
+from logtriage.actions import ALL_SERVICES, SEVERITIES
 from logtriage.conversations.tools import TOOLS
-from logtriage.topology import FIVE_TEAMS
+from logtriage.world.loading import load_world
 from training.tiny.notes import note_words
+
+FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
 
 PAD, END = "<|pad|>", "<|end|>"
 SYSTEM, USER, ASSISTANT, TOOL = "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"
@@ -76,7 +78,7 @@ def answer_words() -> list[str]:
     return [
         *FIVE_TEAMS.names,
         *FIVE_TEAMS.teams,
-        *map(str, REMEDIES),
+        *map(str, FIVE_TEAMS.remedies),
         *map(str, SEVERITIES),
         *TOOLS,
         ALL_SERVICES,

@@ -15,9 +15,8 @@ from rich.console import Console
 from logtriage.actions import Action, Malformed, describe
 from logtriage.adapters.request_limits import MAX_TOKENS
 from logtriage.adapters.served import ENDPOINT, Endpoint, json_object
-from logtriage.adapters.toolchat import ToolChatPolicy
+from logtriage.adapters.toolchat import ToolChatPolicies
 from logtriage.codec import load_topology
-from logtriage.conversations.tools import TOOLS
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.observation import observe, slice_for
@@ -25,8 +24,8 @@ from logtriage.policies import Policy
 from logtriage.registry import make_policy
 from logtriage.rendering import system_prompt
 from logtriage.state import State, initial_state
-from logtriage.topology import SEVEN_SERVICES
 from logtriage.transition import transition
+from logtriage.world.loading import load_world
 from training.evaluate.cuts import share_of, warn_of_cut
 from training.evaluate.settings import LOCAL, LOCAL_TOKENS, default_tokens
 from training.language.chat import Chat
@@ -37,6 +36,8 @@ from training.language.policy import ModelPolicy
 from training.language.thinking import THINKING, THOUGHT_TOKENS, template_arguments
 from training.triage.incident import READER, pasted_incident
 from training.triage.lines import EXPECTED, read_lines, strangers
+
+SEVEN_SERVICES = load_world("second").topologies["seven-services"]
 
 HORIZON = 12
 STDIN = "-"
@@ -127,7 +128,7 @@ def make_player(
     if policy.startswith(ENDPOINT):
         endpoint = Endpoint(base_url, max_tokens=limit, temperature=0.0, extra=extra or {})
         ask = endpoint.ask(policy)
-        talking = ToolChatPolicy(ask.with_tools, system_prompt(incident, "tools"), tuple(TOOLS))
+        talking = ToolChatPolicies(ask.with_tools)(incident)
         return talking, lambda: (ask.usage.requests, ask.usage.cut_off)
     if policy == "oracle":
         raise InvalidInput("the oracle needs the truth, which is not known for these lines")

@@ -10,14 +10,13 @@ timeouts are its own.
 """
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, Final
 
 import attrs
 
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
-from logtriage.conversations.tools import openai_tools
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evaluation.usage import Usage
 
@@ -164,9 +163,9 @@ class ChatEndpoint:
         return reply
 
     def with_tools(
-        self, messages: Sequence[Mapping[str, Any]], may: Collection[str]
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """The model's message, told of the tools (:func:`openai_tools`) named in ``may``.
+        """The model's message, offered ``tools`` (as of ``openai_tools``).
 
         A message of role ``assistant`` with ``content`` and, if the model called any,
         ``tool_calls``: for :class:`logtriage.adapters.toolchat.ToolChatPolicies`.
@@ -174,17 +173,7 @@ class ChatEndpoint:
         Raises:
             EndpointError: as when it is called.
         """
-        return self.with_schemas(messages, openai_tools(may))
-
-    def with_schemas(
-        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
-    ) -> dict[str, Any]:
-        """:meth:`with_tools` for tools that are given as OpenAI's chat API takes them.
-
-        Raises:
-            EndpointError: as when it is called.
-        """
-        answer, retries = self._complete(messages, tools=tools)
+        answer, retries = self._complete(messages, tools=[dict(one) for one in tools])
         message = _message_of(answer)
         reply, calls = _reply_of(message), _calls_of(message)
         if reply is None or calls is None:

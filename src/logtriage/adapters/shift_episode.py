@@ -43,7 +43,7 @@ def play_served(
     while not episode.done:
         try:
             if reply == "tools":
-                episode.step(ask.with_schemas(episode.messages, episode.tools))
+                episode.step(ask.with_tools(episode.messages, episode.tools))
             else:
                 episode.step(ask(episode.messages))
         except EndpointError as error:

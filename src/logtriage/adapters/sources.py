@@ -9,12 +9,16 @@ by somebody who set up tasks or a scorer.
 from collections.abc import Iterable
 from pathlib import Path
 
+import attrs
+
 from logtriage._lib.references import imported, is_reference
 from logtriage.drawing.ids import ALL_SPLITS, incident_ids, index_of, indices
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
-from logtriage.tasks import get_task, names_world
+from logtriage.tasks import OF_WORLD, as_world, get_task, names_world
+from logtriage.world.loading import WorldLike
+from logtriage.world.model import World
 
 
 def is_own_task(text: str) -> bool:
@@ -51,14 +55,24 @@ class Sources:
         self._tasks: set[str] = set()
         self._bundles: dict[str | None, Incidents] = {None: Incidents()}
         self._own: dict[str, Incident] = {}
+        self._worlds: dict[str, World] = {}
 
-    def allow(self, tasks: Iterable[str] = (), bundle: str | None = None) -> None:
-        """Let rows name incidents of these tasks of one's own, and recorded ones of this bundle.
+    def allow(
+        self,
+        tasks: Iterable[str] = (),
+        bundle: str | None = None,
+        world: WorldLike | None = None,
+    ) -> None:
+        """Let rows name incidents of tasks of one's own, of this bundle and of this world.
 
         Raises:
-            OSError: if the bundle cannot be read.
+            OSError: if the bundle or the world cannot be read.
+            UnknownName, WorldError: for a world that does not exist or cannot be used.
         """
-        self._tasks.update(filter(is_own_task, tasks))
+        if world is not None:
+            loaded = as_world(world)
+            self._worlds[loaded.name] = loaded
+        self._tasks.update(filter(self._is_own, tasks))
         if bundle is not None:
             # Frameworks may change the working directory before they play.
             self._bundles[bundle] = Incidents.of(Path(bundle).resolve())
@@ -70,16 +84,18 @@ class Sources:
         count: int,
         start: int = 0,
         bundle: str | None = None,
+        world: WorldLike | None = None,
     ) -> list[str]:
         """The names of ``count`` incidents of each task, from ``start`` on; allows them, too.
 
         A task is an id, ``module:name`` of one's own, or ``recorded`` or ``recorded_models``:
-        the incidents of the bundle, or the shipped ones. A ``*-v0`` task has one incident.
+        the incidents of the bundle, or the shipped ones. A ``*-v0`` task has one incident. With
+        a ``world``, the names of its tasks are enough.
 
         Raises:
             UnknownName, InvalidInput: for a task or split that does not exist, for numbers
                 that make no sense, and for a bundle that none of the tasks plays.
-            OSError, BundleError: if the bundle cannot be read.
+            OSError, BundleError, WorldError: if the bundle or the world cannot be read.
         """
         given = list(tasks)
         if bundle is not None and not any(one in RECORDED_TASKS for one in given):
@@ -87,19 +103,20 @@ class Sources:
                 f"bundle: expected {' or '.join(RECORDED_TASKS)} among the tasks, which play it; "
                 f"got {', '.join(given) or 'none'}"
             )
-        self.allow(given, bundle)
+        self.allow(given, bundle, world)
         numbers, names = indices(count, start), list[str]()
         for task in given:
             if task in RECORDED_TASKS:
                 recorded = list(self._bundles[bundle].recorded(task))
                 names += recorded[numbers.start : numbers.stop]
-            elif is_own_task(task):
+            elif self._is_own(task):
                 drawn = {f"{task}/{split}/{one}": own_incident(task, split, one) for one in numbers}
                 self._own |= drawn
                 names += drawn
             else:
-                alone = get_task(task).original
-                names += incident_ids(task, split, 1 if alone else count, start)
+                of = self._world_of(task) if world is None else as_world(world)
+                alone = get_task(task, of).original
+                names += incident_ids(task, split, 1 if alone else count, start, world=of)
         return names
 
     def __call__(self, name: str, bundle: str | None = None) -> Incident:
@@ -112,7 +129,7 @@ class Sources:
             BundleError: if the bundle is damaged.
         """
         task, *rest = name.split("/")
-        if is_own_task(task) and len(rest) == 2:
+        if self._is_own(task) and len(rest) == 2:
             if task not in self._tasks:
                 raise InvalidInput(
                     f"incident {name!r}: expected a task that was named here "
@@ -126,4 +143,13 @@ class Sources:
             raise InvalidInput(
                 f"bundle {bundle!r}: expected one that was named here; a row alone opens no file"
             )
-        return self._bundles[bundle](name)
+        world = self._world_of(task)
+        incidents = self._bundles[bundle]
+        return (incidents if world is None else attrs.evolve(incidents, world=world))(name)
+
+    def _world_of(self, task: str) -> World | None:
+        """The world that a task names, if that was given here."""
+        return self._worlds.get(task.partition(OF_WORLD)[0])
+
+    def _is_own(self, task: str) -> bool:
+        return is_own_task(task) and self._world_of(task) is None

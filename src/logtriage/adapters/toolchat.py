@@ -6,15 +6,15 @@
 >>> policies = ToolChatPolicies(ask.with_tools)  # doctest: +SKIP
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from logtriage.actions import Action
 from logtriage.conversations.messages import text_of
+from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of
-from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire
@@ -22,8 +22,8 @@ from logtriage.policies import Memory
 from logtriage.rendering import render_observation, system_prompt
 
 Message = Mapping[str, Any]
-#: Asks a model: the messages so far, and the names of the tools on offer, to its message.
-AskWithTools = Callable[[Sequence[Message], Collection[str]], Message]
+#: Asks a model: the messages so far, and the tools on offer, to its message.
+AskWithTools = Callable[[Sequence[Message], Sequence[Message]], Message]
 
 
 @attrs.frozen
@@ -46,12 +46,12 @@ class ToolChatPolicy:
     Args:
         ask: asks the model.
         rules: the system prompt (:func:`logtriage.rendering.system_prompt`).
-        may: the names of the tools on offer (:func:`logtriage.grading.offered.useful_actions`).
+        tools: those on offer (:func:`logtriage.conversations.tools.openai_tools`).
     """
 
     ask: AskWithTools
     rules: str
-    may: tuple[str, ...]
+    tools: tuple[Message, ...]
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen as the answer to the last call, and play the next one."""
@@ -59,7 +59,7 @@ class ToolChatPolicy:
         messages = (*talk.messages, _answer(talk.played, render_observation(observation)))
         waiting = talk.waiting
         if not waiting:
-            said = self.ask([{"role": "system", "content": self.rules}, *messages], self.may)
+            said = self.ask([{"role": "system", "content": self.rules}, *messages], self.tools)
             messages = (*messages, said)
             waiting = tuple(calls_of(said))
             if not waiting:
@@ -87,4 +87,5 @@ class ToolChatPolicies:
 
     def __call__(self, incident: Incident) -> ToolChatPolicy:
         """The policy that plays one incident."""
-        return ToolChatPolicy(self.ask, system_prompt(incident, "tools"), useful_actions(incident))
+        tools = tuple(openai_tools(incident))
+        return ToolChatPolicy(self.ask, system_prompt(incident, "tools"), tools)

@@ -130,7 +130,7 @@ class Bounds:
 
     @cached_property
     def misrouted(self) -> Found | None:
-        """The best with a wrong page; None where no wrong page was ever played."""
+        """The best with a mis-page; None where no mis-page was ever played."""
         found = [
             Found(result.misrouted, one.incident, result.misrouted_plan, "the search")
             for one, result in self.searched
@@ -139,7 +139,7 @@ class Bounds:
         ends = [(state, got, who) for who, state, got in self.scripted]
         if not self.how["exact"]:
             states = [state for one, _ in self.searched for state in self._with_wrong_page(one)]
-            ends += [(state, score(state, self.rubric), "a wrong page put in") for state in states]
+            ends += [(state, score(state, self.rubric), "a mis-page put in") for state in states]
         found += [
             Found(got, state.incident, state.actions, who)
             for state, got, who in ends
@@ -149,7 +149,7 @@ class Bounds:
         return max(found, key=lambda one: one.score, default=None)
 
     def _with_wrong_page(self, one: Situations) -> Iterator[State]:
-        """The oracle's list with a wrong page put in at each place."""
+        """The oracle's list with a mis-page put in at each place."""
         plan = self.subject.perfect(one.incident)
         for action in one.classes.values():
             if isinstance(action, Escalate) and action.team not in one.incident.truth.teams:

@@ -1,4 +1,4 @@
-"""The ceiling: the oracle reaches it, nothing beats it, and no wrong page comes near."""
+"""The ceiling: the oracle reaches it, nothing beats it, and no mis-page comes near."""
 
 from collections.abc import Iterator
 
@@ -12,11 +12,11 @@ from logtriage.audit.vocabulary import word
 
 
 def ceiling(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``oracle``, ``exact-maximum``, ``wrong-page`` and ``cycles``."""
+    """The checks ``oracle``, ``exact-maximum``, ``mis-page`` and ``cycles``."""
     bounds = Bounds(subject, sizes)
     yield Check("oracle", lambda: _oracle(bounds, limits))
     yield Check("exact-maximum", lambda: _maximum(bounds, limits))
-    yield Check("wrong-page", lambda: _wrong_page(bounds))
+    yield Check("mis-page", lambda: _wrong_page(bounds))
     yield Check("cycles", lambda: _cycles(bounds, limits))
 
 
@@ -83,16 +83,16 @@ def _wrong_page(bounds: Bounds) -> Finding:
     found = bounds.misrouted
     if found is None:
         if any(map(pages_known, bounds.incidents)):
-            return Finding.untested("wrong-page", "no wrong page was ever played")
-        return Finding.skipped("wrong-page", "of none of these incidents a wrong page is known")
+            return Finding.untested("mis-page", "no mis-page was ever played")
+        return Finding.skipped("mis-page", "of none of these incidents a mis-page is known")
     paid, exact = found.score > bounds.rubric.bounds[0], bounds.how["exact"]
     what = (
-        f"{found.score:.4f} with a wrong page on {found.incident.id}: {_list(found.plan)}"
+        f"{found.score:.4f} with a mis-page on {found.incident.id}: {_list(found.plan)}"
         if paid
-        else f"no list of actions {'' if exact else 'found '}with a wrong page earns anything"
+        else f"no list of actions {'' if exact else 'found '}with a mis-page earns anything"
     )
     return Finding.searched(
-        "wrong-page",
+        "mis-page",
         found=paid,
         settled=exact,
         summary=f"{what} ({bounds.told})",

@@ -67,7 +67,11 @@ class Situations:
         self.rubric = rubric
         known = {**READS, **reads}
         benign = rubric.benign and incident.truth.benign
-        rows = (*(rubric.benign if benign else rubric.criteria), *rubric.penalties)
+        rows = (
+            *(rubric.benign if benign else rubric.criteria),
+            *rubric.penalties,
+            *rubric.handed_over,
+        )
         gates = [one for one in rubric.gates if one.holds not in KNOWN_GATES]
         scored = {row.name: rule_of(row) for row in rows}
         scored |= {one.name: one.factor for one in rubric.discounts}
@@ -129,7 +133,9 @@ class Situations:
         return (
             incident.horizon,
             incident.par,
+            incident.task_par,
             incident.price_of_silence,
+            incident.price_of_hand_over,
             incident.closing,
             incident.truth.severity,
             incident.truth.benign,

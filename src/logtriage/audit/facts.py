@@ -5,7 +5,6 @@ from itertools import pairwise
 import attrs
 
 from logtriage.actions import (
-    REMEDIES,
     SEVERITIES,
     Action,
     ClassifySeverity,
@@ -123,7 +122,7 @@ def _remedy(incident: Incident) -> Fact:
     wrong = next(
         Remediate(remedy, service)
         for service in (*services, *incident.topology.names)
-        for remedy in REMEDIES
+        for remedy in incident.topology.remedies
         if (remedy, service) not in accepted
     )
     fact = _chain("remedy", Remediate(*min(accepted)) if accepted else None, {"wrong": wrong})

@@ -16,7 +16,6 @@ from typing import Any, cast
 import attrs
 
 from logtriage.actions import (
-    REMEDIES,
     SEVERITIES,
     Action,
     Escalate,
@@ -147,7 +146,7 @@ def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _
     wrong = [
         Remediate(remedy, name)
         for name in order
-        for remedy in REMEDIES
+        for remedy in topology.remedies
         if (remedy, name) not in accepted
     ]
     asked: list[Action] = []

@@ -17,7 +17,6 @@ from itertools import pairwise, permutations
 from typing import Final
 
 from logtriage.actions import (
-    REMEDIES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -77,7 +76,11 @@ def _choices(incident: Incident, slot: type[Action], words: Sequence[Action]) ->
     if slot is not Remediate:
         return [one for one in words if isinstance(one, slot)]
     services = {service for _, service in incident.truth.remedies}
-    return [Remediate(remedy, name) for name in sorted(services) for remedy in REMEDIES]
+    return [
+        Remediate(remedy, name)
+        for name in sorted(services)
+        for remedy in incident.topology.remedies
+    ]
 
 
 def _with(plan: _Plan, slot: type[Action], answers: Sequence[Action]) -> _Plan:

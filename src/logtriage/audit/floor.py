@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from logtriage.actions import (
-    REMEDIES,
     SEVERITIES,
     Action,
     ClassifySeverity,
@@ -156,7 +155,7 @@ def _blind_lists(topology: Topology) -> dict[str, Plan]:
     severities: list[Action] = [ClassifySeverity(one) for one in SEVERITIES]
     causes: list[Action] = [IdentifyRootCause(name) for name in topology.names]
     pages: list[Action] = [Escalate(team) for team in topology.teams]
-    restarts: list[Action] = [Remediate(REMEDIES[0], name) for name in topology.names]
+    restarts: list[Action] = [Remediate(topology.remedies[0], name) for name in topology.names]
     return {
         "page everyone": (*pages, Resolve()),
         "restart everything": (*restarts, Resolve()),
@@ -177,7 +176,9 @@ def constant_answers(scorer: Scorer) -> list[Plan]:
     full: list[Plan] = [
         (ClassifySeverity(severity), IdentifyRootCause(service), *page,
          Remediate(remedy, service), Resolve())
-        for severity, service, remedy, page in product(SEVERITIES, services, REMEDIES, pages)
+        for severity, service, remedy, page in product(
+            SEVERITIES, services, first.remedies, pages
+        )
     ]  # fmt: skip
     return [*single, *full]
 

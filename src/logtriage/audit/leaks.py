@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Final
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +36,9 @@ from logtriage.rng import hash_name
 from logtriage.state import initial_state
 
 Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+#: Names of a feature and of an answer; the feature's values, and the places that have one.
+Pair = tuple[str, str, Codes, Codes]
 #: Stands for *not defined here*: such incidents are left out of a test.
 _UNDEFINED: Final = None
 #: Features that the directory may tell of: the team is read from it.
@@ -50,7 +54,8 @@ def leaks(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]
         incident = subject.incident("train", number)
         screen = observe(initial_state(incident))
         shown.append((number, incident, screen, render_observation(screen)))
-    answers = {name: _codes(map(read, shown)) for name, read in _ANSWERS.items()}
+    drawn = [incident for _, incident, _, _ in shown]
+    answers = {name: codes(map(read, drawn)) for name, read in ANSWERS.items()}
     varied = {name: codes for name, codes in answers.items() if len(np.unique(codes)) > 1}
     why = "the truth never varies: it is known before anything is shown"
     yield Check("variety", lambda: _variety(shown, limits))
@@ -85,12 +90,13 @@ def _least(names: Any) -> Hashable:
     return min(names, default=None)
 
 
-_ANSWERS: Final[dict[str, Callable[[Shown], Hashable]]] = {
-    "severity": lambda one: one[1].truth.severity,
-    "root cause": lambda one: _least(one[1].truth.root_causes),
-    "fault": lambda one: None if one[1].truth.fault is None else one[1].truth.fault.kind,
-    "team": lambda one: _least(one[1].truth.teams),
-    "remedy": lambda one: _least(str(remedy) for remedy, _ in one[1].truth.remedies),
+#: The parts of the truth that something may tell of.
+ANSWERS: Final[dict[str, Callable[[Incident], Hashable]]] = {
+    "severity": lambda one: one.truth.severity,
+    "root cause": lambda one: _least(one.truth.root_causes),
+    "fault": lambda one: None if one.truth.fault is None else one.truth.fault.kind,
+    "team": lambda one: _least(one.truth.teams),
+    "remedy": lambda one: _least(str(remedy) for remedy, _ in one.truth.remedies),
 }
 
 
@@ -133,7 +139,6 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
     ),
     "horizon": lambda row: row[2].horizon,
     "price of silence": lambda one: one[2].price_of_silence,
-    "price of hand-over": lambda one: one[2].price_of_hand_over,
     "owners overridden": lambda one: sum(
         owner != usual
         for owner, usual in zip(one[1].directory, one[1].topology.owners, strict=True)
@@ -150,31 +155,22 @@ def _levels(screen: Observation) -> Hashable:
 def _nuisances(
     shown: list[Shown], answers: dict[str, Codes], sizes: Sizes, limits: Thresholds
 ) -> Finding:
-    pairs: list[tuple[str, str, Codes, Codes]] = []
+    pairs: list[Pair] = []
     constant: list[str] = []
     for name, read in _NUISANCES.items():
         values = [read(one) for one in shown]
         defined = np.array([value is not _UNDEFINED for value in values])
-        codes = _codes(value for value in values if value is not _UNDEFINED)
-        if len(codes) and len(np.unique(codes)) > 1:
+        coded = codes(value for value in values if value is not _UNDEFINED)
+        if len(coded) and len(np.unique(coded)) > 1:
             for answer in answers:
                 if answer != "team" or name not in _OF_DIRECTORY:
-                    pairs.append((name, answer, codes, np.flatnonzero(defined)))
+                    pairs.append((name, answer, coded, np.flatnonzero(defined)))
         else:
             constant.append(name)
     if not pairs:
         return Finding.untested("leaks", f"nothing varies: {', '.join(constant)}")
-    seen = np.array([mutual_information(f, answers[a][at]) for _, a, f, at in pairs])
-    draws = np.random.default_rng(hash_name("audit of leaks"))
-    shuffled = np.empty((sizes.permutations, len(pairs)))
-    for row in range(sizes.permutations):
-        order = draws.permutation(len(shown))
-        mixed = {name: codes[order] for name, codes in answers.items()}
-        shuffled[row] = [mutual_information(f, mixed[a][at]) for _, a, f, at in pairs]
-    centre, spread = shuffled.mean(axis=0), np.maximum(shuffled.std(axis=0), 1e-12)
-    highest = ((shuffled - centre) / spread).max(axis=1)
-    scaled = (seen - centre) / spread
-    chance = (1 + (highest[:, np.newaxis] >= scaled).sum(axis=0)) / (1 + sizes.permutations)
+    told = told_by(pairs, answers, sizes.permutations)
+    seen, centre, chance = told.bits, told.by_chance, told.chance
     leaking = [
         {"feature": f, "answer": a, "bits": bits, "by_chance": base, "p": p}
         for (f, a, _, _), bits, base, p in zip(
@@ -182,7 +178,7 @@ def _nuisances(
         )
         if p <= limits.leak
     ]
-    worst = int(scaled.argmax())
+    worst = told.nearest
     lead = "; ".join(
         f"{one['feature']} tells {one['bits']:.3f} bits of the {one['answer']} (p {one['p']:.3g})"
         for one in leaking
@@ -237,10 +233,39 @@ def _splits(subject: Subject, sizes: Sizes) -> Finding:
 # -- estimates -----------------------------------------------------------------------------
 
 
-def _codes(values: Any) -> Codes:
+def codes(values: Any) -> Codes:
     """Values as small integers."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+
+
+@attrs.frozen(eq=False)
+class Told:
+    """What each pair tells: mutual information, its mean by chance, and the family-wise chance.
+
+    ``nearest`` is the place of the pair that lies the furthest above chance.
+    """
+
+    bits: Floats
+    by_chance: Floats
+    chance: Floats
+    nearest: int
+
+
+def told_by(pairs: Sequence[Pair], answers: dict[str, Codes], permutations: int) -> Told:
+    """Test all pairs of feature and answer at once against shuffled truths."""
+    seen = np.array([mutual_information(f, answers[a][at]) for _, a, f, at in pairs])
+    draws = np.random.default_rng(hash_name("audit of leaks"))
+    shuffled = np.empty((permutations, len(pairs)))
+    for row in range(permutations):
+        order = draws.permutation(len(next(iter(answers.values()))))
+        mixed = {name: coded[order] for name, coded in answers.items()}
+        shuffled[row] = [mutual_information(f, mixed[a][at]) for _, a, f, at in pairs]
+    centre, spread = shuffled.mean(axis=0), np.maximum(shuffled.std(axis=0), 1e-12)
+    highest = ((shuffled - centre) / spread).max(axis=1)
+    scaled = (seen - centre) / spread
+    chance = (1 + (highest[:, np.newaxis] >= scaled).sum(axis=0)) / (1 + permutations)
+    return Told(seen, centre, chance, int(scaled.argmax()))
 
 
 def mutual_information(first: Codes, second: Codes) -> float:

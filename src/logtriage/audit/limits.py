@@ -30,6 +30,11 @@ class Thresholds:
         unseen: the most often that a fault may show neither at the edge nor in an alert.
         bar: the most by which the confidence from which a page pays may stray from the
             price of silence.
+        ignoring: the least of net value that never handing over must lose.
+        fixed_bar: the least of net value that handing over below the best fixed bar must lose,
+            whatever the price.
+        handed_over: prices of hand-over, each with the least and the most of the incidents that
+            are to be handed over at it.
         probing: the most that plans which mix pages and remedies may gain, on average, over
             plans that page first or not at all.
         probed_paged: the least that trying three or more remedies at the right service loses,
@@ -53,6 +58,13 @@ class Thresholds:
     no_signal: float = 0.50
     unseen: float = 1e-4
     bar: float = 0.05
+    ignoring: float = 0.06
+    fixed_bar: float = 0.03
+    handed_over: tuple[tuple[float, float, float], ...] = (
+        (0.3, 0.0, 0.05),
+        (0.7, 0.15, 1.0),
+        (0.9, 0.30, 1.0),
+    )
     probing: float = 0.02
     probed_paged: float = 0.10
     probed_unpaged: float = 0.20
@@ -85,8 +97,10 @@ class Sizes:
         same: incidents for determinism, replay, renaming and canaries.
         groups: incidents for groups of rollouts, :data:`GROUP` each.
         models: topologies for which the chance of an unseen fault is computed.
-        prices: incidents of which the observer decides at each price of silence.
+        prices: incidents of which the observer decides at each price of silence or hand-over.
         beliefs: incidents at whose point of decision all plans are searched.
+        signs: incidents of which signs are read twice.
+        figures: screens whose figures and words are searched.
         twins: incidents that are shown with other truths and the same tokens.
         teams: train incidents of which the roles of a team get a full look.
         talks: train incidents that teams of observers play.
@@ -110,6 +124,8 @@ class Sizes:
     models: int = 20
     prices: int = 300
     beliefs: int = 60
+    signs: int = 400
+    figures: int = 4_000
     twins: int = 60
     teams: int = 200
     talks: int = 20
@@ -140,6 +156,8 @@ QUICK: Final = Sizes(
     models=2,
     prices=60,
     beliefs=5,
+    signs=60,
+    figures=300,
     twins=5,
     teams=30,
     talks=3,

@@ -6,8 +6,10 @@ fact of which one is better, all others being equal, the better one must not ear
 This is so whatever comes first, the page or the remedy; and of two confidences that is the
 better one which is higher in a right answer, or lower in a wrong one.
 
-One order rule is sound: recovery is no diagnosis. A fix may void a root cause that is
-declared after it, and so cost what that declaration would have earned, but no more.
+Two order rules are sound. Recovery is no diagnosis: a fix may void a root cause that is
+declared after it, and so cost what that declaration would have earned, but no more. And where
+the rubric wants the page before production is touched, a fix before it may cost its share of
+all that was earned, but no more.
 """
 
 from collections.abc import Iterator
@@ -24,7 +26,8 @@ from logtriage.audit.sampling import sample_of_kinds
 from logtriage.audit.scoring import Scorer
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import word
-from logtriage.grading.plan import has_kernels
+from logtriage.grading import Rubric, priced
+from logtriage.grading.tables import has_kernels
 from logtriage.incident import Incident
 
 #: Other orders in which the facts come about; the last two always end a plan.
@@ -93,6 +96,7 @@ def _compare(
                     continue  # the end of one of them would never be played
                 seen.compared[fact.name] += 1
                 loss = found[key] - found[other] - _voided(facts, place, key, found)
+                loss -= _hasty(facts, place, key, subject.rubric) * found[key]
                 if loss > limits.tolerance and loss > seen.worst.get(fact.name, (0.0, ""))[0]:
                     plan = ", ".join(map(word, plans[key]))
                     seen.worst[fact.name] = (
@@ -114,6 +118,16 @@ def _voided(
         return 0.0
     silent = (*key[: later[0]], "none", *key[later[0] + 1 :])
     return max(0.0, found[key] - found[silent])
+
+
+def _hasty(facts: tuple[Fact, ...], place: int, key: tuple[str, ...], rubric: Rubric) -> float:
+    """The share of the total that a right remedy may cost before the right page."""
+    if facts[place].name != "remedy":
+        return 0.0
+    page = [fact.name for fact in facts].index("page")
+    paged = page < place and key[page] == "right"
+    early = any(one.factor is priced.unapproved_fix for one in rubric.discounts)
+    return 1.0 - priced.UNAPPROVED_FIX if early and not paged else 0.0
 
 
 def _passes(incident: Incident, *, said: bool) -> Iterator[tuple[Fact, ...]]:

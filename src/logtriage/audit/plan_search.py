@@ -21,13 +21,11 @@ import numpy as np
 from logtriage.belief import Belief
 from logtriage.belief.cases import NEGLIGIBLE, Floats
 from logtriage.belief.plans import REMEDIES_TRIED, Planner
-from logtriage.belief.stakes import UNIT, unapproved
+from logtriage.belief.stakes import UNIT, units
 from logtriage.errors import InvalidInput
 
 #: Nodes that are looked at, at most, for one belief.
 MOST_NODES: Final = 5_000
-#: What leaves of the total the wrong remedies before the page, by their number.
-_LEFT: Final = tuple(unapproved(count) / UNIT for count in range(REMEDIES_TRIED + 1))
 
 
 @attrs.frozen
@@ -67,7 +65,7 @@ class PlanSearch:
     """The search for one belief; hypotheses below 1 in 1,000 are left out on both sides.
 
     Raises:
-        InvalidInput: if more was done already than asking, and under ``logtriage/3``.
+        InvalidInput: if more was done already than asking.
     """
 
     def __init__(self, belief: Belief) -> None:
@@ -76,10 +74,11 @@ class PlanSearch:
         done = belief.standing.doings
         if done.pages or done.remedies or case.severity is not None or case.declared is not None:
             raise InvalidInput("plans are searched where nothing was done yet but asking")
-        if stakes.calm_counts:
-            raise InvalidInput("plans are searched under logtriage/2 alone")
         self.page_first, self.nodes = case.worth, 0
         self.stakes, self.tick, self.teams = stakes, case.tick, len(belief.topology.teams)
+        self.handed_over = units(case.handed_over(case.tick + 1) or 0.0) / UNIT
+        #: What wrong remedies before the page leave of the total, by their number.
+        self.left = tuple(stakes.rash(count) / UNIT for count in range(REMEDIES_TRIED + 1))
         # Hypotheses that no plan can tell apart are one.
         told = np.column_stack([case.team, case.root, case.severity_credit.T, case.hits])
         _, places, group = np.unique(told, axis=0, return_index=True, return_inverse=True)
@@ -96,10 +95,12 @@ class PlanSearch:
     def search(self, *, unaided: bool = False) -> Searched:
         """Look at every plan that might be better than the best found so far.
 
-        That is the planner's at first; ``unaided`` it is none, which must come to the same.
+        That is the planner's at first; ``unaided`` it is to hand over, or none, which must come
+        to the same.
         """
         start = Node(self.tick, self.shares)
-        found = self._value(start, 0.0 if unaided else self.page_first)
+        floor = self.handed_over if unaided else self.page_first
+        found = max(self._value(start, floor), self.handed_over)
         exact = self.nodes < MOST_NODES
         best = found if unaided else max(found, self.page_first)
         return Searched(best, self.page_first, self.nodes, exact)
@@ -159,7 +160,11 @@ class PlanSearch:
     # -- what is earned --------------------------------------------------------------------
 
     def _factor(self, node: Node, *, paged: bool) -> float:
-        return _LEFT[node.early] * (1.0 if paged else self.stakes.silence / UNIT)
+        return self.left[node.early] * (1.0 if paged else self.stakes.silence / UNIT)
+
+    def _calm_left(self, node: Node) -> float:
+        """What the remedies leave of the total if the incident is benign."""
+        return self.left[node.early] if self.stakes.calm_counts else 1.0
 
     def _most(self, node: Node) -> float:
         """No plan from here on earns more: each hypothesis gets the best for itself."""
@@ -170,23 +175,24 @@ class PlanSearch:
         calm = self.most_severity
         if node.root is None:
             calm = calm + stakes.dismissed(node.tick + 1, wrong) / UNIT
-        return float(node.shares @ np.where(self.fault, sick * _LEFT[node.early], calm))
+        left, calm_left = self.left[node.early], self._calm_left(node)
+        return float(node.shares @ np.where(self.fault, sick * left, calm * calm_left))
 
-    def _said(self, shares: Floats, factor: float) -> float:
-        """What the best severity earns, said now."""
-        weighed = shares * np.where(self.fault, factor, 1.0)
+    def _said(self, shares: Floats, factor: float, calm: float) -> float:
+        """What the best severity earns, said now, with the factors of faults and benign."""
+        weighed = shares * np.where(self.fault, factor, calm)
         return float((self.severity @ weighed).max())
 
     def _closed(self, node: Node) -> float:
         """Nothing more is tried: resolved unfixed, or dismissed."""
         stakes, left = self.stakes, self.stakes.horizon - node.tick
-        factor = self._factor(node, paged=node.paged)
+        factor, calm_left = self._factor(node, paged=node.paged), self._calm_left(node)
         sick = node.shares * self.fault
         earned = float(sick.sum()) * stakes.escalation * node.paged
         if node.root is not None:
             earned += float(sick[self.root == node.root].sum()) * stakes.root_cause
         resolved = earned * factor / UNIT
-        extra = [self._said(node.shares, factor)] if left else []
+        extra = [self._said(node.shares, factor, calm_left)] if left else []
         if node.root is None and sick.any():
             likeliest = float(np.bincount(self.root[self.fault], sick[self.fault]).max())
             extra.append(likeliest * stakes.root_cause * factor / UNIT)
@@ -199,7 +205,7 @@ class PlanSearch:
             credit = said * stakes.benign_severity * stakes.severity_credits[0]
             if node.root is None:
                 credit += stakes.dismissed(node.tick + said + 1, len(node.tried))
-            dismissed = max(dismissed, calm * credit / UNIT)
+            dismissed = max(dismissed, calm * calm_left * credit / UNIT)
         return max(resolved, dismissed)
 
     def fixed(self, node: Node, struck: Floats) -> float:
@@ -216,7 +222,8 @@ class PlanSearch:
             shares = struck if page is None else struck * (self.team == page)
             paged = node.paged or page is not None
             factor = self._factor(node, paged=paged)
+            factor *= 1.0 if node.paged else stakes.early_fix / UNIT
             closing = stakes.closed(after + 1) if after < stakes.horizon else 0
             sure = float(shares @ (each + closing + stakes.escalation * paged)) * factor / UNIT
-            best = max(best, sure + (self._said(shares, factor) if said else 0.0))
+            best = max(best, sure + (self._said(shares, factor, 1.0) if said else 0.0))
         return best

@@ -1,6 +1,6 @@
 """Policies that only an audit needs, and every script that an audit lets play."""
 
-from collections import Counter
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -15,7 +15,6 @@ from logtriage.actions import (
     IdentifyRootCause,
     Ignore,
     Remediate,
-    Remedy,
     Resolve,
     Severity,
 )
@@ -24,28 +23,32 @@ from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies import ExpertPolicy, Memory, Policy, RandomPolicy
+from logtriage.policies.first_error import usual_remedy
 from logtriage.registry import make_policy
 from logtriage.rng import hash_name
 from logtriage.state import State
-from logtriage.world.default import second_world
 from logtriage.world.model import World
 from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import EdgePanel, Reading
 
-#: What someone who has never seen the system would look for in a log, and would then do.
-KEYWORDS: Final = (
-    ("deploy", Remedy.ROLLBACK),
-    ("release", Remedy.ROLLBACK),
-    ("query", Remedy.KILL_QUERY),
-    ("lock", Remedy.KILL_QUERY),
-    ("cache", Remedy.FLUSH_CACHE),
-    ("session", Remedy.FLUSH_CACHE),
-    ("queue", Remedy.SCALE),
-    ("connections", Remedy.SCALE),
-    ("memory", Remedy.RESTART),
-    ("exit", Remedy.RESTART),
-    ("crash", Remedy.RESTART),
-)
+#: Shorter words stand in too many lines.
+_SHORTEST: Final = 4
+
+
+@lru_cache(maxsize=64)
+def keywords(world: World) -> Mapping[str, str]:
+    """What whoever has read the runbook would look for in a log, and would then do.
+
+    Words of what the runbook says of the kinds of fault, each with a remedy that mends all kinds
+    of which it is said; without words that no one remedy fits.
+    """
+    fitting: dict[str, list[str]] = {}
+    for kind in world.kinds:
+        for word in re.findall(rf"[a-z]{{{_SHORTEST},}}", kind.summary.lower()):
+            fitting[word] = [
+                remedy for remedy in fitting.get(word, kind.remedies) if remedy in kind.remedies
+            ]
+    return MappingProxyType({word: remedies[0] for word, remedies in fitting.items() if remedies})
 
 
 def _panel(screen: Observation) -> Reading | EdgePanel | None:
@@ -53,7 +56,7 @@ def _panel(screen: Observation) -> Reading | EdgePanel | None:
     return screen.slo if screen.edge is None else screen.edge
 
 
-def _reflex(screen: Observation, service: str, remedy: Remedy, page: bool) -> tuple[Action, ...]:
+def _reflex(screen: Observation, service: str, remedy: str, page: bool) -> tuple[Action, ...]:
     """Everything at once: panel, this service, its owner, this remedy, done."""
     plan: list[Action] = []
     panel = _panel(screen)
@@ -73,7 +76,10 @@ def _first_alerting(screen: Observation) -> str:
 
 @attrs.frozen
 class FirstAlerter:
-    """Blames the first service that alerts, pages its owner if ``page``, restarts it."""
+    """Blames the first service that alerts, pages its owner if ``page``, applies a remedy.
+
+    It is the one that mends most kinds of fault.
+    """
 
     page: bool = True
 
@@ -81,13 +87,13 @@ class FirstAlerter:
         """The next action of what the first screen triggered; memory is the rest of it."""
         if memory is None:
             service = _first_alerting(observation)
-            memory = _reflex(observation, service, Remedy.RESTART, self.page)
+            memory = _reflex(observation, service, usual_remedy(observation), self.page)
         return memory[0], memory[1:]
 
 
 @attrs.frozen
 class Keyword:
-    """Takes the first line with a telling word, blames who wrote it, does what fits the word."""
+    """Takes the first line with one of :func:`keywords`, blames who wrote it, does what fits it."""
 
     page: bool = True
 
@@ -98,12 +104,12 @@ class Keyword:
         return memory[0], memory[1:]
 
 
-def _told(screen: Observation) -> tuple[str, Remedy]:
+def _told(screen: Observation) -> tuple[str, str]:
     for line in screen.window:
-        for word, remedy in KEYWORDS:
+        for word, remedy in () if screen.world is None else keywords(screen.world).items():
             if word in line.message.lower():
                 return line.service, remedy
-    return _first_alerting(screen), Remedy.RESTART
+    return _first_alerting(screen), usual_remedy(screen)
 
 
 #: A panel that fell to this share of its latency, or of its errors, is getting better: more
@@ -117,8 +123,8 @@ class _Treatment:
     """What a :class:`PanelWatcher` remembers."""
 
     shown: Reading | EdgePanel
-    untried: tuple[tuple[Remedy, str], ...]
-    tried: tuple[Remedy, str] | None = None
+    untried: tuple[tuple[str, str], ...]
+    tried: tuple[str, str] | None = None
     cured: str | None = None
 
 
@@ -168,26 +174,22 @@ class PanelWatcher:
         return Resolve()
 
 
-def _treatments(screen: Observation) -> tuple[tuple[Remedy, str], ...]:
+def _treatments(screen: Observation) -> tuple[tuple[str, str], ...]:
     topology = screen.topology
     alerting = {topology.index(one.service) for one in screen.alerts}
     deepest = [one for one in sorted(alerting) if alerting.isdisjoint(topology.calls[one])]
     below = [called for one in deepest for called in topology.calls[one]]
     order = dict.fromkeys((*deepest, *below, *sorted(alerting), *range(len(topology))))
-    # A recording has tiers, and no fault table of its own.
-    world = screen.world or second_world()
+    world = screen.world  # a recording has none, and so no table of faults
     return tuple(
         (remedy, topology.names[one])
         for one in order
-        for remedy in _likely_remedies(world, topology.services[one].tier)
+        for remedy in (
+            topology.remedies
+            if world is None
+            else world.likely_remedies(topology.services[one].tier)
+        )
     )
-
-
-@lru_cache
-def _likely_remedies(world: World, tier: str) -> tuple[Remedy, ...]:
-    """What mends a fault of a tier, by the public table: what mends most kinds first."""
-    mended = Counter(remedy for kind in world.kinds_at(tier) for remedy in kind.remedies)
-    return tuple(Remedy(remedy) for remedy, _ in mended.most_common())
 
 
 def _has_helped(screen: Observation, now: Reading | EdgePanel, before: Reading | EdgePanel) -> bool:

@@ -10,21 +10,21 @@ that asks well decides.
 from collections.abc import Iterator
 from statistics import fmean
 
-from logtriage.actions import REMEDIES, Action, Escalate, Remediate, Resolve
+from logtriage.actions import Action, Escalate, Remediate, Resolve
 from logtriage.audit.failing import score
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.plan_search import PlanSearch, Searched
-from logtriage.audit.risk import NO_PRICE, priced
 from logtriage.audit.subject import Subject
 from logtriage.belief import Belief, belief
-from logtriage.grading import TRIAGE_2, Rubric
+from logtriage.grading import TRIAGE_2, TRIAGE_3, Rubric
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.policies.observer import best_question
 from logtriage.state import initial_state
 from logtriage.transition import play, transition
 
+NO_PRICE = "no incident of the sample is a real fault with a price"
 #: From so many remedies on, trying them one after another is probing.
 FEWEST = 3
 
@@ -35,7 +35,7 @@ def probing(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Chec
 
 
 def _probing(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    incidents = priced(subject, sizes.same)
+    incidents = _priced(subject, sizes.same)
     if not incidents:
         return Finding.skipped("probing", NO_PRICE)
     lost = {
@@ -74,11 +74,20 @@ def _probing(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     )
 
 
+def _priced(subject: Subject, count: int) -> list[Incident]:
+    """Single faults among the first test incidents whose silence or hand-over has a price."""
+    drawn = subject.incidents("test", 4 * count)
+    faults = [one for one in drawn if one.truth.remedies and not one.truth.several]
+    return [one for one in faults if one.price_of_silence is not None or one.takes_hand_over][
+        :count
+    ]
+
+
 def _losses(incident: Incident, rubric: Rubric, *, paged: bool) -> Iterator[float]:
     """What probing loses for each number of remedies of which each is as likely as the others."""
     truth = incident.truth
     right = Remediate(*min(truth.remedies))
-    others = [Remediate(one, right.service) for one in REMEDIES]
+    others = [Remediate(one, right.service) for one in incident.topology.remedies]
     wrong = [one for one in others if (one.remedy, one.service) not in truth.remedies]
     known, page = perfect_actions(incident)[:2], Escalate(min(truth.teams))
     before: tuple[Action, ...] = (*known, page) if paged else known
@@ -93,8 +102,8 @@ def _losses(incident: Incident, rubric: Rubric, *, paged: bool) -> Iterator[floa
 
 
 def _searched(subject: Subject, sizes: Sizes) -> list[Searched]:
-    """All plans at the observer's decisions; the planner knows ``logtriage/2`` alone."""
-    if subject.rubric.digest != TRIAGE_2.digest:
+    """All plans at the observer's decisions, under the rubrics that the planner knows."""
+    if subject.rubric.digest not in (TRIAGE_2.digest, TRIAGE_3.digest):
         return []
     drawn = subject.incidents("test", sizes.beliefs)
     incidents = [one for one in drawn if one.setting is not None and not one.setting.several]

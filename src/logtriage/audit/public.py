@@ -38,7 +38,7 @@ from logtriage.world.simulation import Simulation
 
 Floats = NDArray[np.float64]
 #: Weighing sets of faults takes a hundred times as long, so divide the number of screens by this.
-_FEWER_OF_SEVERAL: Final = 8
+FEWER_OF_SEVERAL: Final = 8
 #: Requests before a screen, at most.
 _LOOKS: Final = 5
 #: A feature is tested against an answer where the posterior leaves this much variance.
@@ -98,11 +98,11 @@ def screens(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     if not belief(initial_state(first)).exact:
         return Finding.skipped("screens", "the posterior of these incidents is a search")
     several = first.simulation.setting.several
-    drawn = shown(subject, sizes.screens // (_FEWER_OF_SEVERAL if several else 1))
+    drawn = shown(subject, sizes.screens // (FEWER_OF_SEVERAL if several else 1))
     weighed = [(state, held) for state in drawn if (held := belief(state)).exact]
-    answers = _Answers(weighed, sizes.permutations)
+    answers = Answers(weighed, sizes.permutations)
     facts, pointers = zip(*(_facts(state) for state, _ in weighed), strict=True)
-    names, columns = _common(facts)
+    names, columns = common(facts)
     rows = answers.of_columns(columns)
     labels = [f"{name} and {answer}" for name in names for answer in answers.names]
     own = float(np.abs(rows[0, :1]).max()), np.abs(rows[1:, :1]).max(axis=(1, 2))
@@ -156,7 +156,7 @@ def _facts(state: State) -> tuple[_Facts, _Facts]:
     return facts, pointers
 
 
-def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
+def common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
     """Names of common values, and which screens have them (screens, values)."""
     counts = Counter(item for row in facts for item in row.items())
     low, high = (share * len(facts) for share in _COMMON)
@@ -169,7 +169,7 @@ def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
     return [f"{chosen[at][0]} {chosen[at][1]}" for at in kept], columns[:, kept].astype(float)
 
 
-class _Answers:
+class Answers:
     """The true answers of each screen, and draws of other answers from its posterior.
 
     ``names`` are the names of the answers. ``drawn`` (1 + draws, screens, answers) has the truth
@@ -227,20 +227,30 @@ class _Answers:
 
     def of_columns(self, columns: Floats) -> Floats:
         """Standardised sums (1 + draws, columns, answers) over the screens of each column."""
-        spread = columns.T @ self.variance
+        spread = (columns**2).T @ self.variance
         scale = np.where(spread >= _LEAST_VARIANCE, 1.0 / np.sqrt(np.maximum(spread, 1e-9)), 0.0)
         sums = np.einsum("nf,dna->dfa", columns.astype(np.float32), self.drawn, optimize=True)
         scaled: Floats = sums * scale
         return scaled
 
+    def of_weighed(self, pointers: Sequence[tuple[list[int], list[int], Floats]]) -> Floats:
+        """The same sums for root causes: screens, the places of services, and what each weighs."""
+        sums = np.zeros((len(self.drawn), len(pointers)))
+        for at, (rows, services, weights) in enumerate(pointers):
+            places = self._roots + np.array(services, np.int64)
+            spread = float((weights**2 * self.variance[rows, places]).sum())
+            if spread >= _LEAST_VARIANCE:
+                told = self.drawn[:, rows, places] @ weights.astype(np.float32)
+                sums[:, at] = told / np.sqrt(spread)
+        return sums
+
     def of_pointers(self, pointers: Sequence[_Facts]) -> tuple[Floats, list[str]]:
         """The same sums for the root cause at the place that each pointer names."""
         names = sorted({name for row in pointers for name in row})
-        sums = np.zeros((len(self.drawn), len(names)))
-        for at, name in enumerate(names):
+        weighed = []
+        for name in names:
             rows = [place for place, row in enumerate(pointers) if name in row]
-            places = [self._roots + pointers[row][name] for row in rows]  # type: ignore[operator]
-            spread = float(self.variance[rows, places].sum())
-            if spread >= _LEAST_VARIANCE:
-                sums[:, at] = self.drawn[:, rows, places].sum(axis=1) / np.sqrt(spread)
-        return sums, [f"{name} and the root cause that it names" for name in names]
+            services = [int(pointers[row][name]) for row in rows]  # type: ignore[call-overload]
+            weighed.append((rows, services, np.ones(len(rows))))
+        labels = [f"{name} and the root cause that it names" for name in names]
+        return self.of_weighed(weighed), labels

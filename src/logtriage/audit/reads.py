@@ -13,7 +13,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading import Measured, criteria, original, recordings, triage
+from logtriage.grading import Measured, criteria, original, priced, recordings, triage
 from logtriage.grading.parts import responses
 from logtriage.state import State
 
@@ -124,6 +124,23 @@ def _unapproved_remedies(state: State) -> Hashable:
     return _paged(state), 0 if benign else state.facts.unapproved_remedies
 
 
+def _remedied(state: State) -> Hashable:
+    return _all_fixed(state), min(_SPENT, state.facts.wrong_remedies)
+
+
+def _early_remedies(state: State) -> Hashable:
+    return state.facts.paged_at is not None, state.facts.unapproved_remedies
+
+
+def _early_fixes(state: State) -> Hashable:
+    left = priced.unapproved_fix(state)
+    return state.facts.paged_at is not None, _all_fixed(state), left and left[0]
+
+
+def _touched(state: State) -> Hashable:
+    return bool(state.facts.pages or state.facts.remedies)
+
+
 #: The facts that each measure and discount reads, beside the tick and why the incident closed;
 #: the discounts of ``logtriage/2`` spare benign incidents.
 READS: Final[Mapping[Rule, Read]] = MappingProxyType(
@@ -138,6 +155,12 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         triage.benign_closure: _blamed_any,
         triage.unescalated: _paged,
         triage.unapproved: _unapproved_remedies,
+        priced.hand_over: _touched,
+        priced.remediation: _remedied,
+        priced.dismissal: _blamed_any,
+        priced.unescalated: _paged,
+        priced.unapproved: _early_remedies,
+        priced.unapproved_fix: _early_fixes,
         recordings.fault_class: _fault_category,
         recordings.dismissal: _declared_any,
         original.crash_severity: _severity,
@@ -157,5 +180,5 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         original.silent_speed: itself(original.silent_remediation),
     }
 )
-#: Gates whose facts are always part of a situation: wrong pages, and the closing.
+#: Gates whose facts are always part of a situation: mis-pages, and the closing.
 KNOWN_GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)

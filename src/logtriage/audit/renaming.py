@@ -29,8 +29,7 @@ def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
         topology,
         teams=tuple(new[team] for team in topology.teams),
         services=services,
-        capacity_team=new[topology.capacity_team],
-        security_team=new[topology.security_team],
+        paged={name: new[team] for name, team in topology.paged},
     )
     fault = truth.fault
     answer = attrs.evolve(

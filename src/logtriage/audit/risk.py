@@ -15,6 +15,7 @@ import attrs
 from logtriage.actions import Action, Escalate, Remediate, Resolve
 from logtriage.audit.failing import score
 from logtriage.audit.findings import Check, Finding
+from logtriage.audit.handing_over import binding, price
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import IDLE
@@ -30,8 +31,11 @@ NO_PRICE = "no incident of the sample is a real fault with a price of silence"
 
 
 def risk(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The check ``risk``."""
-    yield Check("risk", lambda: _risk(subject, sizes, limits))
+    """The checks ``risk`` and ``price``."""
+    priced = subject.incident("test", 0).takes_hand_over
+    check = binding if priced else _risk
+    yield Check("risk", lambda: check(subject, sizes, limits))
+    yield Check("price", lambda: price(subject, sizes, limits))
 
 
 def priced(subject: Subject, count: int) -> list[Incident]:
@@ -54,10 +58,10 @@ def _risk(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     rubric = subject.rubric
     wrong: list[str] = []
     bars: dict[float, list[float]] = {}
-    for price in PRICES_OF_SILENCE:
+    for silence in PRICES_OF_SILENCE:
         for one in incidents:
-            incident = attrs.evolve(one, price_of_silence=price)
-            bars.setdefault(price, []).extend(_bars(incident, rubric))
+            incident = attrs.evolve(one, price_of_silence=silence)
+            bars.setdefault(silence, []).extend(_bars(incident, rubric))
             wrong += _not_worth_it(incident, rubric, limits)
     stray = max(abs(bar - price) for price, row in bars.items() for bar in row)
     told = "; ".join(
@@ -111,7 +115,7 @@ def _wrong_page(incident: Incident) -> Escalate:
 
 
 def _not_worth_it(incident: Incident, rubric: Rubric, limits: Thresholds) -> Iterator[str]:
-    """A perfect response without a page earns c; with a wrong page, the least there is."""
+    """A perfect response without a page earns c; with a mis-page, the least there is."""
     plan, price = perfect_actions(incident), incident.price_of_silence
     assert price is not None, "only incidents with a price are looked at"
     silent = tuple(one for one in plan if not isinstance(one, Escalate))
@@ -122,7 +126,7 @@ def _not_worth_it(incident: Incident, rubric: Rubric, limits: Thresholds) -> Ite
         misled = (*silent[:place], _wrong_page(incident), *silent[place:])
         got = score(play(incident, misled)[0], rubric)
         if got > rubric.bounds[0]:
-            yield f"a perfect response with a wrong page earns {got:.4f} at c = {price:g}"
+            yield f"a perfect response with a mis-page earns {got:.4f} at c = {price:g}"
 
 
 def _paging(subject: Subject, sizes: Sizes) -> dict[float, float]:
@@ -137,7 +141,7 @@ def _paging(subject: Subject, sizes: Sizes) -> dict[float, float]:
         return {}
     pages = dict.fromkeys(PRICES_OF_SILENCE, 0)
     for one in incidents:
-        for price in pages:
-            start = initial_state(attrs.evolve(one, price_of_silence=price))
-            pages[price] += belief(start).best().page is not None
+        for silence in pages:
+            start = initial_state(attrs.evolve(one, price_of_silence=silence))
+            pages[silence] += belief(start).best().page is not None
     return {price: count / len(incidents) for price, count in pages.items()}

@@ -18,6 +18,7 @@ from logtriage.audit.probing import probing
 from logtriage.audit.reads import Read
 from logtriage.audit.risk import risk
 from logtriage.audit.signal import signal
+from logtriage.audit.signs import signs
 from logtriage.audit.stability import stability
 from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
 from logtriage.audit.symptoms import symptoms
@@ -42,6 +43,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "risk": risk,
     "probing": probing,
     "fairness": fairness,
+    "signs": signs,
     "symptom": symptoms,
     "teamwork": teamwork,
 }

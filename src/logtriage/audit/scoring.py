@@ -11,7 +11,7 @@ from logtriage.audit.failing import score
 from logtriage.audit.vocabulary import vocabulary
 from logtriage.errors import UnknownName
 from logtriage.grading import Rubric, action_array, grade_batch, truths_of
-from logtriage.grading.plan import has_kernels
+from logtriage.grading.tables import has_kernels
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.transition import play
@@ -33,6 +33,8 @@ def kind_of(incident: Incident) -> object:
         incident.closing,
         incident.par,
         incident.price_of_silence,
+        incident.task_par,
+        incident.price_of_hand_over,
     )
 
 
@@ -100,11 +102,16 @@ class Scorer:
         self.fast = has_kernels(rubric)
         #: The services that lists name: those that many of the incidents have.
         self.services = _shared(self.kinds, self.weights)
+        first, some = self.kinds[0], any(one.takes_hand_over for one in self.kinds)
         #: The actions that lists are made of. What is said beside them is no part of a
         #: batch: measures that have a kernel do not read it, any other may.
         self.actions: tuple[Action, ...] = tuple(
             one
-            for one in (all_actions if self.fast else vocabulary)(self.kinds[0].topology)
+            for one in (
+                all_actions(first.topology, hand_over=some)
+                if self.fast
+                else vocabulary(first.topology)
+            )
             if (named := getattr(one, "service", None)) is None or named in self.services
         )
         by_topology: dict[Topology, list[int]] = {}
@@ -143,7 +150,9 @@ class Scorer:
         return found
 
     def _many(self, group: _Kinds, plans: Sequence[Plan]) -> Floats:
-        truths, actions = truths_of(group.incidents), action_array(group.topology, plans)
+        truths = truths_of(group.incidents)
+        some = bool(truths.takes_hand_over.any())
+        actions = action_array(group.topology, plans, hand_over=some)
         if not actions.shape[1]:
             actions = np.full((len(plans), 1), -1, np.int8)
         count, parts = len(group.incidents), []

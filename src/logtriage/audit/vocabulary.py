@@ -20,7 +20,6 @@ from logtriage.actions import (
     FaultCategory,
     HandOver,
     Malformed,
-    Remedy,
     Report,
     ReportImpact,
     Wait,
@@ -115,15 +114,15 @@ def likeness(action: Action, incident: Incident) -> Hashable:
     that it calls, any other. What is said besides makes no difference.
     """
     return type(action), *(
-        _sense(getattr(action, field.name), incident)
+        _sense(field.name, getattr(action, field.name), incident)
         for field in attrs.fields(type(action))
         if field.name not in SAID
     )
 
 
-def _sense(value: Any, incident: Incident) -> Hashable:
+def _sense(field: str, value: Any, incident: Incident) -> Hashable:
     topology, truth = incident.topology, incident.truth
-    if isinstance(value, Remedy):
+    if field == "remedy":
         return value in {remedy for remedy, _ in truth.remedies}
     if isinstance(value, FaultCategory):
         return value is truth.fault_category

@@ -58,22 +58,27 @@ def _predicted(pools: Pools, service: int, sort: str, row: Reading, begin: int) 
     """
     reader = pools.listed.readers[service]
     tokens = alphabet(reader.setting, sort, reader.place)
-    posterior = np.empty((len(reader.conditions), len(tokens)), np.int64)
-    # Who asks never reads what a root hides.
-    spans = {False: Span(begin, None, None), True: Span(begin, None, False)}
-    roots = pools.roots(service)
-    for root, span in spans.items():
-        gains = pools.gains(service, sort, span)
-        logs = LOGS[sign_matrix(reader, sort, hidden=False)] + np.array(
-            [gains.get(token, 0) for token in tokens]
-        )
-        weights = exp2(logs - logs.max(axis=1, keepdims=True))
-        shares = weights * FULL // weights.sum(axis=1, keepdims=True)
-        posterior[roots == root] = shares[roots == root]
+    signs = sign_matrix(reader, sort, hidden=False)
+    read = pools.gains(service, sort, Span(begin, None, None))
+    posterior = _updated(signs, read, tokens)
+    own = pools.gains(service, sort, Span(begin, None, False))
+    if own != read:  # who asks never reads what a root hides
+        roots = pools.roots(service)
+        posterior[roots] = _updated(signs[roots], own, tokens)
     table: Longs = posterior * row.sign // FULL + np.array(row.other)
     if not row.gap:
         return table
     return np.concatenate([table, np.full((len(table), 1), row.gap)], axis=1)
+
+
+def _updated(signs: Longs, gains: dict[str, int], tokens: tuple[str, ...]) -> Longs:
+    """The weights (C, A) of signs, given what was gained for some tokens; they sum to 2**16."""
+    if not gains:
+        return signs.copy()
+    logs = LOGS[signs] + np.array([gains.get(token, 0) for token in tokens])
+    weights = exp2(logs - logs.max(axis=1, keepdims=True))
+    shares: Longs = weights * FULL // weights.sum(axis=1, keepdims=True)
+    return shares
 
 
 @lru_cache(maxsize=4096)

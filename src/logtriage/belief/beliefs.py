@@ -90,10 +90,17 @@ class Belief:
         return tuple(weight / self.total for weight in self.weights)
 
     def _sums(
-        self, keys_of: Callable[[Hypothesis], Iterable[_Key]], least: int = 0
+        self,
+        keys_of: Callable[[Hypothesis], Iterable[_Key]],
+        order: Iterable[_Key] = (),
+        least: int = 0,
     ) -> dict[_Key, float]:
-        """The probability of each key, likeliest first; leaves out hypotheses below ``least``."""
-        sums: dict[_Key, int] = {}
+        """The probability of each key, likeliest first, equals in ``order``.
+
+        Keys come from sets, which have no order of their own. Leaves out hypotheses below
+        ``least``.
+        """
+        sums: dict[_Key, int] = dict.fromkeys(order, 0)
         for hypothesis, weight in zip(self.hypotheses, self.weights, strict=True):
             if weight >= least:
                 for key in keys_of(hypothesis):
@@ -110,13 +117,14 @@ class Belief:
     @cached_property
     def teams(self) -> dict[str, float]:
         """How likely each team is right to page, likeliest first."""
-        return self._sums(lambda hypothesis: set(self.teams_of(hypothesis)))
+        return self._sums(lambda hypothesis: set(self.teams_of(hypothesis)), self.topology.teams)
 
     @cached_property
     def remedies(self) -> dict[tuple[str, str], float]:
         """How likely each (remedy, service) is accepted, likeliest first."""
         return self._sums(
-            lambda hypothesis: accepted_remedies(self.world, self.topology, hypothesis)
+            lambda hypothesis: accepted_remedies(self.world, self.topology, hypothesis),
+            self.model.remedies,
         )
 
     @cached_property
@@ -128,8 +136,16 @@ class Belief:
     @cached_property
     def calls(self) -> dict[tuple[str, str], float]:
         """How likely each (caller, callee) is a call that waits or carries load."""
+        names = self.topology.names
+        calls = [
+            (names[caller], names[callee])
+            for caller, callees in enumerate(self.topology.calls)
+            for callee in callees
+        ]
         return self._sums(
-            lambda one: path_of(self.world, self.topology, one).calls, -(-self.total // _HARDLY)
+            lambda one: path_of(self.world, self.topology, one).calls,
+            calls,
+            -(-self.total // _HARDLY),
         )
 
     @cached_property

@@ -18,7 +18,6 @@ from logtriage.actions import (
     IdentifyRootCause,
     Ignore,
     Remediate,
-    Remedy,
     Resolve,
     Severity,
 )
@@ -100,7 +99,7 @@ class Plan:
         if self.severity is not None:
             listed.append(ClassifySeverity(self.severity))
         listed.extend(map(IdentifyRootCause, self.root_causes))
-        listed.extend(Remediate(Remedy(remedy), service) for remedy, service in self.remedies)
+        listed.extend(Remediate(remedy, service) for remedy, service in self.remedies)
         listed.append(Ignore() if self.dismiss else Resolve())
         return tuple(listed)
 

@@ -1,19 +1,20 @@
-"""Why an episode lost what it lost: hardness, search, decision, luck.
+"""Why an episode earned what it earned: what asking gained, what decisions cost, and luck.
 
 W(b) is the expected final grade of the best plan given a belief b; of a closed incident
 it is the grade. Q(b, a) is the expectation of W after the action a, evidence included,
-by the belief b. H is the expectation, by the first belief, of W given what one request
-for every channel of every service would show at the closing tick. For an episode with
-actions a_0 ... a_T the four parts are sums of these:
+by the belief b. So each action has three expectations: W(b_t) before it, Q(b_t, a_t) after
+acting, and W(b_{t+1}) after seeing what came of it. For an episode with actions a_0 ... a_T:
 
-    hardness         1 - H
-    search regret    H - W(b_0) - sum over requests of (Q(b_t, a_t) - W(b_t))
-    decision regret  sum over all other actions of (W(b_t) - Q(b_t, a_t))
-    luck             sum over all actions of (Q(b_t, a_t) - W(b_{t+1}))
+    at first       W(b_0)
+    asking gained  sum over requests of (Q(b_t, a_t) - W(b_t))
+    decision cost  sum over all other actions of (W(b_t) - Q(b_t, a_t))
+    luck           sum over all actions of (W(b_{t+1}) - Q(b_t, a_t))
 
-They add up to 1 - grade, since everything but 1 and W(b_{T+1}) = grade occurs twice with
-opposite signs. H and Q are means over imagined continuations: unbiased, and the same
-numbers whenever they are asked for.
+The grade is W(b_{T+1}) = at first + asking gained - decision cost + luck, since everything else
+occurs twice with opposite signs. Beside them stands the hardness, 1 - H: H is the expectation,
+by the first belief, of W given what one request for every channel of every service would show at
+the closing tick. H and Q are means over imagined continuations: unbiased, and the same numbers
+whenever they are asked for.
 """
 
 from typing import Final
@@ -70,7 +71,7 @@ class Leading:
 
 @attrs.frozen
 class Step:
-    """One action: W before it, its Q, and W after it. All are expected grades.
+    """One action, and the expected grade before it, after acting, and after seeing its outcome.
 
     ``leading`` is what was likeliest before it. ``justified`` is None where it does not
     apply: for all but a page and the first declared root cause. ``right`` says whether
@@ -79,16 +80,21 @@ class Step:
 
     action: Action
     before: float
-    expected: float
-    after: float
+    after_acting: float
+    after_seeing: float
     leading: Leading
     justified: bool | None = None
     right: bool | None = None
 
     @property
     def worth(self) -> float:
-        """What the action was expected to add to the grade when it was taken: Q - W."""
-        return self.expected - self.before
+        """What the action was expected to add to the grade when it was taken."""
+        return self.after_acting - self.before
+
+    @property
+    def luck(self) -> float:
+        """How much better than expected its outcome was; below 0, worse."""
+        return self.after_seeing - self.after_acting
 
     @property
     def asks(self) -> bool:
@@ -103,14 +109,26 @@ class Step:
 
 @attrs.frozen
 class Explanation:
-    """The four parts of what a closed episode lost; they add up to 1 - grade."""
+    """The parts of a grade: at first + asking gained - decision cost + luck.
+
+    ``at_first`` is the expected grade before any action. ``asking_gained`` is what requests were
+    expected to add to it, each its tick included, ``decision_cost`` what all other actions were
+    expected to lose. ``luck`` is how much better than expected the outcomes were; below 0, worse.
+    ``hardness`` is no part: what all evidence together would leave in doubt, 1 for all.
+    """
 
     grade: float
-    hardness: float
-    search_regret: float
-    decision_regret: float
+    at_first: float
+    asking_gained: float
+    decision_cost: float
     luck: float
+    hardness: float
     steps: tuple[Step, ...]
+
+    @property
+    def without_luck(self) -> float:
+        """The grade less the luck: of the same mean over many episodes, with less variance."""
+        return self.at_first + self.asking_gained - self.decision_cost
 
 
 def why_unexplained(incident: Incident) -> str | None:
@@ -124,14 +142,14 @@ def why_unexplained(incident: Incident) -> str | None:
             return (
                 f"{sets.many:,} sets of faults are possible on topology "
                 f"{incident.topology.name!r}, which are searched: what is left out would count "
-                "as luck or regret. Explanations need a belief that weighs them all (up to "
+                "as luck or cost. Explanations need a belief that weighs them all (up to "
                 f"{LISTED:,}); the belief itself and the worth of requests do without"
             )
     return None
 
 
 def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
-    """Split what a closed episode of a single agent lost into its four parts.
+    """Split the grade of a closed episode of a single agent into its parts.
 
     Raises:
         InvalidInput: for an open incident, joint play, an incident of which no
@@ -162,13 +180,13 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
             gained = held.value()
         steps.append(Step(action, value, expected, gained, leading, justified, right))
         now, value = after, gained
-    asked = sum(one.worth for one in steps if one.asks)
     return Explanation(
         grade=value,
+        at_first=start,
+        asking_gained=sum((one.worth for one in steps if one.asks), 0.0),
+        decision_cost=sum((-one.worth for one in steps if not one.asks), 0.0),
+        luck=sum(one.luck for one in steps),
         hardness=1.0 - full,
-        search_regret=full - start - asked,
-        decision_regret=sum(one.before - one.expected for one in steps if not one.asks),
-        luck=sum(one.expected - one.after for one in steps),
         steps=tuple(steps),
     )
 

@@ -79,11 +79,15 @@ def imagine(
     ]
     severity = chance.pick(held.severities[place])
     found = []
-    kept = None if held.pools is None else _Kept(held, hypothesis, own, severity, doings, chance)
+    signs = (
+        None
+        if held.pools is None
+        else _ImaginedSigns(held, hypothesis, own, severity, doings, chance)
+    )
     for cell in cells:
         service, start = cell[1], cell[3]
-        if kept is not None and (service >= 0 or cell[0] is Channel.EDGE):
-            found.append(Evidence(*cell, kept.token(cell)))
+        if signs is not None and (service >= 0 or cell[0] is Channel.EDGE):
+            found.append(Evidence(*cell, signs.token(cell)))
             continue
         if service >= 0:
             left = left_at(world, topology, hypothesis, doings, start)
@@ -97,7 +101,7 @@ def imagine(
     return found
 
 
-class _Kept:
+class _ImaginedSigns:
     """Signs that a hypothesis might have, each drawn once given what was read of it."""
 
     def __init__(

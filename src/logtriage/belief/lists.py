@@ -161,8 +161,8 @@ class Lists(Case):
                 calm = calm + _BENIGN["dismissal"] * left
         silent = self._part_sum(paged == NEVER)
         heard = silent * (stakes.silence / UNIT) + (1.0 - silent)
-        kept = 1.0 - (1.0 - stakes.early_fix / UNIT) * self._part_sum(hasty)
-        rash: Floats = stakes.remedy_left**early * kept
+        hasty = (fixed < NEVER) & (fixed <= first_page[:, np.newaxis]) & self.real
+        rash: Floats = stakes.remedy_left**early * (stakes.early_fix / UNIT) ** hasty.sum(axis=1)
         calm_left = rash if stakes.calm_counts else np.ones(shape[0])
         first = isinstance(close, HandOver) and not (applied or touched)
         done = ((fixed < NEVER) | ~self.real).all(axis=1)

@@ -14,7 +14,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES
 from logtriage.belief.fixedpoint import NEVER, Longs, log2
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
@@ -249,7 +248,9 @@ class Model:
     @cached_property
     def remedies(self) -> tuple[tuple[str, str], ...]:
         """Every (remedy, service name), by remedy, then by service."""
-        return tuple((str(remedy), name) for remedy in REMEDIES for name in self.topology.names)
+        return tuple(
+            (remedy, name) for remedy in self.topology.remedies for name in self.topology.names
+        )
 
     @cached_property
     def accepted(self) -> Bools:

@@ -276,9 +276,9 @@ class Planner(Single):
         """The expected grade of the best plan."""
         return self.value / UNIT / self.total
 
-    def later(self, joint: Floats) -> Floats:
-        """The weighed value of the best plan a tick later, for each row of weights (O, H)."""
-        return best_values(self, joint, self.tick + 1)
+    def later(self, joint: Floats, ticks: int = 1) -> Floats:
+        """The weighed value of the best plan some ticks later, for each row of weights (O, H)."""
+        return best_values(self, joint, self.tick + ticks)
 
     @cached_property
     def answers(self) -> Longs:

@@ -35,7 +35,7 @@ _LOG_FULL: Final = log2(FULL)
 
 
 @attrs.frozen
-class Told:
+class PooledReading:
     """A reading that tells something: ``gain`` is log2(1 + f/q) of its token.
 
     ``hidden`` says that a root would not show its own sign there.
@@ -58,7 +58,7 @@ class Pools:
 
     listed: Listed
     last: int
-    told: dict[tuple[int, str], list[Told]]
+    readings: dict[tuple[int, str], list[PooledReading]]
     down: dict[tuple[int, Channel], bool]
     edge: Sequence[Evidence]
     _tables: dict[tuple[int, int], Longs] = attrs.field(factory=dict, init=False)
@@ -72,7 +72,7 @@ class Pools:
         edge: Sequence[Evidence],
     ) -> "Pools":
         """The pools of the cells of services; ``breaks`` are the ticks of remedies, in order."""
-        told: dict[tuple[int, str], list[Told]] = {}
+        readings: dict[tuple[int, str], list[PooledReading]] = {}
         down: dict[tuple[int, Channel], bool] = {}
         sort_of, readers = listed.model.world.sort_of, listed.readers
         for one in cells:
@@ -84,10 +84,10 @@ class Pools:
             sort = sort_of(one.channel, one.slot)
             gain, hidden = _gain(readers[one.service], sort, one.start, one.token)
             segment = bisect_left(breaks, one.start) if breaks else 0
-            told.setdefault((one.service, base_of(sort)), []).append(
-                Told(segment, one.start, one.token, gain, hidden)
+            readings.setdefault((one.service, base_of(sort)), []).append(
+                PooledReading(segment, one.start, one.token, gain, hidden)
             )
-        return cls(listed, len(breaks), told, down, edge)
+        return cls(listed, len(breaks), readings, down, edge)
 
     # --- likelihoods -------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class Pools:
         return found
 
     def _rows(self, first: int, last: int) -> Iterator["_Row"]:
-        for (service, sort), readings in self.told.items():
+        for (service, sort), readings in self.readings.items():
             early: dict[str, int] = {}
             late: dict[str, int] = {}
             for one in readings:
@@ -208,7 +208,7 @@ class Pools:
         ``span`` says which readings these are.
         """
         found: dict[str, int] = {}
-        for one in self.told.get((service, sort), ()):
+        for one in self.readings.get((service, sort), ()):
             begun = span.begin <= one.start and (span.end is None or one.start <= span.end)
             if begun and span.hidden in (None, one.hidden):
                 found[one.token] = found.get(one.token, 0) + one.gain

@@ -12,6 +12,8 @@ from logtriage.belief.beliefs import Belief
 from logtriage.belief.cases import Floats
 from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.model import NONE, UNFIXED, Reader
+from logtriage.belief.plans import Planner
+from logtriage.belief.portfolio import Portfolio
 from logtriage.belief.posterior import fixed_by
 from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
@@ -48,14 +50,8 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
     """
-    planner, left = belief.planner(asking=True), belief.standing.left
-    held = belief.posterior
-    kept = held.rows[planner.rows]
-    places = held.listed.left(kept, planner.fixed)
-    begins = np.zeros_like(places) if held.pools is None else _begins(belief, kept)
-    tables = [
-        _outcomes(belief, places, begins, request) if left > 1 else None for request in requests
-    ]
+    planner = belief.planner(asking=True)
+    tables = outcomes(belief, planner, requests)
     told = [table for table in tables if table is not None]
     idle = float(planner.later(planner.weights[np.newaxis])[0]) - planner.value
     rises, bits = [], []
@@ -70,6 +66,25 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
         Worth(request, round(rise / planner.total) / UNIT, told_bits)
         for request, (rise, told_bits) in zip(requests, rows, strict=True)
     )
+
+
+def outcomes(
+    belief: Belief, planner: Planner | Portfolio, requests: Sequence[Request]
+) -> list[Floats | None]:
+    """The likelihood (O, H) of each outcome of each request, in units of 2**-16.
+
+    H are the hypotheses of the planner. None where nothing new is shown, or too late.
+
+    Raises:
+        InvalidInput: as :func:`worths`.
+    """
+    held, left = belief.posterior, belief.standing.left
+    rows = held.rows[planner.rows]
+    places = held.listed.left(rows, planner.fixed)
+    begins = np.zeros_like(places) if held.pools is None else _begins(belief, rows)
+    return [
+        _outcomes(belief, places, begins, request) if left > 1 else None for request in requests
+    ]
 
 
 def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:

@@ -25,6 +25,7 @@ from logtriage.cli.options import (
     EnvUrl,
     Json,
     Legend,
+    LuckAdjusted,
     OfWorld,
     SealFile,
     SplitRoles,
@@ -143,6 +144,7 @@ def evaluate_(
     retries: Retries = RETRIES,
     prompt_price: PromptPrice = None,
     completion_price: CompletionPrice = None,
+    luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
 ) -> None:
@@ -195,6 +197,8 @@ def evaluate_(
     if env_url is not None:
         recorded = any(one in RECORDED_TASKS for one in spec.tasks)
         check_served(roles, recorded=bundle is not None or recorded)
+    if luck_adjusted and not explain:
+        raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
     if explain:
         left_out = check_explainable(spec, Incidents.of(bundle, seal, spec.world))
         if left_out:
@@ -234,7 +238,7 @@ def evaluate_(
             bar.stop()
             note(interrupted(bar, out), "yellow")
             raise typer.Exit(INTERRUPTED) from None
-    put_rows(rows, as_json=as_json, legend=legend)
+    put_rows(rows, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     cut = asking.sum_up(rows)
     broken = sum(row.unscored for row in rows)
     if broken and out is not None:

@@ -27,13 +27,16 @@ def harbor(
             metavar="FILE", help="logtriage's wheel to install in the containers, not a release."
         ),
     ] = None,
+    of_world: OfWorld = None,
 ) -> None:
     """Write task directories for Harbor: instruction, environment, solution and verifier."""
     from logtriage.adapters.harbor import write_tasks
 
-    chosen = get_task(task)
+    world = world_in(of_world)
+    chosen = get_task(task, world)
     number = 1 if chosen.original else count
-    written = write_tasks(incident_ids(chosen.id, split, number, start), out, wheel=wheel)
+    ids = incident_ids(chosen.id, split, number, start, world=world)
+    written = write_tasks(ids, out, wheel=wheel, world=world)
     note(f"{len(written)} tasks in {out}", "dim")
 
 

@@ -22,7 +22,7 @@ from logtriage.evaluation.gate import LEAST
 _NAMES: Final = {
     "unscored": "unscored",
     "grade": "mean grade",
-    "mis_page": "mis-pages",
+    "mis_paged": "mis-paged",
     "false_alarm": "false alarms",
 }
 _STYLES: Final = {
@@ -40,9 +40,9 @@ def gate(
     margin: Annotated[
         float, typer.Option(metavar="X", help="How much lower the mean grade may be.")
     ] = _DEFAULT.grade,
-    mis_page_margin: Annotated[
+    mis_paged_margin: Annotated[
         float, typer.Option(metavar="X", help="How much higher the share of mis-pages may be.")
-    ] = _DEFAULT.mis_page,
+    ] = _DEFAULT.mis_paged,
     false_alarm_margin: Annotated[
         float, typer.Option(metavar="X", help="How much higher the share of false alarms may be.")
     ] = _DEFAULT.false_alarm,
@@ -77,7 +77,7 @@ def gate(
     """
     from logtriage.evaluation import check_drawn_alike, gate_runs, load_run
 
-    margins = Margins(margin, mis_page_margin, false_alarm_margin)
+    margins = Margins(margin, mis_paged_margin, false_alarm_margin)
     check_drawn_alike(run, base)
     seal = seal_in(seal_file)
     checks = gate_runs(

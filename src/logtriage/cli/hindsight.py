@@ -14,16 +14,10 @@ from logtriage.state import State
 
 #: Few, since a person waits; the parts add up whatever their number.
 SAMPLES: Final = 4
-_PARTS: Final = (
-    ("hardness", "hardness", "what all available evidence leaves in doubt"),
-    ("search regret", "search_regret", "what better questions would have gained"),
-    ("decision regret", "decision_regret", "what was lost by acting against the evidence"),
-    ("luck", "luck", "how much worse than expected it went; below 0, better"),
-)
 
 
 def hindsight(state: State) -> RenderableType:
-    """What was likeliest before each action, what it was worth, and the four parts."""
+    """What was likeliest before each action, the expected grades, and the parts of the grade."""
     return look_back(explain(state, samples=SAMPLES))
 
 
@@ -33,9 +27,9 @@ def look_back(found: Explanation) -> RenderableType:
     table.add_column("  tick", justify="right", no_wrap=True)
     for title in ("action", "likeliest before it"):
         table.add_column(title, overflow="fold")
-    for title in ("before", "worth", "after"):
+    for title in ("before", "after\nacting", "after\nseeing"):
         table.add_column(title, justify="right", no_wrap=True)
-    for number, step in enumerate(found.steps, start=1):
+    for number, step in enumerate(found.steps):
         action = Text(describe(step.action))
         if step.justified is not None:
             action.append(f"\n{_call(step)}", "dim" if step.justified else "yellow")
@@ -44,14 +38,23 @@ def look_back(found: Explanation) -> RenderableType:
             action,
             Text("\n".join(_likeliest(step.leading))),
             f"{step.before:.3f}",
-            Text(signed(step.worth), style="red" if step.worth < -0.0005 else "green"),
-            f"{step.after:.3f}",
+            Text(f"{step.after_acting:.3f}", style="red" if step.worth < -0.0005 else "green"),
+            f"{step.after_seeing:.3f}",
         )
     rows = [
-        (signed(getattr(found, field)), f"{name}: {meaning}") for name, field, meaning in _PARTS
+        (f"{found.at_first:.3f}", "expected at first, before any action"),
+        (signed(found.asking_gained), f"what asking gained; {_to_gain(found)}"),
+        (signed(-found.decision_cost), "what the decisions cost, by what was known then"),
+        (signed(found.luck), "luck of the draw: what came of it, beside what was expected"),
+        (f"{found.grade:.3f}", "the grade"),
     ]
-    rows.append((signed(1.0 - found.grade), "total loss: 1 - grade"))
     return Group(heading("BELIEF"), table, heading("WHY"), facts(rows))
+
+
+def _to_gain(found: Explanation) -> str:
+    """What asking could gain, in words."""
+    most = signed(1.0 - found.hardness - found.at_first)
+    return f"to read everything once would gain {most}"
 
 
 def _likeliest(held: Leading) -> Iterator[str]:

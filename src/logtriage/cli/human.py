@@ -11,7 +11,6 @@ from logtriage.actions import (
     FAULT_CATEGORIES,
     PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
-    REMEDIES,
     Action,
     Malformed,
 )
@@ -72,7 +71,7 @@ _KINDS: Final = {
     "escalate": ("page TEAM", "page a team; a wrong one ends the incident with 0"),
     "remediate": (
         "REMEDY SERVICE",
-        f"apply one of {', '.join(REMEDIES)} (also: fix REMEDY SERVICE)",
+        "apply one of {remedies} (also: fix REMEDY SERVICE)",
     ),
     "resolve": ("resolve", "close the incident as fixed"),
     "ignore": ("ignore", "close the incident as nothing to act on"),
@@ -89,8 +88,15 @@ _OTHERS: Final = (
 
 def commands(incident: Incident) -> list[tuple[str, str]]:
     """What may be typed, each with a line of help: the actions that the incident offers first."""
-    offered = useful_actions(incident)
-    return [*(row for kind, row in _KINDS.items() if kind in offered), *_OTHERS]
+    offered, remedies = useful_actions(incident), ", ".join(incident.topology.remedies)
+    return [
+        *(
+            (typed, what.format(remedies=remedies))
+            for kind, (typed, what) in _KINDS.items()
+            if kind in offered
+        ),
+        *_OTHERS,
+    ]
 
 
 class Quit(KeyboardInterrupt):
@@ -157,11 +163,11 @@ def read_action(text: str, topology: Topology) -> Action:
         return parse_action(text, topology)
     verb, *values = text.split()
     verb = verb.lower()
-    if verb in tuple(REMEDIES):
+    if verb in topology.remedies:
         verb, values = "remedy", [verb, *values]
     name = WORDS.get(verb, verb)
     if name not in _TYPED:
-        meant = closest(verb, (*WORDS, *_TYPED, *REMEDIES))
+        meant = closest(verb, (*WORDS, *_TYPED, *topology.remedies))
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
         return Malformed(text, f"unknown command {verb!r}{hint}")
     wire: dict[str, object] = {"action_type": name}

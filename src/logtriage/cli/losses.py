@@ -1,6 +1,6 @@
-"""Tables of why grades were lost, and of pages by what silence is worth."""
+"""Tables of why grades are what they are, and of pages by what silence is worth."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -8,33 +8,50 @@ from rich.text import Text
 from logtriage._lib.printable import spelled
 from logtriage.cli.figures import Cell, Figures, share, stacked
 from logtriage.cli.screens import number
-from logtriage.evaluation import Calls, Comparison, Losses, Row
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import Calls, Comparison, LossDifference, Losses, Row
 
 _PARTS: Final = (
-    ("hardness", "hardness"),
-    ("search_regret", "search\nregret"),
-    ("decision_regret", "decision\nregret"),
+    ("at_first", "at first"),
+    ("asking_gained", "asking\ngained"),
+    ("decision_cost", "decision\ncost"),
     ("luck", "luck"),
+    ("hardness", "hardness"),
 )
+_WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 _THRESHOLD: Final = ("threshold_regret", "threshold\nregret")
 
 
-def put_losses(figures: Figures, rows: Sequence[Row]) -> None:
+def check_adjusted(losses: Iterable[Losses | LossDifference | None]) -> None:
+    """Refuse to adjust for luck where no episode is explained.
+
+    Raises:
+        InvalidInput: saying how to explain some.
+    """
+    if not any(losses):
+        raise InvalidInput(
+            "--luck-adjusted needs explained episodes: eval --explain N explains some of a run"
+        )
+
+
+def put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -> None:
     """What the rows of a task say of prices and losses, if anything."""
     if any(row.paging or row.augrc is not None for row in rows):
         _put_paging(figures, rows)
     explained = [(row.policy, row.losses) for row in rows if row.losses is not None]
     if explained:
-        _put_parts(figures, explained)
+        _put_parts(figures, explained, luck_adjusted=luck_adjusted)
         _put_calls(figures, explained)
 
 
-def put_loss_differences(figures: Figures, comparisons: Sequence[Comparison]) -> None:
+def put_loss_differences(
+    figures: Figures, comparisons: Sequence[Comparison], *, luck_adjusted: bool
+) -> None:
     """The differences of the parts, where both runs have explanations."""
     found = [(one, one.losses) for one in comparisons if one.losses is not None]
     if not found:
         return
-    parts = (*_PARTS, _THRESHOLD)
+    parts = (*_parts(luck_adjusted), _THRESHOLD)
 
     def cells(wide: bool) -> list[list[Cell]]:
         return [
@@ -63,22 +80,30 @@ def _put_paging(figures: Figures, rows: Sequence[Row]) -> None:
 
     titles = ["policy"]
     for price in prices:
-        titles += [f"c {price:g}\npaged", "wrong\npage"]
+        titles += [f"c {price:g}\npaged", "mis-paged"]
     figures.put([*titles, "AUGRC"], lambda wide: [cells(row, 1 if wide else 0) for row in rows])
 
 
-def _put_parts(figures: Figures, explained: Sequence[tuple[str, Losses]]) -> None:
+def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
+    return (*_PARTS, _WITHOUT_LUCK) if luck_adjusted else _PARTS
+
+
+def _put_parts(
+    figures: Figures, explained: Sequence[tuple[str, Losses]], *, luck_adjusted: bool
+) -> None:
+    parts = _parts(luck_adjusted)
+
     def cells(wide: bool) -> list[list[Cell]]:
         return [
             [
                 Text(spelled(policy)),
                 str(losses.episodes),
-                *(stacked(getattr(losses, part), wide=wide) for part, _ in _PARTS),
+                *(stacked(getattr(losses, part), wide=wide) for part, _ in parts),
             ]
             for policy, losses in explained
         ]
 
-    figures.put(["policy", "explained", *(title for _, title in _PARTS)], cells)
+    figures.put(["policy", "explained", *(title for _, title in parts)], cells)
 
 
 def _put_calls(figures: Figures, explained: Sequence[tuple[str, Losses]]) -> None:

@@ -27,6 +27,12 @@ ExplainWorst = Annotated[
         "about a second each.",
     ),
 ]
+LuckAdjusted = Annotated[
+    bool,
+    typer.Option(
+        "--luck-adjusted", help="Also show mean grades less the luck of explained episodes."
+    ),
+]
 Legend = Annotated[bool, typer.Option("--legend", help="Also say what each column means.")]
 Bundle = Annotated[
     Path | None,

@@ -9,7 +9,7 @@ import typer
 
 from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
-from logtriage.cli.options import ExplainWorst, Json, Legend, SealFile, seal_in
+from logtriage.cli.options import ExplainWorst, Json, Legend, LuckAdjusted, SealFile, seal_in
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def compare(
         typer.Option(metavar="POLICY", help="The policy of run B.", autocompletion=complete_player),
     ] = None,
     seal_file: SealFile = None,
+    luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +54,9 @@ def compare(
         for one in compared:
             emit(one.to_json())
     else:
-        print_comparisons(results(), compared, _names(run_a, run_b), legend=legend)
+        print_comparisons(
+            results(), compared, _names(run_a, run_b), legend=legend, luck_adjusted=luck_adjusted
+        )
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
     for one in compared:
@@ -102,6 +105,7 @@ def report(
     ] = None,
     explain: ExplainWorst = None,
     seal_file: SealFile = None,
+    luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
 ) -> None:
@@ -124,12 +128,12 @@ def report(
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
     loaded = load_run(run, seal=seal_in(seal_file))
-    put_rows(summarise(loaded), as_json=as_json, legend=legend)
+    put_rows(summarise(loaded), as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     if not loaded.complete:
         note("this run is not finished: the same eval command resumes it", "yellow")
 
 
-def put_rows(rows: "tuple[Row, ...]", *, as_json: bool, legend: bool) -> None:
+def put_rows(rows: "tuple[Row, ...]", *, as_json: bool, legend: bool, luck_adjusted: bool) -> None:
     """Print the figures of a run, as tables or as a JSON object per line."""
     if as_json:
         for row in rows:
@@ -137,4 +141,4 @@ def put_rows(rows: "tuple[Row, ...]", *, as_json: bool, legend: bool) -> None:
         return
     from logtriage.cli.tables import print_rows
 
-    print_rows(results(), rows, legend=legend)
+    print_rows(results(), rows, legend=legend, luck_adjusted=luck_adjusted)

@@ -9,7 +9,7 @@ from rich.text import Text
 from logtriage._lib.printable import spelled
 from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, share
-from logtriage.cli.losses import put_loss_differences, put_losses
+from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
 from logtriage.cli.screens import NO_FIGURE, heading, number, signed
 from logtriage.evaluation import Comparison, Interval, Row
 
@@ -17,15 +17,25 @@ _SHARES: Final = (
     ("solved", "solved"),
     ("root_cause", "root\ncause"),
     ("severity", "severity"),
-    ("mis_page", "wrong\npage"),
+    ("mis_paged", "mis-paged"),
     ("ignored", "ignored"),
 )
 #: The share that there is where incidents are graded by the class of the fault.
 _CLASS: Final = ("fault_class", "fault\nclass")
 
 
-def print_rows(console: Console, rows: Sequence[Row], *, legend: bool) -> None:
-    """One table a task, all with the same columns; with a ``legend``, what they mean."""
+def print_rows(
+    console: Console, rows: Sequence[Row], *, legend: bool, luck_adjusted: bool = False
+) -> None:
+    """One table a task, all with the same columns; with a ``legend``, what they mean.
+
+    ``luck_adjusted`` adds the mean grade less the luck where episodes are explained.
+
+    Raises:
+        InvalidInput: if none is, and the grades are to be adjusted for luck.
+    """
+    if luck_adjusted:
+        check_adjusted(row.losses for row in rows)
     figures = Figures(console)
     unscored = any(row.unscored for row in rows)
     for task in dict.fromkeys(row.task for row in rows):
@@ -42,7 +52,7 @@ def print_rows(console: Console, rows: Sequence[Row], *, legend: bool) -> None:
             _put_located(figures, mine)
         if any(row.impacts for row in mine):
             _put_impacts(figures, mine)
-        put_losses(figures, mine)
+        put_losses(figures, mine, luck_adjusted=luck_adjusted)
         if any(row.teamwork for row in mine):
             _put_teamwork(figures, mine)
     if legend:
@@ -208,12 +218,23 @@ def _short(value: float) -> str:
 
 
 def print_comparisons(
-    console: Console, comparisons: Sequence[Comparison], runs: tuple[str, str], *, legend: bool
+    console: Console,
+    comparisons: Sequence[Comparison],
+    runs: tuple[str, str],
+    *,
+    legend: bool,
+    luck_adjusted: bool = False,
 ) -> None:
     """One table a task, with a line for each pair of policies.
 
     ``runs`` are the names of runs A and B. With a ``legend``, what the columns mean.
+    ``luck_adjusted`` is as in :func:`print_rows`.
+
+    Raises:
+        InvalidInput: as :func:`print_rows`.
     """
+    if luck_adjusted:
+        check_adjusted(one.losses for one in comparisons)
     figures = Figures(console)
     for task in dict.fromkeys(one.task for one in comparisons):
         mine = [one for one in comparisons if one.task == task]
@@ -221,7 +242,7 @@ def print_comparisons(
         count = f"{shared} shared incidents"
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_comparisons(figures, mine, runs)
-        put_loss_differences(figures, mine)
+        put_loss_differences(figures, mine, luck_adjusted=luck_adjusted)
     if legend:
         figures.legend()
 

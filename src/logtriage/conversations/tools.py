@@ -14,7 +14,6 @@ from logtriage.actions import (
     ALL_SERVICES,
     FAULT_CATEGORIES,
     MAX_REPORT,
-    REMEDIES,
     SEVERITIES,
     Action,
     IdentifyRootCause,
@@ -117,7 +116,7 @@ _TOOLS: Final = (
         "remediate",
         "Apply a remedy to a service.",
         (
-            Parameter("remedy", "From the runbook.", choices=tuple(map(str, REMEDIES))),
+            Parameter("remedy", "From the runbook."),
             Parameter("service", "The service to treat."),
         ),
     ),
@@ -164,7 +163,8 @@ _RECORDED_TOOLS: Final = (
 )
 #: What a single agent may do besides where a hand-over has a price.
 _PRICED_TOOLS: Final = (Tool("hand_over", "Hand the incident to the duty manager. Closes it."),)
-#: The tools of simulated incidents by name, in the order of the action types.
+#: The tools of simulated incidents by name, in the order of the action types; the remedies of a
+#: world are not among them.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 #: The same with those of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
@@ -195,18 +195,30 @@ ALL_TOOLS: Final = {
 }
 
 
-def tools_of(offered: Incident | Container[str]) -> tuple[Tool, ...]:
-    """The tools that an incident offers a single agent, or those of these names.
+def tools_of(incident: Incident, may: Container[str] | None = None) -> tuple[Tool, ...]:
+    """The tools that an incident offers a single agent, or those that a role ``may`` call.
 
-    Names may be the action types of a role. Every shell offers the tools of its incident.
+    The remedies are those of the incident's world. Every shell offers the tools of its incident.
     """
-    names = useful_actions(offered) if isinstance(offered, Incident) else offered
-    return tuple(tool for tool in ALL_TOOLS.values() if tool.name in names)
+    names = useful_actions(incident) if may is None else may
+    remedies = incident.topology.remedies
+    return tuple(_listing(tool, remedies) for tool in ALL_TOOLS.values() if tool.name in names)
 
 
-def openai_tools(offered: Incident | Container[str]) -> list[dict[str, Any]]:
+def _listing(tool: Tool, remedies: tuple[str, ...]) -> Tool:
+    """The tool with remedies as the choices of an argument ``remedy``."""
+    return attrs.evolve(
+        tool,
+        parameters=tuple(
+            attrs.evolve(one, choices=remedies) if one.name == "remedy" else one
+            for one in tool.parameters
+        ),
+    )
+
+
+def openai_tools(incident: Incident, may: Container[str] | None = None) -> list[dict[str, Any]]:
     """:func:`tools_of` as OpenAI's chat API, vLLM and most chat templates take them."""
-    return as_openai(tools_of(offered))
+    return as_openai(tools_of(incident, may))
 
 
 def as_openai(tools: Iterable[Tool]) -> list[dict[str, Any]]:
@@ -224,11 +236,11 @@ def as_openai(tools: Iterable[Tool]) -> list[dict[str, Any]]:
     ]
 
 
-def anthropic_tools(offered: Incident | Container[str]) -> list[dict[str, Any]]:
+def anthropic_tools(incident: Incident, may: Container[str] | None = None) -> list[dict[str, Any]]:
     """:func:`tools_of` as Anthropic's messages API takes them."""
     return [
         {"name": tool.name, "description": tool.description, "input_schema": tool.json_schema()}
-        for tool in tools_of(offered)
+        for tool in tools_of(incident, may)
     ]
 
 
@@ -241,7 +253,7 @@ def call_from_action(action: Action) -> tuple[str, dict[str, Any]]:
     if isinstance(action, Malformed):
         return name, {"text": action.text}
     if isinstance(action, Remediate):
-        return name, {"remedy": str(action.remedy), "service": action.service}
+        return name, {"remedy": action.remedy, "service": action.service}
     if isinstance(action, ReportImpact):  # read like a tool, though no schema offers it
         return name, {"calls": value}
     arguments: dict[str, Any] = {}

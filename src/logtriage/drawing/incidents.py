@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
-from logtriage.actions import SEVERITIES, Remedy, Severity
+from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.ids import SEALED, IncidentId
 from logtriage.errors import InvalidInput
 from logtriage.incident import Fault, Incident, Part, Truth
@@ -19,7 +19,7 @@ from logtriage.world.model import World
 from logtriage.world.prior import prior
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation, draw_truth
-from logtriage.world.topologies import random_topology
+from logtriage.world.topologies import fitting, random_topology
 
 TRUTH_STREAM: Final = hash_name("truth of the second world")
 DIRECTORY_STREAM: Final = hash_name("directory of the second world")
@@ -37,8 +37,6 @@ class Slot(IntEnum):
     COUNT = 5
 
 
-#: The rubric under which a hand-over has a price, and silence none.
-PRICED: Final = "logtriage/3"
 #: What a perfect response without the right page may be worth.
 PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
 #: What it may be worth to hand an incident over at once.
@@ -53,8 +51,8 @@ def draw_world(
     """An incident of a task in a setting; on a topology of one's own, if given.
 
     Raises:
-        InvalidInput: if the topology has no place for the task's faults, or the name of a
-            recording's, with which an id could not be read.
+        InvalidInput: if the topology is none of the task's world, has no place for its faults,
+            or the name of a recording's, with which an id could not be read.
         SealError: for a sealed incident without its seal.
     """
     if own is not None and "/" in own.name:
@@ -78,7 +76,7 @@ def draw_world(
     simulation = Simulation(
         setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
     )
-    priced = task.rubric == PRICED
+    priced = task.takes_hand_over
     name = str(incident_id) if own is None else f"{incident_id}@{own.name}"
     return Incident(
         id=name,
@@ -111,7 +109,7 @@ def _topology(
 ) -> tuple[Topology, bool | None]:
     """The topology, and which (service, fault) pairs its prior holds back."""
     if own is not None:
-        return own, None
+        return fitting(own, world), None
     ood, drawn = incident_id.split == "ood", world.rules.drawn_topologies
     if task.topology is None:
         sizes = task.services
@@ -170,7 +168,5 @@ def _parts(
     )
 
 
-def _remedies(world: World, topology: Topology, truth: Hypothesis) -> frozenset[tuple[Remedy, str]]:
-    return frozenset(
-        (Remedy(remedy), service) for remedy, service in accepted_remedies(world, topology, truth)
-    )
+def _remedies(world: World, topology: Topology, truth: Hypothesis) -> frozenset[tuple[str, str]]:
+    return frozenset(accepted_remedies(world, topology, truth))

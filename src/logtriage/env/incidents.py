@@ -17,6 +17,7 @@ from logtriage.state import State
 from logtriage.tasks import is_registered, task_of
 from logtriage.topology import Topology
 from logtriage.world.loading import WorldLike
+from logtriage.world.topologies import fitting
 
 
 class Incidents:
@@ -50,7 +51,7 @@ class Incidents:
         self.number = 0
         own = topology or self.task.topology
         assert own is not None  # or the playlist would have refused it
-        self.topology = own
+        self.topology = own if topology is None else fitting(own, self.task.world)
         self._split, self._own = split, topology
         self._seal = seal_for(split, seal)
 

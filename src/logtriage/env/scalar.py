@@ -89,7 +89,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         check_together(tasks, own=topology is not None)
         self._layout = layout_of_tasks(tasks, self._topology)
         self.observation_space = box_of(self._layout)
-        self.action_space = action_space(self._topology)
+        self._hand_over = self._incidents.task.takes_hand_over
+        self.action_space = action_space(self._topology, hand_over=self._hand_over)
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
 
@@ -118,7 +119,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             EpisodeOver: if the incident is closed.
             InvalidInput: for an action out of range.
         """
-        before, choices = self._state, all_actions(self._topology)
+        choices = all_actions(self._topology, hand_over=self._hand_over)
+        before = self._state
         if not self.action_space.contains(action):
             raise InvalidInput(f"action {action!r}: expected an integer in [0, {len(choices)})")
         self._now = after = transition(before, choices[int(action)])

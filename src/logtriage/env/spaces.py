@@ -34,6 +34,6 @@ def belief_box(layout: Layout, tokens: TokenLayout) -> spaces.Space[Floats]:
     return cast("spaces.Space[Floats]", spaces.Box(low, high, dtype=np.float32))
 
 
-def action_space(topology: Topology) -> spaces.Discrete:
-    """The canonical integers of the actions."""
-    return spaces.Discrete(len(all_actions(topology)))
+def action_space(topology: Topology, *, hand_over: bool = False) -> spaces.Discrete:
+    """The canonical integers of the actions; ``hand_over`` says whether a hand-over has a price."""
+    return spaces.Discrete(len(all_actions(topology, hand_over=hand_over)))

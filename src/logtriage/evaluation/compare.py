@@ -34,7 +34,7 @@ class Comparison:
     over the incidents that both runs planned, with 0 for those without a score. ``only_a`` and
     ``only_b`` count the
     scored incidents of one run that lack a score in the other. ``losses`` are the
-    differences of the four parts over the incidents that both runs explained, if any.
+    differences of the parts over the incidents that both runs explained, if any.
     ``seal`` is the fingerprint of the key of sealed incidents. ``net`` compares net values,
     where every shared incident has a price of hand-over. ``split`` is that of the incidents; None
     for recorded ones.

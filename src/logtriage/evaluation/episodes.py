@@ -215,7 +215,7 @@ def failure_of(state: State, error: Exception) -> PolicyFailure:
 
 
 def _failure(state: State, cause: str) -> PolicyFailure:
-    cause = spelled(f"policy failed in tick {state.tick + 1}: {cause}")
+    cause = spelled(f"policy failed in tick {state.tick}: {cause}")
     return PolicyFailure(cause[:_CAUSE], state)
 
 

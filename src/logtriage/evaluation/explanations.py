@@ -1,4 +1,4 @@
-"""Why episodes lost what they lost, kept beside their transcripts.
+"""Why episodes earned what they earned, kept beside their transcripts.
 
 Explanations of a cell stand in a file of their own, one a line in the order of the
 ids. They are derived from the transcripts: each line has the digest of the grade that
@@ -24,7 +24,7 @@ from logtriage.grading import Grade
 EXPLANATIONS: Final = "explanations"
 #: How far the parts may be from what they explain: rounding, and nothing else.
 _TOLERANCE: Final = 1e-9
-_PARTS: Final = ("hardness", "search_regret", "decision_regret", "luck")
+_FIGURES: Final = ("at_first", "asking_gained", "decision_cost", "luck", "hardness")
 
 
 @attrs.frozen
@@ -49,7 +49,7 @@ def encode_explained(graded: Grade, one: Explained) -> bytes:
         "digest": graded.digest,
         "samples": one.samples,
         "grade": found.grade,
-        **{name: getattr(found, name) for name in _PARTS},
+        **{name: getattr(found, name) for name in _FIGURES},
         "threshold_regret": one.threshold_regret,
         "steps": [
             attrs.asdict(step, filter=lambda field, _: field.name != "action")
@@ -145,17 +145,20 @@ def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
         raise InvalidInput(f"incident: no scored episode of this run: {incident!r:.80}")
     if raw.get("digest") != graded.digest:
         raise InvalidInput(f"digest: expected {graded.digest!r}, got {raw.get('digest')!r:.80}")
-    values = {name: _float(raw, name) for name in ("grade", *_PARTS, "threshold_regret")}
+    values = {name: _float(raw, name) for name in ("grade", *_FIGURES, "threshold_regret")}
     samples = raw.get("samples")
     if type(samples) is not int or samples < 1:
         raise InvalidInput(f"samples: expected a whole number of 1 or more, got {samples!r:.80}")
     regret = values.pop("threshold_regret")
     if values["grade"] != graded.score:
         raise InvalidInput(f"grade: expected {graded.score!r}, got {values['grade']!r}")
-    lost = sum(values[name] for name in _PARTS)
-    if not abs(1.0 - graded.score - lost) <= _TOLERANCE:
-        raise InvalidInput(f"the parts add up to {lost!r}, not to 1 - {graded.score!r}")
     explanation = Explanation(**values, steps=_steps(raw.get("steps"), graded))
+    made = explanation.without_luck + explanation.luck
+    if not abs(made - graded.score) <= _TOLERANCE:
+        raise InvalidInput(
+            f"at_first + asking_gained - decision_cost + luck is {made!r}, "
+            f"expected the grade, {graded.score!r}"
+        )
     return graded.incident, Explained(explanation, regret, samples)
 
 
@@ -170,8 +173,8 @@ def _steps(raw: object, graded: Grade) -> tuple[Step, ...]:
                 Step(
                     action,
                     _float(one, "before"),
-                    _float(one, "expected"),
-                    _float(one, "after"),
+                    _float(one, "after_acting"),
+                    _float(one, "after_seeing"),
                     _leading(one["leading"]),
                     _truth_value(one, "justified"),
                     _truth_value(one, "right"),

@@ -30,7 +30,7 @@ from logtriage.state import State
 
 #: Below so many incidents the interval of the mean grade is not trusted.
 LEAST: Final = 20
-UNSCORED, GRADE, MIS_PAGE, FALSE_ALARM = "unscored", "grade", "mis_page", "false_alarm"
+UNSCORED, GRADE, MIS_PAGED, FALSE_ALARM = "unscored", "grade", "mis_paged", "false_alarm"
 
 
 class Verdict(StrEnum):
@@ -52,7 +52,7 @@ class Margins:
     """How much worse each measure may be: points of the grade, and shares of incidents."""
 
     grade: float = attrs.field(default=0.05, validator=_margin)
-    mis_page: float = attrs.field(default=0.05, validator=_margin)
+    mis_paged: float = attrs.field(default=0.05, validator=_margin)
     false_alarm: float = attrs.field(default=0.1, validator=_margin)
 
 
@@ -128,7 +128,7 @@ def _checks(
         for old, new, one in shared
     ]
     for measure, value, margin in (
-        (MIS_PAGE, mis_paged, margins.mis_page),
+        (MIS_PAGED, mis_paged, margins.mis_paged),
         (FALSE_ALARM, alarmed, margins.false_alarm),
     ):
         check = Check(mine, theirs, measure, Verdict.UNMEASURED, 0)

@@ -1,4 +1,4 @@
-"""Why a policy lost what it lost: means of the four parts over its explained episodes."""
+"""Why a policy earned what it earned: means of the parts over its explained episodes."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -10,10 +10,10 @@ from logtriage.belief.explain import Step
 from logtriage.evaluation.explanations import Explained
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
 
-#: The parts of 1 - grade, by their fields.
-PARTS: Final = ("hardness", "search_regret", "decision_regret", "luck")
+#: The parts of a grade, by their fields.
+PARTS: Final = ("at_first", "asking_gained", "decision_cost", "luck")
 THRESHOLD_REGRET: Final = "threshold_regret"
-_FIGURES: Final = (*PARTS, THRESHOLD_REGRET)
+_FIGURES: Final = (*PARTS, "without_luck", "hardness", THRESHOLD_REGRET)
 
 
 @attrs.frozen
@@ -35,10 +35,12 @@ class Losses:
     """The parts in means over the explained episodes of a policy on a task."""
 
     episodes: int
-    hardness: Interval
-    search_regret: Interval
-    decision_regret: Interval
+    at_first: Interval
+    asking_gained: Interval
+    decision_cost: Interval
     luck: Interval
+    without_luck: Interval
+    hardness: Interval
     threshold_regret: Interval
     pages: Calls
     root_causes: Calls
@@ -65,7 +67,7 @@ def _figures(interval: Callable[[str], Interval | None]) -> dict[str, Interval]:
 
 
 def part_of(one: Explained, name: str) -> float:
-    """A part of an explanation, or its threshold regret."""
+    """A figure of an explanation, or its threshold regret."""
     value = one.threshold_regret if name == THRESHOLD_REGRET else getattr(one.explanation, name)
     return float(value)
 
@@ -87,10 +89,12 @@ class LossDifference:
     """The differences B - A of the parts over the incidents that both runs explained."""
 
     incidents: int
-    hardness: Interval
-    search_regret: Interval
-    decision_regret: Interval
+    at_first: Interval
+    asking_gained: Interval
+    decision_cost: Interval
     luck: Interval
+    without_luck: Interval
+    hardness: Interval
     threshold_regret: Interval
 
 

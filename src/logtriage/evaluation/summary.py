@@ -57,7 +57,7 @@ class Row:
         solved: share of episodes with a grade of at least :data:`SOLVED`.
         root_cause: share of real faults whose root cause was named.
         severity: share of incidents whose severity was right, where it is known.
-        mis_page: share of incidents in which a wrong team was paged, where teams are known.
+        mis_paged: share of incidents in which a wrong team was paged, where teams are known.
         ignored: share of real faults that were closed as nothing to act on.
         ticks: mean ticks used where a fault was resolved after its fix.
         brier: Brier score of the confidences given with a root cause.
@@ -90,7 +90,7 @@ class Row:
     solved: float | None
     root_cause: float | None
     severity: float | None
-    mis_page: float | None
+    mis_paged: float | None
     ignored: float | None
     ticks: float | None
     brier: float | None

@@ -20,14 +20,16 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
     for now, screen in tape.screens():
         panel = voice.edge(next(one for one in screen if one.channel is Channel.EDGE))
         if not now:
-            usual = [
-                (service, metric)
-                for service in services
-                for gauge in voice.world.tokens.gauges
-                for metric in reading(voice, service, gauge.name, gauge.ordinary)
-            ]
-            usual += [(edge, one) for one in _usual_edge(panel)]
             for second in tape.calm:
+                start = second // TICK_SECONDS
+                usual = [
+                    (service, metric)
+                    for service in services
+                    for gauge in voice.world.tokens.gauges
+                    for metric in reading(voice, service, gauge.name, gauge.ordinary, start)
+                ]
+                calm = voice.edge(Evidence(Channel.EDGE, -1, 0, start, voice.world.edge_tokens[0]))
+                usual += [(edge, one) for one in _edge(calm)]
                 yield from _line(tape, second, usual)
         found = [
             (one.service, metric)
@@ -39,14 +41,20 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
 
 
 def _of_cell(voice: Figures, cell: Evidence) -> Iterator[Metric]:
-    return reading(voice, cell.service, voice.world.tokens.gauges[cell.slot].name, cell.token)
+    gauge = voice.world.tokens.gauges[cell.slot].name
+    return reading(voice, cell.service, gauge, cell.token, cell.start)
 
 
-def reading(voice: Figures, service: int, gauge: str, token: str) -> Iterator[Metric]:
-    """What a gauge says, as numbers: those of its texts, then which token it says."""
+def reading(
+    voice: Figures, service: int, gauge: str, token: str, start: int | None = None
+) -> Iterator[Metric]:
+    """What a gauge says, as numbers: those of its texts, then which token it says.
+
+    In the reading that holds from tick ``start``, or as it usually is.
+    """
     world, tier = voice.world, voice.topology.services[service].tier
     lines = world.readings_at(gauge, tier)
-    for line, (_, text) in zip(lines, voice.reading(service, gauge, token), strict=True):
+    for line, (_, text) in zip(lines, voice.reading(service, gauge, token, start), strict=True):
         numbers = NUMBER.findall(text)
         # What is 0 goes unsaid.
         numbers += ["0"] * (len(line.metrics) - len(numbers))
@@ -60,11 +68,6 @@ def reading(voice: Figures, service: int, gauge: str, token: str) -> Iterator[Me
 def _edge(panel: EdgePanel) -> Iterator[Metric]:
     yield "edge.errors", "%", panel.error_bp / 100
     yield "edge.latency.p99", "ms", float(panel.p99_ms)
-
-
-def _usual_edge(panel: EdgePanel) -> Iterator[Metric]:
-    yield "edge.errors", "%", panel.usual_error_bp / 100
-    yield "edge.latency.p99", "ms", float(panel.usual_p99_ms)
 
 
 def _line(tape: Tape, second: int, found: Iterable[tuple[int, Metric]]) -> Iterator[Json]:

@@ -1,6 +1,6 @@
 """Traces of the slowest requests as OTLP spans."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from logtriage.exporting.encoding import Json, attributes, by_resource, id_of
@@ -12,6 +12,8 @@ _SERVER, _CLIENT = 2, 3
 _ERROR: Final = {"code": 2}
 #: Between caller and callee.
 _ON_THE_WAY_MS: Final = 1
+#: Where a request waits, where it fails, and the tick of the reading that says so.
+Told = tuple[str, str, int]
 
 
 def trace_lines(tape: Tape) -> Iterator[Json]:
@@ -20,19 +22,18 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
     In it each service has one trace: the request that it served, and its calls. Without data of
     either half it has none.
     """
-    calm = dict.fromkeys(range(len(tape.names)), _nowhere(tape))
     for second in tape.calm:
-        yield from _line(tape, second, calm)
+        calm = (*_nowhere(tape), second // TICK_SECONDS)
+        yield from _line(tape, second, dict.fromkeys(range(len(tape.names)), calm))
     for now, screen in tape.screens():
-        held: dict[tuple[int, str], str] = {
-            (one.service, SPANS[one.slot]): one.token
-            for one in tape.holding(now, screen, Channel.TRACES)
+        held = {
+            (one.service, SPANS[one.slot]): one for one in tape.holding(now, screen, Channel.TRACES)
         }
-        told = {
-            service: (held[service, SPANS[0]], held[service, SPANS[1]])
-            for service in range(len(tape.names))
-            if all((service, span) in held for span in SPANS)
-        }
+        told = {}
+        for service in range(len(tape.names)):
+            time, errors = (held.get((service, span)) for span in SPANS)
+            if time is not None and errors is not None:
+                told[service] = time.token, errors.token, time.start
         yield from _line(tape, TICK_SECONDS * now, told)
 
 
@@ -42,22 +43,21 @@ def _nowhere(tape: Tape) -> tuple[str, str]:
     return time, errors
 
 
-def _line(tape: Tape, second: int, told: dict[int, tuple[str, str]]) -> Iterator[Json]:
-    spans = [
-        span for service, tokens in told.items() for span in _trace(tape, second, service, *tokens)
-    ]
+def _line(tape: Tape, second: int, told: Mapping[int, Told]) -> Iterator[Json]:
+    spans = [span for service, one in told.items() for span in _trace(tape, second, service, *one)]
     line = by_resource(tape, spans, "Spans", "spans")
     if line is not None:
         yield line
 
 
 def _trace(
-    tape: Tape, second: int, service: int, time: str, errors: str
+    tape: Tape, second: int, service: int, time: str, errors: str, read: int
 ) -> Iterator[tuple[int, Json]]:
-    """The spans of one request: ``time`` says where it waits, ``errors`` where it fails."""
+    """The spans of one request, as :data:`Told` says."""
     calls = tape.simulation.topology.calls[service]
-    total = tape.voice.latency(service, time)
-    waits = _waits(tape, service, time, total, calls)
+    total = tape.voice.latency(service, time, read)
+    share = 0 if time == _nowhere(tape)[0] else tape.voice.share(service, time, read)
+    waits = _waits(time, share, total, calls)
     # Requests of one tick do not end together: services follow each other in its last seconds.
     end = 1000 * (second - 1) - 10 * service
     start, trace = end - total, id_of(tape, 32, second, service)
@@ -78,13 +78,13 @@ def _trace(
         begun = until
 
 
-def _waits(
-    tape: Tape, service: int, time: str, total: int, calls: tuple[int, ...]
-) -> dict[int, int]:
-    """Milliseconds that a request waits for each service that is called."""
-    if time == _nowhere(tape)[0]:
+def _waits(time: str, share: int, total: int, calls: tuple[int, ...]) -> dict[int, int]:
+    """Milliseconds that a request waits for each service that is called.
+
+    ``share`` is how much of them, in per cent, is spent where ``time`` says; 0 for nowhere.
+    """
+    if not share:
         return dict.fromkeys(calls, total // (len(calls) + 1))
-    share = tape.voice.share(service, time)
     slow = total * share // 100
     dependency = named_service(time)
     if dependency is None:

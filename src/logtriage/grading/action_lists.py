@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import (
-    REMEDIES,
     Action,
     ClassifyFault,
     Escalate,
@@ -28,7 +27,7 @@ from logtriage.topology import Topology
 
 Ints = NDArray[Any]
 #: What may be played and has no canonical integer: it does nothing where lists are arrays.
-_UNNUMBERED: Final = (Malformed, ClassifyFault, HandOver, Report, ReportImpact, Wait)
+_UNNUMBERED: Final = (Malformed, ClassifyFault, Report, ReportImpact, Wait)
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
 PADDING: Final = -1
@@ -40,7 +39,8 @@ MALFORMED: Final = -2
 class ActionRanges:
     """Where the canonical integers of each kind of action begin, and how many there are.
 
-    Those of the severities come first of all, in order.
+    Those of the severities come first of all, in order. ``hand_over`` is the integer that a
+    hand-over has where it has a price; elsewhere it lies behind the last of the ``count``.
     """
 
     root: int
@@ -51,22 +51,27 @@ class ActionRanges:
     remedies: int
     resolve: int
     ignore: int
+    hand_over: int
     count: int
 
 
-def ranges_of(topology: Topology) -> ActionRanges:
-    """The ranges of a topology's actions, read off :func:`logtriage.actions.all_actions`."""
+def ranges_of(topology: Topology, *, hand_over: bool = False) -> ActionRanges:
+    """The ranges of a topology's actions, read off :func:`logtriage.actions.all_actions`.
+
+    ``hand_over`` says whether a hand-over has a price, and so is counted.
+    """
     names = topology.names
     return ActionRanges(
         root=action_id(IdentifyRootCause(names[0]), topology),
         roots=len(names),
         page=action_id(Escalate(topology.teams[0]), topology),
         pages=len(topology.teams),
-        remedy=action_id(Remediate(REMEDIES[0], names[0]), topology),
-        remedies=len(REMEDIES) * len(names),
+        remedy=action_id(Remediate(topology.remedies[0], names[0]), topology),
+        remedies=len(topology.remedies) * len(names),
         resolve=action_id(Resolve(), topology),
         ignore=action_id(Ignore(), topology),
-        count=len(all_actions(topology)),
+        hand_over=action_id(HandOver(), topology, hand_over=True),
+        count=len(all_actions(topology, hand_over=hand_over)),
     )
 
 
@@ -75,21 +80,28 @@ def narrowest(highest: int) -> np.dtype[Any]:
     return np.dtype(next(t for t in (np.int8, np.int16, np.int32) if highest <= np.iinfo(t).max))
 
 
-def action_array(topology: Topology, plans: Sequence[Sequence[Action]]) -> Ints:
+def action_array(
+    topology: Topology, plans: Sequence[Sequence[Action]], *, hand_over: bool = False
+) -> Ints:
     """Lists of actions as canonical integers, shape (N, T), T the longest list's length.
 
     Shorter lists are padded with :data:`PADDING`; what does nothing (a malformed action,
     a report, a wait, a class of fault) becomes :data:`MALFORMED`. The type is the narrowest
-    that holds the topology's actions.
+    that holds the topology's actions. ``hand_over`` says whether a hand-over has a price; it
+    does nothing without one.
 
     Raises:
         UnknownName: if an action names what the topology lacks.
     """
     longest = max((len(plan) for plan in plans), default=0)
-    dtype = narrowest(ranges_of(topology).count - 1)
+    dtype = narrowest(ranges_of(topology, hand_over=hand_over).count - 1)
+    unnumbered = _UNNUMBERED if hand_over else (*_UNNUMBERED, HandOver)
     array = np.full((len(plans), longest), PADDING, dtype)
     for row, plan in enumerate(plans):
         array[row, : len(plan)] = [
-            MALFORMED if isinstance(one, _UNNUMBERED) else action_id(one, topology) for one in plan
+            MALFORMED
+            if isinstance(one, unnumbered)
+            else action_id(one, topology, hand_over=hand_over)
+            for one in plan
         ]
     return array

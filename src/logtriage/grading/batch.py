@@ -4,7 +4,7 @@ Incidents of one topology are :class:`Truths`, action lists an array of canonica
 integers. Kernels look scores up in tables that the scalar grader's own functions fill.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property, lru_cache, partial
 from importlib.util import find_spec
 from typing import Any, Final, Literal
@@ -17,12 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 from logtriage.actions import Action, Malformed, action_name, all_actions
 from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
-from logtriage.grading.criteria import Measure
 from logtriage.grading.debrief import Grade
 from logtriage.grading.grade import get_rubric, grade
-from logtriage.grading.kernels import CLOSINGS, MEASURES, Span
-from logtriage.grading.plan import Floats, check_kernels, has_kernels, plan_of, signed
 from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
+from logtriage.grading.tables import (
+    CLOSINGS,
+    HANDED,
+    LEVELS,
+    MEASURES,
+    Floats,
+    Span,
+    check_kernels,
+    has_kernels,
+    signed,
+)
 from logtriage.grading.truths import Truths, truths_of
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
@@ -193,39 +201,50 @@ def _grade_compiled(
     """:func:`grade_batch` by kernels."""
     from logtriage.grading.compiled import grade_compiled  # loads Numba
 
-    longest = max(1, min((ticks, *truths.horizons[-1:])))
-    span = Span(longest, truths.clocks, truths.most_faults)
-    plan = plan_of(rubric, span)
+    longest = max(1, min(ticks, int(truths.horizon.max(initial=0))))
+    span = Span(longest, truths.clocks, max(1, truths.most_faults), len(by_time))
     unsigned = np.uint8 if dtype.itemsize == 1 else np.uint16
     listed = by_time.astype(dtype, copy=False).view(unsigned)
-    scores, facts, broken = grade_compiled(
-        truths, listed, plan, rubric, span.ticks + 1, per_tick, unsigned
-    )
+    out, broken = grade_compiled(truths, listed, rubric, span, per_tick, unsigned)
     if broken >= 0:
         column = listed[:, broken : broken + 1].view(dtype)
         raise _after_padding(column != PADDING, broken)
-    levels = dict(zip(plan.wanted(truths.any_benign), facts.levels, strict=True))
+
+    @lru_cache(maxsize=1)
+    def levels() -> Ints:
+        """The levels of the lists, which most callers never ask for, by a second run."""
+        return grade_compiled(truths, listed, rubric, span, per_tick, unsigned, levels=True)[
+            0
+        ].levels
+
     column_of = partial(_looked_up, rubric, truths, span, levels)
     return BatchGrades(
-        rubric, scores, facts.gates, facts.closing, facts.ticks, facts.unplayed, column_of
+        rubric, out.scores, out.gates, out.closing, out.ticks, out.unplayed, column_of
     )
 
 
 def _looked_up(
-    rubric: Rubric, truths: Truths, span: Span, levels: Mapping[Measure, Ints], name: str
+    rubric: Rubric, truths: Truths, span: Span, levels: Callable[[], Ints], name: str
 ) -> Floats:
-    """The scores (N,) of a criterion, from the levels of its measure."""
+    """The scores (N,) of a criterion, from the levels that its measure reads."""
 
     def scores_of(rows: tuple[Criterion, ...]) -> Floats:
         for sign, row in signed(rubric, rows):
             if row.name == name:
-                return (sign * np.array(MEASURES[row.measure](span))).take(levels[row.measure])
+                by = MEASURES[row.measure]
+                return (sign * by.scores(span)).take(levels()[LEVELS.index(by.level)])
         return np.full(len(truths), np.nan)
 
-    real = scores_of(rubric.criteria)
-    if not rubric.benign or not truths.any_benign:
-        return real
-    return np.where(truths.benign, scores_of(rubric.benign), real)
+    found = scores_of(rubric.criteria)
+    if rubric.benign and truths.any_benign:
+        found = np.where(truths.benign, scores_of(rubric.benign), found)
+    if rubric.handed_over:
+        handed = levels()[LEVELS.index(HANDED.level)]
+        worth = np.array(np.nan)
+        if name == rubric.handed_over[0].name:
+            worth = truths.price_of_hand_over * HANDED.scores(span).take(handed)
+        found = np.where(handed > 0, worth, found)
+    return found
 
 
 def _grade_one_by_one(
@@ -235,8 +254,9 @@ def _grade_one_by_one(
     present = by_time != PADDING
     if (present[1:] > present[:-1]).any():
         raise _after_padding(present)
-    number = dict(enumerate(all_actions(incidents[0].topology) if incidents else ()))
-    number[MALFORMED] = Malformed("", "no canonical integer")
+    number: dict[int, Action] = {MALFORMED: Malformed("", "no canonical integer")}
+    if incidents:
+        number |= enumerate(all_actions(incidents[0].topology, hand_over=True))
     lengths = present.sum(axis=0).tolist()
     rows = [
         _graded(incident, [number[act] for act in listed[:length]], rubric, per_tick)
@@ -297,9 +317,9 @@ def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
 
 def _check_roles(by_time: Ints, split: RoleSplit, topology: Topology) -> None:
     """Refuse actions (T, N) that are not those of the role whose turn it is."""
-    known = all_actions(topology)
+    known = all_actions(topology, hand_over=True)
     for place, role in enumerate(split.roles):
-        may = np.array([action_name(action) in role.may for action in known])
+        may = np.array([action_name(action) in role.kinds for action in known])
         own = by_time[place :: len(split)]
         wrong = (own >= 0) & ~may[own]
         if wrong.any():

@@ -1,7 +1,4 @@
-"""``grade_batch`` by kernels: their arguments, and the totals that have no kernel.
-
-Needs the extra ``fast`` (numba).
-"""
+"""``grade_batch`` by kernels: their arguments. Needs the extra ``fast`` (numba)."""
 
 from typing import Any, Final
 from weakref import WeakKeyDictionary
@@ -9,140 +6,105 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from logtriage.actions import SEVERITIES
-from logtriage.grading import triage
+from logtriage.errors import RubricError
 from logtriage.grading.action_lists import Ints
-from logtriage.grading.criteria import Measure
-from logtriage.grading.grade import GRID
-from logtriage.grading.kernels import DISCOUNTS, GATES
-from logtriage.grading.plan import Floats, Plan, Totals, finish_all
-from logtriage.grading.row_kernels import (
+from logtriage.grading.row_kernels import grade_rows
+from logtriage.grading.row_layout import (
     BLOCK,
+    FAULT_ROWS,
     ROWS,
-    SLOTS,
+    TRIPLE,
     Answers,
-    Facts,
-    Letters,
-    grade_rows,
+    Out,
+    Room,
 )
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.share_kernels import compiled_shares
-from logtriage.grading.shares import Shares, share_levels, unescalated_shares
-from logtriage.grading.total_kernels import UNESCALATED, Finish, Sums, total_rows
-from logtriage.grading.truths import Truths
+from logtriage.grading.steps import Letters
+from logtriage.grading.tables import (
+    LEVELS,
+    Floats,
+    ScoreTables,
+    Span,
+    fix_begin,
+    rounded,
+    share_begin,
+    tables_of,
+)
+from logtriage.grading.truths import NONE_ACCEPTED, Truths
 
-
-def _sums_up(plan: Plan, rubric: Rubric) -> bool:
-    """Whether a kernel computes totals: small tables, and not both discounts and decimals."""
-    every = (plan.real, *((plan.benign,) if plan.benign else ()))
-    small = all(not one.rest and len(one.table) <= np.iinfo(np.uint16).max for one in every)
-    return small and not (rubric.discounts and rubric.digits is not None)
+_NO_FLOATS: Final = np.empty(0)
 
 
 def grade_compiled(
     truths: Truths,
     by_time: Ints,
-    plan: Plan,
     rubric: Rubric,
-    width: int,
+    span: Span,
     per_tick: int,
     dtype: Any,
-) -> tuple[Floats, Facts, int]:
-    """Scores and facts of lists of actions (T, N) of type ``dtype``, unsigned.
+    *,
+    levels: bool = False,
+) -> tuple[Out, int]:
+    """Grade lists of actions (T, N) of type ``dtype``, unsigned; with their ``levels``, if asked.
 
     The integer is the first incident whose list goes on after its padding, or -1.
 
     Raises:
-        RubricError: for a real fault without a price of silence, where the rubric asks for one.
+        RubricError: for a price that the rubric asks for and an incident does not have.
     """
-    count, length = len(truths), len(by_time)
-    any_benign = truths.any_benign
-    measures = tuple(plan.wanted(any_benign))
-    level_type = np.result_type(np.uint8, *(plan.level_types[one] for one in measures))
-    facts = Facts(
+    count = len(truths)
+    by = tables_of(rubric, span)
+    answers = _answers(truths, span, per_tick, dtype)
+    most = max(len(answers.of_faults), 1)
+    rows = ROWS + FAULT_ROWS * most + len(answers.accepted) * (1 + len(answers.of_faults))
+    level = answers.clock.dtype
+    out = Out(
+        np.empty(count),
+        np.empty(count, np.int8),
         np.empty(count, np.int8),
         np.empty(count, np.int32),
         np.empty(count, np.int32),
-        np.empty(count, np.int8),
-        np.empty(count, np.uint8),
-        np.empty(count, np.uint16),
-        np.empty((len(measures), count), level_type),
+        np.empty((len(LEVELS), count if levels else 0), level),
     )
-    answers = _answers(truths, per_tick, dtype)
-    accepted = len(answers.roots) + len(answers.pages) + len(answers.remedies)
-    index = np.arange(length)
+    room = Room(
+        np.empty(rows * BLOCK, dtype),
+        np.empty(len(LEVELS) * BLOCK, level),
+        np.empty(2 * BLOCK, np.min_scalar_type(len(by.points))),
+        np.empty(BLOCK),
+    )
+    index = np.arange(len(by_time))
     broken = grade_rows(
         by_time,
         index.astype(dtype),
         (index // per_tick).astype(dtype),
+        per_tick,
         _letters(truths, dtype),
         answers,
-        np.array([SLOTS[one] for one in measures], np.int64),
-        np.array([GATES.index(gate.holds) for gate in rubric.gates], np.int64),
-        width,
-        per_tick,
-        np.empty((ROWS + accepted) * BLOCK, dtype),
-        facts,
+        truths.silence if by.discounts[:, 3].any() else _NO_FLOATS,
+        _prices(truths, by),
+        by,
+        room,
+        out,
     )
-    if broken >= 0:
-        return np.empty(0), facts, int(broken)
-    if truths.asked is not None or not _sums_up(plan, rubric):
-        levels = dict(zip(measures, facts.levels, strict=True))
-        return _totals(truths, by_time, plan, rubric, per_tick, facts, levels), facts, -1
-    scores = np.empty(count)
-    total_rows(
-        _sums(plan.real, measures),
-        _sums(plan.benign if any_benign else None, measures),
-        _finish(rubric, truths, length),
-        answers.benign,
-        facts,
-        np.empty(BLOCK, np.uint16),
-        scores,
-    )
-    return scores, facts, -1
+    return out._replace(scores=rounded(rubric, out.scores)), int(broken)
 
 
-def _totals(
-    truths: Truths,
-    by_time: Ints,
-    plan: Plan,
-    rubric: Rubric,
-    per_tick: int,
-    facts: Facts,
-    levels: dict[Measure, Ints],
-) -> Floats:
-    """The scores (N,) without a kernel for totals; fills in the levels of shares."""
-    shares = None
-    if truths.asked is not None:
-        letters = _letters(truths, by_time.dtype.type)
-        played = (by_time != letters.none).sum(axis=0) - facts.unplayed
-        shares = compiled_shares(truths.asked, by_time, played, per_tick, letters)
-        share_levels(shares, levels)
-    scores = plan.real.of(levels)
-    if plan.benign is not None and truths.any_benign:
-        scores = np.where(truths.benign, plan.benign.of(levels), scores)
-    for one in rubric.discounts:
-        scores = scores * _left(one.factor, truths, facts, shares)
-    if rubric.discounts:
-        scores = finish_all(rubric, scores)
-    scores[facts.gates >= 0] = 0.0
-    return scores
+def _prices(truths: Truths, by: ScoreTables) -> Floats:
+    """The prices of hand-overs (N,), if the rubric reads them.
 
-
-def _left(discount: Any, truths: Truths, facts: Facts, shares: Shares | None) -> Floats:
-    """The share (N,) that a discount leaves, 1 where it does not apply."""
-    if discount is triage.unapproved:
-        powers = _powers(int(facts.unapproved.max(initial=0)))
-        return np.where(truths.benign, 1.0, powers.take(facts.unapproved))
-    assert discount is triage.unescalated, discount
-    left = np.where(truths.benign | (facts.paged != 0), 1.0, truths.silence)
-    if shares is not None:
-        left[shares.rows] = unescalated_shares(shares, truths.silence)
-    return left
-
-
-def _powers(most: int) -> Floats:
-    """The share that 0, 1, ... ``most`` unapproved remedies leave."""
-    return np.array([triage.UNAPPROVED_REMEDY**count for count in range(most + 1)])
+    Raises:
+        RubricError: for one outside [0, 1].
+    """
+    if by.handed_weight < 0.0:
+        return _NO_FLOATS
+    price = truths.price_of_hand_over
+    bad = (price < 0.0) | (price > 1.0)
+    if bad.any():
+        row = int(bad.argmax())
+        raise RubricError(
+            f"price_of_hand_over[{row}] must be a number from 0 to 1, got {price[row]}"
+        )
+    return price
 
 
 def _letters(truths: Truths, dtype: Any) -> Letters:
@@ -157,59 +119,57 @@ def _letters(truths: Truths, dtype: Any) -> Letters:
         one.remedy + one.remedies,
         one.resolve,
         one.ignore,
+        one.hand_over,
         np.iinfo(dtype).max,
     )
     return Letters(*map(dtype, numbers))
 
 
-#: The answers of truths that are still at hand, by action in a tick and type.
-_KNOWN: Final[WeakKeyDictionary[Truths, dict[tuple[int, Any], Answers]]] = WeakKeyDictionary()
+#: The answers of truths that are still at hand, by span, actions in a tick and type.
+_KNOWN: Final[WeakKeyDictionary[Truths, dict[tuple[Any, ...], Answers]]] = WeakKeyDictionary()
 
 
-def _answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
+def _answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answers:
     """The answers of truths, made once."""
     known = _KNOWN.setdefault(truths, {})
-    if (per_tick, dtype) not in known:
-        known[per_tick, dtype] = _made_answers(truths, per_tick, dtype)
-    return known[per_tick, dtype]
+    key = span.width, per_tick, dtype
+    if key not in known:
+        known[key] = _made_answers(truths, span, per_tick, dtype)
+    return known[key]
 
 
-def _made_answers(truths: Truths, per_tick: int, dtype: Any) -> Answers:
+def _made_answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answers:
     highest = np.iinfo(dtype).max
-    roots, pages, remedies = (
-        np.ascontiguousarray(one).astype(dtype, casting="unsafe")
-        for one in (truths.accepted_roots, truths.accepted_pages, truths.accepted_remedies)
-    )
+    # A fault accepts nothing that its incident does not.
+    most = max(1, *map(len, truths.accepts))
+    of_faults = [_in_triples(one, most, dtype) for one in truths.faults_accept]
+    faults = truths.fault_count
+    clocks = np.arange(len(span.clocks)) * span.width
+    counts = np.arange(span.faults + 1)
+    levels = len(span.clocks) * span.width
+    level = np.uint16 if levels <= np.iinfo(np.uint16).max else np.uint32
     return Answers(
-        roots,
-        pages,
-        remedies,
-        truths.severity_or_far,
-        truths.benign.view(np.uint8),
-        truths.ignore_closes.view(np.uint8),
-        # A copy, since kernels are compiled anew for arrays that are read-only.
+        _in_triples(truths.accepts, most, dtype),
+        np.stack(of_faults) if of_faults else np.empty((0, 0, len(truths)), dtype),
+        # Copies, since kernels are compiled anew for arrays that are read-only.
         truths.wrong_page.astype(np.uint8),
+        truths.ignore_closes.astype(np.uint8),
+        truths.takes_hand_over.astype(np.uint8),
         np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),
-        truths.clock_slot.astype(np.uint16),
+        truths.severity_or_far,
+        truths.benign.view(np.uint8),
+        faults.astype(np.uint8),
+        share_begin(counts).astype(np.uint16).take(faults),
+        fix_begin(counts).astype(np.uint16).take(faults),
+        *(clocks.astype(level).take(slots) for slots in truths.clock_slots),
     )
 
 
-def _sums(totals: Totals | None, measures: tuple[Measure, ...]) -> Sums:
-    strides = () if totals is None else totals.strides
-    return Sums(
-        np.array([measures.index(measure) for measure, _, _ in strides], np.int64),
-        np.array([stride for _, stride, _ in strides], np.uint16),
-        np.empty(0) if totals is None else totals.table,
-    )
-
-
-def _finish(rubric: Rubric, truths: Truths, length: int) -> Finish:
-    used = [DISCOUNTS.index(row.factor) for row in rubric.discounts]
-    return Finish(
-        np.array(used, np.int64),
-        truths.silence if UNESCALATED in used else np.empty(0),
-        _powers(length),
-        *rubric.bounds,
-        GRID,
-    )
+def _in_triples(accepted: tuple[Ints, Ints, Ints], most: int, dtype: Any) -> Ints:
+    """Accepted services, teams and remedies (K, N) each, in turn: (3 M, N), M the most of any."""
+    count = accepted[0].shape[1]
+    found = np.full((most, TRIPLE, count), NONE_ACCEPTED, accepted[0].dtype)
+    for place, rows in enumerate(accepted):
+        found[: len(rows), place] = rows
+    return found.reshape(most * TRIPLE, count).astype(dtype, casting="unsafe")

@@ -166,7 +166,7 @@ def debrief_of(grade: Grade, roles: Sequence[str] | None = None) -> Debrief:
     """The debrief of a grade; of joint play with the names of the ``roles``, in their order."""
     return Debrief(
         grade.verdict,
-        tuple((f"tick {when + 1}", text) for when, text in _told(grade, roles)),
+        tuple((f"tick {when}", text) for when, text in _told(grade, roles)),
         tuple(_row(one) for one in grade.criteria),
         tuple(_total(grade)),
     )
@@ -217,7 +217,8 @@ def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+    """The name of a rule as a sentence begins with it; a page to a wrong team is a mis-page."""
+    return "Mis-page" if name == "wrong_escalation" else name.replace("_", " ").capitalize()
 
 
 def _total(grade: Grade) -> Iterator[str]:

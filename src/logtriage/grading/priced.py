@@ -1,8 +1,10 @@
 """What ``logtriage/3`` adds: a hand-over has a price, and a page comes before production.
 
 Pure functions of a state, as in :mod:`logtriage.grading.triage`, whose criteria stand where
-none is here. What a fix without a page leaves (0.7) and what a wrong remedy leaves (0.3) add
-up to 1, so that no remedy is tried to find out who is to be paged.
+none is here. What a fix before the first page leaves (0.7) and what a wrong remedy leaves (0.3) add
+up to 1, so that no remedy is tried to find out who is to be paged: whatever remedies come before
+the first page, what their outcomes leave adds up to 1 again, and for the best of the outcomes the
+page could have come at once. Where nobody is paged after them, handing over is worth more.
 """
 
 from typing import Final
@@ -25,7 +27,7 @@ HAND_OVER_PROMPT: Final = 0.1
 UNESCALATED: Final = 0.32
 #: What each wrong remedy leaves of the total while no accepted team has been paged.
 UNAPPROVED_REMEDY: Final = 0.3
-#: What a fix leaves of the total whose team had not been paged in an earlier tick.
+#: What each fix leaves of the total while no accepted team has been paged.
 UNAPPROVED_FIX: Final = 0.7
 
 
@@ -71,10 +73,12 @@ def remediation(state: State) -> Measured:
     fixed = [one for _, one in rows if one.fixed_at is not None]
     unfixed = [part for part, one in rows if one.fixed_at is None]
     wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
+    if not rows:
+        return (0.0, "nothing was broken")
     if not truth.several:
         if unfixed:
             return (0.0, f"no accepted remedy applied ({', '.join(wanted)})")
-        told = [f"fixed in tick {(facts.fixed_at or 0) + 1}"]
+        told = [f"fixed in tick {facts.fixed_at}"]
     else:
         told = [f"{len(fixed)} of {len(rows)} faults fixed"]
         if unfixed:
@@ -132,17 +136,17 @@ def unapproved(state: State) -> Measured | None:
 
 
 def unapproved_fix(state: State) -> Measured | None:
-    """0.7 for a fix whose team had not been paged in an earlier tick.
-
-    Of several faults, 1 - 0.3 times the share that was so fixed.
-    """
-    rows = list(zip(state.incident.truth.parts, responses(state), strict=True))
-    early = [part for part, one in rows if one.fixed_at is not None and not one.approved]
-    if not early:
+    """0.7 for each fault that was fixed while no accepted team was paged in an earlier tick."""
+    paged, truth = state.facts.paged_at, state.incident.truth
+    fixes = [one.fixed_at for one in responses(state) if one.fixed_at is not None]
+    count = sum(paged is None or paged >= fixed for fixed in fixes)
+    if not count:
         return None
-    teams = dict.fromkeys(listed(part.teams) for part in early)
-    of_all = f" {len(early)} of {len(rows)} faults" if len(rows) > 1 else ""
+    early = f"before {listed(truth.teams)} had been paged"
+    if not truth.several:
+        return (UNAPPROVED_FIX, f"fixed {early}")
     return (
-        1.0 - (1.0 - UNAPPROVED_FIX) * (len(early) / len(rows)),
-        f"fixed{of_all} before {', '.join(teams)} had been paged",
+        UNAPPROVED_FIX**count,
+        f"{count} of {len(truth.parts)} faults fixed {early}: "
+        f"each leaves {UNAPPROVED_FIX:g} of the rest",
     )

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from logtriage.errors import InvalidInput
-from logtriage.grading.action_lists import ActionRanges, Ints
+from logtriage.grading.action_lists import Ints
 from logtriage.grading.locked import Bools, bools, check_shapes, ints
 
 
@@ -66,32 +66,3 @@ class FaultArrays:
                     f"{name}: fault {fault} of incident {row} accepts what the incident does "
                     f"not, or stands behind its {self.count[row]} faults"
                 )
-
-
-@attrs.frozen(eq=False)
-class Asked:
-    """The same of the S incidents that list faults, by canonical integer.
-
-    ``rows`` (S,) are their places among all, ``count`` (S,) how many faults each has.
-    ``accepts`` (S, 1 + K, A) is which actions are accepted of the incident as a whole, then of
-    each fault.
-    """
-
-    rows: Ints
-    count: Ints
-    accepts: Bools
-
-
-def asked_of(faults: FaultArrays, sets: dict[str, Bools], ranges: ActionRanges) -> Asked:
-    """What incidents that list faults ask for; ``sets`` as of :meth:`FaultArrays.check`."""
-    rows = np.flatnonzero(faults.count)
-    accepts = np.zeros((len(rows), 1 + faults.most, ranges.count), np.bool_)
-    for name, first in (
-        ("root_causes", ranges.root),
-        ("teams", ranges.page),
-        ("remedies", ranges.remedy),
-    ):
-        columns = slice(first, first + sets[name].shape[1])
-        accepts[:, 0, columns] = sets[name][rows]
-        accepts[:, 1:, columns] = getattr(faults, name)[rows]
-    return Asked(rows, faults.count[rows], accepts)

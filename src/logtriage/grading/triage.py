@@ -81,7 +81,7 @@ def root_cause(state: State) -> Measured:
         return (score, reason)
     return (
         0.0,
-        f"{reason}, but it was declared in tick {said + 1}, after the fix in tick {fixed + 1}: "
+        f"{reason}, but it was declared in tick {said}, after the fix in tick {fixed}: "
         "recovery is no diagnosis",
     )
 
@@ -119,7 +119,7 @@ def remediation(state: State) -> Measured:
     if facts.fixed_at is None:
         wanted = (f"{remedy}:{service}" for remedy, service in truth.remedies)
         return (0.0, f"no accepted remedy applied ({listed(wanted)})")
-    score, told = remedy_credit(facts.wrong_remedies), f"fixed in tick {facts.fixed_at + 1}"
+    score, told = remedy_credit(facts.wrong_remedies), f"fixed in tick {facts.fixed_at}"
     if facts.wrong_remedies:
         told += f", but {told_remedies(facts.wrong_remedies, 'wrong ')} applied"
     if not approved(state):
@@ -266,7 +266,12 @@ def _promptly(state: State, done: str) -> Measured:
 
 def not_closed(state: State, wanted: str) -> str:
     """Why closing earned nothing, in words."""
-    return f"not {wanted}" if state.closing is None else f"closed as {state.closing}, not {wanted}"
+    match state.closing:
+        case None:
+            return f"not {wanted}"
+        case Closing.MISROUTED:
+            return f"closed by a mis-page, not {wanted}"
+    return f"closed as {state.closing}, not {wanted}"
 
 
 def told_remedies(count: int, kind: str = "") -> str:

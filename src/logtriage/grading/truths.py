@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES, SEVERITIES, Severity
+from logtriage.actions import SEVERITIES, Severity
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading.action_lists import ActionRanges, Ints, narrowest, ranges_of
 from logtriage.grading.locked import Bools, bools, check_shapes, floats, ints
-from logtriage.grading.several import Asked, FaultArrays, asked_of
+from logtriage.grading.several import FaultArrays
 from logtriage.grading.triage import MOST_UNPAGED
 from logtriage.incident import STRICT, Incident, Part, Truth
 from logtriage.state import check_incident
@@ -30,12 +30,13 @@ class Truths:
     ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where
     accepted, in the order of the canonical integers; ``horizon`` (N,) in ticks.
     ``wrong_page`` and ``ignore_only_p1`` (N,) are the closing rules, the usual ones
-    if left out. ``par`` (N,) in ticks and ``price_of_silence`` (N,), NaN for none, are read
-    by ``logtriage/2``. ``rubrics`` are the ids of the rubrics that the incidents are graded by
-    where no other is given. ``faults`` says what each asks for where incidents have several;
-    the arrays here are then those of all of them together. The arrays must not be changed
-    afterwards. ``incidents`` (N,) are those that :func:`truths_of` read, None for arrays of your
-    own.
+    if left out. ``par`` and ``task_par`` (N,) are in ticks; ``price_of_silence`` and
+    ``price_of_hand_over`` (N,) are NaN where there is none. ``logtriage/2`` reads the first,
+    ``logtriage/3`` the second; without the second a hand-over does nothing. ``rubrics`` are
+    the ids of the rubrics that the incidents are graded by where no other is given. ``faults``
+    says what each asks for where incidents have several; the arrays here are then those of all
+    of them together. The arrays must not be changed afterwards. ``incidents`` (N,) are those
+    that :func:`truths_of` read, None for arrays of your own.
 
     Raises:
         InvalidInput: for arrays of another shape or type, or values out of range.
@@ -51,6 +52,8 @@ class Truths:
     ignore_only_p1: Bools = attrs.field(converter=bools)
     par: Ints = attrs.field(converter=ints)
     price_of_silence: NDArray[np.float64] = attrs.field(converter=floats)
+    task_par: Ints = attrs.field(converter=ints)
+    price_of_hand_over: NDArray[np.float64] = attrs.field(converter=floats)
     rubrics: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     faults: FaultArrays | None = attrs.field(default=None, kw_only=True)
     incidents: NDArray[np.object_] | None = attrs.field(default=None, init=False)
@@ -71,24 +74,35 @@ class Truths:
     def _no_price(self) -> NDArray[np.float64]:
         return np.full(self.severity.shape, np.nan)
 
+    @task_par.default
+    def _same_par(self) -> Ints:
+        return self.par
+
+    @price_of_hand_over.default
+    def _nobody_takes_it(self) -> NDArray[np.float64]:
+        return np.full(self.severity.shape, np.nan)
+
     def __attrs_post_init__(self) -> None:
         n, rows = len(self.topology), len(self)
         wanted = {
             "severity": (rows,),
             "root_causes": (rows, n),
             "teams": (rows, len(self.topology.teams)),
-            "remedies": (rows, len(REMEDIES) * n),
+            "remedies": (rows, len(self.topology.remedies) * n),
             "horizon": (rows,),
             "wrong_page": (rows,),
             "ignore_only_p1": (rows,),
             "par": (rows,),
             "price_of_silence": (rows,),
+            "task_par": (rows,),
+            "price_of_hand_over": (rows,),
         }
         check_shapes(self, wanted, f"{rows} incidents of topology {self.topology.name!r}")
         if self.faults is not None:
             self.faults.check(self._sets)
         _check_range("severity", self.severity, -1, len(SEVERITIES) - 1)
-        _check_range("horizon", self.horizon, 0, None)
+        for field in ("horizon", "par", "task_par"):
+            _check_range(field, getattr(self, field), 0, None)
 
     def __len__(self) -> int:
         return self.severity.shape[0] if self.severity.ndim else 0
@@ -115,22 +129,27 @@ class Truths:
     def _sets(self) -> dict[str, Bools]:
         return {name: getattr(self, name) for name in ("root_causes", "teams", "remedies")}
 
-    @cached_property
-    def asked(self) -> Asked | None:
-        """What the incidents that list faults ask for; None if there are none."""
-        if self.faults is None or not self.faults.count.any():
-            return None
-        return asked_of(self.faults, self._sets, self.ranges)
-
     @property
     def most_faults(self) -> int:
         """The most faults that an incident lists; 0 if none lists any."""
         return 0 if self.faults is None else int(self.faults.count.max(initial=0))
 
     @cached_property
+    def fault_count(self) -> Ints:
+        """How many faults each incident has (N,), at least 1: what it accepts is of one then."""
+        if self.faults is None:
+            return np.ones(len(self), np.int64)
+        return np.maximum(self.faults.count, 1).astype(np.int64)
+
+    @cached_property
+    def takes_hand_over(self) -> Bools:
+        """Whether a hand-over has a price (N,)."""
+        return ~np.isnan(self.price_of_hand_over)
+
+    @cached_property
     def benign(self) -> Bools:
         """Whether there is nothing to act on (N,): no root cause is accepted."""
-        return (self.accepted_roots == NONE_ACCEPTED).all(axis=0)
+        return np.logical_not(self.root_causes.any(axis=1))
 
     @cached_property
     def any_benign(self) -> bool:
@@ -139,25 +158,41 @@ class Truths:
 
     @cached_property
     def ranges(self) -> ActionRanges:
-        """The canonical integers of the topology's actions."""
-        return ranges_of(self.topology)
+        """The canonical integers of the topology's actions, and of a hand-over if any has one."""
+        return ranges_of(self.topology, hand_over=bool(self.takes_hand_over.any()))
 
     @cached_property
-    def accepted_roots(self) -> Ints:
-        """Actions that declare an accepted root cause (K, N), K the most of any (or more)."""
-        return self._accepted(self.root_causes, self.ranges.root)
+    def accepts(self) -> tuple[Ints, Ints, Ints]:
+        """Actions that name an accepted service, team or remedy (K, N) each, K the most of any."""
+        return self._accepted(*self._sets.values())
 
     @cached_property
-    def accepted_pages(self) -> Ints:
-        """Actions that page an accepted team (K, N)."""
-        return self._accepted(self.teams, self.ranges.page)
+    def faults_accept(self) -> tuple[tuple[Ints, Ints, Ints], ...]:
+        """The same of each fault; empty if no incident lists any."""
+        most, faults = self.most_faults, self.faults
+        if faults is None or not most:
+            return ()
+        alone = faults.count == 0
+        found = []
+        for number in range(most):
+            sets = (getattr(faults, name)[:, number] for name in self._sets)
+            # An incident that lists none has one fault, which accepts all that it does.
+            own = (
+                np.where((alone & (number == 0))[:, np.newaxis], whole, one)
+                for whole, one in zip(self._sets.values(), sets, strict=True)
+            )
+            found.append(self._accepted(*own))
+        return tuple(found)
 
-    @cached_property
-    def accepted_remedies(self) -> Ints:
-        """Actions that apply an accepted remedy (K, N)."""
-        return self._accepted(self.remedies, self.ranges.remedy)
+    def _accepted(self, roots: Bools, teams: Bools, remedies: Bools) -> tuple[Ints, Ints, Ints]:
+        ranges = self.ranges
+        return (
+            self._actions(roots, ranges.root),
+            self._actions(teams, ranges.page),
+            self._actions(remedies, ranges.remedy),
+        )
 
-    def _accepted(self, allowed: Bools, first: int) -> Ints:
+    def _actions(self, allowed: Bools, first: int) -> Ints:
         dtype = narrowest(self.ranges.count - 1)
         rows, columns = np.divmod(np.flatnonzero(allowed), allowed.shape[1])
         actions = (columns + first).astype(dtype)
@@ -181,35 +216,43 @@ class Truths:
         return self.severity.astype(np.uint8)
 
     @cached_property
-    def horizons(self) -> tuple[int, ...]:
-        """The distinct horizons, in order."""
-        highest = int(self.horizon.max(initial=0))
-        if highest < len(self):  # much faster than sorting
-            return tuple(np.flatnonzero(np.bincount(self.horizon)).tolist())
-        return tuple(np.unique(self.horizon).tolist())
-
-    @cached_property
     def clocks(self) -> tuple[tuple[int, int], ...]:
-        """The distinct pairs of horizon and par, in order."""
-        return tuple(
-            (int(horizon), int(par))
-            for horizon in self.horizons
-            for par in np.unique(self.par[self.horizon == horizon])
-        )
+        """The distinct pairs of horizon and par, or par of the task, in order."""
+        return tuple((code // self._pars, code % self._pars) for code in self._distinct.tolist())
 
     @cached_property
-    def clock_slot(self) -> Ints:
-        """Where each incident's horizon and par stand among the distinct pairs (N,)."""
-        found = np.zeros(len(self), np.intp)
-        for slot, (horizon, par) in enumerate(self.clocks):
-            found[(self.horizon == horizon) & (self.par == par)] = slot
-        return found
+    def clock_slots(self) -> tuple[Ints, Ints]:
+        """Where horizon and par, and horizon and par of the task, stand among them (N,)."""
+        by_par, by_task = self._clocks
+        slots = np.searchsorted(self._distinct, by_par)
+        return slots, slots if by_task is by_par else np.searchsorted(self._distinct, by_task)
+
+    @cached_property
+    def _pars(self) -> int:
+        """More than any par."""
+        return 1 + max(int(self.par.max(initial=0)), int(self.task_par.max(initial=0)))
+
+    @cached_property
+    def _clocks(self) -> tuple[Ints, Ints]:
+        """The pairs as numbers (N,), in order of horizon, then of par."""
+        horizon = self.horizon.astype(np.int64) * self._pars
+        by_par = horizon + self.par
+        same = np.array_equal(self.par, self.task_par)
+        return by_par, by_par if same else horizon + self.task_par
+
+    @cached_property
+    def _distinct(self) -> Ints:
+        most = max(int(codes.max(initial=0)) for codes in self._clocks)
+        if most < len(self):  # much faster than sorting
+            counts = [np.bincount(codes, minlength=most + 1) for codes in self._clocks]
+            return np.flatnonzero(counts[0] + counts[1])
+        return np.union1d(*self._clocks)
 
     @cached_property
     def silence(self) -> NDArray[np.float64]:
         """What is left of the total of a real fault (N,) while no accepted team was paged.
 
-        What stands in the rows of benign incidents means nothing.
+        In the rows of benign incidents, which have no such price, stands 1.
 
         Raises:
             RubricError: for a real fault without a price of silence in [0, 0.625].
@@ -222,7 +265,7 @@ class Truths:
                 f"price_of_silence[{row}] must be a number from 0 to {MOST_UNPAGED:g} under "
                 f"rubric 'logtriage/2', got {price[row]}"
             )
-        return price / MOST_UNPAGED
+        return np.where(self.benign, 1.0, price / MOST_UNPAGED)
 
 
 def _check_range(field: str, values: Ints, low: int, high: int | None) -> None:
@@ -275,13 +318,16 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         np.array([one.closing.wrong_page for one in listed]),
         np.array([one.closing.ignore_only_p1 for one in listed]),
         np.array([one.par for one in listed], np.int32),
-        np.array(
-            [np.nan if one.price_of_silence is None else one.price_of_silence for one in listed],
-            np.float64,
-        ),
+        _prices(one.price_of_silence for one in listed),
+        np.array([one.task_par for one in listed], np.int32),
+        _prices(one.price_of_hand_over for one in listed),
         rubrics=tuple(dict.fromkeys(one.rubric for one in listed)),
         faults=FaultArrays(count, *parts) if most else None,
     )._read_of(read)
+
+
+def _prices(given: Iterable[float | None]) -> NDArray[np.float64]:
+    return np.array([np.nan if one is None else one for one in given], np.float64)
 
 
 class _Marks:
@@ -290,12 +336,14 @@ class _Marks:
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
         self.teams = {team: index for index, team in enumerate(topology.teams)}
-        self.remedies = {remedy: index * len(topology) for index, remedy in enumerate(REMEDIES)}
+        self.remedies = {
+            remedy: index * len(topology) for index, remedy in enumerate(topology.remedies)
+        }
 
     def arrays(self, *rows: int) -> tuple[Bools, Bools, Bools]:
         """Nothing accepted yet: root causes, teams and remedies, (*rows, actions) each."""
         n = len(self.topology)
-        sizes = (n, len(self.topology.teams), len(REMEDIES) * n)
+        sizes = (n, len(self.topology.teams), len(self.topology.remedies) * n)
         first, second, third = (np.zeros((*rows, size), np.bool_) for size in sizes)
         return first, second, third
 

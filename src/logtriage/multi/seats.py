@@ -15,7 +15,6 @@ from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.world.model import World
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")
@@ -58,7 +57,7 @@ class NumericSeat:
         self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, flat: bool
     ) -> None:
         self.role, self._flat = role, flat
-        self._choices = role_actions(role, topology, task.world)
+        self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         count = len(self._choices)
         box = role_box(split, role, task, topology)
         mask = spaces.Box(0, 1, (count,), np.int8)
@@ -94,10 +93,10 @@ class TextSeat:
     is its :class:`~logtriage.Malformed` and costs it its turn.
     """
 
-    def __init__(self, role: Role, split: RoleSplit, topology: Topology, world: World) -> None:
+    def __init__(self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology) -> None:
         self.role, self._topology, self._lane = role, topology, split.roles.index(role)
         self.observation_space: spaces.Space[Any] = Screens()
-        self._choices = role_actions(role, topology, world)
+        self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         self.action_space: spaces.Space[Any] = Replies(self._choices)
 
     def begin(self) -> None:
@@ -122,5 +121,5 @@ def seat_for(
 ) -> Seat:
     """The seat of a role, for one of :data:`OBSERVATIONS`."""
     if observations == "text":
-        return TextSeat(role, split, topology, task.world)
+        return TextSeat(role, split, task, topology)
     return NumericSeat(role, split, task, topology, observations == "flat")

@@ -21,7 +21,6 @@ from logtriage.actions import (
     OPTIONAL_ACTION_TYPES,
     PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
-    REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
     Action,
@@ -299,7 +298,8 @@ def _irregular(
 ) -> Action:
     """What is not in the table: text of one's own, or why there is no action."""
     if not isinstance(name, str) or (name not in may and name != MALFORMED):
-        kinds = ", ".join(kind for kind in TEAM_ACTION_TYPES if kind in may)
+        types = (*TEAM_ACTION_TYPES, *PRICED_ACTION_TYPES)
+        kinds = ", ".join(kind for kind in types if kind in may)
         return _bad(wire, f"unknown action_type {_show(name)}; one of: {kinds}")
     if absent(value):
         value = None
@@ -336,8 +336,8 @@ def _irregular(
             remedy, colon, service = (value or "").partition(":")
             if not colon:
                 return _bad(wire, f"remediate wants '<remedy>:<service>', got {_show(value)}")
-            if remedy not in REMEDIES:
-                return _bad(wire, _choices("remedy", remedy, REMEDIES))
+            if remedy not in topology.remedies:
+                return _bad(wire, _choices("remedy", remedy, topology.remedies))
             return _bad(wire, _choices("service", service, topology.names))
         case _:  # a malformed action of an earlier parse, on its way back
             reason = wire.get("reason")

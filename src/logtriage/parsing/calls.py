@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.actions import ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
+from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
 from logtriage.parsing.replies import MAX_TEXT
 
 Wire = dict[str, Any]
@@ -34,7 +34,7 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 #: What may be called though no schema offers it; the parser says to whom it is open.
 _UNLISTED: Final = frozenset({"report_impact", "hand_over"})
-_SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES))
+_SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES))
 #: What calls on a shift say besides.
 _OF_SHIFTS: Final = ("system", "ticks")
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"

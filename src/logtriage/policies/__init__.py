@@ -31,9 +31,11 @@ from logtriage.policies.team import (
 )
 
 if TYPE_CHECKING:
+    from logtriage.policies.lookahead import LookaheadPolicy
     from logtriage.policies.observer import ObserverPolicy
     from logtriage.policies.observer_team import ObserverRole, ObserverTeam
     from logtriage.policies.random_questions import RandomQuestionsPolicy
+    from logtriage.policies.top_suspect import TopSuspectPolicy
 
 __all__ = [
     "METHODS",
@@ -48,6 +50,7 @@ __all__ = [
     "Follower",
     "FollowingTeam",
     "InquiryPolicy",
+    "LookaheadPolicy",
     "Memory",
     "Method",
     "NoisyPolicy",
@@ -71,6 +74,7 @@ __all__ = [
     "TeamAsPolicy",
     "TeamFactory",
     "TeamPolicy",
+    "TopSuspectPolicy",
     "as_taken",
     "idle",
     "joint_schedule",
@@ -80,10 +84,12 @@ __all__ = [
 ]
 
 _BY_BELIEF: Final = {
+    "LookaheadPolicy": "lookahead",
     "ObserverPolicy": "observer",
     "ObserverRole": "observer_team",
     "ObserverTeam": "observer_team",
     "RandomQuestionsPolicy": "random_questions",
+    "TopSuspectPolicy": "top_suspect",
 }
 
 

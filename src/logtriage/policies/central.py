@@ -14,7 +14,7 @@ from logtriage.world.telemetry import LogLine
 
 #: Every role's slice has the same of these, or a part of the whole.
 _SHARED: Final = frozenset({"topology", "tick", "horizon", "closing", "open_loop", "world"})
-_MERGED: Final = frozenset({"last_actions", "hidden"})
+_MERGED: Final = frozenset({"last_actions", "hidden", "may"})
 _VIEWED: Final = tuple(
     field.name for field in attrs.fields(Observation) if field.name not in _SHARED | _MERGED
 )
@@ -37,6 +37,7 @@ def merge_slices(slices: Sequence[Observation]) -> Observation:
         slices[0],
         last_actions=tuple(last),
         hidden=frozenset.intersection(*(one.hidden for one in slices)),
+        may=None,
         **{name: value for name, value in shown.items() if value is not None},
     )
     return merged
@@ -63,7 +64,7 @@ class CentralControl:
         """
         action, memory = self.policy.act(merge_slices(observations), memory)
         kind = action_name(action)
-        able = [place for place, role in enumerate(self.split.roles) if kind in role.may]
+        able = [place for place, role in enumerate(self.split.roles) if kind in role.kinds]
         acting = able[0] if able else 0
         return tuple(
             action if place == acting else idle(role) for place, role in enumerate(self.split.roles)

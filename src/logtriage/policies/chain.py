@@ -17,7 +17,6 @@ from logtriage.actions import (
     IdentifyRootCause,
     Ignore,
     Remediate,
-    Remedy,
     RequestMoreLogs,
     Resolve,
     Severity,
@@ -66,7 +65,7 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
         service, directory = topology.index(end), observation.directory
         yield Escalate(world_of(observation).team_of(topology, directory, told.name, service))
     if not observation.remedies:
-        yield Remediate(Remedy(told.remedies[0]), end)
+        yield Remediate(told.remedies[0], end)
     yield Resolve()
 
 

@@ -4,15 +4,16 @@ It starts at the edge and follows complaints down to the service whose failure e
 most of them, looks at that service's traces and metrics, counts what fits each row of
 the runbook (:mod:`logtriage.policies.suspicion`), and asks for the channel that tells
 the first row from the next one with another page or another remedy. When the time for
-questions is over it pages, if its lead is worth the price of silence, declares, fixes
-and resolves; or it dismisses what troubles nobody. It knows no probabilities.
+questions is over it hands the incident over if its lead is not worth the price; else it
+pages, declares, fixes and resolves, or dismisses what troubles nobody. It knows no
+probabilities.
 
 In a role it does of this what the role may do, with what the role sees, and reports
 what it finds. A role that cannot diagnose goes by the board; where it was told nothing,
 it waits. Recordings, which tell no tokens, are left to an expert of their own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import attrs
@@ -21,10 +22,10 @@ from logtriage.actions import (
     Action,
     ClassifySeverity,
     Escalate,
+    HandOver,
     IdentifyRootCause,
     Ignore,
     Remediate,
-    Remedy,
     Report,
     RequestMetrics,
     RequestMoreLogs,
@@ -53,6 +54,8 @@ STEPS: Final = 5
 SPARE: Final = 7
 #: The lead in points over the next team that a page needs, from each price of silence on.
 LEADS: Final = {0.2: 0, 0.4: 2, 0.6: 4}
+#: Where handing over has a price: the lead that acting needs, from each price on.
+HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
 #: Points of lead from which it asks no more.
 SURE: Final = 12
 #: Points of what the board says, for a role that cannot diagnose.
@@ -89,7 +92,7 @@ class ExpertPolicy:
 
 def _may(role: Role, action: Action, observation: Observation) -> bool:
     """Whether a role may take an action, and ask for what it asks for."""
-    if action_name(action) not in role.may or not may_ask(role, action, observation.topology):
+    if action_name(action) not in role.kinds or not may_ask(role, action, observation.topology):
         return False
     return not (observation.requests_left == 0 and is_request(action))
 
@@ -110,6 +113,9 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
         yield from _questions(observation, book, ranked, role)
         return
     top = ranked[0]
+    price = observation.price_of_hand_over
+    if price is not None and not acted and lead < _needed(HAND_OVER_LEADS, price):
+        yield HandOver()
     if top.benign:
         yield from _dismiss(observation, role)
         return
@@ -171,7 +177,15 @@ def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
 def _questions(
     observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
 ) -> Iterator[Action]:
-    """The most telling question, of those that the role may ask."""
+    """The most telling question, of those that the role may ask and that something answers."""
+    for one in _by_use(observation, book, ranked, role):
+        if one not in book.dark:
+            yield one
+
+
+def _by_use(
+    observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
+) -> Iterator[Question]:
     looks = [look for look in _LOOK if _named(look) in role.may]
     topology, world, top = observation.topology, world_of(observation), ranked[0]
     if structures(topology, book)[top.service] <= 0:
@@ -240,9 +254,7 @@ def _respond(
     pages = world_of(observation).pages(top.kind, observation.topology)
     known = observation.directory or pages is not None
     price = observation.price_of_silence
-    worth_it = price is None or lead >= max(
-        (points for least, points in LEADS.items() if least <= price), default=0
-    )
+    worth_it = price is None or lead >= _needed(LEADS, price)
     if not observation.pages and known and worth_it:
         team = top.team(observation)
         assert team is not None
@@ -260,9 +272,14 @@ def _respond(
     if not book.eased and len(observation.remedies) < tries and observation.ticks_left > 1:
         if _all_in(observation, role):
             remedy, service = top.remedy or ("", "")
-            yield Remediate(Remedy(remedy), service)
+            yield Remediate(remedy, service)
         return
     yield from _close(observation, book, role)
+
+
+def _needed(leads: Mapping[float, int], price: float) -> int:
+    """The lead that a price asks for: that of the highest price listed up to it."""
+    return max((points for least, points in leads.items() if least <= price), default=0)
 
 
 def _classify(observation: Observation, book: Notebook) -> Iterator[Action]:

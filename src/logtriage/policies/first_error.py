@@ -8,7 +8,6 @@ from logtriage.actions import (
     Escalate,
     IdentifyRootCause,
     Remediate,
-    Remedy,
     Resolve,
 )
 from logtriage.observation import Observation
@@ -23,7 +22,7 @@ class FirstErrorPolicy:
     """Believes the loudest line on the first screen.
 
     Classifies by the panel, blames the service with the loudest lines, pages its
-    *default* owner, restarts it and resolves.
+    *default* owner, applies what mends most kinds of fault and resolves.
     """
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
@@ -40,10 +39,16 @@ class FirstErrorPolicy:
             case 2:
                 action = Escalate(topology.owners[topology.index(suspect)])
             case 3:
-                action = Remediate(Remedy.RESTART, suspect)
+                action = Remediate(usual_remedy(observation), suspect)
             case _:
                 action = Resolve()
         return action, (suspect, step + 1)
+
+
+def usual_remedy(observation: Observation) -> str:
+    """What mends most kinds of fault of the world; of a recording, the first that there is."""
+    world = observation.world
+    return (observation.topology.remedies if world is None else world.likely_remedies())[0]
 
 
 def _loudest(observation: Observation) -> str:

@@ -1,7 +1,8 @@
 """What a scripted policy writes down of its screens: signs, in order."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -16,7 +17,7 @@ from logtriage.actions import (
 )
 from logtriage.observation import Observation, world_of
 from logtriage.topology import Topology
-from logtriage.world.channels import NAMES, SPANS, named_service
+from logtriage.world.channels import DOWN, NAMES, NOTHING_READ, SPANS, named_service
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 
 #: What may be the name of a service.
@@ -45,7 +46,8 @@ class Notebook:
     what fires by the last screen and ``changes`` its feed. ``worst`` is the worst band
     of the edge panel, from 0 for the most harmless; None where it is not shown. ``noted`` is
     the service that the responders wrote of. ``failed`` lists the remedies that changed nothing,
-    ``eased`` says that one helped.
+    ``eased`` says that one helped. ``stays`` says that signs stay, so that what most readings of a
+    sort show counts, once; ``dark`` lists the questions of which nothing is collected.
     """
 
     lines: tuple[Sign, ...] = ()
@@ -57,6 +59,8 @@ class Notebook:
     noted: str | None = None
     failed: tuple[tuple[str, str], ...] = ()
     eased: bool = False
+    stays: bool = False
+    dark: tuple[Action, ...] = ()
 
     @property
     def severity(self) -> Severity | None:
@@ -69,18 +73,30 @@ class Notebook:
     @property
     def told(self) -> tuple[Sign, ...]:
         """Everything in which a service may complain of another one."""
-        return (*self.lines, *(one for one in self.readings if one.sort in SPANS))
+        return tuple(one for one in self.signs if one.sort == LOG or one.sort in SPANS)
 
     @property
     def signs(self) -> tuple[Sign, ...]:
         """Everything that was seen at a service."""
-        return (*self.lines, *self.readings, *self.alerts, *self.changes)
+        read = (*self.lines, *self.readings)
+        return (*(_settled(read) if self.stays else read), *self.alerts, *self.changes)
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
         """The (kind, service) pairs that a line named as the cause, in order."""
         found = (one for one in self.lines if one.token.startswith(f"{NAMES}:"))
         return tuple((one.token.partition(":")[2], one.service) for one in found)
+
+
+def _settled(read: Iterable[Sign]) -> Iterator[Sign]:
+    """What most readings of each sort at a service show; of equals, the latest."""
+    shown: dict[tuple[str, str], list[Sign]] = {}
+    for one in read:
+        shown.setdefault((one.service, one.sort), []).append(one)
+    for signs in shown.values():
+        counts = Counter(one.token for one in signs)
+        most = max(counts.values())
+        yield next(one for one in reversed(signs) if counts[one.token] == most)
 
 
 def write_down(observation: Observation, book: Notebook) -> Notebook:
@@ -95,7 +111,7 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
     lines = [
         Sign(one.service, LOG, one.token, one.second)
         for one in (*observation.inspection, *observation.window)
-        if one.token is not None
+        if one.token is not None and one.token not in NOTHING_READ
     ]
     readings = dict.fromkeys((*book.readings, *_readings(observation)))
     bands = [] if observation.edge is None else observation.edge.token.split("/")
@@ -125,13 +141,27 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
             *((remedy, service) for remedy, service, helped in observation.effects if not helped),
         ),
         eased=book.eased or any(helped for _, _, helped in observation.effects),
+        stays=world.rules.signs is not None,
+        dark=(*book.dark, *_dark(observation)),
     )
+
+
+def _dark(observation: Observation) -> Iterator[Action]:
+    """The questions of the last tick of which nothing is collected."""
+    lines = {one.service for one in observation.inspection if one.token == DOWN}
+    read = {one.service for one in observation.readings if set(one.tokens) == {DOWN}}
+    for one in observation.last_actions:
+        if isinstance(one, _QUESTIONS):
+            nowhere = lines if isinstance(one, RequestMoreLogs) else read
+            if one.service in nowhere:
+                yield one
 
 
 def _readings(observation: Observation) -> Iterable[Sign]:
     for one in observation.readings:
         for start, token in zip(one.starts, one.tokens, strict=True):
-            yield Sign(one.service, one.name, token, start)
+            if token not in NOTHING_READ:
+                yield Sign(one.service, one.name, token, start)
 
 
 def _names_in(note: str, observation: Observation) -> Iterable[str]:

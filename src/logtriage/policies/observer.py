@@ -87,12 +87,34 @@ def best_question(held: Belief) -> Action | None:
 
 
 def best_of(held: Belief, rows: Sequence[Worth]) -> Action | None:
-    """:func:`best_question` of requests whose worths are known."""
+    """:func:`best_question` of requests whose worths are known.
+
+    A hand-over that is worth more whatever one answer says hides what several answers may
+    say. So where no request raises the grade, they are weighed again as if nobody took the
+    incident over.
+    """
     if not rows or (held.fixed and held.standing.doings.pages):
         return None
+    request = _worth_most(rows)
+    alone = _without_hand_over(held)
+    if request is None and alone is not None:
+        request = _worth_most(worths(alone, [one.request for one in rows]))
+    return request
+
+
+def _worth_most(rows: Sequence[Worth]) -> Action | None:
     best = max(rows, key=lambda one: (one.grade, one.bits))
     worth_it = best.grade > 0 or (best.grade == 0 and best.bits >= LEAST_BITS)
     return best.request if worth_it else None
+
+
+def _without_hand_over(held: Belief) -> Belief | None:
+    """The belief as if nobody took the incident over; None where nobody does."""
+    standing, doings = held.standing, held.standing.doings
+    if standing.stakes.price_of_hand_over is None or doings.pages or doings.remedies:
+        return None
+    stakes = attrs.evolve(standing.stakes, price_of_hand_over=None)
+    return attrs.evolve(held, standing=attrs.evolve(standing, stakes=stakes))
 
 
 def requests_in_doubt(

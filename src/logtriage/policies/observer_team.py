@@ -164,7 +164,7 @@ class ObserverTeam:
 
     def _able(self, action: Action) -> Role:
         """Who takes an action: the first role that may."""
-        return next(one for one in self.split.roles if action_name(action) in one.may)
+        return next(one for one in self.split.roles if action_name(action) in one.kinds)
 
 
 @attrs.frozen

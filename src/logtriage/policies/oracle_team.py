@@ -60,7 +60,7 @@ def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
 
     The page comes in an earlier tick, the root cause in no later one.
     """
-    if incident.price_of_silence is None:
+    if not _pages_first(incident):
         return 0
     after = {Escalate: 1, IdentifyRootCause: 0}
     return max(
@@ -74,9 +74,14 @@ def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
     )
 
 
+def _pages_first(incident: Incident) -> bool:
+    """Whether a fix without an earlier page costs: where silence or a hand-over has a price."""
+    return incident.price_of_silence is not None or incident.takes_hand_over
+
+
 def _first_able(action: Action, split: RoleSplit) -> int:
     kind = action_name(action)
-    return next(place for place, role in enumerate(split.roles) if kind in role.may)
+    return next(place for place, role in enumerate(split.roles) if kind in role.kinds)
 
 
 @attrs.frozen
@@ -145,9 +150,9 @@ class OracleRole:
         return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
 
     def _before_the_fix(self) -> tuple[type[Action], ...]:
-        if self.incident.price_of_silence is None:
-            return (IdentifyRootCause,)
-        return (IdentifyRootCause, Escalate)
+        if _pages_first(self.incident):
+            return (IdentifyRootCause, Escalate)
+        return (IdentifyRootCause,)
 
     def _closing_tick(self) -> int:
         """When oracles in all roles are done, the fix held back included."""

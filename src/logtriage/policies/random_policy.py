@@ -20,7 +20,12 @@ def masked_actions(observation: Observation, role: Role | None = None) -> tuple[
     If that leaves none (a role that may only declare, and not wait), all of them.
     """
     topology, world = observation.topology, observation.world
-    choices = all_actions(topology) if role is None else role_actions(role, topology, world)
+    some = observation.takes_hand_over
+    choices = (
+        all_actions(topology, hand_over=some)
+        if role is None
+        else role_actions(role, topology, world, hand_over=some)
+    )
     sensible = tuple(
         action
         for action in choices

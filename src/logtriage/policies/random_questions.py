@@ -19,6 +19,17 @@ _STEPS: Final = 5
 _KINDS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 
 
+def affordable(incident: Incident, questions: int | None = None) -> int:
+    """How often to ask: ``questions``, or if None as often as the task's par leaves time for.
+
+    Raises:
+        InvalidInput: for an incident that no belief is defined for.
+    """
+    if questions is not None:
+        return questions
+    return simulation_of(incident).setting.par - _STEPS
+
+
 @attrs.frozen
 class RandomQuestionsPolicy:
     """Draws its questions uniformly, then plays the best plan given what they told.
@@ -42,14 +53,9 @@ class RandomQuestionsPolicy:
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """A random question, or the next step of the best plan; memory is the state before."""
         state = followed(self.incident, observation, memory)
-        if observation.tick < self._count():
+        if observation.tick < affordable(self.incident, self.questions):
             return self._question(observation), state
         return belief(state).best().actions[0], state
-
-    def _count(self) -> int:
-        if self.questions is not None:
-            return self.questions
-        return simulation_of(self.incident).setting.par - _STEPS
 
     def _question(self, observation: Observation) -> Action:
         stream = Stream(mix(self.seed) ^ mix(observation.tick), QUESTION_STREAM)

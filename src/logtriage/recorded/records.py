@@ -31,13 +31,21 @@ from logtriage.recorded.figures import (
     require,
 )
 from logtriage.recorded.truth import RecordedTruth
-from logtriage.topology import TIERS, Service, Topology
+from logtriage.topology import Service, Tier, Topology
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
 #: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"
 #: A recording knows no owners: the usual four teams, and the first owns everything.
 TEAMS: Final = ("sre-team", "backend-team", "dba-team", "security-team")
+#: A recording is of no world: its tiers, and what can be tried in it, to no effect.
+TIERS: Final = (
+    Tier("edge", entry=True, calls=True),
+    Tier("service", calls=True),
+    Tier("datastore"),
+    Tier("queue"),
+)
+REMEDIES: Final = ("restart", "rollback", "scale", "flush-cache", "kill-query")
 #: Where a record's baseline was measured; the alerts hang on it.
 BASELINES: Final = ("fault-free", "pre-fault", "none")
 
@@ -111,7 +119,8 @@ class RecordedService:
             len(names) == len(set(names)),
             f"metrics: names must differ from each other and from the figures', got {names}",
         )
-        require(self.tier in TIERS, f"tier {self.tier!r} is none of {', '.join(TIERS)}")
+        tiers = [tier.name for tier in TIERS]
+        require(self.tier in tiers, f"tier {self.tier!r} is none of {', '.join(tiers)}")
 
 
 @attrs.frozen
@@ -190,6 +199,8 @@ class Recording:
                 Service(service.name, service.tier, TEAMS[0], service.calls)
                 for service in self.services
             ),
+            tiers=TIERS,
+            remedies=REMEDIES,
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from logtriage.actions import REMEDIES, Action, Malformed
+from logtriage.actions import Action, Malformed
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire
@@ -14,6 +14,7 @@ from logtriage.policies import (
     ExpertPolicy,
     FirstErrorPolicy,
     InquiryPolicy,
+    LookaheadPolicy,
     ObserverPolicy,
     OraclePolicy,
     Policy,
@@ -21,10 +22,13 @@ from logtriage.policies import (
     RandomPolicy,
     RandomQuestionsPolicy,
     RankingPolicy,
+    TopSuspectPolicy,
 )
 from logtriage.registry.own import is_own, own_policy
 from logtriage.rng import hash_name
-from logtriage.topology import FIVE_TEAMS, Topology
+from logtriage.roles import REQUESTS
+from logtriage.tasks import DRAWN_TASKS, get_task
+from logtriage.topology import Topology
 
 #: ``constant:ACTIONS``: the same list of actions for every incident.
 CONSTANT: Final = "constant"
@@ -37,9 +41,13 @@ POLICY_HELP: Final = {
     "at most three times",
     "random_questions": "asks at random, as often as par leaves time, then decides by the "
     "belief; random_questions:3 asks three times",
+    "lookahead": "as the observer, but looks two questions ahead; slow",
+    "top_suspect": "asks the likeliest root cause as often as par leaves time for, then decides by "
+    "the belief; top_suspect:3 asks three times",
     "expert": "scripted, sees only observations",
     "chain": "follows complaints in the logs and believes the telling line",
-    "first_error": "believes the loudest ERROR, pages its default owner, restarts it",
+    "first_error": "believes the loudest ERROR, pages its default owner, does what mends most "
+    "kinds of fault",
     "random": "uniform over actions that could have an effect; random:SEED for another draw",
     "error_count": "ranks services by new kinds of ERROR; for recorded incidents",
     "cpu_rise": "ranks them by CPU above usual",
@@ -88,6 +96,20 @@ class _Observer:
         return ObserverPolicy(incident, self.questions)
 
 
+def _lookahead(incident: Incident) -> Policy:
+    return LookaheadPolicy(incident)
+
+
+class _TopSuspect:
+    """A picklable factory by the number of questions."""
+
+    def __init__(self, questions: int | None) -> None:
+        self.questions = questions
+
+    def __call__(self, incident: Incident) -> Policy:
+        return TopSuspectPolicy(incident, self.questions)
+
+
 class _RandomQuestions:
     """A picklable factory by the number of questions; the draw depends on the incident's id."""
 
@@ -121,10 +143,17 @@ class _Random:
 class _Constant:
     def __init__(self, text: str) -> None:
         self.text = text
-        constant_actions(text, FIVE_TEAMS)
+        constant_actions(text, _example())
 
     def __call__(self, incident: Incident) -> Policy:
         return ConstantPolicy(constant_actions(self.text, incident.topology))
+
+
+def _example() -> Topology:
+    """A topology to read a list on before its incidents are known: of the default benchmark."""
+    topology = get_task(DRAWN_TASKS[0]).topology
+    assert topology is not None
+    return topology
 
 
 _PLAIN: Final[dict[str, PolicyFactory]] = {
@@ -133,6 +162,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "chain": _chain,
     "first_error": _first_error,
     "inquiry": _inquiry,
+    "lookahead": _lookahead,
     **{name: _Ranking(name) for name in METHODS},
 }
 
@@ -140,6 +170,7 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
 _BY_BELIEF: Final[dict[str, Callable[[int | None], PolicyFactory]]] = {
     "observer": _Observer,
     "random_questions": _RandomQuestions,
+    "top_suspect": _TopSuspect,
 }
 
 
@@ -199,7 +230,7 @@ def seed_of(spec: str) -> int:
 def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
     """Actions from ``classify_severity=P1,escalate=sre-team,resolve``.
 
-    What names a service or team that ``topology`` lacks is malformed there.
+    What names a service, team or remedy that ``topology`` lacks is malformed there.
 
     Raises:
         InvalidInput: for an item that is no action on any topology, naming it and
@@ -219,5 +250,5 @@ def _fits_elsewhere(kind: str, value: str) -> bool:
     """Whether only a name stands against an action, which another topology may have."""
     if kind == "remediate":
         remedy, _, service = value.partition(":")
-        return remedy in REMEDIES and bool(service)
-    return kind in ("identify_root_cause", "escalate", "request_more_logs") and bool(value)
+        return bool(remedy and service)
+    return kind in ("identify_root_cause", "escalate", *REQUESTS) and bool(value)

@@ -27,6 +27,8 @@ LEAST: Final = 4
 COMMON: Final = 15
 #: Of a line that names its cause.
 _NAMED: Final = "its cause"
+#: A share and the words of its sign, or the text of a pair, which has its own figures.
+Share = tuple[int, str, bool]
 #: The shares of two signs that stand under one letter.
 Pair = tuple[int, int]
 
@@ -93,7 +95,7 @@ def _legend(setting: Setting) -> str:
     return (
         f"RUNBOOK. fault tiers (initials) remedy: % of signs; of log topics, from {LEAST} up, else "
         f"(or where a tier lacks one) as usual. !: users see errors first.{pairs}{typical}{words} "
-        f"Who waits names sick services, {ANY} any.{creeping}"
+        f"Calls name a sick service; in {ANY}, any.{creeping}"
     )
 
 
@@ -164,13 +166,13 @@ def _row(
 
     Rarer ones than ``least`` go unsaid, and pairs that are ``typical``.
     """
-    shown: list[tuple[int, str]] = []
-    topics: list[tuple[int, str]] = []
+    shown: list[Share] = []
+    topics: list[Share] = []
     for sort in world.tokens.runbook_order:
         rows = topics if sort == LOG else shown
         for token, share in signature.get(sort, {}).items():
             if share >= least:
-                rows.append((share, _word(world, sort, token)))
+                rows.append((share, _word(world, sort, token), False))
     for pair in world.tokens.pairs:
         shares = _pair(signature, pair.signs)
         if min(shares) < least:
@@ -178,18 +180,21 @@ def _row(
         words = [_word(world, *sign) for sign in pair.signs]
         shown = [sign for sign in shown if sign[1] not in words]
         if (typical or {}).get(pair.letter) != shares:
-            shown.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}"))
+            shown.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}", True))
     columns = [_grouped(shown), _grouped(topics)] if topics else [_grouped(shown)]
     return "; ".join(", ".join(one) for one in columns).strip()
 
 
-def _grouped(signs: list[tuple[int, str]]) -> Iterator[str]:
+def _grouped(signs: list[Share]) -> Iterator[str]:
     """Signs of one share under one figure, the likeliest first; pairs have theirs."""
     ordered = sorted(signs, key=lambda one: -one[0])
     for share, rows in groupby(ordered, key=lambda one: one[0]):
-        words = [word for _, word in rows]
-        yield from (word for word in words if "/" in word)
-        plain = [word for word in words if "/" not in word]
+        plain: list[str] = []
+        for _, word, whole in rows:
+            if whole:
+                yield word
+            else:
+                plain.append(word)
         if plain:
             yield f"{share} {', '.join(plain)}"
 

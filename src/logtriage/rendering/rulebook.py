@@ -41,9 +41,6 @@ def percent(share: float, whole: float = 100) -> str:
 # --- what happens --------------------------------------------------------------------------
 
 
-# --- what happens --------------------------------------------------------------------------
-
-
 def _incident(setting: Setting) -> str:
     world, counts = setting.world, setting.counts
     where = "any service that others call" if setting.called_only else "any service"
@@ -88,7 +85,7 @@ def _elsewhere(world: World) -> str:
         entry = "".join(f"not {tier}; " for tier in world.tier_names if tier in world.entry_tiers)
         minor = f"a minor fault ({entry}signs of any kind, nobody waits)"
         shares.append(f"{percent(rules.minor_faults, 1000)} {minor}")
-    return f"Else: {', '.join(shares)}." if shares else ""
+    return f"Others: {', '.join(shares)}." if shares else ""
 
 
 # --- what is shown -------------------------------------------------------------------------
@@ -133,7 +130,7 @@ def _screens(setting: Setting) -> str:
         else ""
     )
     return (
-        f"SCREENS. Metrics, traces: last {SERIES} readings, of ticks 0, {EPOCH}, {2 * EPOCH}, …; "
+        f"SCREENS. Metrics, traces: last {SERIES} readings of ticks 0, {EPOCH}, {2 * EPOCH}, …; "
         f"ALERTS: judged at ticks {judged}; both also after a remedy.{silent} Requested logs: "
         f"{LINES} new lines; all: 1 a service. LOGS: of random services, "
         f"{percent(setting.noise, 1000)} noise. NOTE, {NOTE_DELAY} ticks after the first page: of "
@@ -165,7 +162,7 @@ def _edge(setting: Setting) -> str:
             f"milder in {milder}."
         )
     return (
-        f"EDGE keeps one picture of severity ({severities}). {usual.name.capitalize()}: errors "
+        f"EDGE keeps one picture by severity ({severities}). {usual.name.capitalize()}: errors "
         f"{_span(usual.errors)}, p99 as beside; {slight.name}: {_span(slight.errors)}, "
         f"{slight_p99[0]}-{slight_p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
         f"p99 alone {p99} (no !: reversed), the other {usual.name} or {slight.name}; "
@@ -214,10 +211,9 @@ def _grade(horizon: int, setting: Setting) -> str:
         f"{weights['root_cause']} ({first}; 0 after the fix), right page {weights['escalation']}, "
         f"remedy {weights['remediation']} (-{triage.WRONG_REMEDY_COST:.0%} a wrong one), resolve "
         f"once fixed {weights['closure']} (full by action {setting.par}, 0 at {horizon}). "
-        f"A fix before its page leaves x "
-        f"{priced.UNAPPROVED_FIX:g} of all, a wrong remedy before a right page x "
-        f"{priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
-        f"{priced.UNESCALATED:g}. Wrong page or ignoring a fault: 0, the end. Benign: severity "
+        f"Before a right page each fix leaves x {priced.UNAPPROVED_FIX:g} of all, each wrong "
+        f"remedy x {priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
+        f"{priced.UNESCALATED:g}. Mis-page or ignoring a fault: 0, the end. Benign: severity "
         f"{benign['severity']}, ignore {benign['dismissal']} (0 if you blamed a service), by "
         f"action {setting.par_benign} {benign['closure']}."
     )

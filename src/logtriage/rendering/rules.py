@@ -10,7 +10,6 @@ from logtriage.actions import (
     MAX_REPORT,
     PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
-    REMEDIES,
     SEVERITIES,
     TEAM_ACTION_TYPES,
 )
@@ -231,7 +230,7 @@ def _action_rules(
         known |= role.kinds.intersection(PRICED_ACTION_TYPES, useful)
     types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
     may = tuple(kind for kind in types if kind in known)
-    remedies = REMEDIES if world is None else world.rules.remedies
+    remedies = topology.remedies
     example = _example(topology, may, remedies[0])
     if reply == "json":
         yield f"ANSWER with one JSON object, such as {example}"

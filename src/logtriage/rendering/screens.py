@@ -276,7 +276,7 @@ def wrong_page(observation: Observation) -> str | None:
     if observation.closing != Closing.MISROUTED or not _signs_stay(observation):
         return None
     teams = [one.team for one in observation.last_actions if isinstance(one, Escalate)]
-    return f"a wrong page, this is not {teams[-1]}'s incident" if teams else None
+    return f"a mis-page, this is not {teams[-1]}'s incident" if teams else None
 
 
 def _signs_stay(observation: Observation) -> bool:

@@ -1,8 +1,8 @@
-"""Why an episode lost what it lost, as the page words it."""
+"""Why an episode earned what it earned, as the page words it."""
 
 from typing import TYPE_CHECKING, Final
 
-from logtriage.report.text import number, percent, signed
+from logtriage.report.text import number, percent
 
 if TYPE_CHECKING:  # they would load NumPy, and a page in a browser has none
     from logtriage.belief.explain import Leading, Step
@@ -10,16 +10,17 @@ if TYPE_CHECKING:  # they would load NumPy, and a page in a browser has none
 
 #: The figures of an explanation and what they are called.
 FIGURES: Final = (
-    ("hardness", "hardness"),
-    ("search_regret", "search regret"),
-    ("decision_regret", "decision regret"),
+    ("at_first", "at first"),
+    ("asking_gained", "asking gained"),
+    ("decision_cost", "decision cost"),
     ("luck", "luck"),
+    ("hardness", "hardness"),
     ("threshold_regret", "threshold regret"),
 )
 
 
 def parts_of(explained: "Explained | None") -> list[tuple[str, float]]:
-    """The parts by name, and the threshold regret; nothing of what was not explained."""
+    """The figures by name, the threshold regret among them; nothing of what was not explained."""
     if explained is None:
         return []
     values = {**_fields(explained), "threshold_regret": explained.threshold_regret}
@@ -40,7 +41,7 @@ def _line(step: "Step") -> str:
     likeliest = ", ".join(f"{name} {percent(share)}" for name, share in _likeliest(step.leading))
     line = (
         f"Likeliest: {likeliest}. Expected grade {number(step.before)}; "
-        f"the action was worth {signed(step.worth)}; after it {number(step.after)}."
+        f"after acting {number(step.after_acting)}; after seeing {number(step.after_seeing)}."
     )
     if step.justified is None:
         return line

@@ -27,7 +27,7 @@ from logtriage.actions import (
 )
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.roles.words import spelt
-from logtriage.topology import TIERS, Topology
+from logtriage.topology import Tier, Topology
 from logtriage.world.default import second_world
 from logtriage.world.model import World
 
@@ -49,9 +49,10 @@ VIEWS: Final = (
 )
 #: The views in which roles see one another: together the board.
 BOARD: Final = ("declarations", "reports")
-#: Parts of a topology that a role may watch: the upper half of the call graph, nearer to
-#: the edge, and the lower one; and the services of a tier.
-PARTS: Final = ("north", "south", *TIERS)
+#: Parts of a topology that a role may watch, beside the tiers by their names: the upper half of
+#: the call graph, nearer to the users, and the lower one; and services by what their tier does:
+#: users reach it; it stands between; it calls nobody.
+PARTS: Final = ("north", "south", "entries", "callers", "leaves")
 #: The kinds of action that ask for evidence, which a budget counts.
 REQUESTS: Final = ("request_more_logs", "request_metrics", "request_traces")
 
@@ -83,9 +84,9 @@ class Role:
         name: a lower-case identifier.
         views: some of :data:`VIEWS`.
         may: action types, by their names on the wire.
-        watches: of which :data:`PARTS` of the topology it sees alerts, lines, gauges, traces
-            and changes, and may request them; of all services if none is named. The edge
-            panel, the directory, notes and what others did belong to no part.
+        watches: of which :data:`PARTS` or tiers of the topology it sees alerts, lines, gauges,
+            traces and changes, and may request them; of all services if none is named. The
+            edge panel, the directory, notes and what others did belong to no part.
         words: what a numeric agent in this role may report, if it may report: groups of
             :data:`~logtriage.roles.words.WORD_GROUPS`, and words of your own, such as ``ask
             triage``.
@@ -94,7 +95,7 @@ class Role:
         budget: how many requests it may make in an incident; None for any number.
 
     Raises:
-        UnknownName: for a view, an action type or a part that does not exist.
+        UnknownName: for a view or an action type that does not exist.
         InvalidInput: for a name that is no lower-case identifier, words that are given twice
             or no reports, and numbers out of range.
     """
@@ -114,7 +115,6 @@ class Role:
         for what, names, known in (
             ("view", self.views, VIEWS),
             ("action type", self.may, TEAM_ACTION_TYPES),
-            ("part", self.watches, PARTS),
         ):
             for name in sorted(names):
                 if name not in known:
@@ -195,18 +195,36 @@ def watched(role: Role, topology: Topology) -> frozenset[int]:
     """The indices of the services that a role watches.
 
     The lower half begins below half of the greatest depth.
+
+    Raises:
+        UnknownName: for what is neither one of :data:`PARTS` nor a tier of the topology.
     """
     if not role.watches:
         return frozenset(range(len(topology)))
+    known = (*PARTS, *(tier.name for tier in topology.tiers))
+    for part in sorted(role.watches):
+        if part not in known:
+            raise UnknownName("part", part, known, f"role {role.name!r} watches it")
     deepest = max(topology.depth)
     return frozenset(
         index
         for index, (service, depth) in enumerate(
             zip(topology.services, topology.depth, strict=True)
         )
-        if service.tier in role.watches
-        or ("north" if 2 * depth <= deepest else "south") in role.watches
+        if not role.watches.isdisjoint(
+            (
+                service.tier,
+                "north" if 2 * depth <= deepest else "south",
+                _rank(topology.tier_of(service)),
+            )
+        )
     )
+
+
+def _rank(tier: Tier) -> str:
+    if tier.entry:
+        return "entries"
+    return "callers" if tier.calls else "leaves"
 
 
 def is_request(action: Action) -> TypeGuard[RequestMoreLogs | RequestMetrics | RequestTraces]:

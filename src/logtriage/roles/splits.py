@@ -126,12 +126,12 @@ NORTH_SOUTH: Final = _talk(
 )
 #: The same two, who never say a word.
 NORTH_SOUTH_WITHOUT_REPORTS: Final = _silent(NORTH_SOUTH)
-#: By service: one watches the edge, one the services, one what holds data.
+#: By service: one watches what users reach, one what stands between, one what calls nobody.
 BY_TIER: Final = _talk(
     "by_tier",
-    Role("edge", *_FRONT, watches=("edge",)),
-    Role("service", _EYES, _HANDS, watches=("service",)),
-    Role("data", _EYES, _HANDS, watches=("datastore", "queue")),
+    Role("edge", *_FRONT, watches=("entries",)),
+    Role("service", _EYES, _HANDS, watches=("callers",)),
+    Role("data", _EYES, _HANDS, watches=("leaves",)),
 )
 #: The same three, who never say a word.
 BY_TIER_WITHOUT_REPORTS: Final = _silent(BY_TIER)

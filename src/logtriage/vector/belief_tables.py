@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES
 from logtriage.belief.fixedpoint import COARSE, FINE, NEVER, log2
 from logtriage.belief.model import Model
 from logtriage.grading.action_lists import ranges_of
@@ -245,7 +244,7 @@ def _severities(model: Model) -> Longs:
 
 def _accepts(model: Model) -> NDArray[np.bool_]:
     topology = model.topology
-    order = [(str(remedy), name) for remedy in REMEDIES for name in topology.names]
+    order = [(remedy, name) for remedy in topology.remedies for name in topology.names]
     found = np.zeros((len(order), len(model.hypotheses)), np.bool_)
     place = {one: number for number, one in enumerate(order)}
     for column, hypothesis in enumerate(model.hypotheses):

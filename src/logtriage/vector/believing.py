@@ -21,7 +21,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from logtriage.actions import REMEDIES
 from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ranges_of
 from logtriage.vector.arrays import Ints
@@ -51,7 +50,7 @@ def heard_sorts(world: World) -> tuple[str, ...]:
 def belief_layout_of(layout: TokenLayout) -> Layout:
     """Where each block of :class:`BeliefScreens` begins, on the topology of a token layout.
 
-    Probabilities: ``root`` (n) that a service is the root cause, ``remedy`` (5 n) that a
+    Probabilities: ``root`` (n) that a service is the root cause, ``remedy`` (n each) that a
     remedy is accepted, in canonical order, ``team`` (m) that a team is right to page,
     ``kind`` (the fault kinds, then the benign ones) what is the matter, ``benign`` that
     nothing needs a response; ``doubt`` is the entropy over the hypotheses as a share of
@@ -62,7 +61,7 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
     n, m = len(layout.topology), len(layout.topology.teams)
     widths = {
         "root": n,
-        "remedy": len(REMEDIES) * n,
+        "remedy": len(layout.topology.remedies) * n,
         "team": m,
         "kind": len(kinds_of(layout.world)),
     }

@@ -10,8 +10,8 @@ from logtriage.belief.model import check_drawn_anew
 from logtriage.drawing.ids import MAX_INDEX, SPLITS
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading import triage
-from logtriage.grading.plan import check_kernels
 from logtriage.grading.rubric import Rubric
+from logtriage.grading.tables import check_kernels
 from logtriage.tasks import TaskSpec, task_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
@@ -25,13 +25,19 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, for one of a world whose signs stay, and for a horizon
-            of no ticks, or of more than can be counted.
+        InvalidInput: for a ``*-v0`` task, for one of a world whose signs stay or whose tiers have
+            owners, and for a horizon of no ticks, or of more than can be counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
     check_drawn_anew(spec.world)
+    owned = [tier.name for tier in spec.world.rules.tiers if tier.owner is not None]
+    if owned:
+        raise InvalidInput(
+            f"task {spec.id!r}: tiers {', '.join(owned)} have an owner, and batches draw the "
+            "owners of all services evenly: draw its incidents one by one (make_incident)"
+        )
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"

@@ -4,7 +4,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
@@ -50,7 +49,7 @@ class Marginals:
         self._table = _marginals(world, topology, hypotheses)
         self._fixed = _fixed_teams(world, topology, hypotheses)
         n = len(topology)
-        self._cuts = np.cumsum([n, len(REMEDIES) * n, len(kinds_of(world)), n])
+        self._cuts = np.cumsum([n, len(topology.remedies) * n, len(kinds_of(world)), n])
 
     def of(self, weights: NDArray[np.generic]) -> Believed:
         """What weights (N, H) of the hypotheses, not all 0 in a row, say."""
@@ -85,7 +84,7 @@ def _marginals(world: World, topology: Topology, hypotheses: tuple[Hypothesis, .
 def _remedies(
     world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]
 ) -> NDArray[np.bool_]:
-    order = [(str(remedy), name) for remedy in REMEDIES for name in topology.names]
+    order = [(remedy, name) for remedy in topology.remedies for name in topology.names]
     return np.array(
         [[pair in accepted_remedies(world, topology, one) for pair in order] for one in hypotheses]
     )

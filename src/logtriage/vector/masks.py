@@ -12,7 +12,8 @@ from logtriage.roles import Role, role_actions
 def action_mask(observation: Observation) -> NDArray[np.int8]:
     """Which actions could have an effect, shape (A,): all but declarations already made."""
     sensible = set(masked_actions(observation))
-    return np.array([one in sensible for one in all_actions(observation.topology)], np.int8)
+    choices = all_actions(observation.topology, hand_over=observation.takes_hand_over)
+    return np.array([one in sensible for one in choices], np.int8)
 
 
 def role_mask(observation: Observation, role: Role) -> NDArray[np.int8]:
@@ -21,5 +22,7 @@ def role_mask(observation: Observation, role: Role) -> NDArray[np.int8]:
     By :func:`logtriage.policies.masked_actions`, never all of them useless.
     """
     sensible = set(masked_actions(observation, role))
-    choices = role_actions(role, observation.topology, observation.world)
+    choices = role_actions(
+        role, observation.topology, observation.world, hand_over=observation.takes_hand_over
+    )
     return np.array([one in sensible for one in choices], np.int8)

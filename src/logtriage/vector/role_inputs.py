@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import (
-    REMEDIES,
     Escalate,
     IdentifyRootCause,
     Ignore,
@@ -70,7 +69,7 @@ class RoleInput:
         n, m, k = len(topology), len(topology.teams), len(kinds_of(world))
         self.pages = "directory" in role.views
         widths = {"root": n, "kind": k, "benign": 1, "doubt": 1}
-        widths |= {"heard_root": n, "heard_remedy": len(REMEDIES) * n, "heard_kind": k}
+        widths |= {"heard_root": n, "heard_remedy": len(topology.remedies) * n, "heard_kind": k}
         widths |= {"heard_benign": 1} | ({"heard_team": m} if self.pages else {})
         kept = [
             np.r_[place]
@@ -167,7 +166,7 @@ def _pointers(mine: RoleInput, kinds: tuple[str, ...]) -> Pointers:
             case Escalate(team) if mine.pages:
                 rows.append((place, blocks["heard_team"].start + teams.index(team), "team"))
             case Remediate(remedy, service):
-                number = list(REMEDIES).index(remedy) * len(names) + names.index(service)
+                number = topology.remedies.index(remedy) * len(names) + names.index(service)
                 rows.append((place, blocks["heard_remedy"].start + number, "remedy"))
             case Ignore():
                 rows.append((place, blocks["heard_benign"].start, "benign"))

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES, SEVERITIES, ClassifySeverity, IdentifyRootCause
+from logtriage.actions import SEVERITIES, ClassifySeverity, IdentifyRootCause
 from logtriage.evidence import evidence, is_shown
 from logtriage.joint import Board, board_of, requests_left
 from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words
 from logtriage.state import State
 from logtriage.vector.layout import Floats
 from logtriage.vector.team_tokens import TeamTokens, role_tokens_of, team_tokens_of
-from logtriage.vector.tokens.encoding import Numbers, enter, write_asked
-from logtriage.vector.tokens.layout import MOST, PRICE_UNIT
+from logtriage.vector.tokens.encoding import Numbers, enter, price_number, write_asked
+from logtriage.vector.tokens.layout import MOST
 from logtriage.world.channels import Evidence
 from logtriage.world.schedule import Cell
 from logtriage.world.simulation import Simulation
@@ -80,7 +80,10 @@ def role_token_mask(state: State, split: RoleSplit, role: Role) -> NDArray[np.in
     As :func:`logtriage.policies.masked_actions` of what the role sees, without its screen.
     """
     board, left = board_of(state, role), requests_left(state, split, role)
-    choices = role_actions(role, state.incident.topology, state.incident.world)
+    incident = state.incident
+    choices = role_actions(
+        role, incident.topology, incident.world, hand_over=incident.takes_hand_over
+    )
     sensible = np.array(
         [
             not (
@@ -100,7 +103,7 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
     incident = state.incident
     world, topology = incident.telemetry, incident.topology
     assert isinstance(world, Simulation)  # or there would be no evidence
-    where = world.setting, topology, incident.horizon
+    where = world.setting, topology, incident.horizon, incident.takes_hand_over
     layout = team_tokens_of(split, *where)
     numbers: Numbers = np.zeros(layout.size, np.int64)
     for one in shown:
@@ -113,7 +116,7 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
         left = requests_left(state, split, one_of)
         if left is not None:
             numbers[layout[f"left:{one_of.name}"]] = left
-    numbers[layout["price"]] = round((incident.price_of_silence or 0) / PRICE_UNIT)
+    numbers[layout["price"]] = price_number(incident, layout.base)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
     found: Floats = np.minimum(numbers, MOST).astype(np.float32) * layout.units
@@ -128,7 +131,7 @@ def _write_done(numbers: Numbers, layout: TeamTokens, state: State) -> None:
     topology = layout.topology
     for _, remedy, name in state.facts.remedies:
         numbers[layout["remedied"].start + topology.index(name)] = 1
-        numbers[layout["applied"].start + REMEDIES.index(remedy)] = 1
+        numbers[layout["applied"].start + topology.remedies.index(remedy)] = 1
     numbers[layout["time"]] = state.tick
     numbers[layout["closed"]] = state.is_closed
 

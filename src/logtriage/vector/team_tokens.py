@@ -90,10 +90,14 @@ class RoleTokens(Layout):
 
 @lru_cache(maxsize=64)
 def team_tokens_of(
-    split: RoleSplit, setting: Setting, topology: Topology, horizon: int
+    split: RoleSplit,
+    setting: Setting,
+    topology: Topology,
+    horizon: int,
+    hand_over: bool = False,
 ) -> TeamTokens:
     """The team's layout for a split on a topology, in the world and at the fog of a setting."""
-    base = token_layout_of(setting, topology, horizon, len(split), apart=True)
+    base = token_layout_of(setting, topology, horizon, len(split), hand_over, apart=True)
     blocks = {_by_role(name, split): place for name, place in base.blocks.items()}
     widths: dict[str, tuple[int, float]] = {"declared_owner": (len(topology.teams), 1.0)}
     for role in split.roles:
@@ -164,10 +168,15 @@ def _shows(role: Role, block: str, team: TeamTokens) -> bool:
 
 @lru_cache(maxsize=256)
 def role_tokens_of(
-    split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int
+    split: RoleSplit,
+    role: Role,
+    setting: Setting,
+    topology: Topology,
+    horizon: int,
+    hand_over: bool = False,
 ) -> RoleTokens:
     """The layout of what one role of a split sees, in the team's order of blocks."""
-    team = team_tokens_of(split, setting, topology, horizon)
+    team = team_tokens_of(split, setting, topology, horizon, hand_over)
     here = np.array([-1, *sorted(watched(role, topology))])
     blocks, columns, at = {}, [], 0
     for name, place in team.blocks.items():

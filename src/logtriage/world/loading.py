@@ -155,6 +155,11 @@ def interned(world: World) -> World:
     return _INTERNED.setdefault(world.fingerprint, world)
 
 
+def world_at_hand(fingerprint: str | None) -> World | None:
+    """The world of that fingerprint, if this process has loaded it."""
+    return None if fingerprint is None else _INTERNED.get(fingerprint)
+
+
 def _ordered(rows: list[_Row]) -> tuple[_Row, ...]:
     return tuple(sorted(rows, key=lambda row: (row.order, row.name)))
 

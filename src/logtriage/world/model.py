@@ -5,6 +5,7 @@ Two worlds are equal if their contents are, whatever their files look like; the 
 is a hash of the content. Questions that several modules ask are answered here, once.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.topology import Tier as TopologyTier
 from logtriage.topology import Topology
 from logtriage.world.schema import canonical
 from logtriage.world.schema.parts import (
@@ -86,17 +88,18 @@ class World(Vocabulary):
 
         Raises:
             UnknownName: for an unknown kind.
+            TopologyError: if the topology says not who is paged for its class.
         """
         row = self.kind(kind)
         pages = row.pages or self.classes[row.fault_class].pages
         if pages == OWNER:
             return None
-        return pages if row.pages else topology.pages(row.fault_class) or pages
+        return row.pages or topology.pages(row.fault_class)
 
     def paged_teams(self, topology: Topology) -> tuple[str, ...]:
         """The teams that are paged for a class of faults, each once."""
         paged = (row for row in self.rules.classes if row.pages != OWNER)
-        return tuple(dict.fromkeys(topology.pages(row.name) or row.pages for row in paged))
+        return tuple(dict.fromkeys(topology.pages(row.name) for row in paged))
 
     def team_of(self, topology: Topology, directory: Sequence[str], kind: str, service: int) -> str:
         """Who must be paged for a fault of ``kind`` at the service of that index."""
@@ -125,8 +128,8 @@ class World(Vocabulary):
         others = len(owners) - 1
         if row.owner not in owners or not others:
             return (1,) * len(owners)
-        main = (100 - row.exceptions) * others
-        return tuple(main if team == row.owner else row.exceptions for team in owners)
+        main = (100 - row.others) * others
+        return tuple(main if team == row.owner else row.others for team in owners)
 
     # --- kinds -------------------------------------------------------------------------
 
@@ -150,6 +153,12 @@ class World(Vocabulary):
     def kinds_at(self, tier: str) -> tuple[Kind, ...]:
         """The fault kinds that can strike a tier, in order."""
         return tuple(kind for kind in self.kinds if tier in kind.tiers)
+
+    def likely_remedies(self, tier: str | None = None) -> tuple[str, ...]:
+        """What mends most kinds of fault first; of those that can strike a tier, if given."""
+        kinds = self.kinds if tier is None else self.kinds_at(tier)
+        mended = Counter(remedy for kind in kinds for remedy in kind.remedies)
+        return tuple(remedy for remedy, _ in mended.most_common())
 
     def benign_at(self, tier: str) -> tuple[Benign, ...]:
         """The benign kinds that can look ill at a tier, in order."""
@@ -216,6 +225,11 @@ class World(Vocabulary):
         return tuple(_weight(level.blind) for level in self.rules.fog)
 
     @cached_property
+    def topology_tiers(self) -> tuple[TopologyTier, ...]:
+        """The tiers as its topologies have them."""
+        return tuple(TopologyTier(row.name, row.entry, row.calls) for row in self.rules.tiers)
+
+    @cached_property
     def topologies(self) -> Mapping[str, Topology]:
         """The topologies by name."""
         return MappingProxyType({one.name: self.topology_of(one) for one in self.layouts})
@@ -226,9 +240,15 @@ class World(Vocabulary):
         Raises:
             TopologyError: if it breaks a rule of topologies.
         """
-        teams = self.rules.teams if layout.teams is None else layout.teams
-        pages = {row.name: row.pages for row in self.rules.classes if row.pages in teams}
-        return Topology.paging(layout.name, teams, layout.services, pages)
+        rules = self.rules
+        return Topology(
+            name=layout.name,
+            teams=rules.teams if layout.teams is None else layout.teams,
+            services=layout.services,
+            tiers=self.topology_tiers,
+            remedies=rules.remedies,
+            paged={row.name: row.pages for row in rules.classes if row.pages != OWNER},
+        )
 
     @cached_property
     def tasks(self) -> Mapping[str, Task]:

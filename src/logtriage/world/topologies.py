@@ -1,16 +1,16 @@
-"""Topologies other than the default one, drawn at random."""
+"""Topologies that stand in no file of a world: drawn at random, or somebody's own."""
 
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
 from typing import Final
 
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, TopologyError, UnknownName
 from logtriage.rng import Stream, hash_name
-from logtriage.topology import SEVEN_SERVICES, Service, Topology
+from logtriage.topology import Service, Topology
 from logtriage.world.default import second_world
 from logtriage.world.model import World
-from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, DrawnTopologies, Layout
+from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, DrawnTopologies, Layout
 
 TOPOLOGY_STREAM: Final = hash_name("topology")
 
@@ -22,14 +22,14 @@ RANDOM: Final = "drawn-"
 def random_topology(
     seed: int,
     n_services: int,
-    teams: tuple[str, ...] = SEVEN_SERVICES.teams,
+    teams: tuple[str, ...] | None = None,
     world: World | None = None,
 ) -> Topology:
     """An acyclic topology of ``n_services`` (5 to 200) services with one gateway.
 
     Every service is reachable from the gateway within four calls, and only tiers that call
-    others do. ``teams`` hold the owners by tier and the teams that the world pages. The name is
-    a hash of services and teams.
+    others do. ``teams`` hold the owners by tier and the teams that the world pages; without
+    them they are all of the world's. The name is a hash of services and teams.
 
     Raises:
         InvalidInput: if ``n_services`` is out of range, and for a world without topologies to draw.
@@ -40,6 +40,7 @@ def random_topology(
             f"n_services must lie in [{MIN_SERVICES}, {MAX_SERVICES}], got {n_services}"
         )
     world = second_world() if world is None else world
+    teams = world.rules.teams if teams is None else teams
     drawn = world.rules.drawn_topologies
     if drawn is None:
         raise InvalidInput(f"world {world.name!r} says in no [drawn_topologies] how to draw one")
@@ -77,6 +78,40 @@ def random_topology(
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
     return world.topology_of(Layout(_name(teams, services), services, teams))
+
+
+@lru_cache(maxsize=1024)
+def fitting(topology: Topology, world: World) -> Topology:
+    """The topology, if incidents of a world can be drawn on it.
+
+    Raises:
+        TopologyError: if it has a tier or remedies that the world does not have, or does not
+            say whom to page for a class of the world's, or for a kind.
+    """
+    rules = world.rules
+    if topology.remedies != rules.remedies:
+        remedies, got = ", ".join(rules.remedies), ", ".join(topology.remedies)
+        raise _unfit(topology, world, f"remedies: expected {remedies}, got {got}")
+    for tier in topology.tiers:
+        if tier not in world.topology_tiers:
+            tiers = ", ".join(map(str, world.topology_tiers))
+            raise _unfit(topology, world, f"tiers: expected some of {tiers}, got {tier}")
+    wanted = tuple(row.name for row in rules.classes if row.pages != OWNER)
+    paged = dict(topology.paged)
+    for name in wanted:
+        if name not in paged:
+            raise _unfit(topology, world, f"paged: class {name!r} has no team here")
+    for name in paged:
+        if name not in wanted:
+            raise _unfit(topology, world, f"paged: {UnknownName('class', name, wanted)}")
+    for kind in world.kinds:
+        if kind.pages not in (None, OWNER, *topology.teams):
+            raise _unfit(topology, world, f"teams: kind {kind.name!r} pages {kind.pages!r}")
+    return topology
+
+
+def _unfit(topology: Topology, world: World, what: str) -> TopologyError:
+    return TopologyError(f"topology {topology.name!r} in world {world.name!r}: {what}")
 
 
 def _name(teams: tuple[str, ...], services: tuple[Service, ...]) -> str:

@@ -40,7 +40,7 @@ from logtriage.adapters.inspect_ai import (
 from logtriage.adapters.sources import Sources
 from logtriage.codec import encode_transcript
 from logtriage.conversations.convert import transcript_of_row
-from logtriage.conversations.tools import TOOLS, Wire
+from logtriage.conversations.tools import Wire, tools_of
 from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import Incidents, play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
@@ -398,7 +398,8 @@ def test_an_action_that_is_not_offered_is_played_and_costs_its_tick(
 
 
 def test_the_tools_offered_are_those_of_the_one_schema() -> None:
-    for tool, ours in zip(tools_for(lt.make_incident(INCIDENT)), TOOLS.values(), strict=True):
+    incident = lt.make_incident(INCIDENT)
+    for tool, ours in zip(tools_for(incident), tools_of(incident), strict=True):
         assert (tool.name, tool.description) == (ours.name, ours.description)
         schema = tool.parameters.model_dump(exclude_none=True)
         assert schema == {**ours.json_schema(), "additionalProperties": False}

@@ -82,7 +82,7 @@ def test_the_reward_on_each_trace_is_the_grade_of_the_joint_play(tmp_path: Path,
         messages, tools = next(one for one in requests if role_of(one[0]) == role.name)
         told = [{key: one[key] for key in ("role", "content")} for one in messages]
         assert told == role_opening(incident, TRIO, role)
-        assert tools == openai_tools(role.may)
+        assert tools == openai_tools(incident, role.may)
         assert {tool["function"]["name"] for tool in tools} == role.may
     # The same grade can be had from what was saved, without verifiers.
     saved = converted(tmp_path)[INCIDENT]

@@ -17,7 +17,7 @@ from logtriage.adapters.sources import Sources
 from logtriage.adapters.verifiers import TriageConfig, TriageTaskConfig, TriageTaskset
 from logtriage.adapters.verifiers.rows import TriageData, incident_of_row
 from logtriage.conversations.convert import convert_file
-from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
+from logtriage.conversations.tools import call_from_action, openai_tools
 from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
@@ -227,7 +227,7 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
 
     (trace,) = evaluate(tmp_path, model)
     assert len(requests) == 3
-    assert all(tools == openai_tools(TOOLS) for _, tools in requests)
+    assert all(tools == openai_tools(lt.make_incident(INCIDENT)) for _, tools in requests)
     told = [one["content"] for one in requests[-1][0] if one["role"] == "tool"]
     assert [text.split(";")[0] for text in told] == ["TICK 1/10", "TICK 2/10", "TICK 3/10"]
     assert "LAST: not understood: unknown tool 'shrug'" in told[0]

@@ -29,12 +29,15 @@ from tests.audit.planted.mutants import MUTANTS
 from tests.audit.planted.tasks import (
     COMPOUND_TASK,
     OTHER_TASK,
+    SIGNS_TASK,
     TASK,
     WORLD_TASK,
     all_quiet,
     benign,
     breathless,
+    cheap_where_benign,
     even_is_p1,
+    flickering,
     left_first,
     named_by_the_root,
     named_by_the_seed,
@@ -42,10 +45,12 @@ from tests.audit.planted.tasks import (
     pickled_with_the_root,
     root_first,
     the_same_in_every_split,
+    told_by_a_figure,
     told_by_the_directory,
     told_by_the_horizon,
     told_by_the_id,
     unnoticed,
+    without_doubt,
 )
 
 #: Enough to find every hole of this library: most within half a second.
@@ -63,6 +68,8 @@ FEW: Final[Sizes] = attrs.evolve(
     models=1,
     prices=20,
     beliefs=2,
+    signs=40,
+    figures=150,
     twins=2,
 )
 
@@ -162,9 +169,9 @@ _CEILING: Final = (
              "ceiling", with_measures(root_cause=planted.hindsight)),
     attrs.evolve(_mutant("ignore-gate-on-benign", "exact-maximum", "ceiling"), task=benign,
                  sound=benign),
-    _mutant("page-gate-dropped", "wrong-page", "ceiling"),
-    _mutant("page-gate-first-only", "wrong-page", "ceiling"),
-    _planted("page-gate-until-fixed", "a wrong page after the fix is free", "wrong-page",
+    _mutant("page-gate-dropped", "mis-page", "ceiling"),
+    _mutant("page-gate-first-only", "mis-page", "ceiling"),
+    _planted("page-gate-until-fixed", "a mis-page after the fix is free", "mis-page",
              "ceiling", with_gates(wrong_escalation=planted.page_gate_until_the_fix)),
     _mutant("closure-diligence", "cycles", "ceiling"),
     _planted("remedies-again", "the right remedy pays each time", "cycles", "ceiling",
@@ -279,5 +286,25 @@ _WORLD: Final = (
     Hole("breathless", "six ticks are too few to tell one another what each sees, and to act",
          "talking", "teamwork", breathless, sound=WORLD_TASK),
 )  # fmt: skip
+_SIGNS: Final = (
+    Hole("without-doubt", "the evidence leaves so little doubt that no price of hand-over decides",
+         "risk", "risk", without_doubt, sound=SIGNS_TASK),
+    Hole("cheap-where-benign", "a hand-over is never worth 0.9 where nothing is broken", "price",
+         "risk", cheap_where_benign, sound=SIGNS_TASK),
+    Hole("flickering", "every reading is drawn anew: signs do not stay", "stays", "signs",
+         flickering, sound=SIGNS_TASK),
+    Hole("told-by-a-figure", "the last digit of a usual figure tells where the root is", "figures",
+         "signs", told_by_a_figure, sound=SIGNS_TASK),
+)  # fmt: skip
 #: Every hole, by the family of the check that finds it.
-HOLES: Final = (*_FIELDS, *_CEILING, *_FLOOR, *_FARMING, *_HISTORIES, *_LEAKS, *_STABILITY, *_WORLD)
+HOLES: Final = (
+    *_FIELDS,
+    *_CEILING,
+    *_FLOOR,
+    *_FARMING,
+    *_HISTORIES,
+    *_LEAKS,
+    *_STABILITY,
+    *_WORLD,
+    *_SIGNS,
+)

@@ -34,7 +34,7 @@ _SWAP: Final = {"severity": 0.25, "root_cause": 0.15}
 _RESOLVED, _IGNORED = Closing.RESOLVED, Closing.IGNORED
 #: Name, what is wrong, and the rubric with it.
 _TABLE: Final = (
-    ("page-gate-dropped", "a wrong page costs nothing but time", without("wrong_escalation")),
+    ("page-gate-dropped", "a mis-page costs nothing but time", without("wrong_escalation")),
     ("ignore-gate-dropped", "a real fault may be ignored", without("ignored_incident")),
     (
         "page-gate-first-only",
@@ -43,7 +43,7 @@ _TABLE: Final = (
     ),
     (
         "page-gate-half",
-        "a wrong page costs 0.5 instead of everything",
+        "a mis-page costs 0.5 instead of everything",
         attrs.evolve(
             without("wrong_escalation"),
             penalties=(Criterion("wrong_page", 0.5, broken.wrongly_paged),),

@@ -1,6 +1,9 @@
 """The tasks behind :mod:`tests.audit.planted.holes`: incidents with a hole, and sound ones."""
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Final
 
 import attrs
@@ -10,13 +13,20 @@ from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import IncidentId, parse_incident_id
 from logtriage.drawing.incidents import draw_world
 from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.rendering import render_observation
+from logtriage.rng import hash_name, mix
+from logtriage.state import initial_state
 from logtriage.tasks import get_task
 from logtriage.topology import Topology
-from logtriage.world.channels import Evidence
+from logtriage.world.channels import DOWN, GAP, Evidence
 from logtriage.world.outcomes import left_at
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import Setting
+from logtriage.world.signs import marginal
 from logtriage.world.simulation import Simulation
+from logtriage.world.tables import alphabet, places
+from tests.builders import with_hand_over
 
 #: The task that the holes are planted in.
 TASK: Final = "single_crash-v2"
@@ -24,6 +34,8 @@ TASK: Final = "single_crash-v2"
 OTHER_TASK: Final = "silent_degradation-v2"
 #: One whose evidence they are planted in.
 WORLD_TASK: Final = "cascading_failure-v2"
+#: One whose signs stay, and whose hand-over has a price.
+SIGNS_TASK: Final = "cascading_failure-v3"
 #: One with several faults at once.
 COMPOUND_TASK: Final = "compound_failure-v2"
 
@@ -140,9 +152,8 @@ class RootFirst(Simulation):
 
 def root_first(split: str, number: int) -> Incident:
     """What the root says is listed first."""
-    incident, world = _drawn(split, number)
-    given = {one.name: getattr(world, one.name) for one in attrs.fields(Simulation)}
-    return attrs.evolve(incident, telemetry=RootFirst(**given))
+    incident, _ = _drawn(split, number)
+    return _simulated_by(RootFirst, incident)
 
 
 class LeftFirst(Simulation):
@@ -161,10 +172,7 @@ class LeftFirst(Simulation):
 def left_first(split: str, number: int) -> Incident:
     """What still says something after the first fix of several is listed first."""
     drawn = (make_incident(f"{COMPOUND_TASK}/{split}/{40 * number + one}") for one in range(40))
-    incident = next(one for one in drawn if len(one.truth.several) > 1)
-    assert isinstance(incident.telemetry, Simulation), "a simulated incident"
-    given = {one.name: getattr(incident.telemetry, one.name) for one in attrs.fields(Simulation)}
-    return attrs.evolve(incident, telemetry=LeftFirst(**given))
+    return _simulated_by(LeftFirst, next(one for one in drawn if len(one.truth.several) > 1))
 
 
 def all_quiet(split: str, number: int) -> Incident:
@@ -183,3 +191,64 @@ def unnoticed(split: str, number: int) -> Incident:
     """Every fault is a P3, the edge panel stays blurred, and nothing ever alerts."""
     incident, _ = _drawn(split, number, alert_ticks=(), severities=(0, 0, 1), severity_from=100)
     return incident
+
+
+# -- signs that stay, and a hand-over with a price -----------------------------------------------
+
+
+def without_doubt(split: str, number: int) -> Incident:
+    """A hand-over has a price, but the evidence of the second world leaves hardly a doubt."""
+    return with_hand_over(make_incident(f"{WORLD_TASK}/{split}/{number}"))
+
+
+def cheap_where_benign(split: str, number: int) -> Incident:
+    """A hand-over is never worth 0.9 where nothing is broken."""
+    incident = make_incident(f"{SIGNS_TASK}/{split}/{number}")
+    cheap = incident.truth.benign and incident.price_of_hand_over == 0.9
+    return attrs.evolve(incident, price_of_hand_over=0.3) if cheap else incident
+
+
+class Flickering(Simulation):
+    """Draws the sign of a service anew for every reading, as the second world does."""
+
+    def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
+        """What services say is drawn by itself; all else stays."""
+        for one in super().shown(now, doings):
+            if one.service < 0 or one.token == DOWN:
+                yield one
+                continue
+            sort = self.setting.world.sort_of(one.channel, one.slot)
+            place = places(self.topology)[one.service]
+            row = marginal(self.setting, sort, place, self.conditions[one.service], one.start)
+            bits = mix(hash_name(f"{self.seed} {one.cell}")) >> 48
+            steps = list(accumulate(row))
+            tokens = alphabet(self.setting, sort, place)
+            token = tokens[bisect_right(steps, bits)] if bits < steps[-1] else GAP
+            yield attrs.evolve(one, token=token)
+
+
+def flickering(split: str, number: int) -> Incident:
+    """Every reading is drawn anew, from the same shares."""
+    incident = make_incident(f"{SIGNS_TASK}/{split}/{number}")
+    return _simulated_by(Flickering, incident)
+
+
+def _simulated_by(kind: type[Simulation], incident: Incident) -> Incident:
+    """The incident, simulated by a class of one's own."""
+    world = incident.telemetry
+    assert isinstance(world, Simulation), "a simulated incident"
+    given = {one.name: getattr(world, one.name) for one in attrs.fields(Simulation)}
+    return attrs.evolve(incident, telemetry=kind(**given))
+
+
+def told_by_a_figure(split: str, number: int) -> Incident:
+    """The usual p99 of the edge is even where the root has an even place, and odd elsewhere."""
+    block = (make_incident(f"{SIGNS_TASK}/{split}/{40 * number + place}") for place in range(40))
+    return next(one for one in block if _usual_p99(one) % 2 == _root(one) % 2)
+
+
+def _usual_p99(incident: Incident) -> int:
+    text = render_observation(observe(initial_state(incident)))
+    found = re.search(r"p99 .*usual (\d+) ms", text)
+    assert found, "the edge shows what is usual"
+    return int(found[1])

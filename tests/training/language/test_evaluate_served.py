@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from logtriage.parsing import action_from_wire
-from logtriage.topology import SEVEN_SERVICES
 from tests.adapters.test_endpoint import completion, server
+from tests.builders import SEVEN_SERVICES
 from tests.training.language.models import TASK, acting_model, acting_tokenizer, save_acting
 from training.evaluate import held_out
 from training.evaluate.__main__ import main

@@ -48,15 +48,15 @@ def test_tasks_rubrics_and_recorded_incidents_by_name(tmp_path: Path) -> None:
     assert [json.loads(one)["incident"].split("/")[0] for one in played] == ["nezha"] * 2
 
 
-def test_what_was_lost_is_explained_by_its_four_parts() -> None:
+def test_grades_are_explained_by_their_parts() -> None:
     played = scripted("expert", ONE, 3)
     content = compare(None, played, explained=2)
     lost = content["agents"][0]["tasks"][ONE]["lost"]
     first = [grade.score or 0.0 for grade in played.grades[:2]]
-    parts = [lost[name] for name in ("hardness", "search_regret", "decision_regret", "luck")]
     assert lost["episodes"] == 2
-    assert sum(parts) == pytest.approx(1 - sum(first) / 2)
-    assert "What was lost, and why" in markdown(content)
+    made = lost["at_first"] + lost["asking_gained"] - lost["decision_cost"] + lost["luck"]
+    assert made == pytest.approx(sum(first) / 2)
+    assert "How grades came about" in markdown(content)
 
 
 def test_explaining_says_how_many_of_how_many_from_the_start() -> None:

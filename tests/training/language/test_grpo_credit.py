@@ -7,7 +7,7 @@ from training.grpo.credit import by_token, returns_to_go, turn_advantages
 
 
 def test_a_turn_is_credited_with_what_came_from_it_on() -> None:
-    # Severity right (0.2), wrong page (all is lost).
+    # Severity right (0.2), mis-page (all is lost).
     assert returns_to_go([0.0, 0.2, 0.0]) == [0.0, -0.2]
 
 

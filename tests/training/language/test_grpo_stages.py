@@ -30,7 +30,7 @@ def test_right_pages_end_a_stage_after_the_window() -> None:
     assert stages([RIGHT] * 20)[-1] == 2
 
 
-@pytest.mark.parametrize("played", [WRONG, SILENT], ids=["wrong pages", "no pages"])
+@pytest.mark.parametrize("played", [WRONG, SILENT], ids=["mis-pages", "no pages"])
 def test_a_model_that_pages_wrongly_or_nobody_stays(played: Played) -> None:
     assert set(stages([played] * 10)) == {0}
 

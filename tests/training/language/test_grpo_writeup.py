@@ -176,7 +176,7 @@ def test_a_new_page_has_every_block(out: Path, tmp_path: Path) -> None:
         assert f"{begin} {played['solved']:.1%} | {played['paged_right']:.1%} |" in text
         assert f"| {played['grade']['mean']:.3f} | {played['ticks']:.1f} |" in text
         lost = played["lost"]
-        assert f"{begin} {lost['episodes']} | {lost['hardness']:+.3f} |" in text
+        assert f"{begin} {lost['episodes']} | {lost['at_first']:+.3f} |" in text
         at = played["paging"][0]
         assert f"{begin} {at['paged']:.1%}, {at['mis_paged']:.1%} |" in text
 

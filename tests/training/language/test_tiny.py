@@ -20,8 +20,8 @@ from logtriage.observation import observe
 from logtriage.parsing import action_to_wire
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.rng import Stream
-from logtriage.topology import FIVE_TEAMS
 from logtriage.world.loading import load_world
+from tests.builders import FIVE_TEAMS
 from training.evaluate import held_out
 from training.evaluate.phases import Phases
 from training.language.loading import load_model, load_tokenizer

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from logtriage.rendering import system_prompt
-from logtriage.topology import SEVEN_SERVICES
 from tests.adapters.test_endpoint import completion, server
 from tests.adapters.trl.tiny import tiny_tokenizer
+from tests.builders import SEVEN_SERVICES
 from tests.training.language.models import save_acting
 from tests.training.language.scripted import Scripted
 from tests.training.language.test_language_thinking import (

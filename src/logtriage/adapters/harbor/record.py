@@ -11,10 +11,13 @@ from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.incident import Incident
 from logtriage.parsing.calls import Wire
 from logtriage.transcript import check_drawn
+from logtriage.world.loading import read_content
 
 
 def read_incident(path: Path) -> Incident:
     """The incident that a file names: ``{"incident": "<id>"}``, with its world if it has a mark.
+
+    The content of a world that logtriage does not ship stands in ``world.json`` beside it.
 
     Raises:
         UnknownName, InvalidInput: naming the file, if it names none.
@@ -27,7 +30,8 @@ def read_incident(path: Path) -> Incident:
     name = given.get("incident") if isinstance(given, Mapping) else None
     if not isinstance(name, str):
         raise InvalidInput(f"{path}: incident: expected an id, got {name!r:.80}")
-    incident = incident_of(name)
+    beside = path.with_name("world.json")
+    incident = incident_of(name, world=read_content(beside) if beside.is_file() else None)
     check_drawn(given.get("seal"), given.get("world"), incident)
     return incident
 

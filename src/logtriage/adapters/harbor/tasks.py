@@ -15,8 +15,8 @@ from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, SealError
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
-from logtriage.tasks import OF_WORLD, get_task
-from logtriage.world.loading import shipped_worlds
+from logtriage.tasks import OF_WORLD, as_world, get_task
+from logtriage.world.loading import WorldLike, pickled
 
 _EXAMPLES: Final = (
     "request_more_logs service={service}      # read a service's own recent lines",
@@ -25,7 +25,11 @@ _EXAMPLES: Final = (
 
 
 def write_tasks(
-    incident_ids: Iterable[str], out: str | Path, *, wheel: str | Path | None = None
+    incident_ids: Iterable[str],
+    out: str | Path,
+    *,
+    wheel: str | Path | None = None,
+    world: WorldLike | None = None,
 ) -> list[Path]:
     """Write a task directory for each incident; returns them in order.
 
@@ -38,6 +42,7 @@ def write_tasks(
         out: the folder, which must not hold any of these directories.
         wheel: logtriage's wheel, to be copied beside each Dockerfile that installs it; by
             default this version is installed from the package index of the builder.
+        world: that of the incidents, if their ids alone do not find it.
 
     Raises:
         UnknownName, InvalidInput: for an id that does not exist, a directory that does, or a
@@ -48,16 +53,11 @@ def write_tasks(
     folder = Path(out)
     package = None if wheel is None else _wheel(Path(wheel))
     written = []
+    of = None if world is None else as_world(world)
     for number, incident_id in enumerate(incident_ids):
-        incident = incident_of(incident_id)
+        incident = incident_of(incident_id, world=of)
         if incident.seal is not None:
             raise SealError(f"{incident_id}: a task directory holds the solution of its incident")
-        world = incident.world
-        if world is not None and world.name not in shipped_worlds():
-            raise InvalidInput(
-                f"{incident_id}: a container knows the worlds that logtriage ships alone: "
-                f"{', '.join(shipped_worlds())}"
-            )
         place = folder / f"{incident.task.replace(OF_WORLD, '-')}-{number:04}"
         if place.exists():
             raise InvalidInput(f"{place}: exists already; give another folder")
@@ -92,6 +92,10 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
     rules, screen = (message["content"] for message in opening(incident, "tools"))
     examples = (one.format(service=incident.topology.names[0]) for one in _EXAMPLES)
     truth = f"{json.dumps(row_of(incident))}\n"
+    # A container knows the worlds that logtriage ships; any other comes along.
+    own = pickled(task.world).content
+    places = () if own is None else ("environment/triage/world.json", "tests/world.json")
+    worlds = {place: (own or b"").decode() for place in places}
     return {
         "task.toml": templates.TASK.format(
             record=record,
@@ -114,6 +118,7 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
         "tests/Dockerfile": templates.VERIFIER.format(image=image, install=install),
         "tests/incident.json": truth,
         "tests/test.sh": templates.TEST.format(record=record),
+        **worlds,
     }
 
 

@@ -77,14 +77,14 @@ services:
 PLAYER: Final = """\
 FROM {image}
 {install}
-COPY incident.json /triage/incident.json
+COPY incident.json world.json* /triage/
 CMD ["python", "-m", "logtriage.adapters.harbor.play", "/triage/incident.json", "{record}"]
 """
 
 VERIFIER: Final = """\
 FROM {image}
 {install}
-COPY incident.json test.sh /tests/
+COPY incident.json world.json* test.sh /tests/
 RUN chmod 755 /tests/test.sh
 """
 

@@ -60,13 +60,14 @@ def triage_scorer(
     other_tools: str | list[str] = "",
     tasks: str | list[str] = "",
     bundle: str | None = None,
+    world: str | None = None,
 ) -> Scorer:
     """Grade a sample by the rubric of its incident, or by another one.
 
     ``rubric`` is the id of a built-in one, or ``module:name`` of yours, which imports (and
     so runs) that module. To score a log again whose samples are not built in, give what its
-    task was given: ``tasks`` (each ``module:name`` among them is imported for its samples)
-    and ``bundle``, the file of the recorded incidents.
+    task was given: ``tasks`` (each ``module:name`` among them is imported for its samples),
+    ``bundle``, the file of the recorded incidents, and ``world``, its folder.
 
     The sample's metadata must name the ``incident``. What the agent did is read from the
     messages: its tool calls, or its text (``style``, ``other_tools`` (by commas): as
@@ -75,7 +76,7 @@ def triage_scorer(
     """
     chosen = None if rubric is None else rubric_named(rubric)
     others = tuple(listed(other_tools))
-    SOURCES.allow(listed(tasks), bundle)
+    SOURCES.allow(listed(tasks), bundle, world)
 
     async def score(state: TaskState, _: Target) -> Score:
         incident = incident_of_sample(state, bundle)

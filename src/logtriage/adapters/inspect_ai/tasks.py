@@ -63,10 +63,12 @@ def _triage(
     start: int,
     rubric: str | None,
     bundle: str | None = None,
+    world: str | None = None,
 ) -> Task:
     names = listed(tasks)
-    scorer = triage_scorer(rubric, tasks=list(filter(is_own_task, names)), bundle=bundle)
-    rows = SOURCES.rows(names, split, episodes, start, bundle)
+    own = list(filter(is_own_task, names))
+    scorer = triage_scorer(rubric, tasks=own, bundle=bundle, world=world)
+    rows = SOURCES.rows(names, split, episodes, start, bundle, world)
     if rubric is None:
         _one_rubric(rows, bundle)
     return Task(
@@ -85,15 +87,17 @@ def triage(
     start: int = 0,
     rubric: str | None = None,
     bundle: str | None = None,
+    world: str | None = None,
 ) -> Task:
     """Triage incidents of one or several tasks (by commas), ``episodes`` of each.
 
     A task is an id, ``module:name`` of yours (a task sheet, or a function from split and
     number to an incident), or ``recorded`` or ``recorded_models``: the incidents of
     ``bundle``, or the shipped ones. ``rubric``, an id or ``module:name``, grades in place of
-    the tasks' own. Naming a ``module:name`` imports, and so runs, that module.
+    the tasks' own. Naming a ``module:name`` imports, and so runs, that module. ``world`` is a
+    folder or a name, whose tasks need not name it.
     """
-    return _triage(tasks, split, episodes, start, rubric, bundle)
+    return _triage(tasks, split, episodes, start, rubric, bundle, world)
 
 
 @task
@@ -129,14 +133,19 @@ def fleet_outage(
 
 
 @task
-def replay(transcripts: str, rubric: str | None = None, bundle: str | None = None) -> Task:
+def replay(
+    transcripts: str,
+    rubric: str | None = None,
+    bundle: str | None = None,
+    world: str | None = None,
+) -> Task:
     """Score transcripts, or conversations of other frameworks, without any model.
 
     ``transcripts`` is a file as for ``logtriage grade`` or ``logtriage convert``. One
-    whose status is not completed is unscored. ``rubric`` and ``bundle`` as for
-    :func:`triage`.
+    whose status is not completed is unscored. ``rubric``, ``bundle`` and ``world``
+    as for :func:`triage`.
     """
-    scorer = triage_scorer(rubric, bundle=bundle)
+    scorer = triage_scorer(rubric, bundle=bundle, world=world)
     samples = []
     for number, one in enumerate(
         convert_file(transcripts, resolve=partial(SOURCES, bundle=bundle))

@@ -10,6 +10,7 @@ from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions, rubric_named
 from logtriage.transcript import check_drawn
+from logtriage.world.loading import world_at_hand
 
 Completion = str | Sequence[Mapping[str, Any]]
 LogMetric = Callable[[str, float], None]
@@ -55,7 +56,7 @@ def triage_reward(
     tool calls; what cannot be read is a malformed action. A row without an incident (of
     another data set) gets None, which TRL leaves out. Criteria go to ``log_metric``.
     ``seal`` and ``world`` are the columns of those names, which rows of sealed incidents and
-    of other worlds than the default one have.
+    of other worlds than the default one have. A world of one's own must have been loaded here.
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
@@ -68,7 +69,7 @@ def triage_reward(
         if incident_id is None:
             grades.append(None)
             continue
-        drawn = incident_of(incident_id)
+        drawn = incident_of(incident_id, world=world_at_hand(of))
         check_drawn(said, of, drawn)
         grades.append(grade_actions(drawn, actions_of_conversation(completion, drawn.topology)))
     _log(log_metric, grades)

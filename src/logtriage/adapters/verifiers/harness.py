@@ -67,7 +67,9 @@ class TriageHarness(vf.Harness[TriageHarnessConfig]):
 def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
     """The tools of a row's incident; a role's own alone; none for a row of another taskset."""
     if isinstance(data, RoleData):
-        return openai_tools(get_role_split(data.role_split).role(data.role).may)
+        return openai_tools(
+            incident_of_row(data), get_role_split(data.role_split).role(data.role).may
+        )
     if isinstance(data, TriageData):
         return openai_tools(incident_of_row(data))
     return []

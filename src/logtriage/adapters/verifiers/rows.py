@@ -118,7 +118,8 @@ class TriageConfig(vf.TasksetConfig):
 
     A task is an id, ``module:name`` of yours (a task sheet, or a function from split and
     number to an incident), which imports, and so runs, that module, or ``recorded`` or
-    ``recorded_models``: the incidents of ``bundle``, or the shipped ones.
+    ``recorded_models``: the incidents of ``bundle``, or the shipped ones. ``world`` is a folder
+    or a name, whose tasks need not name it.
     """
 
     tasks: list[str] = Field(default_factory=lambda: list(DRAWN_TASKS))
@@ -126,6 +127,7 @@ class TriageConfig(vf.TasksetConfig):
     episodes: int = 100
     start: int = 0
     bundle: str | None = None
+    world: str | None = None
     task: TriageTaskConfig = TriageTaskConfig()
 
 
@@ -134,7 +136,9 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
 
     def __init__(self, config: TriageConfig) -> None:
         super().__init__(config)
-        SOURCES.allow(config.tasks, config.bundle)  # servers are sent rows, and load none
+        SOURCES.allow(
+            config.tasks, config.bundle, config.world
+        )  # servers are sent rows, and load none
 
     def load(self) -> Iterator[TriageTask]:
         """The rows, task by task.
@@ -147,9 +151,8 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
         config = self.config
         config.task.named()  # a wrong rubric is refused here, not at the first reward
         numbers = itertools.count()  # 0.4 numbers rows itself, 0.3.1 does not
-        for one in SOURCES.rows(
-            config.tasks, config.split, config.episodes, config.start, config.bundle
-        ):
+        which = config.tasks, config.split, config.episodes, config.start, config.bundle
+        for one in SOURCES.rows(*which, config.world):
             incident = SOURCES(one, config.bundle)
             rules, screen = opening(incident, "tools")
             data = TriageData(

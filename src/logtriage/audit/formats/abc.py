@@ -29,7 +29,7 @@ _ANSWERED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "II.5": ("The agent reaches no truth", ("leaks", "screens", "seeds", "fairness", "truth")),
     "II.7": ("Each task can be solved", ("oracle", "symptom")),
     "II.8": ("An oracle solves every task", ("oracle",)),
-    "II.9": ("No way around the task is paid", ("canaries", "cycles", "wrong-page", "null")),
+    "II.9": ("No way around the task is paid", ("canaries", "cycles", "mis-page", "null")),
     "III.13": ("What trivial agents earn is reported", ("idle", "blind", "chance", "null")),
 }  # fmt: skip
 #: Items that do not apply, because…

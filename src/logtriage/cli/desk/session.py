@@ -77,7 +77,7 @@ class Session:
                 return "Hand the incident to the duty manager, which closes it?"
             case Escalate():
                 if self.incident.closing.wrong_page:
-                    return f"Page {action.team}? A wrong page ends the incident with 0."
+                    return f"Page {action.team}? A mis-page ends the incident with 0."
         if self.state.tick + 1 >= self.incident.horizon:
             return f"This is the last tick. End with: {describe(action)}?"
         return None

@@ -7,14 +7,13 @@ from logtriage.actions import (
     FAULT_CATEGORIES,
     PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
-    REMEDIES,
     SEVERITIES,
 )
 from logtriage.cli.human import WORDS
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 
-_SERVICES: Final = ("logs", "metrics", "traces", "cause", *REMEDIES, "who")
+_ASKED: Final = ("logs", "metrics", "traces", "cause")
 _ALONE: Final = (
     "resolve",
     "ignore",
@@ -26,16 +25,16 @@ _ALONE: Final = (
     "screen",
     "quit",
 )
-#: The first words that can be completed, if the incident offers what they stand for.
-FIRST: Final = ("severity", "page", "class", *_SERVICES, *_ALONE)
 
 
 def completions(typed: str, incident: Incident) -> list[str]:
     """The lines that a typed beginning may become, each one word longer at most."""
     word, blank, rest = typed.lower().partition(" ")
     topology = incident.topology
+    services = (*_ASKED, *topology.remedies, "who")
     if not blank:
-        fitting = (one for one in FIRST if word and one.startswith(word))
+        first = ("severity", "page", "class", *services, *_ALONE)
+        fitting = (one for one in first if word and one.startswith(word))
         return [one for one in fitting if _offered(one, incident)]
     values: tuple[str, ...] = ()
     if word == "severity":
@@ -44,13 +43,13 @@ def completions(typed: str, incident: Incident) -> list[str]:
         values = tuple(map(str, FAULT_CATEGORIES))
     elif word == "page":
         values = topology.teams
-    elif word in _SERVICES:
+    elif word in services:
         values = topology.names
     return [f"{word} {one}" for one in values if one.lower().startswith(rest)]
 
 
 def _offered(word: str, incident: Incident) -> bool:
     """Whether a word stands for no action, or for one that the incident offers."""
-    kind = "remediate" if word in tuple(REMEDIES) else WORDS.get(word, word)
+    kind = "remediate" if word in incident.topology.remedies else WORDS.get(word, word)
     kinds = (*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
     return kind not in kinds or kind in useful_actions(incident)

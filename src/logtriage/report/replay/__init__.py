@@ -43,8 +43,8 @@ def write_replay(
         incident: only the episodes on this incident, all of them explained.
         beliefs: of how many episodes at most the belief is worked out; about 0.3 s each,
             up to a second on a fleet. None: of :data:`MAX_BELIEFS`, of all with ``incident``.
-        explain: how many of the worst episodes of single agents are explained (the four parts of
-            the loss), if they are not yet; about a second each. None: :data:`WORST`.
+        explain: how many of the worst episodes of single agents are explained (the parts
+            of the grade), if they are not yet; about a second each. None: :data:`WORST`.
         seal: that of a run of sealed incidents; by default that of the environment. The
             page shows their truths.
 

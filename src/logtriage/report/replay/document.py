@@ -13,7 +13,7 @@ from logtriage.grading import GradeStatus
 from logtriage.incident import Incident
 from logtriage.report.confusion import MEANING, place_of
 from logtriage.report.episode import Episode
-from logtriage.report.replay.episode import LOSS_PARTS, Lines, episode_data, states_of
+from logtriage.report.replay.episode import Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.talk import Readers
 from logtriage.report.replay.truths import Part, parts_of
@@ -97,7 +97,6 @@ def document(
         "solved": solved,
         "numpy": numpy,
         "places": MEANING,
-        "lossParts": LOSS_PARTS,
         "roles": None if roles is None else _roles(roles),
         "episodes": len(episodes),
         "shown": len(shown),

@@ -12,7 +12,7 @@ from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
 from logtriage.replay import replay
 from logtriage.report.episode import Episode
-from logtriage.report.hindsight import FIGURES, beliefs_of, parts_of
+from logtriage.report.hindsight import beliefs_of, parts_of
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
@@ -124,10 +124,6 @@ def episode_data(
     return data
 
 
-#: The parts of a loss, without the figure that stands beside them.
-LOSS_PARTS: Final = tuple(name for _, name in FIGURES[:-1])
-
-
 def _screens(
     state: State, whole: Observation, parts: Sequence[Part], episode: Episode, lines: Lines
 ) -> list[list[Any]]:
@@ -198,12 +194,15 @@ def _act(
 
 
 def _changed(before: Grade, after: Grade) -> list[list[Any]]:
-    """What an action changed in the grade: criteria by points, gates and discounts."""
-    found: list[list[Any]] = [
-        [new.name, (new.score - old.score) * new.weight]
-        for old, new in zip(before.criteria, after.criteria, strict=True)
-        if new.score != old.score
-    ]
+    """What an action changed in the grade: criteria by points, gates and discounts.
+
+    A hand-over takes the place of all other criteria.
+    """
+    old, new = (
+        {one.name: one.score * one.weight for one in grade.criteria} for grade in (before, after)
+    )
+    changes = {name: new.get(name, 0.0) - old.get(name, 0.0) for name in {**old, **new}}
+    found: list[list[Any]] = [[name, points] for name, points in changes.items() if points]
     factors = {one.name: one.factor for one in before.discounts}
     later = {one.name: one.factor for one in after.discounts}
     for name in {**factors, **later}:

@@ -163,32 +163,36 @@ function gradePanel(episode, place, go) {
       el("li", { class: "sum" }, el("span", { class: "label" }, "grade"),
         el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill total", style: `left:0;width:${scale(episode.row[GRADE])}%` })),
         el("span", { class: "value" }, fixed(episode.row[GRADE])))),
-    losses(episode));
+    hindsight(episode));
 }
 
-const LOSS_WORDS = {
-  hardness: "what all evidence together would leave in doubt",
-  "search regret": "what better questions would have told",
-  "decision regret": "what the evidence at hand spoke against",
-  luck: "outcomes worse than expected; below 0 they were better",
-  "threshold regret": "lost on the wrong side of the bar for a page; not one of the four parts",
+// The figures of an explanation: which way they count, and what they are.
+const PART_WORDS = {
+  "at first": [0, "the expected grade before any action"],
+  "asking gained": [1, "what the requests were expected to add"],
+  "decision cost": [-1, "what all other actions were expected to lose, by what was known then"],
+  luck: [1, "luck of the draw: what came of it, beside what was expected"],
+  hardness: [0, "beside the parts: what all evidence together would leave in doubt"],
+  "threshold regret": [-1, "beside the parts: lost on the wrong side of the bar for a page"],
 };
 
-function losses(episode) {
+function hindsight(episode) {
   if (!episode.world.belief) return null;
   if (!episode.parts) {
-    const why = facts.roles ? "A team’s loss is not split into parts: a tick has several actions." : facts.numpy ? "Not explained. " : "Not explained: that takes NumPy.";
-    return [el("h3", {}, "Why it lost"), el("p", { class: "note" }, why, !facts.roles && facts.numpy && commandFor(episode))];
+    const why = facts.roles ? "A team’s grade is not split into parts: a tick has several actions." : facts.numpy ? "Not explained. " : "Not explained: that takes NumPy.";
+    return [el("h3", {}, "How it came about"), el("p", { class: "note" }, why, !facts.roles && facts.numpy && commandFor(episode))];
   }
-  const most = Math.max(0.01, ...episode.parts.map(([, value]) => Math.abs(value)));
+  const counted = episode.parts.map(([name, value]) => [name, ...PART_WORDS[name], value]);
+  const most = Math.max(0.01, ...counted.map(([, , , value]) => Math.abs(value)));
   return [
-    el("h3", {}, `Why it lost ${fixed(1 - episode.row[GRADE])}`),
-    el("ul", { class: "losses" }, episode.parts.map(([name, value]) =>
+    el("h3", {}, "How it came about"),
+    el("p", { class: "note" }, `Grade ${fixed(episode.row[GRADE])} = at first + asking gained − decision cost + luck.`),
+    el("ul", { class: "hindsight" }, counted.map(([name, way, words, value]) =>
       el("li", {},
         el("span", { class: "label" }, name),
         el("span", { class: "bar two", "aria-hidden": "true" },
-          el("span", { class: `fill ${value > 0 ? "lost" : "won"}`, style: `width:${(50 * Math.abs(value)) / most}%;${value > 0 ? "left:50%" : "right:50%"}` })),
-        el("span", { class: "value" }, signed(value)),
-        el("span", { class: "reason" }, LOSS_WORDS[name] ?? "")))),
+          el("span", { class: `fill ${way ? (value * way < 0 ? "lost" : "won") : "total"}`, style: `width:${(50 * Math.abs(value)) / most}%;${value * (way || 1) > 0 ? "left:50%" : "right:50%"}` })),
+        el("span", { class: "value" }, way ? signed(value) : fixed(value)),
+        el("span", { class: "reason" }, words)))),
   ];
 }

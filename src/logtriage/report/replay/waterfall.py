@@ -36,11 +36,11 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
             "criterion",
             one.score * one.weight,
             one.reason,
-            _decided([grade.criteria[place].score for grade in grades]),
+            _decided([_score(grade, one.name) for grade in grades]),
             one.score,
             one.weight,
         )
-        for place, one in enumerate(last.criteria)
+        for one in last.criteria
     ]
     total = sum(one.points for one in falls)
     for one in last.discounts:
@@ -58,6 +58,11 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
         reason = "the rubric keeps its grades within bounds, or rounds them"
         falls.append(Fall("bounds", "bounds", rest, reason, None))
     return tuple(falls)
+
+
+def _score(grade: Grade, name: str) -> float:
+    """The score of a criterion; 0 where it is none of the grade's, as after a hand-over."""
+    return next((one.score for one in grade.criteria if one.name == name), 0.0)
 
 
 def _factor(grade: Grade, name: str) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import (
-    REMEDIES,
     SEVERITIES,
     Action,
     RequestMetrics,
@@ -17,13 +16,13 @@ from logtriage.actions import (
     RequestTraces,
 )
 from logtriage.evidence import VIEW_OF, evidence, is_shown, simulation_of
+from logtriage.incident import Incident
 from logtriage.roles import Role
 from logtriage.state import State, declared_in
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
     MOST,
-    PRICE_UNIT,
     REQUEST,
     TokenLayout,
     token_layout_of,
@@ -65,16 +64,24 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     shown = evidence(state)
     incident, world = state.incident, simulation_of(state.incident)
     if layout is None:
-        layout = token_layout_of(world.setting, world.topology, incident.horizon, lanes)
+        layout = token_layout_of(
+            world.setting, world.topology, incident.horizon, lanes, incident.takes_hand_over
+        )
     numbers = np.zeros(layout.size, np.int64)
     for one in shown:
         enter(numbers, layout, world, state.tick, one)
     write_asked(numbers, layout, state, world)
     _done(numbers, layout, state)
-    numbers[layout["price"]] = round((incident.price_of_silence or 0) / PRICE_UNIT)
+    numbers[layout["price"]] = price_number(incident, layout)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
     return np.minimum(numbers, MOST).astype(np.float32) * layout.units
+
+
+def price_number(incident: Incident, layout: TokenLayout) -> int:
+    """The price of hand-over, or of silence, in units of the layout; 0 for none."""
+    price = incident.price_of_hand_over if layout.hand_over else incident.price_of_silence
+    return round((price or 0) / layout.price_unit)
 
 
 def _place(setting: Setting, topology: Topology, sort: str, one: Evidence) -> int:
@@ -173,7 +180,7 @@ def _done(numbers: Numbers, layout: TokenLayout, state: State) -> None:
     facts, topology = state.facts, state.incident.topology
     for _, remedy, name in facts.remedies:
         numbers[layout["remedied"].start + topology.index(name)] = 1
-        numbers[layout["applied"].start + REMEDIES.index(remedy)] = 1
+        numbers[layout["applied"].start + topology.remedies.index(remedy)] = 1
     first = () if facts.root_cause is None else (facts.root_cause,)
     every = declared_in(state)
     for service in first if every is None else every:

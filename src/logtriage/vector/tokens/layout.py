@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES, SEVERITIES
+from logtriage.actions import SEVERITIES
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout
@@ -31,8 +31,9 @@ Ints = NDArray[Any]
 MOST: Final = 255
 #: Units of token numbers: the place of a token in its alphabet plus one, 0 for nothing.
 TOKEN_UNIT: Final = 1 / 64
-#: Unit of the price of silence.
+#: Units of the price of silence, and of that of a hand-over.
 PRICE_UNIT: Final = 1 / 5
+HAND_OVER_UNIT: Final = 1 / 10
 #: Sorts of which every service shows one cell whenever any does: ``none`` is not counted.
 SHOWN_BY_ALL: Final = (ALERT, CHANGE)
 #: Things that an agent can request.
@@ -48,7 +49,8 @@ class TokenLayout(Layout):
     ``units`` (D,) float32. ``column_of`` (sorts, n, K) is the column in which a token is
     counted, by the number of its sort in ``cell_sorts`` of the world, the
     service and its place in the alphabet; -1 where it is not. ``answers``
-    is how many tokens a request shows at most, ``lanes`` how many ask in a tick.
+    is how many tokens a request shows at most, ``lanes`` how many ask in a tick. ``hand_over``
+    is whether the price is that of a hand-over.
     """
 
     world: World
@@ -56,6 +58,12 @@ class TokenLayout(Layout):
     column_of: Ints
     answers: int
     lanes: int
+    hand_over: bool
+
+    @property
+    def price_unit(self) -> float:
+        """The unit of the price."""
+        return HAND_OVER_UNIT if self.hand_over else PRICE_UNIT
 
     @property
     def first_public(self) -> int:
@@ -71,7 +79,13 @@ class TokenLayout(Layout):
 
 @lru_cache(maxsize=32)
 def token_layout_of(
-    setting: Setting, topology: Topology, horizon: int, lanes: int = 1, *, apart: bool = False
+    setting: Setting,
+    topology: Topology,
+    horizon: int,
+    lanes: int = 1,
+    hand_over: bool = False,
+    *,
+    apart: bool = False,
 ) -> TokenLayout:
     """The layout for a topology of n services, in the world and at the fog of a setting.
 
@@ -81,7 +95,7 @@ def token_layout_of(
     everyday lines in the window; ``seen:edge`` (16) the edge panel. What a line of
     the window is about counts as that of a line asked for, but that it was everyday is ``quiet``.
 
-    What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (5),
+    What was done: ``noted`` whether responders wrote, ``remedied`` (n), ``applied`` (each remedy),
     ``eased`` whether a remedy helped, ``declared`` (n), ``severity`` (3), ``paged`` (m),
     ``closed``.
 
@@ -92,8 +106,8 @@ def token_layout_of(
     and spans reading by reading; ``note`` (n) what responders saw there; ``time`` (tick /
     horizon). Tokens are numbered from 1 in 64ths. ``lanes`` is how many ask in a tick.
 
-    What is public and stays: ``price`` of silence, ``owner:<team>`` (n each) for each team
-    that may own a service.
+    What is public and stays: ``price`` of silence in fifths, or with ``hand_over`` of a hand-over
+    in tenths; ``owner:<team>`` (n each) for each team that may own a service.
 
     ``apart``, for roles that may see one and not the other: lines of the window, everyday
     ones too, count as ``seen:window``, apart from ``seen:log``, those asked for.
@@ -112,7 +126,7 @@ def token_layout_of(
     flags = {
         "noted": 1,
         "remedied": n,
-        "applied": len(REMEDIES),
+        "applied": len(topology.remedies),
         "eased": 1,
         "declared": n,
         "severity": len(SEVERITIES),
@@ -136,7 +150,7 @@ def token_layout_of(
     screen |= {
         "note": (n, TOKEN_UNIT),
         "time": (1, 1 / horizon),
-        "price": (1, PRICE_UNIT),
+        "price": (1, HAND_OVER_UNIT if hand_over else PRICE_UNIT),
         **{f"owner:{team}": (n, 1.0) for team in world.owning_teams(topology)},
     }
     widths |= {name: width for name, (width, _) in screen.items()}
@@ -149,7 +163,7 @@ def token_layout_of(
         units[blocks[name]] = unit
     units.setflags(write=False)
     columns = _columns(world, blocks, sizes, n)
-    return TokenLayout(topology, blocks, at, world, units, columns, answers, lanes)
+    return TokenLayout(topology, blocks, at, world, units, columns, answers, lanes, hand_over)
 
 
 def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 1) -> TokenLayout:
@@ -160,7 +174,8 @@ def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 
     """
     settings = [one.setting for one in tasks if one.setting is not None]
     clearest = min(settings, key=lambda setting: setting.fog)
-    return token_layout_of(clearest, topology, max(one.horizon for one in tasks), lanes)
+    horizon = max(one.horizon for one in tasks)
+    return token_layout_of(clearest, topology, horizon, lanes, tasks[0].takes_hand_over)
 
 
 def _columns(world: World, blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:

@@ -8,7 +8,7 @@ import numpy as np
 
 from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ActionRanges, ranges_of
-from logtriage.grading.kernels import Span
+from logtriage.grading.tables import Span
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
@@ -18,6 +18,7 @@ from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_tasks, t
 from logtriage.vector.tokens.tables import TokenTables, tables_of
 from logtriage.world.model import World
 from logtriage.world.tables import alphabet, places
+from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
 
 
@@ -57,6 +58,8 @@ class TokenSetting:
         """
         setting, topology = task.setting, own or task.topology
         assert setting is not None  # or the task would have been refused
+        if own is not None:
+            fitting(own, setting.world)
         if topology is None:
             raise InvalidInput(
                 f"task {task.id!r}: each incident has a topology of its own, and a batch has "
@@ -88,9 +91,13 @@ class TokenSetting:
 
     @cached_property
     def span(self) -> Span:
-        """What levels of measures range over: the pars are of faults, then of benign incidents."""
+        """What levels of measures range over: the pars are of faults, then of benign incidents.
+
+        Several roles may apply a remedy in a tick; a byte counts them.
+        """
         world, horizon = self.tables.setting, self.task.horizon
-        return Span(horizon, ((horizon, world.par), (horizon, world.par_benign)))
+        clocks = (horizon, world.par), (horizon, world.par_benign)
+        return Span(horizon, clocks, actions=MOST)
 
     @property
     def action_count(self) -> int:

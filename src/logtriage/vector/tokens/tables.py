@@ -14,7 +14,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import REMEDIES
 from logtriage.belief.model import Model, model_of
 from logtriage.topology import Topology
 from logtriage.world.channels import NO_NEWS
@@ -182,7 +181,7 @@ def _thresholds(model: Model, starts: list[int]) -> tuple[Table, Table]:
 
 def _remedies(world: World, hypothesis: Hypothesis) -> list[bool]:
     fixing = {remedy for kind, _ in hypothesis.faults for remedy in world.kind(kind).remedies}
-    return [remedy in fixing for remedy in REMEDIES]
+    return [remedy in fixing for remedy in world.rules.remedies]
 
 
 def _team(world: World, topology: Topology, hypothesis: Hypothesis) -> int:

@@ -96,13 +96,13 @@ def _tier_owners(world: World) -> Iterator[Problem]:
     owners = world.rules.owners
     for tier in world.rules.tiers:
         where = f"tiers: {tier.name}: "
-        yield from within(RULES_FILE, f"{where}exceptions", tier.exceptions, 0, 100)
+        yield from within(RULES_FILE, f"{where}others", tier.others, 0, 100)
         if tier.owner is not None:
             yield from known(RULES_FILE, f"{where}owner", "owner", (tier.owner,), owners)
-            if tier.exceptions and len(owners) == 1:
-                yield RULES_FILE, f"{where}exceptions: {tier.owner!r} is the only one of owners"
-        elif tier.exceptions:
-            yield RULES_FILE, f"{where}exceptions: needs an owner, from which they are exceptions"
+            if tier.others and len(owners) == 1:
+                yield RULES_FILE, f"{where}others: {tier.owner!r} is the only one of owners"
+        elif tier.others:
+            yield RULES_FILE, f"{where}others: needs an owner, beside whom they own services"
 
 
 def _drawn(world: World) -> Iterator[Problem]:

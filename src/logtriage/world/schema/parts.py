@@ -70,15 +70,15 @@ def _sorted(rows: Mapping[str, Phrasings]) -> Mapping[str, Phrasings]:
 class Tier:
     """A layer of services. ``entry``: users reach it; ``calls``: its services call others.
 
-    ``owner`` owns its services but for ``exceptions`` per cent of them, which the other owners
-    share evenly; without it all owners share them evenly.
+    ``owner`` owns its services but for ``others`` per cent of them, which the other owners share
+    evenly; without it all owners share them evenly.
     """
 
     name: str
     entry: bool = False
     calls: bool = False
     owner: str | None = None
-    exceptions: int = 0
+    others: int = 0
 
 
 @attrs.frozen

@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.grading.plan import finish_all
 from logtriage.grading.rubric import Rubric
+from logtriage.grading.tables import rounded
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.compiled.drawing import draw_rows
@@ -30,7 +30,7 @@ from logtriage.vector.tokens.compiled.playing import (
     pass_time_rows,
 )
 from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
-from logtriage.vector.tokens.compiled.scoring import RubricFields, score_rows, total_rows
+from logtriage.vector.tokens.compiled.scoring import Scoring, score_rows
 from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents, seeds_of
@@ -46,12 +46,12 @@ class _Task:
     setting: TokenSetting
     tables: Any
     places: ColumnPlaces
-    by: RubricFields
+    by: Scoring
 
     @classmethod
     def of(cls, setting: TokenSetting, rubric: Rubric) -> "_Task":
         tables, places = table_fields(setting.tables), ColumnPlaces.of(setting)
-        return cls(setting, tables, places, RubricFields.of(rubric, setting.span))
+        return cls(setting, tables, places, Scoring.of(rubric, setting.span))
 
 
 class TokenKernels:
@@ -141,10 +141,9 @@ class TokenKernels:
     def scores(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
         """The grade so far of each row (N,)."""
         every = np.arange(len(episodes.closing))
-        totals, gated = np.empty(len(every)), np.zeros(len(every), np.bool_)
-        decimal = self._rubric.digits is not None  # only Python rounds so
+        totals = np.empty(len(every))
         for task, at in self._by_task(every):
-            arguments = (
+            score_rows(
                 every[at],
                 episode_fields(episodes),
                 incident_fields(incidents),
@@ -153,14 +152,7 @@ class TokenKernels:
                 task.by,
                 totals,
             )
-            if decimal:
-                total_rows(*arguments, gated)
-            else:
-                score_rows(*arguments)
-        if decimal:
-            totals = finish_all(self._rubric, totals)
-            totals[gated] = 0.0
-        return totals
+        return rounded(self._rubric, totals)
 
     def play(
         self,

@@ -6,7 +6,7 @@ import numpy as np
 
 from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
-from logtriage.grading.kernels import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
+from logtriage.grading.tables import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.episodes import NEVER, OPEN

@@ -11,7 +11,7 @@ from logtriage._lib.jit import kernel
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick
-from logtriage.vector.tokens.compiled.scoring import RubricFields, score_row
+from logtriage.vector.tokens.compiled.scoring import Scoring, score_of
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.layout import MOST, REQUEST
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES, WINDOW_LINES, Channel
@@ -323,7 +323,7 @@ def play_rows(
     column_of: Any,
     to: ColumnPlaces,
     time: Int,
-    by: RubricFields,
+    by: Scoring,
     scores: Any,
 ) -> None:
     """A tick of ``rows`` (R,) that one acts in, row by row while it is at hand.
@@ -337,7 +337,7 @@ def play_rows(
             apply_action(row, actions[row], 0, now, incidents, tables, to)
         pass_tick(row, now, to)
         _read_screen(row, tables, incidents, now, column_of, to)
-        scores[row] = score_row(row, now, incidents, tables, time, by)
+        scores[row] = score_of(row, now, incidents, tables, time, by)
 
 
 @kernel

@@ -1,0 +1,158 @@
+"""The score of a list, row by row: its levels, their points, discounts, and the gate.
+
+Every driver calls these functions for its rows; the numbers are those of
+:class:`logtriage.grading.tables.ScoreTables`.
+"""
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from logtriage._lib.jit import kernel
+from logtriage.actions import SEVERITIES
+from logtriage.grading import criteria
+from logtriage.grading.steps import Facts, Int, Shares
+from logtriage.grading.tables import (
+    CREDITS,
+    DISMISSALS,
+    GATES,
+    HANDED_OVER,
+    IGNORED,
+    RESOLVED,
+    WORST,
+    ScoreTables,
+)
+
+_UNSAID: Final = len(SEVERITIES)
+_WRONG_PAGE: Final = GATES.index(criteria.wrong_escalation)
+
+
+class Case(NamedTuple):
+    """What the levels of a list depend on beside it.
+
+    ``severity`` is the true rank, far from every rank if it is not known; ``faults`` how many
+    there are, at least 1; ``shares`` and ``fixes`` the levels of none of them; ``clock`` and
+    ``task_clock`` where the levels of the pairs of horizon and par begin.
+    """
+
+    severity: Int
+    faults: Int
+    shares: Int
+    fixes: Int
+    clock: Int
+    task_clock: Int
+
+
+class Levels(NamedTuple):
+    """The levels of a list, as :data:`logtriage.grading.tables.LEVELS` explains them."""
+
+    off: Int
+    blamed: Int
+    named: Int
+    paged: Int
+    fixes: Int
+    dismissed: Int
+    resolved: Int
+    calmed: Int
+    handed: Int
+    early: Int
+    hasty: Int
+
+
+@kernel
+def levels_of(facts: Facts, shares: Shares, case: Case, used: Int, none: Int) -> Levels:
+    """The levels of a list that has used so many ticks."""
+    off = abs(facts.severity - case.severity)
+    far = (facts.severity == _UNSAID) | (off > WORST)
+    over = facts.closing == HANDED_OVER
+    done = ((facts.closing == RESOLVED) | over) & (shares.fixed == case.faults)
+    dismissed = (facts.closing == IGNORED) & (facts.seen == 0)
+    first = over & (facts.paged == none) & (facts.mispaged == 0) & (facts.remedies == 0)
+    fixed = shares.fixed * (shares.fixed + 1) >> 1
+    zero = np.int64(0)
+    return Levels(
+        np.int64(WORST) if far else off,
+        facts.rightly,
+        case.shares + shares.named,
+        case.shares + shares.paged,
+        case.fixes + (fixed + shares.early) * (CREDITS + 1) + min(facts.wrong, CREDITS),
+        1 + min(facts.remedies, DISMISSALS) if dismissed else zero,
+        1 + used + case.clock if done else zero,
+        1 + used + case.clock if dismissed else zero,
+        1 + used + case.task_clock if first else zero,
+        facts.early,
+        shares.hasty,
+    )
+
+
+class Discount(NamedTuple):
+    """A discount of the tables: its level, where its factors begin, and its two flags."""
+
+    level: Int
+    begin: Int
+    everywhere: Int
+    silence: Int
+
+
+@kernel
+def gate_of(gate: Int, facts: Facts, benign: Int) -> Any:
+    """Whether a gate holds, by its place in :data:`logtriage.grading.tables.GATES`."""
+    ignored = (facts.closing == IGNORED) & (benign == 0)
+    return facts.mispaged != 0 if gate == _WRONG_PAGE else ignored
+
+
+@kernel
+def discount_at(number: Int, by: ScoreTables) -> Discount:
+    """A discount by its number in the rubric."""
+    one = by.discounts[number]
+    return Discount(one[0], one[1], one[2], one[3])
+
+
+@kernel
+def share_at(level: Int, one: Discount, by: ScoreTables) -> Any:
+    """What the tables have for a level of a discount."""
+    return by.factors[np.uint64(one.begin + level)]
+
+
+@kernel
+def share_left(share: Any, one: Discount, silence: Any, benign: Int) -> Any:
+    """What a discount leaves; ``silence`` is what stays of a fault nobody paged for."""
+    left = share * silence + (1.0 - share) if one.silence != 0 else share
+    return 1.0 if (benign != 0) & (one.everywhere == 0) else left
+
+
+@kernel
+def handed_over(total: Any, level: Int, price: Any, by: ScoreTables) -> Any:
+    """The total, or where it was handed over first what that is worth at its price."""
+    worth = by.handed_weight * (price * by.handed[np.uint64(level)])
+    return worth if level > 0 else total
+
+
+@kernel
+def finished(total: Any, gated: Int, by: ScoreTables) -> Any:
+    """A total as a score. By a rubric of decimals, which it leaves alone, nan stands for a gate."""
+    bounded = total if total > by.low else by.low
+    bounded = bounded if bounded < by.high else by.high
+    score = np.rint(bounded * by.grid) * (1.0 / by.grid)
+    score = score if by.grid > 0.0 else total
+    none = 0.0 if by.grid > 0.0 else np.nan
+    return none if gated != 0 else score
+
+
+@kernel
+def score_row(
+    levels: Levels, benign: Int, gated: Int, silence: Any, price: Any, by: ScoreTables
+) -> Any:
+    """The score of one list."""
+    part, total = np.int64(benign != 0), 0.0
+    for group in range(by.begins.shape[1]):
+        place = np.int64(by.begins[part, group])
+        for level in range(by.strides.shape[2]):
+            place += levels[level] * by.strides[part, group, level]
+        total += by.points[np.uint64(place)]
+    for number in range(len(by.discounts)):
+        one = discount_at(number, by)
+        total *= share_left(share_at(levels[one.level], one, by), one, silence, benign)
+    if by.handed_weight >= 0.0:
+        total = handed_over(total, levels.handed, price, by)
+    return finished(total, gated, by)

@@ -1,0 +1,349 @@
+"""A rubric as tables: the rules that kernels grade by, and the score of each of their levels.
+
+A measure of a history takes few values. So a kernel sums a list up as *levels*, small whole
+numbers of :data:`LEVELS`, and the functions of the scalar grader list what each level scores. No
+kernel holds a value of a rubric; ``property_tests/test_batch_laws.py`` checks the levels against
+the scalar grader.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
+from itertools import count, takewhile
+from operator import truediv
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import SEVERITIES
+from logtriage.errors import RubricError
+from logtriage.grading import criteria, priced, triage
+from logtriage.grading.criteria import Measure, Measured
+from logtriage.grading.grade import GRID, finish
+from logtriage.grading.rubric import Criterion, Rubric
+from logtriage.state import Closing, State
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+Factor = Callable[[State], Measured | None]
+AnyCall = Callable[..., Any]
+
+#: Why an incident closed, by number.
+CLOSINGS: Final = tuple(Closing)
+RESOLVED, IGNORED, MISROUTED, OUT_OF_TIME, HANDED_OVER = map(CLOSINGS.index, Closing)
+#: Stands for an incident that is open.
+OPEN: Final = len(CLOSINGS)
+
+#: What a list of actions is summed up as. ``off``: how many classes a severity is off.
+#: ``blamed``: whether the first service declared is accepted. ``named`` and ``paged``: the shares
+#: of the faults that were. ``fixes``: how many faults were fixed, how many of them early, and
+#: after how many wrong remedies. ``dismissed``: by how many remedies, plus one. ``resolved``,
+#: ``calmed`` and ``handed``: the ticks until it was resolved, dismissed or handed over, plus one,
+#: in a range for each pair of horizon and par. ``early``: wrong remedies before an accepted page,
+#: ``hasty``: faults fixed before it.
+LEVELS: Final = (
+    "off",
+    "blamed",
+    "named",
+    "paged",
+    "fixes",
+    "dismissed",
+    "resolved",
+    "calmed",
+    "handed",
+    "early",
+    "hasty",
+)
+#: The severity that is furthest off, and what none declared counts as.
+WORST: Final = len(SEVERITIES) - 1
+#: How many wrong remedies leave nothing of a remediation, and remedies of a dismissal.
+CREDITS: Final = len(tuple(takewhile(bool, map(triage.remedy_credit, count()))))
+DISMISSALS: Final = len(tuple(takewhile(bool, map(triage.dismissal_credit, count()))))
+#: A table of totals is extended by a criterion as long as it has no more entries.
+TABLE_SIZE: Final = 16_384
+
+
+@attrs.frozen
+class Span:
+    """What the levels of a batch range over: ticks, pairs of horizon and par, faults, actions.
+
+    ``faults`` is the most that an incident has, at least 1; ``actions`` the most of a list.
+    """
+
+    ticks: int
+    clocks: tuple[tuple[int, int], ...]
+    faults: int = 1
+    actions: int = 0
+
+    @property
+    def width(self) -> int:
+        """The levels of a pair of horizon and par."""
+        return self.ticks + 1
+
+
+def share_begin(faults: Any) -> Any:
+    """The level of no share of so many faults: 1 has two shares, 2 have three."""
+    return (faults - 1) * (faults + 2) // 2
+
+
+def fix_begin(faults: Any) -> Any:
+    """The level of nothing fixed of so many faults: k have (k + 1) (k + 2) / 2 pairs."""
+    return (faults * (faults + 1) * (faults + 2) // 6 - 1) * (CREDITS + 1)
+
+
+def _shares(score: Callable[[int, int], float], span: Span) -> Iterator[float]:
+    """``score`` takes how many of so many faults."""
+    for faults in range(1, span.faults + 1):
+        yield from (score(part, faults) for part in range(faults + 1))
+
+
+def _fixes(score: Callable[[int, int, int, int], float], span: Span) -> Iterator[float]:
+    """``score`` takes faults, fixed ones, early ones among these, and wrong remedies."""
+    for faults in range(1, span.faults + 1):
+        for fixed in range(faults + 1):
+            for early in range(fixed + 1):
+                yield from (score(faults, fixed, early, wrong) for wrong in range(CREDITS + 1))
+
+
+def _by_clock(score: Callable[[int, int, int], float], span: Span) -> Iterator[float]:
+    """0 for none, then ``score`` of ticks used, horizon and par."""
+    yield 0.0
+    for horizon, par in span.clocks:
+        yield from (score(used, horizon, par) for used in range(span.width))
+
+
+def _dismissals(score: Callable[[int], float], _: Span) -> Iterator[float]:
+    yield 0.0
+    yield from map(score, range(DISMISSALS + 1))
+
+
+def _powers(left: float, span: Span) -> Iterator[float]:
+    return (left**wrong for wrong in range(span.actions + 1))
+
+
+def _fixed_powers(left: float, span: Span) -> Iterator[float]:
+    return (left**fixed for fixed in range(span.faults + 1))
+
+
+def _silent(unpaged: float) -> float:
+    return unpaged * priced.UNESCALATED + (1.0 - unpaged)
+
+
+@attrs.frozen
+class Leveled:
+    """A rule by level: which of :data:`LEVELS` it reads, and its score of each."""
+
+    level: str
+    _scores: Callable[[Span], Iterator[float]]
+
+    def scores(self, span: Span) -> Floats:
+        """The score of each level."""
+        return np.array(list(self._scores(span)), np.float64)
+
+
+@attrs.frozen
+class Discounting(Leveled):
+    """A discount: the share that each level leaves; of faults alone, or ``everywhere``.
+
+    With ``silence`` the scores are shares of the faults: on each stands the price of silence of
+    the incident, 1 on the rest.
+    """
+
+    everywhere: bool = False
+    silence: bool = False
+
+
+#: The measures that kernels take.
+MEASURES: Final[Mapping[Measure, Leveled]] = MappingProxyType(
+    {
+        criteria.severity: Leveled("off", lambda _: map(criteria.severity_credit, range(3))),
+        criteria.root_cause: Leveled("blamed", lambda _: iter((0.0, 1.0))),
+        criteria.escalation: Leveled("paged", partial(_shares, truediv)),
+        triage.root_cause: Leveled("named", partial(_shares, truediv)),
+        triage.remediation: Leveled(
+            "fixes",
+            partial(
+                _fixes,
+                lambda faults, fixed, early, wrong: (
+                    ((fixed - early) + early * triage.UNAPPROVED_FIX)
+                    / faults
+                    * triage.remedy_credit(wrong)
+                ),
+            ),
+        ),
+        triage.closure: Leveled("resolved", partial(_by_clock, criteria.promptness)),
+        triage.dismissal: Leveled("dismissed", partial(_dismissals, triage.dismissal_credit)),
+        triage.benign_closure: Leveled("calmed", partial(_by_clock, criteria.promptness)),
+        priced.remediation: Leveled(
+            "fixes",
+            partial(
+                _fixes,
+                lambda faults, fixed, _, wrong: fixed / faults * triage.remedy_credit(wrong),
+            ),
+        ),
+        priced.dismissal: Leveled("dismissed", partial(_dismissals, lambda _: 1.0)),
+    }
+)
+#: What a hand-over leaves of its price: :func:`priced.hand_over`, the one measure of
+#: ``handed_over`` that kernels take.
+HANDED: Final = Leveled("handed", partial(_by_clock, partial(priced.hand_over_worth, 1.0)))
+#: The gates and the discounts that kernels take.
+GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)
+DISCOUNTS: Final[Mapping[Factor, Discounting]] = MappingProxyType(
+    {
+        triage.unescalated: Discounting(
+            "paged", partial(_shares, lambda part, faults: (faults - part) / faults), silence=True
+        ),
+        triage.unapproved: Discounting("early", partial(_powers, triage.UNAPPROVED_REMEDY)),
+        priced.unescalated: Discounting(
+            "paged", partial(_shares, lambda part, faults: _silent((faults - part) / faults))
+        ),
+        priced.unapproved: Discounting(
+            "early", partial(_powers, priced.UNAPPROVED_REMEDY), everywhere=True
+        ),
+        priced.unapproved_fix: Discounting("hasty", partial(_fixed_powers, priced.UNAPPROVED_FIX)),
+    }
+)
+
+
+class ScoreTables(NamedTuple):
+    """A rubric as kernels take it; L levels in the order of :data:`LEVELS`.
+
+    The total of a list is the sum of ``points`` at ``begins`` (2, G) plus the sum of levels times
+    ``strides`` (2, G, L), group by group, for faults and for benign incidents. ``discounts``
+    (D, 4) has for each its level, where its ``factors`` begin, and whether it is everywhere and of
+    silence. ``gates`` are places in :data:`GATES`. ``handed`` is what a hand-over leaves of its
+    price, by level, and ``handed_weight`` what its criterion weighs, -1 if there is none.
+    ``grid`` is 0 where decimals are rounded.
+    """
+
+    strides: NDArray[np.int32]
+    begins: NDArray[np.int32]
+    points: Floats
+    discounts: Numbers
+    factors: Floats
+    gates: Numbers
+    handed: Floats
+    handed_weight: float
+    low: float
+    high: float
+    grid: float
+
+
+def signed(rubric: Rubric, rows: tuple[Criterion, ...]) -> list[tuple[float, Criterion]]:
+    """Criteria with the sign 1, then the penalties of the rubric with -1."""
+    return [*((1.0, row) for row in rows), *((-1.0, row) for row in rubric.penalties)]
+
+
+@attrs.frozen(eq=False)
+class _Group:
+    """Criteria whose sum of points stands in one table; ``strides`` by level."""
+
+    strides: Numbers
+    points: Floats
+
+
+def _groups(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> list[_Group]:
+    """The first criteria in one table, the others one by one: floats are added in their order."""
+    table, strides = np.zeros(1), np.zeros(len(LEVELS), np.int64)
+    groups: list[_Group] = []
+    for sign, row in signed(rubric, rows):
+        by = MEASURES[row.measure]
+        points, place = sign * (row.weight * by.scores(span)), LEVELS.index(by.level)
+        if not groups and len(table) * len(points) <= TABLE_SIZE:
+            strides[place] += len(table)
+            table = (table[np.newaxis, :] + points[:, np.newaxis]).ravel()
+        else:
+            groups.append(_Group((np.arange(len(LEVELS)) == place).astype(np.int64), points))
+    return [_Group(strides, table), *groups]
+
+
+@lru_cache(maxsize=64)
+def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
+    """The rubric for a span.
+
+    Raises:
+        RubricError: if a rule has no kernel.
+    """
+    check_kernels(rubric)
+    parts = [_groups(rubric, rows, span) for rows in (rubric.criteria, rubric.benign)]
+    if not rubric.benign:
+        parts[1] = parts[0]
+    most = max(map(len, parts))
+    strides = np.zeros((2, most, len(LEVELS)), np.int32)
+    begins = np.zeros((2, most), np.int32)
+    points, length = [np.zeros(1)], 1
+    for part, groups in enumerate(parts):
+        for number, group in enumerate(groups):
+            strides[part, number], begins[part, number] = group.strides, length
+            points.append(group.points)
+            length += len(group.points)
+    discounts, factors = np.zeros((len(rubric.discounts), 4), np.int64), [np.zeros(0)]
+    for number, row in enumerate(rubric.discounts):
+        one = DISCOUNTS[row.factor]
+        begin = sum(map(len, factors))
+        discounts[number] = LEVELS.index(one.level), begin, one.everywhere, one.silence
+        factors.append(one.scores(span))
+    return ScoreTables(
+        strides,
+        begins,
+        np.concatenate(points),
+        discounts,
+        np.concatenate(factors),
+        np.array([GATES.index(gate.holds) for gate in rubric.gates], np.int64),
+        HANDED.scores(span),
+        float(rubric.handed_over[0].weight) if rubric.handed_over else -1.0,
+        float(rubric.bounds[0]),
+        float(rubric.bounds[1]),
+        GRID if rubric.digits is None else 0.0,
+    )
+
+
+def rounded(rubric: Rubric, totals: Floats) -> Floats:
+    """Totals (N,) of kernels as scores, for a rubric of decimals: only Python rounds so.
+
+    Where a gate holds, kernels leave a total that is no number.
+    """
+    if rubric.digits is None:
+        return totals
+    distinct, places = np.unique(totals, return_inverse=True)
+    scores = [0.0 if total != total else finish(rubric, total) for total in distinct.tolist()]
+    return np.array(scores, np.float64).take(places)
+
+
+def check_kernels(rubric: Rubric) -> None:
+    """Refuse a rubric with a rule that has no kernel.
+
+    Raises:
+        RubricError: naming the rule, and those that have one.
+    """
+    for what, name, function, known in _rules(rubric):
+        if function not in known:
+            raise RubricError(
+                f"rubric {rubric.id!r}: {what} {_name(function)} ({name!r}) has no kernel; "
+                f"those that have one: {', '.join(map(_name, known)) or 'none'}"
+            )
+
+
+@lru_cache(maxsize=64)
+def has_kernels(rubric: Rubric) -> bool:
+    """Whether every rule of a rubric has a kernel: canonical integers decide its grades."""
+    return all(function in known for _, _, function, known in _rules(rubric))
+
+
+def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, ...]]]:
+    """What each rule is, its name and function, and the functions of its kind with a kernel."""
+    for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
+        yield "measure", row.name, row.measure, tuple(MEASURES)
+    for place, row in enumerate(rubric.handed_over):
+        yield "measure", row.name, row.measure, () if place else (priced.hand_over,)
+    for gate in rubric.gates:
+        yield "gate", gate.name, gate.holds, GATES
+    for one in rubric.discounts:
+        yield "discount", one.name, one.factor, tuple(DISCOUNTS)
+
+
+def _name(function: AnyCall) -> str:
+    return f"{function.__module__}.{getattr(function, '__qualname__', function)}"

@@ -1,0 +1,105 @@
+"""Looks two questions ahead: what one answer is worth depends on what may be asked after it.
+
+The observer weighs each question as if it were the last. This policy also weighs the most
+promising pairs, so that it shows what asking one by one costs. It is no bound either: it follows
+few pairs, and asks after the likeliest answers alone.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from logtriage.actions import Action
+from logtriage.belief import Belief, belief
+from logtriage.belief.cases import Floats
+from logtriage.belief.plans import Planner
+from logtriage.belief.questions import Request, Worth, outcomes, worths
+from logtriage.belief.stakes import UNIT
+from logtriage.errors import InvalidInput
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory
+from logtriage.policies.observer import best_of, followed, requests_in_doubt
+from logtriage.world.setting import FULL
+
+#: So many of the best questions are followed by each other.
+FIRSTS: Final = 5
+#: So many of the likeliest answers to a first question are followed by a second one.
+ANSWERS: Final = 12
+#: A pair of questions that promises less than this much grade is not asked.
+LEAST: Final = 1e-4
+
+
+@attrs.frozen
+class LookaheadPolicy:
+    """Plays one incident by the belief. Memory is the state before its last action.
+
+    It is given the incident to know the evidence, as
+    :class:`~logtriage.policies.observer.ObserverPolicy` is; the truth it never reads.
+
+    Raises:
+        InvalidInput: for an incident of a task with several faults, or that no belief is defined
+            for.
+    """
+
+    incident: Incident
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """Ask what begins the best pair of questions; if none is worth it, carry on."""
+        state = followed(self.incident, observation, memory)
+        held = belief(state)
+        question = _best_question(held)
+        return (held.best().actions[0] if question is None else question), state
+
+
+def _best_question(held: Belief) -> Action | None:
+    if held.fixed and held.standing.doings.pages:
+        return None
+    rows = worths(held, requests_in_doubt(held))
+    pairs = two_steps(held, rows)
+    if pairs:
+        value, request = max(pairs, key=lambda one: one[0])
+        if value > LEAST:
+            return request
+    return best_of(held, rows)
+
+
+def two_steps(held: Belief, rows: Sequence[Worth]) -> list[tuple[float, Request]]:
+    """What the most promising requests are worth if another one may follow.
+
+    The rise of the expected grade, and the request that is asked first.
+
+    Raises:
+        InvalidInput: where several faults are possible.
+    """
+    planner = held.planner(asking=True)
+    if not isinstance(planner, Planner):
+        raise InvalidInput("looking ahead: several faults at once are not planned for in pairs")
+    ranked = sorted(rows, key=lambda one: (-one.grade, -one.bits))
+    requests = [one.request for one in ranked[:FIRSTS]]
+    told = [
+        (request, table)
+        for request, table in zip(requests, outcomes(held, planner, requests), strict=True)
+        if table is not None
+    ]
+    if held.standing.left < 3:
+        return []
+    return [
+        (_rise(planner, table, [other for one, other in told if one != request]), request)
+        for request, table in told
+    ]
+
+
+def _rise(planner: Planner, first: Floats, seconds: Sequence[Floats]) -> float:
+    """What a request with the outcomes ``first`` (O, H) is worth if the best second may follow."""
+    joint = np.floor(first * planner.weights / FULL)
+    values = planner.later(joint)
+    likeliest = np.argsort(-joint.sum(axis=1), kind="stable")[:ANSWERS]
+    for table in seconds:
+        pairs = np.floor(joint[likeliest][:, np.newaxis] * table / FULL)
+        further = planner.later(pairs.reshape(-1, pairs.shape[-1]), 2)
+        further = further.reshape(pairs.shape[:2]).sum(axis=1)
+        values[likeliest] = np.maximum(values[likeliest], further)
+    return float(values.sum() - planner.value) / planner.total / UNIT

@@ -1,0 +1,127 @@
+"""Rubrics as tables for kernels: what stands in one table, and what is added one by one."""
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage.errors import RubricError
+from logtriage.grading import TRIAGE_2, TRIAGE_3, Criterion, Rubric, criteria, priced, triage
+from logtriage.grading import tables as tables_module
+from logtriage.grading.tables import (
+    CREDITS,
+    DISCOUNTS,
+    HANDED,
+    LEVELS,
+    MEASURES,
+    Span,
+    check_kernels,
+    fix_begin,
+    has_kernels,
+    share_begin,
+    tables_of,
+)
+
+SPAN = Span(5, ((12, 5),), actions=3)
+
+
+def of(*measures: object) -> Rubric:
+    rows = (
+        Criterion(f"c{at}", 1 / len(measures), one)  # type: ignore[arg-type]
+        for at, one in enumerate(measures)
+    )
+    return Rubric("mine/1", tuple(rows))
+
+
+def stride(rubric: Rubric, level: str, part: int = 0, group: int = 0) -> int:
+    return int(tables_of(rubric, SPAN).strides[part, group, LEVELS.index(level)])
+
+
+@pytest.mark.parametrize("rubric", [TRIAGE_2, TRIAGE_3])
+def test_one_table_has_the_points_of_all_levels_together(rubric: Rubric) -> None:
+    tables = tables_of(rubric, SPAN)
+    assert tables.begins.shape == (2, 1)
+    places = {
+        row.name: len(MEASURES[row.measure].scores(SPAN)) - 1
+        for row in (*rubric.criteria, *rubric.benign)
+    }
+    # The highest levels but these score in full: severities count downwards, wrong remedies too.
+    best = {"off": 0, "fixes": (1 * 2 // 2) * (CREDITS + 1), "dismissed": 1, "resolved": 1}
+    for part, rows in enumerate((rubric.criteria, rubric.benign)):
+        place = tables.begins[part, 0]
+        for row in rows:
+            level = MEASURES[row.measure].level
+            place += best.get(level, min(places[row.name], 1)) * stride(rubric, level, part)
+        assert tables.points[place] == pytest.approx(1.0)
+
+
+def test_a_criterion_that_would_make_the_table_too_large_is_added_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And so is every one after it, even if it is small: floats are added in their order."""
+    monkeypatch.setattr(tables_module, "TABLE_SIZE", 4)
+    rubric = of(criteria.root_cause, criteria.severity, criteria.escalation)
+    tables = tables_of(rubric, SPAN)
+    assert tables.begins.shape == (2, 3)
+    assert [stride(rubric, "blamed", group=group) for group in range(3)] == [1, 0, 0]
+    assert [stride(rubric, "off", group=group) for group in range(3)] == [0, 1, 0]
+    assert [stride(rubric, "paged", group=group) for group in range(3)] == [0, 0, 1]
+
+
+def test_the_same_level_read_twice_counts_twice() -> None:
+    rubric = of(criteria.root_cause, criteria.root_cause)
+    assert stride(rubric, "blamed") == 1 + 2
+    assert tables_of(rubric, SPAN).points[-4:].tolist() == [0.0, 0.5, 0.5, 1.0]
+
+
+def test_a_rubric_without_a_benign_part_grades_all_incidents_alike() -> None:
+    tables = tables_of(attrs.evolve(TRIAGE_2, id="mine/1", benign=()), SPAN)
+    assert np.array_equal(tables.strides[0], tables.strides[1])
+
+
+def test_levels_of_several_faults_by_hand() -> None:
+    two = attrs.evolve(SPAN, faults=2)
+    assert MEASURES[criteria.escalation].scores(two).tolist() == [0.0, 1.0, 0.0, 0.5, 1.0]
+    assert [share_begin(faults) for faults in (1, 2, 3)] == [0, 2, 5]
+    assert [fix_begin(faults) // (CREDITS + 1) for faults in (1, 2, 3)] == [0, 3, 9]
+    fixes = MEASURES[triage.remediation].scores(two)
+    assert len(fixes) == fix_begin(3)
+    left = [1.0, 0.6, 1 - 0.8, 0.0]
+    none, both, hasty = fixes[:12].reshape(3, 4).tolist()
+    assert none == [0.0] * 4
+    assert both == pytest.approx(left)
+    assert hasty == pytest.approx([one / 2 for one in left])
+    # Two fixed of two, one of them early: three halves of two faults.
+    assert fixes[fix_begin(2) + 4 * (2 * 3 // 2 + 1)] == 0.75
+    assert MEASURES[priced.remediation].scores(two)[fix_begin(2) + 4 * (2 * 3 // 2 + 1)] == 1.0
+
+
+def test_factors_of_discounts_by_hand() -> None:
+    def factors(discount: object, faults: int = 1) -> list[float]:
+        found = DISCOUNTS[discount]  # type: ignore[index]
+        scores: list[float] = found.scores(attrs.evolve(SPAN, faults=faults)).tolist()
+        return scores
+
+    assert factors(triage.unescalated, 2) == [1.0, 0.0, 1.0, 0.5, 0.0]
+    assert factors(priced.unescalated) == [0.32, 1.0]
+    assert factors(priced.unescalated, 2)[3] == pytest.approx(0.66)
+    assert factors(triage.unapproved) == pytest.approx([1.0, 0.7, 0.49, 0.343])
+    assert factors(priced.unapproved) == pytest.approx([1.0, 0.3, 0.09, 0.027])
+    assert factors(priced.unapproved_fix, 2) == pytest.approx([1.0, 0.7, 0.49])
+
+
+def test_a_hand_over_leaves_of_its_price_what_its_ticks_do() -> None:
+    found = HANDED.scores(Span(12, ((12, 5),)))
+    assert found[1 + 5] == 1.0
+    assert found[1 + 12] == pytest.approx(0.9)
+    assert tables_of(TRIAGE_3, SPAN).handed_weight == 1.0
+    assert tables_of(TRIAGE_2, SPAN).handed_weight < 0.0
+
+
+def test_what_has_no_kernel_is_named() -> None:
+    twice = attrs.evolve(TRIAGE_3.handed_over[0], weight=0.5)
+    both = (twice, attrs.evolve(twice, name="again"))
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", handed_over=both)
+    assert has_kernels(TRIAGE_3)
+    assert not has_kernels(rubric)
+    with pytest.raises(RubricError, match=r"hand_over \('again'\) has no kernel; .*: none$"):
+        check_kernels(rubric)

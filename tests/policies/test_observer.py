@@ -1,0 +1,93 @@
+"""The observer and those that ask otherwise: where a hand-over has a price, and in pairs."""
+
+from functools import cache
+
+import attrs
+import pytest
+
+from logtriage import Incident, InvalidInput, make_incident
+from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
+from logtriage.belief import belief
+from logtriage.belief.questions import worths
+from logtriage.policies import lookahead
+from logtriage.policies.lookahead import two_steps
+from logtriage.policies.observer import best_question, requests_in_doubt
+from logtriage.registry import make_policy
+from logtriage.state import State, initial_state
+from logtriage.transition import transition
+from tests.builders import final_state, with_hand_over
+
+TASK = "cascading_failure-v2"
+
+
+@cache
+def priced(number: int, price: float = 0.9) -> Incident:
+    incident = with_hand_over(make_incident(f"{TASK}/train/{number}"))
+    return attrs.evolve(incident, price_of_hand_over=price)
+
+
+def asked(state: State) -> list[object]:
+    looks = RequestMetrics | RequestMoreLogs | RequestTraces
+    return [one for one in state.actions if isinstance(one, looks)]
+
+
+def test_a_price_above_what_any_one_answer_promises_does_not_end_the_questions() -> None:
+    """Several answers may together be worth more than the hand-over."""
+    hidden = 0
+    for number in range(8):
+        held = belief(initial_state(priced(number)))
+        rows = worths(held, requests_in_doubt(held))
+        if max(one.grade for one in rows) <= 0 < held.entropy:
+            hidden += 1
+            assert best_question(held) is not None
+    assert hidden > 2
+
+
+def test_it_hands_over_what_stays_in_doubt_and_nothing_for_too_little() -> None:
+    ends = {
+        price: [
+            str(final_state(priced(number, price), make_policy("observer")).closing)
+            for number in range(12)
+        ]
+        for price in (0.02, 0.999)
+    }
+    assert "handed_over" not in ends[0.02]
+    assert "handed_over" in ends[0.999]
+
+
+def test_the_top_suspect_is_asked_until_par_leaves_no_time() -> None:
+    incident = priced(0)
+    setting = incident.setting
+    assert setting is not None
+    state = final_state(incident, make_policy("top_suspect"))
+    assert len(asked(state)) == setting.par - len(("page", "severity", "root", "remedy", "resolve"))
+    assert len(asked(final_state(incident, make_policy("top_suspect:2")))) == 2
+
+
+def test_each_question_goes_to_the_likeliest_root_cause() -> None:
+    state = initial_state(priced(3))
+    for action in final_state(priced(3), make_policy("top_suspect:3")).actions[:3]:
+        assert isinstance(action, RequestMetrics | RequestMoreLogs | RequestTraces)
+        assert action.service == next(iter(belief(state).root_causes))
+        state = transition(state, action)
+
+
+def test_two_questions_promise_no_less_than_the_first_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lookahead, "ANSWERS", 10_000)
+    more = 0
+    for number in range(4):
+        held = belief(initial_state(priced(number, 0.5)))
+        rows = worths(held, requests_in_doubt(held))
+        alone = {one.request: one.grade for one in rows}
+        for value, request in two_steps(held, rows):
+            assert value >= alone[request] - 1e-5
+            more += value > alone[request] + 1e-4
+    assert more > 5
+
+
+def test_looking_ahead_knows_single_faults_alone() -> None:
+    incident = make_incident("compound_failure-v2/train/0")
+    with pytest.raises(InvalidInput, match="several faults at once"):
+        final_state(incident, make_policy("lookahead"))
