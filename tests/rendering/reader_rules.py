@@ -85,7 +85,7 @@ class Rules:
         self.classes = {
             name: float(share) for name, share in re.findall(r"([\w-]+) ([\d.]+)", listed)
         }
-        pouring = re.search(r"under (.*?), all it calls", text)
+        pouring = re.search(r"under (.*?), all that it calls", text)
         self.pouring = pouring[1].split(" or ") if pouring else []
         other = found(r"Others: (.*?)\.\n", text)[1]
         self.others = {
@@ -97,7 +97,7 @@ class Rules:
         self.about = number(r"a log line in ([\d.]+)%", text) / 100
         self.gaps = number(r"no data in ([\d.]+)%", text) / 100
         self.noise = number(r"random services, ([\d.]+)% noise", text) / 100
-        self.silent = int(number(r"Before tick (\d+) ALERTS and LOGS", text, 0))
+        self.silent = int(number(r"Before tick (\d+) the faulty service", text, 0))
         self._edge()
         self._runbook()
 
@@ -138,10 +138,10 @@ class Rules:
                 break
             else:
                 title, _, tiers = name.partition(" ")
-                if part == "benign" and name not in ("all, else", "ANY"):
+                if part == "benign" and name not in ("any service, else", "ANY"):
                     self.benign[title], name = tiers, title
                 self.rows[name] = grouped(self._signs(signs))
-        common = self.rows.pop("all, else", {})
+        common = self.rows.pop("any service, else", {})
         self.rows.setdefault("healthy", {})
         for name, row in self.rows.items():
             if name != "ANY":

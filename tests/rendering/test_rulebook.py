@@ -38,7 +38,7 @@ WORLDS = ("oncall", "tiny")
 TASKS = tuple(get_task(name) for name in ONCALL_TASKS)
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Characters of the rules: the prompt without its opening, services and how to answer.
-LIMIT, SEVERAL_MORE = 6_000, 150
+LIMIT, SEVERAL_MORE = 6_350, 200
 NOT_RULES = ("You are", "SERVICES", "ANSWER", "You see", "ACTIONS", "Also, graded")
 
 
@@ -82,9 +82,9 @@ def test_everything_that_a_player_had_to_guess_is_said(task: TaskSpec) -> None:
         f"{setting.noise / 10:g}% noise",
         f"2 ticks after the first page: of an owner in {clear}% a line on a topic of the fault",
         "Usual: errors 0.04-0.18%, p99 as beside; slight: 0.35-0.8%, 250-620 ms",
-        "may come late",
+        "declare it at any tick",
         f"full by action {setting.par}, 0 at {task.horizon}",
-        f"by action {setting.par_benign} 0.10",
+        f"by action {setting.par_benign} 0.10 (0 at {task.horizon})",
         "idle 2-9%, hot 88-99%",
         "busy 19-27 of 32, full 31-32 of 32",
     ):
@@ -92,7 +92,7 @@ def test_everything_that_a_player_had_to_guess_is_said(task: TaskSpec) -> None:
     for said, holds in (
         (f"{fog.blind}% of metrics, traces, requested logs of a service are not", fog.blind > 0),
         (f"{fog.named}% of a root's topics name its cause", fog.named > 0),
-        (f"Before tick {setting.root_silent} ALERTS and LOGS show faults", setting.root_silent > 0),
+        (f"Before tick {setting.root_silent} the faulty service itself", setting.root_silent > 0),
         (f"Before tick {setting.grows_for} less", setting.grows_for > 0),
         (f"Before tick {setting.severity_from}: benign's in 20%", setting.severity_from > 0),
         ("any service that others call", setting.called_only),
@@ -261,7 +261,11 @@ def hottest(world: World) -> int:
     return form.high
 
 
-@pytest.mark.parametrize(("file", "pattern", "said"), CHANGES, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(
+    ("file", "pattern", "said"),
+    CHANGES,
+    ids=lambda one: one[:40] if isinstance(one, str) else "said",
+)
 def test_the_rules_follow_the_tables(
     tmp_path: Path, file: str, pattern: str, said: Callable[[World], str]
 ) -> None:

@@ -56,7 +56,7 @@ def grade_rows(
             row += rows.FAULT_SIZE
         close(n, first, per_tick, answers, work, out)
         gate(n, first, by.gates, answers, work, out)
-        sum_up(n, first, answers, none, work, room.levels)
+        sum_up(n, first, answers, none, work, by, room.levels)
         score(n, first, answers.benign, silence, price, by, room, out)
         if out.levels.shape[1] > 0:
             for level in range(np.uint64(len(LEVELS))):

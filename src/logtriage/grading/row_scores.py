@@ -45,7 +45,7 @@ def close(n: Int, first: Int, per_tick: Int, answers: Answers, work: Any, out: O
 
 
 @kernel
-def _level(answers: Answers, none: Int, work: Any, first: Int, at: Int) -> Levels:
+def _level(answers: Answers, none: Int, work: Any, first: Int, at: Int, by: ScoreTables) -> Levels:
     case = Case(
         np.int64(answers.severity[first + at]),
         np.int64(work[rows.FAULTS + at]),
@@ -55,34 +55,36 @@ def _level(answers: Answers, none: Int, work: Any, first: Int, at: Int) -> Level
         np.int64(answers.task_clock[first + at]),
     )
     used = np.int64(work[rows.LIMIT + at])
-    return levels_of(rows.facts(work, at), rows.shares(work, at), case, used, none)
+    return levels_of(rows.facts(work, at), rows.shares(work, at), case, used, none, by)
 
 
 @kernel
-def sum_up(n: Int, first: Int, answers: Answers, none: Int, work: Any, levels: Any) -> None:
+def sum_up(
+    n: Int, first: Int, answers: Answers, none: Int, work: Any, by: ScoreTables, levels: Any
+) -> None:
     """The levels of the lists, row by row: of each loop, what it does not keep is left out."""
     for at in range(n):
-        levels[_ROW[0] + at] = _level(answers, none, work, first, at).off
+        levels[_ROW[0] + at] = _level(answers, none, work, first, at, by).off
     for at in range(n):
-        levels[_ROW[1] + at] = _level(answers, none, work, first, at).blamed
+        levels[_ROW[1] + at] = _level(answers, none, work, first, at, by).blamed
     for at in range(n):
-        levels[_ROW[2] + at] = _level(answers, none, work, first, at).named
+        levels[_ROW[2] + at] = _level(answers, none, work, first, at, by).named
     for at in range(n):
-        levels[_ROW[3] + at] = _level(answers, none, work, first, at).paged
+        levels[_ROW[3] + at] = _level(answers, none, work, first, at, by).paged
     for at in range(n):
-        levels[_ROW[4] + at] = _level(answers, none, work, first, at).fixes
+        levels[_ROW[4] + at] = _level(answers, none, work, first, at, by).fixes
     for at in range(n):
-        levels[_ROW[5] + at] = _level(answers, none, work, first, at).dismissed
+        levels[_ROW[5] + at] = _level(answers, none, work, first, at, by).dismissed
     for at in range(n):
-        levels[_ROW[6] + at] = _level(answers, none, work, first, at).resolved
+        levels[_ROW[6] + at] = _level(answers, none, work, first, at, by).resolved
     for at in range(n):
-        levels[_ROW[7] + at] = _level(answers, none, work, first, at).calmed
+        levels[_ROW[7] + at] = _level(answers, none, work, first, at, by).calmed
     for at in range(n):
-        levels[_ROW[8] + at] = _level(answers, none, work, first, at).handed
+        levels[_ROW[8] + at] = _level(answers, none, work, first, at, by).handed
     for at in range(n):
-        levels[_ROW[9] + at] = _level(answers, none, work, first, at).early
+        levels[_ROW[9] + at] = _level(answers, none, work, first, at, by).early
     for at in range(n):
-        levels[_ROW[10] + at] = _level(answers, none, work, first, at).hasty
+        levels[_ROW[10] + at] = _level(answers, none, work, first, at, by).hasty
 
 
 @kernel

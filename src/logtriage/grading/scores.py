@@ -13,8 +13,6 @@ from logtriage.actions import SEVERITIES
 from logtriage.grading import criteria
 from logtriage.grading.steps import Facts, Int, Shares
 from logtriage.grading.tables import (
-    CREDITS,
-    DISMISSALS,
     GATES,
     HANDED_OVER,
     IGNORED,
@@ -60,8 +58,11 @@ class Levels(NamedTuple):
 
 
 @kernel
-def levels_of(facts: Facts, shares: Shares, case: Case, used: Int, none: Int) -> Levels:
+def levels_of(
+    facts: Facts, shares: Shares, case: Case, used: Int, none: Int, by: ScoreTables
+) -> Levels:
     """The levels of a list that has used so many ticks."""
+    most, dismissals = np.int64(by.credits), np.int64(by.dismissals)
     off = abs(facts.severity - case.severity)
     far = (facts.severity == _UNSAID) | (off > WORST)
     over = facts.closing == HANDED_OVER
@@ -75,8 +76,8 @@ def levels_of(facts: Facts, shares: Shares, case: Case, used: Int, none: Int) ->
         facts.rightly,
         case.shares + shares.named,
         case.shares + shares.paged,
-        case.fixes + (fixed + shares.early) * (CREDITS + 1) + min(facts.wrong, CREDITS),
-        1 + min(facts.remedies, DISMISSALS) if dismissed else zero,
+        case.fixes + (fixed + shares.early) * (most + 1) + min(facts.wrong, most),
+        1 + min(facts.remedies, dismissals) if dismissed else zero,
         1 + used + case.clock if done else zero,
         1 + used + case.clock if dismissed else zero,
         1 + used + case.task_clock if first else zero,

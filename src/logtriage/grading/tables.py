@@ -216,6 +216,7 @@ class ScoreTables(NamedTuple):
     (D, 4) has for each its level, where its ``factors`` begin, and whether it is everywhere and of
     silence. ``gates`` are places in :data:`GATES`. ``handed`` is what a hand-over leaves of its
     price, by level, and ``handed_weight`` what its criterion weighs, -1 if there is none.
+    ``credits`` and ``dismissals`` are the highest levels of wrong remedies and of dismissals.
     ``grid`` is 0 where decimals are rounded.
     """
 
@@ -227,6 +228,8 @@ class ScoreTables(NamedTuple):
     gates: Numbers
     handed: Floats
     handed_weight: float
+    credits: np.uint8
+    dismissals: np.uint8
     low: float
     high: float
     grid: float
@@ -295,6 +298,8 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
         np.array([GATES.index(gate.holds) for gate in rubric.gates], np.int64),
         HANDED.scores(span),
         float(rubric.handed_over[0].weight) if rubric.handed_over else -1.0,
+        np.uint8(CREDITS),
+        np.uint8(DISMISSALS),
         float(rubric.bounds[0]),
         float(rubric.bounds[1]),
         GRID if rubric.digits is None else 0.0,

@@ -55,7 +55,7 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     benign = {f"{one.name}{_where(one, world)}": one.signature for one in world.benign}
     yield from _rows(world, benign)
     if rules.common:
-        yield f"all, else: {_row(world, rules.common, least=1)}"
+        yield f"any service, else: {_row(world, rules.common, least=1)}"
     yield f"{ANY}: {_row(world, world.background, least=COMMON)}{_rarer(world)}"
 
 
@@ -93,8 +93,9 @@ def _legend(setting: Setting) -> str:
     words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
     creeping = " *: only minor here." if setting.creeping else ""
     return (
-        f"RUNBOOK. fault tiers (initials) remedy: % of signs; of log topics, from {LEAST} up, else "
-        f"(or where a tier lacks one) as usual. !: users see errors first.{pairs}{typical}{words} "
+        f"RUNBOOK. fault tiers (initials) remedy: % of its signs; of its log topics (from {LEAST} "
+        f"up). What is left, or what a tier lacks, is as usual. !: users see errors first."
+        f"{pairs}{typical}{words} "
         f"Calls name a sick service; in {ANY}, any.{creeping}"
     )
 

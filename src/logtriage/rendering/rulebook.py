@@ -50,7 +50,9 @@ def _incident(setting: Setting) -> str:
         faults, whose = f"1 to {len(counts)} faults ({shares}) at different services", "each"
     classes = ", ".join(f"{row.name} {row.weight}" for row in world.rules.classes)
     pouring = " or ".join(kind.name for kind in world.kinds if kind.pours_load)
-    loaded = f" and, under {pouring}, all it calls is {LOADED}" if pouring else ""
+    loaded = (
+        f" and, under {pouring}, all that it calls, directly or not, is {LOADED}" if pouring else ""
+    )
     return (
         f"INCIDENT. {percent(1000 - setting.benign, 1000)} have {faults}, {whose} class {classes}% "
         "(of those at its tier), any kind. Direct or not, callers are "
@@ -124,8 +126,8 @@ def _signs(setting: Setting) -> str:
 def _screens(setting: Setting) -> str:
     judged = ", ".join(map(str, setting.alert_ticks))
     silent = (
-        f" Before tick {setting.root_silent} ALERTS and LOGS show faults as healthy services: "
-        "noise."
+        f" Before tick {setting.root_silent} the faulty service itself, and no other, alerts and "
+        "speaks in LOGS as a healthy one."
         if setting.root_silent
         else ""
     )
@@ -135,7 +137,7 @@ def _screens(setting: Setting) -> str:
         f"{LINES} new lines; all: 1 a service. LOGS: of random services, "
         f"{percent(setting.noise, 1000)} noise. NOTE, {NOTE_DELAY} ticks after the first page: of "
         f"an owner in {percent(FULL - setting.fog_weight, FULL)} a line on a topic of the fault, "
-        "else nothing."
+        'else nothing. A change "after" came since the trouble began, any other before. A remedy after which the symptoms ease fixed a fault.'
     )
 
 
@@ -165,10 +167,11 @@ def _edge(setting: Setting) -> str:
         f"EDGE keeps one picture by severity ({severities}). {usual.name.capitalize()}: errors "
         f"{_span(usual.errors)}, p99 as beside; {slight.name}: {_span(slight.errors)}, "
         f"{slight_p99[0]}-{slight_p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
-        f"p99 alone {p99} (no !: reversed), the other {usual.name} or {slight.name}; "
+        f"p99 alone {p99} (without !: {p99} and {errors}), the other {usual.name} or "
+        f"{slight.name}; "
         f"{SEVERITIES[-1]}: {usual.name} {percent(edge.unmoved, UNMOVED_OF)}, else the same in "
         f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY: {rule}, else "
-        f"{SEVERITIES[-1]}; may come late."
+        f"{SEVERITIES[-1]}; declare it at any tick."
     )
 
 
@@ -215,7 +218,7 @@ def _grade(horizon: int, setting: Setting) -> str:
         f"remedy x {priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
         f"{priced.UNESCALATED:g}. Mis-page or ignoring a fault: 0, the end. Benign: severity "
         f"{benign['severity']}, ignore {benign['dismissal']} (0 if you blamed a service), by "
-        f"action {setting.par_benign} {benign['closure']}."
+        f"action {setting.par_benign} {benign['closure']} (0 at {horizon})."
     )
 
 
@@ -224,6 +227,6 @@ def _hand_over(horizon: int, setting: Setting) -> str:
     prompt = priced.HAND_OVER_PROMPT
     return (
         f"hand_over ends it, worth {1 - prompt:g} c + {prompt:g} c (full by action {setting.par}, "
-        f"0 at {horizon}) before any page or remedy, later as resolve. c, on each screen, is "
-        f"{prices}, by chance. Hand over if you expect less."
+        f"0 at {horizon}) before any page or remedy; after one it counts as resolve. c is drawn once "
+        f"from {prices}, evenly; screens show it. Hand over if you expect less than c."
     )

@@ -9,6 +9,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+import attrs
+
 from logtriage.actions import (
     Action,
     ClassifySeverity,
@@ -17,16 +19,19 @@ from logtriage.actions import (
     IdentifyRootCause,
     Remediate,
     Resolve,
+    Severity,
     Wait,
 )
 from logtriage.belief import Belief
 from logtriage.belief import belief as belief_about
+from logtriage.belief.cases import Plan
+from logtriage.belief.questions import worths
 from logtriage.errors import UnknownName
 from logtriage.grading import TRIAGE_3
 from logtriage.grading.grade import score as score_incident
 from logtriage.observation import glance
 from logtriage.policies import perfect_actions
-from logtriage.policies.observer import ObserverPolicy
+from logtriage.policies.observer import ObserverPolicy, best_of, requests_in_doubt
 from logtriage.shift.shifts import WEIGHTS, Shift
 from logtriage.shift.states import On, ShiftAction, ShiftState, begin, transition
 from logtriage.state import State, initial_state
@@ -45,6 +50,18 @@ _EARNS: Final = {
 }
 #: How much more an action counts in the last tick of an incident.
 HURRY: Final = 0.3
+#: In which order belief_first carries out a plan.
+_ORDER: Final = {Escalate: 0, IdentifyRootCause: 1, Remediate: 2, ClassifySeverity: 3}
+#: belief_first: an incident goes first from this expected weight on, or if to dismiss it is
+#: expected to earn so much.
+COUNTS: Final = 1.8
+SURE_DISMISSAL: Final = 0.7
+#: With so many ticks left it hands a light one over, if that is worth at least so much.
+LATE: Final = 6
+WORTH_GIVING: Final = 0.6
+#: What a question must earn, in points times weight, while so many others wait; less with fewer.
+PRICE_OF_TICK: Final = 0.04
+MANY_WAITING: Final = 2
 #: Decides on the next action.
 Player = Callable[[ShiftState], ShiftAction]
 
@@ -52,6 +69,12 @@ Player = Callable[[ShiftState], ShiftAction]
 @lru_cache(maxsize=1024)
 def _held(state: State) -> Belief:
     return belief_about(state)
+
+
+@lru_cache(maxsize=1024)
+def _planned(state: State) -> tuple[Belief, Plan]:
+    held = _held(state)
+    return held, held.best()
 
 
 @lru_cache(maxsize=1024)
@@ -85,7 +108,64 @@ def worst_first(state: ShiftState) -> ShiftAction:
 
 def cheapest_first(state: ShiftState) -> ShiftAction:
     """Turns to the incident that takes the fewest actions to close; the oldest of equals."""
-    return _on(state, lambda system: -len(_held(state.open[system]).best().actions))
+    return _on(state, lambda system: -len(_planned(state.open[system])[1].actions))
+
+
+def belief_first(state: ShiftState) -> ShiftAction:
+    """Weighs a tick by what it is worth to each incident, by its belief.
+
+    Incidents that count, by expected severity, and those that are almost surely benign go first,
+    the oldest of them. A light one that waits behind them is handed over late, if that is still
+    worth something. A question must earn more the more incidents wait.
+    """
+    looked = {system: _Look.at(one) for system, one in state.open.items()}
+    first = [system for system, look in looked.items() if look.goes_first]
+    for system, look in looked.items():
+        if first and system not in first and look.is_given_away:
+            return On(system, HandOver())
+    if not looked:
+        return Wait()
+    system = next(iter(first or looked))
+    waiting = min(1.0, (len(first or looked) - 1) / MANY_WAITING)
+    return On(system, looked[system].action(PRICE_OF_TICK * waiting))
+
+
+@attrs.frozen
+class _Look:
+    """An open incident with its belief, its best plan and its expected weight."""
+
+    state: State
+    held: Belief
+    plan: Plan
+    weight: float
+
+    @classmethod
+    def at(cls, state: State) -> "_Look":
+        held, plan = _planned(state)
+        likely = held.severities.items()
+        return cls(state, held, plan, sum(WEIGHTS[Severity(name)] * p for name, p in likely))
+
+    @property
+    def goes_first(self) -> bool:
+        sure = self.plan.dismiss and self.plan.value >= SURE_DISMISSAL
+        return sure or self.weight >= COUNTS
+
+    @property
+    def is_given_away(self) -> bool:
+        incident, facts = self.state.incident, self.state.facts
+        worth = incident.price_of_hand_over or 0.0
+        late = incident.horizon - self.state.tick <= LATE
+        return late and worth >= WORTH_GIVING and not facts.pages and not facts.remedies
+
+    def action(self, least: float) -> Action:
+        """The best question if it is worth at least so much, else the next action of the plan."""
+        rows = worths(self.held, requests_in_doubt(self.held))
+        question = best_of(self.held, rows)
+        if question is not None:
+            earns = self.weight * max(row.grade for row in rows)
+            if least == 0.0 or earns >= least:
+                return question
+        return min(self.plan.actions, key=lambda one: _ORDER.get(type(one), len(_ORDER)))
 
 
 def _on(state: ShiftState, worth: Callable[[str], float]) -> ShiftAction:
@@ -123,7 +203,10 @@ def _most_earning(one: State, left: int) -> tuple[Action, float]:
 
 
 PLAYERS: Final = MappingProxyType(
-    {one.__name__: one for one in (first_come, worst_first, cheapest_first, forward_all, oracle)}
+    {
+        one.__name__: one
+        for one in (first_come, worst_first, cheapest_first, belief_first, forward_all, oracle)
+    }
 )
 
 

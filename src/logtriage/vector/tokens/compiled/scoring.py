@@ -62,7 +62,8 @@ def score_of(row: Int, now: Any, incidents: Any, tables: Any, time: Int, by: Sco
     shares = add_share(Shares(zero, zero, zero, zero, zero), response, facts.paged, none)
     clock = zero if real else np.int64(by.width)
     case = Case(np.int64(incidents.severity[row]), np.int64(1), zero, zero, clock, zero)
-    levels = levels_of(facts, shares, case, np.int64(now.columns[row, np.uint64(time)]), none)
+    used = np.int64(now.columns[row, np.uint64(time)])
+    levels = levels_of(facts, shares, case, used, none, by.tables)
     benign, gated = np.int64(not real), False
     for number in range(len(by.tables.gates)):
         gated |= gate_of(by.tables.gates[number], facts, benign)
