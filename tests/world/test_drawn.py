@@ -32,7 +32,7 @@ def signatures(world: World) -> dict[str, Signature]:
     rules = world.rules
     return {
         "common": rules.common,
-        "background": rules.background,
+        "background": world.background,
         "healthy": rules.healthy,
         "waiting": rules.affected.waiting,
         "loaded": rules.affected.loaded,
@@ -72,8 +72,8 @@ def test_shares_move_from_those_of_the_base_world_in_both_directions() -> None:
         (drawn > base) - (drawn < base)
         for world in DRAWN
         for drawn, base in (
-            (share, BASE.rules.background[sort][token])
-            for sort, row in world.rules.background.items()
+            (share, BASE.background[sort][token])
+            for sort, row in world.background.items()
             for token, share in row.items()
         )
     )
@@ -102,7 +102,7 @@ def test_where_no_valid_world_is_drawn_the_seed_is_named(monkeypatch: pytest.Mon
     with pytest.raises(InvalidInput, match=r"world 'oncall': none of 3 worlds .* seed 3"):
         draw_world(twins, 3)
     many = tuple(attrs.evolve(first, name=f"kind_{n}", order=n) for n in range(99))
-    with pytest.raises(InvalidInput, match="103 names, such as 'kind_0': a drawn world has 5"):
+    with pytest.raises(InvalidInput, match="103 names, such as 'kind_0': a drawn world has 37"):
         draw_world(attrs.evolve(BASE, kinds=many), 0)
 
 
@@ -167,7 +167,7 @@ def test_names_and_places_say_nothing_of_what_they_stand_for() -> None:
             teams[base.owner or ""].add(world.rules.teams.index(row.owner or ""))
     assert min(map(len, names.values())) >= 20
     assert min(map(len, places.values())) >= 12
-    assert sum(len(of) > 5 for of in kinds.values()) > 40
+    assert all(len(of) > 5 for of in kinds.values())
     assert all(len(teams[row.owner or ""]) > 2 for row in BASE.rules.tiers)
 
 

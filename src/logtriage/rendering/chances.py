@@ -12,6 +12,7 @@ from typing import Final
 from logtriage.actions import SEVERITIES
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
+from logtriage.world.drawn import GRID
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.forms import Climb, Range, ShareOf, filled
 from logtriage.world.schema.parts import Benign, Kind, Signature
@@ -56,14 +57,21 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     yield from _rows(world, benign)
     if rules.common:
         yield f"any service, else: {_row(world, rules.common, least=1)}"
-    yield f"{ANY}: {_row(world, world.background, least=COMMON)}{_rarer(world)}"
+    yield f"{ANY}: {_row(world, world.background, least=_common(world))}{_rarer(world)}"
+
+
+def _common(world: World) -> int:
+    """From where on a share of what any service might show is said: on the grid, each is."""
+    every = {share for row in world.background.values() for share in row.values()}
+    return GRID[1] if every <= set(GRID) else COMMON
 
 
 def _rarer(world: World) -> str:
     """From where to where the shares go of the signs that any service might show, unsaid."""
+    common = _common(world)
     rare: dict[str, list[int]] = {"sign": [], "topic": []}
     for sort, row in world.background.items():
-        shares = (share for token, share in row.items() if token != NAMES and share < COMMON)
+        shares = (share for token, share in row.items() if token != NAMES and share < common)
         rare["topic" if sort == LOG else "sign"].extend(shares)
     return "".join(
         f", {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)} each other {what}"

@@ -40,11 +40,12 @@ ATTEMPTS: Final = 200
 def draw_world(world: World, seed: int) -> World:
     """The world that a seed draws around another one: the same on every machine.
 
-    Shares move by at most a step on :data:`GRID`; what is never shown stays so, and what happens
-    anyway (``common``) is only rounded. Remedies and classes are dealt out anew among the kinds,
-    which keep their tiers. Whom a class pages stays. No line names its cause. Kinds, teams,
-    services and topologies have names that say nothing, and kinds another order. Tasks whose
-    incidents draw topologies of their own go: the names there would be the base world's.
+    Shares move by at most a step on :data:`GRID`; what falls below it is not shown, and what is
+    never shown stays so. What happens anyway (``common``) is only rounded. Remedies and classes
+    are dealt out anew among the kinds, which keep their tiers. Whom a class pages stays. No line
+    names its cause. Kinds, teams, services and topologies have names that say nothing, and kinds
+    another order. Tasks whose incidents draw topologies of their own go: the names there would be
+    the base world's.
 
     Raises:
         InvalidInput: if no valid world is drawn: where the base world's kinds are too alike, or
@@ -109,19 +110,19 @@ def _redrawn(world: World, key: int) -> World:
     """The world with other shares, and other remedies and classes of its kinds."""
     rules, stream, answers = world.rules, Stream(key, SHARE_STREAM), Stream(key, ANSWER_STREAM)
     common = {
-        sort: {token: GRID[_place(share)] for token, share in row.items()}
+        sort: {token: GRID[max(_place(share), 0)] for token, share in row.items()}
         for sort, row in rules.common.items()
     }
     background = {
         sort: {token: share for token, share in row.items() if token != NAMES}
-        for sort, row in rules.background.items()
+        for sort, row in world.background.items()
     }
     every, waiting = world.tier_names, rules.affected.waiting
     moved = partial(_moved, world, stream, common)
     redrawn = attrs.evolve(
         rules,
         common=_frozen(common),
-        background=_moved(world, stream, {}, background, every, 100 - _ORDINARY),
+        background=_moved(world, stream, {}, background, every, always=True),
         healthy=moved(rules.healthy, every),
         affected=Affected(moved(waiting, every), moved(rules.affected.loaded, every)),
         distractions=tuple(
@@ -138,7 +139,8 @@ def _redrawn(world: World, key: int) -> World:
     benign = tuple(
         attrs.evolve(one, signature=moved(one.signature, one.tiers)) for one in world.benign
     )
-    return attrs.evolve(world, rules=redrawn, kinds=kinds, benign=benign)
+    topics = tuple(attrs.evolve(topic, background=0) for topic in world.topics)
+    return attrs.evolve(world, rules=redrawn, kinds=kinds, benign=benign, topics=topics)
 
 
 def _moved(
@@ -147,15 +149,20 @@ def _moved(
     common: Signature,
     signature: Signature,
     tiers: Iterable[str],
-    most: int = 100,
+    *,
+    always: bool = False,
 ) -> Signature:
-    """A signature on the grid, each share a step or none from the nearest place."""
+    """A signature on the grid, each share a step or none from the nearest place.
+
+    What falls below the grid is not shown. ``always``: it is, and some is left of each sort.
+    """
+    most = 100 - _ORDINARY if always else 100
     found = {}
     for sort, row in signature.items():
         own = {}
         for token, share in row.items():
             place = _place(share) + STEPS[stream.below(len(STEPS))]
-            if share:
+            if share and (place >= 0 or always):
                 own[token] = GRID[min(max(place, 0), len(GRID) - 1)]
         for tier in tiers:
             shown = (*world.tokens_at(sort, tier)[1:], *world.naming_tokens(sort))
@@ -175,7 +182,9 @@ def _fit(shown: tuple[str, ...], own: dict[str, int], common: Shares, most: int)
 
 
 def _place(share: int) -> int:
-    """The place on the grid nearest to a share, the lower of two."""
+    """The place on the grid nearest to a share, the lower of two; -1 below the grid."""
+    if share < GRID[0]:
+        return -1
     return min(range(len(GRID)), key=lambda place: abs(GRID[place] - share))
 
 

@@ -14,25 +14,21 @@ NAME_STREAM: Final = hash_name("names of a drawn world")
 ORDER_STREAM: Final = hash_name("order of a drawn world")
 #: Names for kinds of faults, and for benign ones: birds.
 KINDS: Final = (
-    "avocet", "bittern", "bulbul", "bunting", "buzzard", "chough", "condor", "coot", "crake",
-    "crane", "curlew", "dipper", "dunlin", "egret", "eider", "finch", "fulmar", "gannet", "grebe",
-    "harrier", "heron", "hobby", "hoopoe", "ibis", "jacana", "kestrel", "kite", "knot", "lapwing",
-    "linnet", "magpie", "merlin", "oriole", "osprey", "pipit", "plover", "puffin", "quail",
-    "rook", "ruff", "serin", "shrike", "siskin", "skua", "smew", "snipe", "stint", "tern",
-    "thrush", "wagtail", "wigeon", "wryneck",
+    "coot", "crake", "crane", "crow", "dove", "egret", "eider", "finch", "grebe", "hawk", "heron",
+    "hobby", "ibis", "jay", "kite", "knot", "lark", "loon", "owl", "pipit", "quail", "rail",
+    "raven", "robin", "rook", "ruff", "serin", "skua", "smew", "snipe", "stint", "stork", "swan",
+    "swift", "teal", "tern", "wren",
 )  # fmt: skip
 #: For services: trees and shrubs.
 SERVICES: Final = (
-    "acacia", "alder", "almond", "aspen", "balsa", "bamboo", "baobab", "beech", "birch", "cedar",
-    "cherry", "ebony", "elder", "elm", "fig", "ginkgo", "hazel", "holly", "larch", "laurel",
-    "lime", "linden", "mango", "maple", "myrtle", "oak", "olive", "palm", "pear", "pine", "plane",
-    "poplar", "rowan", "spruce", "sumac", "teak", "walnut", "willow", "yew",
+    "alder", "aspen", "balsa", "beech", "birch", "cedar", "ebony", "elder", "elm", "fig", "hazel",
+    "holly", "kapok", "larch", "lilac", "lime", "mango", "maple", "oak", "olive", "osier", "palm",
+    "peach", "pear", "pine", "plane", "plum", "rowan", "sumac", "teak", "thorn", "yew",
 )  # fmt: skip
 #: For teams: stones.
 TEAMS: Final = (
-    "agate", "amber", "basalt", "beryl", "chalk", "coral", "flint", "garnet", "gneiss", "jade",
-    "jasper", "marble", "mica", "onyx", "opal", "pearl", "pumice", "quartz", "ruby", "shale",
-    "slate", "topaz", "tuff",
+    "agate", "amber", "beryl", "chalk", "coral", "flint", "jade", "mica", "onyx", "opal", "pearl",
+    "ruby", "shale", "slate", "topaz", "tuff",
 )  # fmt: skip
 #: For topologies: rivers.
 TOPOLOGIES: Final = (
