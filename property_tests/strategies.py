@@ -54,12 +54,20 @@ from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import WORD_GROUPS, report_words
 from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.transition import transition_jointly
+from logtriage.world.drawn import draw_world
 from logtriage.world.loading import load_world
+from logtriage.world.unseen import unseen_world
 from property_tests.worlds import kept_worlds
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
 #: Worlds that the laws hold in beside the default one.
-OTHER_WORLDS = (load_world("oncall"), load_world("tiny"), *kept_worlds())
+OTHER_WORLDS = (
+    load_world("oncall"),
+    load_world("tiny"),
+    unseen_world("train", 0),
+    draw_world(load_world("tiny"), 0),
+    *kept_worlds(),
+)
 #: Every task that draws its incidents with one fault at most, at every level of fog.
 DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
 #: Those with several faults at once, and the fleet among them.

@@ -33,6 +33,8 @@ from logtriage.tasks import ONCALL_TASKS, TaskSpec
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of, unaffected
+from logtriage.world.drawn import draw_world
+from logtriage.world.loading import load_world
 from logtriage.world.outcomes import condition_at, elsewhere, fixed_at, left_at
 from logtriage.world.prior import prior
 from logtriage.world.setting import FULL
@@ -42,9 +44,11 @@ from logtriage.world.tables import CALM, RECOVERED, alphabet, places
 from property_tests.test_belief_laws import asked, check_calibrated
 from property_tests.test_compound_laws import TINY
 
-#: Every rule that a sign can meet: silence, growth, several faults, blind spots, all levels of fog.
-TASKS = tuple(
-    get_task(name) for name in (*ONCALL_TASKS, *(f"tiny:outage{fog}" for fog in ("", "-fog0")))
+#: Every rule that a sign can meet: silence, growth, several faults, blind spots, all levels of fog;
+#: and other shares.
+TASKS = (
+    *(get_task(name) for name in (*ONCALL_TASKS, *(f"tiny:outage{fog}" for fog in ("", "-fog0")))),
+    *(get_task("outage", draw_world(load_world("tiny"), seed)) for seed in range(2)),
 )
 
 

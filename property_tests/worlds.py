@@ -10,6 +10,7 @@ from typing import Any, Final
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from logtriage.world.drawn import draw_world
 from logtriage.world.loading import build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import Document, document_of
@@ -68,8 +69,10 @@ def kept_worlds() -> tuple[World, ...]:
 
 
 def worlds() -> st.SearchStrategy[World]:
-    """Any shipped world, or a drawn one."""
-    return st.sampled_from(shipped_worlds()).map(load_world) | drawn_worlds()
+    """Any shipped world, one around a shipped one, or one that nobody ships."""
+    shipped = st.sampled_from(shipped_worlds()).map(load_world)
+    around = st.builds(draw_world, shipped, st.integers(0, (1 << 64) - 1))
+    return shipped | around | drawn_worlds()
 
 
 def documents() -> st.SearchStrategy[Document]:

@@ -20,6 +20,7 @@ from logtriage.world.loading import WorldLike, is_world, load_world, world_named
 from logtriage.world.model import World
 from logtriage.world.schema.parts import Task
 from logtriage.world.setting import Setting, check_weights, check_whole
+from logtriage.world.unseen import UNSEEN, is_unseen, unseen_task
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 #: Stands between the name of a world and that of its task.
@@ -37,6 +38,7 @@ class TaskSpec:
     ``setting``, the constants of their world. ``topology`` has the services of its incidents,
     split ``ood`` aside; without it each incident draws its own of ``services`` services, from
     the first number to the second. ``version`` is None of a world with a fingerprint instead.
+    Each incident of an ``unseen`` task has a world of its own, drawn around that of ``setting``.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -56,6 +58,7 @@ class TaskSpec:
     setting: Setting | None = None
     topology: Topology | None = None
     services: tuple[int, int] | None = None
+    unseen: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -114,6 +117,9 @@ _V0_HISTORY: Final = (
 _V3_HISTORY: Final = (
     "v3: signs stay: drawn once for a condition, and read with error; a hand-over has a price",
 )
+_UNSEEN_HISTORY: Final = (
+    "v3: 256 worlds a split, drawn around the world of version 3: only the runbook tells them",
+)
 _V2_HISTORY: Final = (
     "v2: the second world: truth, condition, token, text; the exact posterior is known",
     "v2: a drawn topology is named by a hash of its content: its old name told the seed",
@@ -169,6 +175,11 @@ ONCALL_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(
     dict(_versioned_ids(3))
 )
 
+#: Fog of every task whose incidents have worlds of their own, drawn around ``oncall``.
+UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
+    {_with_fog(f"{UNSEEN}-v3", fog): fog for fog in _FOGS}
+)
+
 #: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
 #: faults at once are named where they are wanted: they are another measure.
 DRAWN_TASKS: Final = tuple(f"{name}-v2" for name in _ONE_FAULT)
@@ -201,6 +212,8 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
     fogs = range(len(world.rules.fog))
     drawn = [_drawn(world, row, fog, version) for row in world.tasks.values() for fog in fogs]
     drawn.sort(key=lambda task: (task.several, task.fog != BENCHMARK_FOG))
+    if world == oncall():
+        drawn.extend(_unseen(world, fog) for fog in UNSEEN_TASKS.values())
     if world == second_world():
         drawn.extend(_original(world, name) for name in _ORIGINALS)
     return MappingProxyType({task.id: task for task in drawn})
@@ -209,9 +222,12 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
 def benchmark_of(world: World) -> tuple[str, ...]:
     """What ``all`` stands for in a world: its tasks with one fault at the benchmark's fog.
 
-    All tasks at that fog where each has several faults.
+    All tasks at that fog where each has several faults. Those with unseen worlds are not among
+    them: they are another measure.
     """
-    tasks = [task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG]
+    tasks = [
+        task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG and not task.unseen
+    ]
     return tuple(task.id for task in tasks if not task.several) or tuple(one.id for one in tasks)
 
 
@@ -219,7 +235,7 @@ def _version_of(world: World) -> int | None:
     """The version of a world's tasks; None of a world with a fingerprint instead."""
     if world == second_world():
         return 2
-    return 3 if world.name == ONCALL and world == oncall() else None
+    return 3 if (world.name == ONCALL and world == oncall()) or is_unseen(world) else None
 
 
 def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
@@ -239,6 +255,16 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
         setting=setting,
         topology=None if row.topology is None else world.topologies[row.topology],
         services=row.services,
+    )
+
+
+def _unseen(world: World, fog: int) -> TaskSpec:
+    """The task of unseen worlds around a world, as far as it is the same in all of them."""
+    one = _drawn(world, unseen_task(world), fog, 3)
+    assert one.topology is not None  # as the task has that it is like
+    size = len(one.topology)
+    return attrs.evolve(
+        one, topology=None, services=(size, size), history=_UNSEEN_HISTORY, unseen=True
     )
 
 
@@ -283,6 +309,19 @@ def _original(world: World, name: str) -> TaskSpec:
 def is_registered(task: TaskSpec) -> bool:
     """Whether a sheet is that of its id, and no changed one."""
     return tasks_of(task.world).get(task.id) == task
+
+
+def check_one_world(task: TaskSpec) -> None:
+    """Refuse a task whose incidents have a world each, where all must be of one.
+
+    Raises:
+        InvalidInput: saying how to draw them.
+    """
+    if task.unseen:
+        raise InvalidInput(
+            f"task {task.id!r}: each incident has a world of its own, with its own services and "
+            "teams; make_incident draws one by its id"
+        )
 
 
 def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
@@ -374,9 +413,11 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
     if world is None:
         if colon:
             return world_named(name)
-        return oncall() if name in ONCALL_TASKS else second_world()
+        return oncall() if name in ONCALL_TASKS or name in UNSEEN_TASKS else second_world()
     given = as_world(world)
-    for own, ids in ((second_world, DEFAULT_TASKS), (oncall, ONCALL_TASKS)):
+    if name in UNSEEN_TASKS and is_unseen(given):
+        return given
+    for own, ids in ((second_world, DEFAULT_TASKS), (oncall, ONCALL_TASKS), (oncall, UNSEEN_TASKS)):
         if not colon and name in ids and name not in given.tasks:
             name, colon = own().name, OF_WORLD if given != own() else ""
     if colon and name != given.name:

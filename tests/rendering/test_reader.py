@@ -21,6 +21,7 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.evidence import evidence
 from logtriage.world.channels import Channel
+from logtriage.world.unseen import unseen_world
 from tests.rendering.reader import Reader, Suspect
 from tests.rendering.reader_rules import Rules
 from tests.rendering.reader_screens import Seen
@@ -47,6 +48,11 @@ ONCALL = {
     "~slow read": "off storage",
     "~stranger": "unrecognised sdk|fingerprint is new",
 }
+
+
+#: Of these worlds the reader knows topics and gauges.
+CHANNELS = (Channel.WINDOW, Channel.LOGS, Channel.OVERVIEW, Channel.METRICS)
+SORTS = ("log", "CPU", "memory", "workers", "requests", "tier")
 
 
 def drawn(task_id: str, index: int) -> Incident:
@@ -105,14 +111,23 @@ def test_the_posterior_of_tiny_follows_from_rules_and_screens() -> None:
     assert worst < 0.02
 
 
+def test_an_unseen_world_is_told_by_rules_and_screens() -> None:
+    for index in range(6):
+        task = get_task("unseen_world-v3", unseen_world("test", index))
+        assert task.topology is not None
+        incident = draw_incident(task, IncidentId(task, "test", index), task.topology)
+        asked = questions(incident.topology.names, index)[: incident.horizon - 1]
+        states = list(played(incident, asked))
+        posterior = read(states, ONCALL).posterior(SORTS)
+        assert distance(posterior, believed(states[-1], CHANNELS)) < 0.005
+
+
 def test_topics_and_gauges_of_oncall_are_told_by_rules_and_screens() -> None:
     worst = 0.0
-    channels = (Channel.WINDOW, Channel.LOGS, Channel.OVERVIEW, Channel.METRICS)
-    sorts = ("log", "CPU", "memory", "workers", "requests", "tier")
     for index in range(10):
         incident = drawn("single_crash-v3", index)
         asked = questions(incident.topology.names, index)[: incident.horizon - 1]
         states = list(played(incident, asked))
-        posterior = read(states, ONCALL).posterior(sorts)
-        worst = max(worst, distance(posterior, believed(states[-1], channels)))
+        posterior = read(states, ONCALL).posterior(SORTS)
+        worst = max(worst, distance(posterior, believed(states[-1], CHANNELS)))
     assert worst < 0.1

@@ -5,11 +5,11 @@ from functools import lru_cache
 import attrs
 
 from logtriage._lib.seal import Seal
-from logtriage.drawing.ids import IncidentId, is_sealed, parse_incident_id
-from logtriage.drawing.incidents import draw_world, truth_of
+from logtriage.drawing.ids import IncidentId, is_sealed, parse_incident_id, world_of_incident
+from logtriage.drawing.incidents import draw_from, truth_of
 from logtriage.errors import InvalidInput, kind_of
 from logtriage.incident import ClosingRules, Incident
-from logtriage.tasks import TaskSpec, setting_of, world_of_id
+from logtriage.tasks import TaskSpec, check_one_world, setting_of
 from logtriage.topology import Topology
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.loading import WorldLike
@@ -40,7 +40,7 @@ def make_incident(
     """
     if not isinstance(incident_id, str):
         raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(incident_id)}")
-    of = world_of_id(incident_id, world)
+    of = world_of_incident(incident_id, world)
     if seal is None or not is_sealed(incident_id):
         return open_incident(incident_id, of)
     parsed = parse_incident_id(incident_id, seal, of)
@@ -70,13 +70,14 @@ def draw_incident(
     ``resolve`` that knows it.
 
     Raises:
-        InvalidInput: for a ``*-v0`` task, whose incident is fixed, or a topology that
-            has no place for the task's faults (a cascade needs a caller).
+        InvalidInput: for a ``*-v0`` task, whose incident is fixed, for one of unseen worlds, or
+            for a topology that has no place for the task's faults (a cascade needs a caller).
         SealError: for a sealed incident without its seal.
     """
     if task.setting is None:
         raise InvalidInput(f"task {task.id!r} is one fixed incident; nothing can be drawn from it")
-    return draw_world(task, task.setting, incident_id, topology)
+    check_one_world(task)
+    return draw_from(task, task.setting, incident_id, topology)
 
 
 def _original_incident(incident_id: IncidentId) -> Incident:

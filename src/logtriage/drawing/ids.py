@@ -16,10 +16,15 @@ from logtriage.tasks import (
     DRAWN_TASKS,
     OF_WORLD,
     ONCALL_TASKS,
+    UNSEEN_TASKS,
     TaskSpec,
     get_task,
+    world_of_id,
 )
+from logtriage.world.default import oncall
 from logtriage.world.loading import WorldLike
+from logtriage.world.model import World
+from logtriage.world.unseen import unseen_world, world_number
 
 #: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")
@@ -124,9 +129,30 @@ def parse_incident_id(
         get_task(parts[0], world)  # an unknown task is told before the number that is missing
     if len(parts) != 3:
         raise InvalidInput(f"incident id {text!r:.200}: {_missing(parts)}")
-    task = get_task(parts[0], world)
+    task = get_task(parts[0], world_of_incident(text, world))
     check_split(task, parts[1])
     return IncidentId(task, parts[1], index_of(text), seal if parts[1] == SEALED else None)
+
+
+def world_of_incident(text: str, world: WorldLike | None = None) -> World:
+    """The world that an incident's id stands for: of an unseen one, that of its number.
+
+    Raises:
+        UnknownName: as :func:`~logtriage.tasks.world_of_id`.
+        InvalidInput: as that, and for a number that is not written as such.
+    """
+    of = world_of_id(text, world)
+    task, _, place = text.partition("/")
+    split = place.partition("/")[0]
+    if task not in UNSEEN_TASKS or split not in ALL_SPLITS or place.count("/") != 1:
+        return of
+    own = unseen_world(split, world_number(index_of(text)))
+    if of not in (own, oncall()):
+        raise InvalidInput(
+            f"{text!r:.200}: of world {own.name!r}, and the world given here is {of.name!r} "
+            f"({of.fingerprint})"
+        )
+    return own
 
 
 def index_of(text: str) -> int:
@@ -188,4 +214,5 @@ def is_of_task(incident_id: str) -> bool:
     Worlds other than the default one are not read for it: what names one counts.
     """
     task = incident_id.partition("/")[0]
-    return task in DEFAULT_TASKS or task in ONCALL_TASKS or OF_WORLD in task
+    known = (DEFAULT_TASKS, ONCALL_TASKS, UNSEEN_TASKS)
+    return OF_WORLD in task or any(task in tasks for tasks in known)

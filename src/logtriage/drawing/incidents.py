@@ -45,7 +45,7 @@ PRICES_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
 
-def draw_world(
+def draw_from(
     task: TaskSpec, setting: Setting, incident_id: IncidentId, own: Topology | None = None
 ) -> Incident:
     """An incident of a task in a setting; on a topology of one's own, if given.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from logtriage.drawing.ids import MAX_INDEX, SPLITS, check_split, parse_incident_id
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.tasks import TaskSpec, task_of
+from logtriage.tasks import TaskSpec, check_one_world, task_of
 from logtriage.world.loading import WorldLike
 
 Ints = NDArray[np.int64]
@@ -154,6 +154,7 @@ def _check_playable(task: TaskSpec, split: str, own_topology: bool) -> None:
         raise InvalidInput(
             f"task {task.id!r} is one fixed incident; environments play tasks that draw theirs"
         )
+    check_one_world(task)
     check_split(task, split)
     if split == "ood" and not own_topology:
         raise InvalidInput(

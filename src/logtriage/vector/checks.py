@@ -12,7 +12,7 @@ from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading import triage
 from logtriage.grading.rubric import Rubric
 from logtriage.grading.tables import check_kernels
-from logtriage.tasks import TaskSpec, task_of
+from logtriage.tasks import TaskSpec, check_one_world, task_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
 from logtriage.world.loading import WorldLike
@@ -25,12 +25,14 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, for one of a world whose signs stay or whose tiers have
-            owners, and for a horizon of no ticks, or of more than can be counted.
+        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, or of a world whose signs
+            stay or whose tiers have owners, and for a horizon of no ticks, or of more than can be
+            counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
+    check_one_world(spec)
     check_drawn_anew(spec.world)
     owned = [tier.name for tier in spec.world.rules.tiers if tier.owner is not None]
     if owned:

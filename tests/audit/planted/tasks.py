@@ -11,7 +11,7 @@ import attrs
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import IncidentId, parse_incident_id
-from logtriage.drawing.incidents import draw_world
+from logtriage.drawing.incidents import draw_from
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
@@ -135,7 +135,7 @@ def _drawn(split: str, number: int, **changes: object) -> tuple[Incident, Simula
     task = get_task(WORLD_TASK)
     assert task.setting is not None, "a drawn task"
     setting: Setting = attrs.evolve(task.setting, **changes)  # type: ignore[arg-type]
-    incident = draw_world(task, setting, IncidentId(task, split, number))
+    incident = draw_from(task, setting, IncidentId(task, split, number))
     assert isinstance(incident.telemetry, Simulation), "a simulated incident"
     return incident, incident.telemetry
 

@@ -1,0 +1,183 @@
+"""Worlds drawn around another one: the same rules, but other shares, answers and names.
+
+All shares lie on a short grid, which a runbook can state without loss. Whether a drawn world is
+valid is judged on the world alone, before any truth is drawn, and from streams of its own.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache, partial
+from itertools import combinations
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.rng import Stream, draw, hash_name, subkey
+from logtriage.world.channels import NAMES
+from logtriage.world.checking import problems
+from logtriage.world.loading import interned
+from logtriage.world.model import World
+from logtriage.world.renaming import renamed, shuffled
+from logtriage.world.schema.parts import Affected, Kind, Shares, Signature
+
+WORLD_STREAM: Final = hash_name("drawn world")
+SHARE_STREAM: Final = hash_name("shares of a drawn world")
+ANSWER_STREAM: Final = hash_name("answers of a drawn world")
+#: The shares that a drawn world has, in per cent.
+GRID: Final = (5, 15, 30, 50, 70, 90)
+#: From the place on the grid that is nearest to the base world's share: each as likely.
+STEPS: Final = (-1, 0, 0, 1)
+#: What any service might show leaves at least this to the ordinary token.
+_ORDINARY: Final = 5
+#: How far two kinds at one tier are apart at least: per cent of signs that differ, summed over
+#: all sorts.
+APART: Final = 100
+#: So many worlds are drawn in search of a valid one.
+ATTEMPTS: Final = 200
+
+
+def draw_world(world: World, seed: int) -> World:
+    """The world that a seed draws around another one: the same on every machine.
+
+    Shares move by at most a step on :data:`GRID`; what is never shown stays so, and what happens
+    anyway (``common``) is only rounded. Remedies and classes are dealt out anew among the kinds,
+    which keep their tiers. Whom a class pages stays. No line names its cause. Kinds, teams,
+    services and topologies have names that say nothing, and kinds another order. Tasks whose
+    incidents draw topologies of their own go: the names there would be the base world's.
+
+    Raises:
+        InvalidInput: if no valid world is drawn: where the base world's kinds are too alike, or
+            it has more of something than there are names.
+    """
+    return _first_valid(world, seed)[1]
+
+
+def remembered(world: World, seed: int) -> World:
+    """The base world under the names and in the order of the world that a seed draws around it.
+
+    What somebody believes of a drawn world who knows which of its kinds, services and teams
+    stands for which of the base world's, and nothing else of it.
+
+    Raises:
+        InvalidInput: as :func:`draw_world`.
+    """
+    return interned(renamed(world, _first_valid(world, seed)[0]))
+
+
+@lru_cache(maxsize=64)
+def _first_valid(world: World, seed: int) -> tuple[int, World]:
+    """The first attempt that draws a valid world: its key, and the world.
+
+    Raises:
+        InvalidInput: as :func:`draw_world`.
+    """
+    for attempt in range(ATTEMPTS):
+        key = draw(subkey(seed, WORLD_STREAM), attempt)
+        drawn = renamed(_redrawn(world, key), key)
+        if is_valid(drawn):
+            return key, interned(drawn)
+    raise InvalidInput(
+        f"world {world.name!r}: none of {ATTEMPTS} worlds drawn around it with seed {seed} is "
+        f"valid, with every two kinds at least {APART} apart"
+    )
+
+
+def is_valid(world: World) -> bool:
+    """Whether a world passes the loader's checks, and its kinds are told apart."""
+    return not any(problems(world)) and all(
+        apart(world, tier, one, other) >= APART
+        for tier in world.tier_names
+        for one, other in combinations(world.kinds_at(tier), 2)
+    )
+
+
+def apart(world: World, tier: str, one: Kind, other: Kind) -> int:
+    """How many per cent of signs differ between two kinds at a tier, summed over all sorts."""
+    total = 0
+    for sort in world.ordinary:
+        rows = [world.signature(kind.name).get(sort, {}) for kind in (one, other)]
+        moved = [rows[0].get(t, 0) - rows[1].get(t, 0) for t in world.tokens_at(sort, tier)[1:]]
+        total += (sum(map(abs, moved)) + abs(sum(moved))) // 2
+    return total
+
+
+# --- shares and answers ------------------------------------------------------------------
+
+
+def _redrawn(world: World, key: int) -> World:
+    """The world with other shares, and other remedies and classes of its kinds."""
+    rules, stream, answers = world.rules, Stream(key, SHARE_STREAM), Stream(key, ANSWER_STREAM)
+    common = {
+        sort: {token: GRID[_place(share)] for token, share in row.items()}
+        for sort, row in rules.common.items()
+    }
+    background = {
+        sort: {token: share for token, share in row.items() if token != NAMES}
+        for sort, row in rules.background.items()
+    }
+    every, waiting = world.tier_names, rules.affected.waiting
+    moved = partial(_moved, world, stream, common)
+    redrawn = attrs.evolve(
+        rules,
+        common=_frozen(common),
+        background=_moved(world, stream, {}, background, every, 100 - _ORDINARY),
+        healthy=moved(rules.healthy, every),
+        affected=Affected(moved(waiting, every), moved(rules.affected.loaded, every)),
+        distractions=tuple(
+            attrs.evolve(one, signature=moved(one.signature, every)) for one in rules.distractions
+        ),
+        fog=tuple(attrs.evolve(level, named=0) for level in rules.fog),
+    )
+    remedies = shuffled([kind.remedies for kind in world.kinds], answers)
+    classes = shuffled([kind.fault_class for kind in world.kinds], answers)
+    kinds = tuple(
+        attrs.evolve(kind, signature=moved(kind.signature, kind.tiers), remedies=by, fault_class=of)
+        for kind, by, of in zip(world.kinds, remedies, classes, strict=True)
+    )
+    benign = tuple(
+        attrs.evolve(one, signature=moved(one.signature, one.tiers)) for one in world.benign
+    )
+    return attrs.evolve(world, rules=redrawn, kinds=kinds, benign=benign)
+
+
+def _moved(
+    world: World,
+    stream: Stream,
+    common: Signature,
+    signature: Signature,
+    tiers: Iterable[str],
+    most: int = 100,
+) -> Signature:
+    """A signature on the grid, each share a step or none from the nearest place."""
+    found = {}
+    for sort, row in signature.items():
+        own = {}
+        for token, share in row.items():
+            place = _place(share) + STEPS[stream.below(len(STEPS))]
+            if share:
+                own[token] = GRID[min(max(place, 0), len(GRID) - 1)]
+        for tier in tiers:
+            shown = (*world.tokens_at(sort, tier)[1:], *world.naming_tokens(sort))
+            _fit(shown, own, common.get(sort, {}), most)
+        found[sort] = own
+    return _frozen(found)
+
+
+def _fit(shown: tuple[str, ...], own: dict[str, int], common: Shares, most: int) -> None:
+    """Lower the least shares first, so that the strongest sign stays, until all fit."""
+    while sum({**common, **own}.get(token, 0) for token in shown) > most:
+        lower = [token for token in shown if own.get(token, 0) > GRID[0]]
+        if not lower:
+            return  # which no check passes
+        least = min(lower, key=own.__getitem__)
+        own[least] = GRID[GRID.index(own[least]) - 1]
+
+
+def _place(share: int) -> int:
+    """The place on the grid nearest to a share, the lower of two."""
+    return min(range(len(GRID)), key=lambda place: abs(GRID[place] - share))
+
+
+def _frozen(signature: Mapping[str, dict[str, int]]) -> Signature:
+    return MappingProxyType({sort: MappingProxyType(row) for sort, row in signature.items()})

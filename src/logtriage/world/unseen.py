@@ -1,0 +1,65 @@
+"""The worlds of task ``unseen_world``: 256 for each split, which nobody has seen before.
+
+An incident's number says which world is its own. The worlds of two splits have no seed in common.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+import attrs
+
+from logtriage.rng import hash_name, subkey
+from logtriage.world.default import oncall
+from logtriage.world.drawn import draw_world
+from logtriage.world.loading import interned
+from logtriage.world.model import World
+from logtriage.world.schema.parts import Task
+
+#: The task, and that of the base world which it is like.
+UNSEEN: Final = "unseen_world"
+_LIKE: Final = "single_crash"
+#: Worlds of a split.
+WORLDS: Final = 256
+_NAME: Final = re.compile(r"unseen-([a-z]+)-([0-9]{1,3})")
+
+
+def world_number(index: int) -> int:
+    """Which of its split's worlds is that of the incident of a number: they take turns."""
+    return index % WORLDS
+
+
+def unseen_seed(split: str, number: int) -> int:
+    """The seed of a split's world: each split has a stream of its own."""
+    return subkey(number, hash_name(f"unseen worlds of split {split}"))
+
+
+@lru_cache(maxsize=8 * WORLDS)
+def unseen_world(split: str, number: int) -> World:
+    """The world of a number of a split, drawn around ``oncall``; drawn once a process."""
+    drawn = draw_world(oncall(), unseen_seed(split, number))
+    return interned(as_unseen(drawn, f"unseen-{split}-{number}"))
+
+
+def as_unseen(drawn: World, name: str) -> World:
+    """A drawn world under a name, with the one task that is played in it."""
+    rules = attrs.evolve(drawn.rules, name=name, tasks=(unseen_task(drawn),))
+    return attrs.evolve(drawn, rules=rules)
+
+
+def unseen_task(world: World) -> Task:
+    """The row of the task in a world."""
+    return attrs.evolve(
+        world.tasks[_LIKE],
+        name=UNSEEN,
+        title="One service fails in a world that nobody has seen",
+        hard="only the runbook says what each fault looks like, what mends it and who is paged",
+    )
+
+
+def is_unseen(world: World) -> bool:
+    """Whether a world is one of :func:`unseen_world`."""
+    named = _NAME.fullmatch(world.name)
+    if named is None or int(named[2]) >= WORLDS:
+        return False
+    return world == unseen_world(named[1], int(named[2]))

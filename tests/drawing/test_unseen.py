@@ -1,0 +1,260 @@
+"""``unseen_world-v3``: each incident has a world of its own, which its id alone decides."""
+
+import pickle
+import re
+from typing import Any
+
+import attrs
+import pytest
+
+from logtriage import (
+    InvalidInput,
+    UnknownName,
+    get_task,
+    grade,
+    incident_ids,
+    initial_state,
+    make_incident,
+    observe,
+    play,
+    replay,
+    system_prompt,
+    transcript_of,
+)
+from logtriage._lib.seal import Seal
+from logtriage.belief import belief
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import ALL_SPLITS, SPLITS, is_of_task, parse_incident_id
+from logtriage.drawing.sealing import incident_of
+from logtriage.env import TriageEnv
+from logtriage.errors import SealError
+from logtriage.evaluation.incidents import Incidents
+from logtriage.evidence import evidence
+from logtriage.grading import grade_transcript
+from logtriage.incident import Incident
+from logtriage.tasks import UNSEEN_TASKS, benchmark_of, is_registered, tasks_of
+from logtriage.world.default import oncall
+from logtriage.world.loading import load_world
+from logtriage.world.model import HEALTHY, LOADED, WAITING, World
+from logtriage.world.unseen import WORLDS, is_unseen, unseen_seed, unseen_world
+from tests.rendering.reader import Rules
+
+TASK = "unseen_world-v3"
+IDS = tuple(f"{TASK}/{split}/{number}" for split in SPLITS for number in (0, 7))
+
+
+def world_of(incident: Incident) -> World:
+    assert incident.world is not None
+    return incident.world
+
+
+# --- which world an incident has -----------------------------------------------------------
+
+
+def test_the_number_of_an_incident_says_its_world_and_its_truth() -> None:
+    first, again = (make_incident(f"{TASK}/test/{number}") for number in (7, 7 + WORLDS))
+    assert first.world == again.world == unseen_world("test", 7)
+    assert first.telemetry != again.telemetry
+    assert first.id == f"{TASK}/test/7"
+    assert (first.task, first.rubric) == (TASK, "logtriage/3")
+
+
+def test_worlds_differ_within_a_split_and_between_splits() -> None:
+    seeds = {unseen_seed(split, number) for split in ALL_SPLITS for number in range(WORLDS)}
+    assert len(seeds) == len(ALL_SPLITS) * WORLDS
+    marks = [make_incident(one).world_mark for one in IDS]
+    assert len({*marks, oncall().fingerprint, None}) == len(IDS) + 2
+
+
+def test_a_world_is_made_once() -> None:
+    assert unseen_world("train", 3) is unseen_world("train", 3)
+    assert world_of(make_incident(f"{TASK}/train/3")) is unseen_world("train", 3)
+    assert is_unseen(unseen_world("train", 3))
+    renamed = attrs.evolve(oncall().rules, name="unseen-train-3")
+    assert not is_unseen(attrs.evolve(oncall(), rules=renamed))
+    assert not is_unseen(oncall())
+
+
+@pytest.mark.parametrize("fog", UNSEEN_TASKS)
+def test_every_level_of_fog_has_the_same_worlds(fog: str) -> None:
+    incident = make_incident(f"{fog}/val/5")
+    assert incident.world == unseen_world("val", 5)
+    assert incident.task == fog
+    assert get_task(fog).fog == UNSEEN_TASKS[fog]
+
+
+def test_sealed_incidents_need_their_key() -> None:
+    name = f"{TASK}/sealed/4"
+    with pytest.raises(SealError, match="sealed"):
+        make_incident(name)
+    one, other = (make_incident(name, seal=Seal(key * 16)) for key in (b"ab", b"cd"))
+    assert one.world == other.world == unseen_world("sealed", 4)
+    assert one.telemetry != other.telemetry
+    assert one.seal != other.seal
+
+
+@pytest.mark.parametrize("world", [None, "oncall", oncall()])
+def test_the_world_that_they_are_drawn_around_finds_them(world: Any) -> None:
+    name = f"{TASK}/test/2"
+    assert make_incident(name, world=world) == make_incident(name)
+    assert incident_of(name, world=world) == make_incident(name)
+    assert Incidents(world=world)(name) == make_incident(name)
+    assert incident_ids(TASK, "test", 3, world=world)[2] == name
+    assert parse_incident_id(name, world=world).task.world == unseen_world("test", 2)
+
+
+def test_no_other_world_does() -> None:
+    own = unseen_world("test", 2)
+    assert make_incident(f"{TASK}/test/2", world=own).world == own
+    for world in (unseen_world("test", 3), load_world("tiny")):
+        with pytest.raises(InvalidInput, match=f"world given here is '{world.name}'"):
+            make_incident(f"{TASK}/test/2", world=world)
+    with pytest.raises(InvalidInput, match="world given here is 'tiny'"):
+        get_task(TASK, load_world("tiny"))
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "said"),
+    [
+        (f"{TASK}/tset/2", UnknownName, "unknown split 'tset'"),
+        (f"{TASK}/test/02", InvalidInput, "index must be a whole number"),
+        (f"{TASK}/test/x", InvalidInput, "index must be a whole number"),
+        (f"{TASK}/test", InvalidInput, "the number is missing"),
+        (TASK, InvalidInput, "the split and the number are missing"),
+        (f"{TASK}/test/2/3", InvalidInput, "expected <task>/<split>/<index>"),
+    ],
+)
+def test_an_id_that_is_none_is_refused(name: str, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=re.escape(said)):
+        make_incident(name)
+
+
+# --- the task ------------------------------------------------------------------------------
+
+
+def test_the_task_is_one_of_the_third_world_and_none_of_the_benchmark() -> None:
+    task = get_task(TASK)
+    assert task == tasks_of(oncall())[TASK]
+    assert is_registered(task)
+    assert is_of_task(f"{TASK}/test/0")
+    assert (task.id, task.version, task.world) == (TASK, 3, oncall())
+    assert TASK not in benchmark_of(oncall())
+    own = get_task(TASK, unseen_world("test", 1))
+    assert own.id == TASK
+    assert own.world == unseen_world("test", 1)
+    assert tuple(tasks_of(own.world)) == tuple(UNSEEN_TASKS)
+
+
+def test_what_plays_in_one_world_refuses_the_task() -> None:
+    task = get_task(TASK)
+    for draw in (
+        lambda: TriageEnv(TASK),
+        lambda: draw_incident(task, parse_incident_id(f"{TASK}/test/0")),
+    ):
+        with pytest.raises(InvalidInput, match="each incident has a world of its own"):
+            draw()
+
+
+# --- all follows the world -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", IDS[:2])
+def test_a_transcript_comes_back_and_is_graded_in_no_other_world(name: str) -> None:
+    incident = make_incident(name)
+    state = play(incident, "oracle")
+    assert grade(state).score == 1.0
+    transcript = transcript_of(state)
+    assert transcript.world == world_of(incident).fingerprint
+    assert replay(transcript)[-1] == state
+    assert grade_transcript(transcript) == grade(state)
+    for mark in (oncall().fingerprint, unseen_world("test", 9).fingerprint, None):
+        with pytest.raises(InvalidInput, match="nothing is graded in another world"):
+            grade_transcript(attrs.evolve(transcript, world=mark))
+
+
+def test_an_incident_comes_back_from_its_pickle() -> None:
+    incident = make_incident(IDS[0])
+    assert pickle.loads(pickle.dumps(incident)) == incident
+
+
+def test_the_belief_is_that_of_the_incidents_own_world() -> None:
+    state = initial_state(make_incident(IDS[1]))
+    world = world_of(state.incident)
+    held = belief(state)
+    assert held.world == world
+    assert {kind for kind, _ in held.faults} <= set(world.kind_names)
+    assert evidence(state)
+    assert observe(state).topology.teams == state.incident.topology.teams
+    assert play(state.incident, "expert").closing is not None
+
+
+# --- what the prompt says ------------------------------------------------------------------
+
+
+def rows_of(world: World) -> dict[str, Any]:
+    """The conditions, by what their row of the runbook is called."""
+    rules = world.rules
+    unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
+    rows = {
+        **{kind.name: kind.signature for kind in world.kinds},
+        **{one.name: one.signature for one in world.benign},
+        **unharmed,
+        **{one.words: one.signature for one in rules.distractions},
+        HEALTHY: rules.healthy,
+    }
+    changes = rules.common["change"]
+    return {
+        **{
+            name: {**row, "change": {**changes, **row.get("change", {})}}
+            for name, row in rows.items()
+        },
+        "ANY": rules.background,
+    }
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_the_prompt_states_every_share_without_loss(name: str) -> None:
+    incident = make_incident(name)
+    world, rules = world_of(incident), Rules(system_prompt(incident))
+    for condition, row in rows_of(world).items():
+        said = {
+            word: round(100 * share)
+            for shares in rules.rows[condition].values()
+            for word, share in shares.items()
+            if share
+        }
+        assert said == {
+            world.words[sort][token]: share
+            for sort, shares in row.items()
+            for token, share in shares.items()
+        }, condition
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_the_prompt_states_what_mends_each_kind_and_who_is_paged(name: str) -> None:
+    incident = make_incident(name)
+    world, prompt = world_of(incident), system_prompt(incident)
+    team, read = "", {}
+    for line in prompt.partition("\nRUNBOOK")[2].partition("no fault:")[0].splitlines()[1:]:
+        heading = re.fullmatch(r"[\w-]+ \(page (.*)\):", line)
+        if heading:
+            team = heading[1]
+        else:
+            kind, _, remedies = line.partition(":")[0].split(" ")
+            read[kind.strip("!")] = team, tuple(remedies.split("/"))
+    assert read == {
+        kind.name: (world.pages(kind.name, incident.topology) or "the owner", kind.remedies)
+        for kind in world.kinds
+    }
+    assert tuple(read) != tuple(kind.name for kind in sorted(world.kinds, key=lambda one: one.name))
+
+
+def test_the_prompt_names_nothing_of_the_base_world_and_fits() -> None:
+    base = oncall()
+    services = {row.name for layout in base.layouts for row in layout.services}
+    names = {*base.kind_names, *(one.name for one in base.benign), *base.rules.teams, *services}
+    known = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
+    for name in IDS:
+        prompt = system_prompt(make_incident(name))
+        assert known.search(prompt) is None
+        assert len(prompt) <= 6_500
