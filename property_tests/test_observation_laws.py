@@ -154,4 +154,5 @@ def test_policies_are_pure_and_render_to_what_parses_back(
             action, memory = policy.act(seen, None)
             assert (action, memory) == policy.act(seen, None)
             assert parse_action(render_action(action), seen.topology) == action
-        assert set(masked_actions(seen)) <= set(all_actions(seen.topology))
+        over = state.incident.takes_hand_over
+        assert set(masked_actions(seen)) <= set(all_actions(seen.topology, hand_over=over))

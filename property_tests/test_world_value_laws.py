@@ -6,12 +6,13 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from logtriage.errors import InvalidInput, WorldError
 from logtriage.rng import between, draw, hash_name
 from logtriage.world import loading
+from logtriage.world.differences import differences
 from logtriage.world.loading import build
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
@@ -161,3 +162,22 @@ def test_no_text_runs_anything(document: Document, text: str) -> None:
 def test_a_world_error_is_bad_input() -> None:
     with pytest.raises(InvalidInput):
         build({}, "empty")
+
+
+@given(worlds(), worlds())
+def test_worlds_differ_where_their_contents_do(one: World, other: World) -> None:
+    assert (differences(one, other) == ()) is (one == other)
+    mirrored = {(row.file, row.field, row.moved) for row in differences(other, one)}
+    assert {(row.file, row.field, row.moved) for row in differences(one, other)} == mirrored
+    assert differences(one, one) == ()
+
+
+@given(documents(), st.data())
+def test_one_changed_number_is_one_difference(document: Document, data: st.DataObject) -> None:
+    rules = document["world.toml"]
+    number = data.draw(st.integers(0, 1000).filter(lambda n: n != rules["minor_faults"]))
+    shares = sum(one["share"] for one in rules.get("distractions", ()))
+    assume(shares + number <= 1000)
+    after = build({**document, "world.toml": {**rules, "minor_faults": number}}, "after")
+    (only,) = differences(build(document, "before"), after)
+    assert (only.field, only.before, only.after) == ("minor_faults", rules["minor_faults"], number)

@@ -11,7 +11,7 @@ A block stands between `<!-- NAME -->` and `<!-- /NAME -->`, and is compared wor
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import logtriage as lt
@@ -36,7 +36,7 @@ from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
-from logtriage.rendering.signature_table import groups_of, shares_of, told_shares
+from logtriage.rendering.signature_table import groups_of, shares_of
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import BENCHMARK_FOG, TASKS
@@ -191,6 +191,11 @@ def fog() -> str:
     ]
     head = ("fog", "tasks", "readings that say what anyone might", "root's own lines that name it")
     return table(head, rows)
+
+
+def told_shares(shares: Mapping[str, int]) -> str:
+    """Shares in words, such as ``errors 60, latency 15, none 25``."""
+    return ", ".join(f"{token.replace('_', ' ')} {share}" for token, share in shares.items())
 
 
 def signatures() -> str:

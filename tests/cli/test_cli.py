@@ -20,7 +20,6 @@ from logtriage.recorded import shipped_incidents
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import TASKS
-from logtriage.world.loading import load_world
 from logtriage.world.setting import FULL
 
 INCIDENT = "cascading_failure-v2/test/42"
@@ -214,24 +213,6 @@ def test_a_spec_sheet_holds_the_constants_of_its_world() -> None:
         assert ("silent in alerts and window before" in told) is bool(one.root_silent)
         assert ("grow from half strength" in told) is bool(one.grows_for)
         assert ("name their cause" in told) is (one.fog <= 1)
-
-
-def test_the_signature_table_holds_every_share() -> None:
-    told = logtriage("tasks", "--signatures", width=160).stdout
-    (data,) = lines(logtriage("tasks", "--signatures", "--json"))
-    for kind in load_world("second").kind_names:
-        signature = load_world("second").signatures[kind]
-        row = told.split(f"\n{kind}\n")[1].split("\n\n")[0]
-        for sort, shares in signature.items():
-            for token, share in shares.items():
-                assert f"{token.replace('_', ' ')} {share}" in row
-                assert data["roots and minor faults"][kind][sort][token] == share
-    for group in data.values():
-        for signature in group.values():
-            assert all(sum(shares.values()) == 100 for shares in signature.values())
-    refused = logtriage("tasks", "single_crash-v2", "--signatures")
-    assert refused.exit_code == 2
-    assert "one signature table holds for all tasks" in refused.stderr
 
 
 def test_the_truth_for_people_holds_par_and_price() -> None:

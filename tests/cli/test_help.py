@@ -23,12 +23,14 @@ COMMANDS = (
         "tasks", "show", "play", "eval", "grade", "convert", "compare", "gate", "report", "replay",
         "serve", "audit",
     )),
-    *(("import", name) for name in ("nezha", "labelled", "otlp", "petshop", "rcaeval")),
+    *(("import", name) for name in ("nezha", "labelled", "otlp", "petshop", "rcaeval", "topology")),
     *(("export", name) for name in ("harbor", "otlp", "alertmanager")),
     *(("seal", name) for name in ("new", "fingerprint", "close")),
+    *(("world", name) for name in ("new", "show", "diff", "check")),
     ("import",),
     ("export",),
     ("seal",),
+    ("world",),
 )  # fmt: skip
 every_command = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 
@@ -50,7 +52,7 @@ def test_help_has_examples_of_the_command(words: tuple[str, ...]) -> None:
     own = [one for one in examples if one.startswith(" ".join(("logtriage", *words)))]
     assert own
     assert all("logtriage " in one for one in examples)  # none of them was wrapped
-    if words not in {(), ("import",), ("export",), ("seal",)}:
+    if words not in {(), ("import",), ("export",), ("seal",), ("world",)}:
         options = re.findall(r"--[a-z-]+", " ".join(own))
         assert [one for one in options if one not in told.partition("╭")[2]] == []
 

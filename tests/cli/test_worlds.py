@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from logtriage.adapters.harbor.record import read_incident
+from logtriage.tasks import as_world
 from logtriage.world.loading import load_world
 from tests.cli.test_cli import lines, logtriage
 from tests.worlds.folders import NAME, copy_of, edit
@@ -77,6 +79,11 @@ def test_exports_take_a_world(folder: Path, tmp_path: Path) -> None:
     for kind in ("otlp", "alertmanager"):
         assert logtriage("export", kind, ID, tmp_path / kind, "--world", folder).exit_code == 0
     assert logtriage("export", "harbor", tmp_path / "h", "--task", "tiny:outage").exit_code == 0
+    words = ("--task", "outage", "--count", 1, "--start", 3, "--world", folder)
+    assert logtriage("export", "harbor", tmp_path / "harbor", *words).exit_code == 0
+    (place,) = (tmp_path / "harbor").iterdir()
+    written = read_incident(place / "tests/incident.json")
+    assert (written.id, written.world) == (ID, load_world(folder))
 
 
 def test_conversations_are_converted(folder: Path, tmp_path: Path) -> None:
@@ -93,3 +100,96 @@ def test_an_audit_takes_a_world(folder: Path) -> None:
     assert found["subject"] == f"{NAME}:outage"
     (named,) = lines(logtriage("audit", "--task", "tiny:outage", *checks))
     assert named["subject"] == "tiny:outage"
+
+
+# --- world new, show, diff, check --------------------------------------------------------
+
+
+def test_a_new_world_is_a_copy_that_loads(folder: Path, tmp_path: Path) -> None:
+    made = logtriage("world", "new", "my-shop")
+    assert (made.exit_code, made.stdout) == (0, "")
+    assert load_world(tmp_path / "my-shop").kinds == load_world(as_world(None).name).kinds
+    again = logtriage("world", "new", "my-shop")
+    assert again.exit_code == 2
+    assert "is there already, and not an empty folder" in again.stderr
+    assert logtriage("world", "new", "yours", "--like", folder.name).exit_code == 0
+    assert load_world(tmp_path / "yours").kinds == load_world(folder).kinds
+
+
+def test_a_world_is_shown_with_every_share(folder: Path) -> None:
+    (data,) = lines(logtriage("world", "show", folder, "--json"))
+    assert (data["world"], data["fingerprint"]) == (NAME, load_world(folder).fingerprint)
+    assert data["tasks"][0] == f"{NAME}:outage"
+    for kind, signature in load_world(folder).signatures.items():
+        groups = [one[kind] for one in data["signatures"].values() if kind in one]
+        for sort, shares in signature.items():
+            for token, share in shares.items():
+                assert [group[sort][token] for group in groups] == [share]
+    for group in data["signatures"].values():
+        for signature in group.values():
+            assert all(sum(shares.values()) == 100 for shares in signature.values())
+
+
+def test_a_world_is_shown_as_tables(folder: Path) -> None:
+    told = logtriage("world", "show", folder).stdout
+    assert "demand exceeds the instances" in told
+    table = told.split("\nWORKERS\n")[1].split("\n\n")[0]
+    assert [line.split() for line in table.splitlines()] == [
+        ["full", "usual"],
+        ["heavy_query", "60", "40"],
+        ["overload", "60", "40"],
+        ["loaded", "20", "80"],
+        ["background", "25", "75"],
+    ]
+    wide = logtriage("world", "show", "second", width=80).stdout
+    topics = wide.split("\nLOG\n")[1].split("\n\n")[0]
+    # By token: there are too many for columns.
+    assert "exceptions      bad_deploy 38, config_drift 22, " in topics
+
+
+def test_worlds_are_compared_field_by_field(folder: Path) -> None:
+    edit(folder / "kinds/overload.toml", "high = 75", "high = 70")
+    told = logtriage("world", "diff", "tiny", folder)
+    assert told.exit_code == 1
+    assert "kinds/overload.toml\n  signature.cpu.high  75 -> 70\n" in told.stdout
+    found = lines(logtriage("world", "diff", "tiny", folder, "--json"))
+    assert [(one["field"], one["before"], one["after"]) for one in found] == [
+        ("name", "tiny", NAME),
+        ("signature.cpu.high", 75, 70),
+    ]
+    same = logtriage("world", "diff", folder, folder)
+    assert (same.exit_code, same.stdout) == (0, "")
+    assert "the worlds are equal" in same.stderr
+
+
+def test_a_check_has_exit_codes(folder: Path) -> None:
+    assert logtriage("world", "check", folder, "--quick").exit_code == 0
+    edit(folder / "kinds/bad_release.toml", "errors = 60", "errors = 2")
+    found = logtriage("world", "check", folder, "--quick", "--json")
+    failed = [one["check"] for one in lines(found) if one["verdict"] == "failed"]
+    assert (found.exit_code, failed) == (1, ["unseen"])
+    told = logtriage("world", "check", folder, "--quick", "--task", "outage")
+    assert told.exit_code == 1
+    assert "AFTER A FULL LOOK" in told.stdout
+    assert "740 of 740" not in told.stderr
+    edit(folder / "kinds/overload.toml", "high = 75", 'high = "75"')
+    wrong = logtriage("world", "check", folder)
+    assert wrong.exit_code == 2
+    assert "own/kinds/overload.toml: signature: cpu.high: expected a whole number" in wrong.stderr
+    (folder / "world.toml").unlink()
+    gone = logtriage("world", "check", NAME)
+    assert (gone.exit_code, "world.toml is missing" in gone.stderr) == (2, True)
+
+
+def test_a_topology_is_imported_into_a_world(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "seen").mkdir()
+    data = [{"parent": "web-gateway", "child": "cart-db", "callCount": 4}]
+    (tmp_path / "seen/dependencies.json").write_text(json.dumps({"data": data}))
+    out = folder / "topologies/real.toml"
+    done = logtriage("import", "topology", "seen", "--out", out, "--owner", "web-team", "--json")
+    assert lines(done) == [{"topology": str(out), "services": 2, "calls": 1}]
+    assert load_world(folder).topologies["real"].names == ("web-gateway", "cart-db")
+    wrong = logtriage("import", "topology", "seen", "--out", "real.json", "--owner", "web-team")
+    assert wrong.exit_code == 2
+    assert "expected a file NAME.toml" in wrong.stderr
+    assert not (tmp_path / "real.json").exists()

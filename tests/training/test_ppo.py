@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import shlex
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -20,7 +22,7 @@ from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing, initial_state
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage
-from logtriage.world.loading import load_world
+from logtriage.world.loading import WORLDS_VARIABLE, load_world
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
@@ -393,3 +395,20 @@ def test_what_is_no_run_is_not_tried(tmp_path: Path, capsys):
         with pytest.raises(SystemExit):
             held_out.main([str(tmp_path)])
         assert wanted in capsys.readouterr().err
+
+
+def test_it_trains_in_a_world_of_one_s_own(tmp_path: Path, monkeypatch):
+    """The command of docs/own-world.md, with fewer rounds."""
+    root = Path(__file__).parents[2]
+    page = (root / "docs/own-world.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^python -m training.ppo (.*)$", page, re.MULTILINE)
+    monkeypatch.setenv(WORLDS_VARIABLE, "")
+    monkeypatch.chdir(root)
+    options = shlex.split(line)
+    options[options.index("--rounds") + 1] = "1"
+    options[options.index("--out") + 1] = str(tmp_path / "run")
+    script.main([*options, "--num-envs", "16", "--eval-incidents", "20"])
+    about = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert about["settings"]["task"] == "teashop:outage"
+    assert about["finished"]
+    assert about["scalar_core_agrees"]

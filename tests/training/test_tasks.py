@@ -1,13 +1,22 @@
 """Trainers on batches take tasks of one's own."""
 
+import os
+from pathlib import Path
+
 import attrs
 import pytest
 
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import incident_ids
-from logtriage.errors import InvalidInput, LogTriageError, UnknownName
+from logtriage.errors import InvalidInput, LogTriageError, UnknownName, WorldError
 from logtriage.tasks import get_task
+from logtriage.world.copies import copy_world
+from logtriage.world.loading import WORLDS_VARIABLE, load_world
+from tests.worlds.folders import edit
 from training.common.tasks import file_name, ids_of, incident_of, sheet_of
+from training.common.worlds import task_in
+from training.grpo.stages import stages_of
+from training.language.sources import Source
 
 TASK = "single_crash-v2-fog1"
 MINE = attrs.evolve(get_task(TASK), name="mine", horizon=12)
@@ -46,3 +55,55 @@ def test_a_sheet_of_one_s_own_draws_incidents_of_its_own() -> None:
 def test_what_no_batch_plays_is_refused(task: str, error: type[LogTriageError], said: str) -> None:
     with pytest.raises(error, match=said):
         sheet_of(task)
+
+
+# --- worlds of one's own -----------------------------------------------------------------
+
+
+@pytest.fixture(name="shop")
+def shop_of_one_s_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(WORLDS_VARIABLE, str(tmp_path / "others"))
+    copy_world("tiny", tmp_path / "train-shop")
+    return tmp_path / "train-shop"
+
+
+def test_a_task_of_a_folder_is_found_by_its_name(shop: Path) -> None:
+    with pytest.raises(InvalidInput, match="no module named 'train-shop'"):
+        sheet_of("train-shop:outage")
+    assert task_in(None, "outage") == "outage"
+    assert task_in(str(shop), "outage") == "train-shop:outage"
+    assert os.environ[WORLDS_VARIABLE].split(os.pathsep) == [
+        str(shop.parent),
+        str(shop.parent / "others"),
+    ]
+    assert sheet_of("train-shop:outage").world == load_world(shop)
+    (one,) = ids_of("train-shop:outage", "val", 1)
+    assert incident_of("train-shop:outage", one).world == load_world(shop)
+    assert Source().ids("train-shop:outage", "val", 1) == (one,)
+
+
+def test_all_are_the_tasks_of_the_folder_s_world(shop: Path) -> None:
+    text = (shop / "world.toml").read_text()
+    rules, _, task = text.partition("[[tasks]]")
+    more = task.replace('name = "outage"', 'name = "another"')
+    (shop / "world.toml").write_text(f"{rules}[[tasks]]{task}[[tasks]]{more}")
+    both = task_in(str(shop), "all")
+    assert both == "train-shop:outage train-shop:another"
+    assert stages_of(both, "0 2") == (
+        ("train-shop:outage-fog0", "train-shop:another-fog0"),
+        ("train-shop:outage", "train-shop:another"),
+    )
+    with pytest.raises(InvalidInput, match="fog: expected levels from 0 to 3, got '4'"):
+        stages_of(both, "4")
+
+
+def test_a_folder_that_workers_could_not_find_is_refused(shop: Path) -> None:
+    renamed = shop.rename(shop.with_name("elsewhere"))
+    with pytest.raises(WorldError, match="called as its world, 'train-shop'"):
+        task_in(str(renamed), "outage")
+    with pytest.raises(WorldError, match="nowhere: No such file"):
+        task_in(str(shop.with_name("nowhere")), "outage")
+    edit(renamed / "world.toml", 'name = "train-shop"', 'name = "elsewhere"')
+    with pytest.raises(UnknownName, match="unknown task 'outages'"):
+        task_in(str(renamed), "outages")
+    assert os.environ[WORLDS_VARIABLE] == str(shop.parent / "others")

@@ -81,6 +81,8 @@ BROKEN = [
     (KIND, "log = { failed = 10 }", "", KIND,
      "signature.log: no topic that makes sense at tier 'edge', where one of failed does"),
     # texts
+    (FAILED, "order = 1", "order = 1\nbackground = 3", FAILED,
+     "background: world.toml says it, too: background.log.failed is 20"),
     (FAILED, '"ERROR", "unhandled', '"EROR", "unhandled', FAILED,
      "phrasings.train: unknown level 'EROR' (did you mean 'ERROR'?)"),
     (FAILED, "{n} requests", "{m} requests", FAILED,
@@ -171,6 +173,20 @@ def test_a_world_that_breaks_a_rule_is_refused(
         load_world(own)
     lines = str(caught.value).splitlines()
     assert [line for line in lines if line.startswith(f"{NAME}/{where}: ") and error in line], lines
+
+
+def test_a_kind_pages_a_team_that_its_tasks_have(tmp_path: Path) -> None:
+    own = copy_of("tiny", tmp_path)
+    edit(own / KIND, "order = 2", 'order = 2\npages = "ops-team"')
+    load_world(own)
+    edit(own / SHOP, "services = [", 'teams = ["web-team", "data-team"]\nservices = [')
+    edit(own / WORLD, 'pages = "ops-team"', 'pages = "owner"')
+    with pytest.raises(WorldError) as caught:
+        load_world(own)
+    assert str(caught.value) == (
+        f"{NAME}/{KIND}: pages: unknown team 'ops-team'; known: web-team, data-team in topology "
+        "'shop' of task 'outage'"
+    )
 
 
 def test_a_tier_may_have_a_class_of_its_own_kinds_only_if_something_lives_there(

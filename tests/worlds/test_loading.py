@@ -11,15 +11,8 @@ import pytest
 
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world import loading
-from logtriage.world.loading import (
-    MAX_FILE,
-    MAX_FILES,
-    WORLDS_VARIABLE,
-    build,
-    load_world,
-    read_folder,
-    shipped_worlds,
-)
+from logtriage.world.folders import MAX_FILE, MAX_FILES, read_folder
+from logtriage.world.loading import WORLDS_VARIABLE, build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
 from tests.worlds.folders import NAME, copy_of, edit

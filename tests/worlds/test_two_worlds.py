@@ -27,6 +27,7 @@ from logtriage import (
 from logtriage.belief import belief
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
+from logtriage.errors import TopologyError
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, BeliefScreens
 from logtriage.world.loading import load_world
@@ -194,6 +195,21 @@ def test_the_owners_of_a_world_own_its_services_though_they_are_paged_too() -> N
         ),
     )
     assert other.owning_teams(strangers) == ("blue", "green")
+
+
+def test_a_topology_without_the_team_of_a_kind_is_refused() -> None:
+    task = of_world(ONE_FAULT, OTHERS["kind pages"])
+    smaller = SECOND.topologies["seven-services"]
+    assert "platform-team" not in smaller.teams
+    with pytest.raises(TopologyError, match="pages unknown team 'platform-team'; known: sre-team"):
+        task.world.pages(SECOND.kinds_at("queue")[0].name, smaller)
+    drawn = draw_incident(of_world(ONE_FAULT, SECOND), IncidentId(ONE_FAULT, "test", 0), smaller)
+    assert drawn.simulation is not None
+    assert task.setting is not None
+    state = attrs.evolve(drawn, telemetry=attrs.evolve(drawn.simulation, setting=task.setting))
+    held = belief(initial_state(state))
+    with pytest.raises(TopologyError, match="topology 'seven-services': kind '"):
+        held.best()
 
 
 def test_a_kind_that_names_a_team_pages_it_whatever_its_class_does() -> None:

@@ -26,6 +26,7 @@ from training.benchmarl.environment import GROUP
 from training.benchmarl.greedy import Greedy
 from training.benchmarl.task import TriageTeam
 from training.common.files import machine, save_json
+from training.common.worlds import add_world, task_in
 from training.marl import record, store
 from training.marl.evaluate import evaluate
 from training.marl.learn import Point
@@ -91,6 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="mappo")
     parser.add_argument("--task", default="cascading_failure-v2-fog1")
+    add_world(parser)
     parser.add_argument("--split", default="trio", help="a built-in split, or a JSON file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=100, help="of collection and learning")
@@ -108,6 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
     if (out / store.RUN).exists():
         parser.error(f"{out} holds a run already: give another directory")
     try:
+        options.task = task_in(options.world, options.task)
         settings = Settings(**{name: getattr(options, name) for name in SHARED})
     except LogTriageError as wrong:
         parser.error(str(wrong))

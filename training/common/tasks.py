@@ -1,11 +1,12 @@
-"""Tasks that batches play: registered ones by id, or sheets of one's own as ``module:name``."""
+"""Tasks that batches play: those of worlds by id, or sheets of one's own, ``module:name``."""
 
 from functools import lru_cache
 from typing import Any
 
 import attrs
 
-from logtriage._lib.references import imported, is_reference
+from logtriage._lib.references import imported
+from logtriage.adapters.sources import is_own_task
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId, index_of
 from logtriage.errors import InvalidInput
@@ -24,7 +25,7 @@ def sheet_of(task: str | TaskSpec) -> TaskSpec:
     """
     if isinstance(task, TaskSpec):
         return task
-    sheet = imported(task) if is_reference(task) else get_task(task)
+    sheet = imported(task) if is_own_task(task) else get_task(task)
     if not isinstance(sheet, TaskSpec):
         raise InvalidInput(
             f"task {task!r}: expected a task sheet (logtriage.TaskSpec), which batches play, "

@@ -15,6 +15,7 @@ from logtriage.errors import LogTriageError
 from logtriage.evaluation.cells import slug
 from training.common.files import save_json, save_text
 from training.common.options import add_options
+from training.common.worlds import add_world, task_in
 from training.evaluate.cuts import warn_of_cuts
 from training.evaluate.evaluation import Evaluation, Judge
 from training.evaluate.phases import EXPLAINING, FIGURES, Phases
@@ -34,10 +35,12 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
     parser.add_argument("--output-dir", type=Path, required=True, help="directory for the results")
+    add_world(parser)
     add_options(parser, Settings)
     options = vars(parser.parse_args(given))
     out: Path = options.pop("output_dir")
     try:
+        options["task"] = task_in(options.pop("world"), options["task"])
         results = run(Settings(**options), out)
     except (LogTriageError, OSError) as wrong:
         parser.error(str(wrong))

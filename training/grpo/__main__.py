@@ -8,6 +8,7 @@ from typing import Any
 
 from logtriage.errors import LogTriageError
 from training.common.options import add_options
+from training.common.worlds import ALL, add_world, task_in
 from training.grpo import beforehand, store
 from training.grpo.nothing import NothingToLearn
 from training.grpo.presets import DEFAULT, preset_names, resolve
@@ -29,6 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--output-dir is needed, but for --dry-run")
     command = "python -m training.grpo " + shlex.join(one for one in given if one != "--resume")
     try:
+        world = options.pop("world")
+        if world is not None:
+            options["task"] = task_in(world, options.get("task", ALL))
         settings = resolve(preset, options)
         if dry_run:
             from training.grpo.dry_run import show
@@ -82,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         "--grpo-max-steps", type=int, dest="max_steps", default=argparse.SUPPRESS,
         help=argparse.SUPPRESS,
     )  # fmt: skip
+    add_world(parser)
     add_options(parser, Settings, only_given=True)
     return parser
 

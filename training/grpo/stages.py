@@ -7,10 +7,9 @@ pages wrongly on a clear screen would learn from a foggy one that paging does no
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from logtriage._lib.references import is_reference
+from logtriage.adapters.sources import is_own_task
 from logtriage.errors import InvalidInput
-from logtriage.tasks import BENCHMARK_FOG, DRAWN_TASKS, get_task
-from logtriage.world.default import second_world
+from logtriage.tasks import DRAWN_TASKS, get_task, tasks_of
 
 #: Stands for the benchmark's tasks.
 ALL: Final = "all"
@@ -30,7 +29,7 @@ def task_names(text: str) -> tuple[str, ...]:
     given = [name for one in text.split() for name in (DRAWN_TASKS if one == ALL else (one,))]
     if not given:
         raise InvalidInput("task: expected an id, all, or module:name, got nothing")
-    return tuple(dict.fromkeys(one if is_reference(one) else get_task(one).id for one in given))
+    return tuple(dict.fromkeys(one if is_own_task(one) else get_task(one).id for one in given))
 
 
 def stages_of(task: str, fog: str) -> tuple[Stage, ...]:
@@ -47,14 +46,18 @@ def stages_of(task: str, fog: str) -> tuple[Stage, ...]:
 
 
 def _at_fog(task: str, level: str) -> str:
-    if is_reference(task) or get_task(task).setting is None:
-        raise InvalidInput(f"fog = {level}: task {task!r} has no levels of fog; v2 tasks have")
-    if level not in map(str, range(len(second_world().rules.fog))):
-        raise InvalidInput(
-            f"fog: expected levels from 0 to {len(second_world().rules.fog) - 1}, got {level!r}"
-        )
-    name = f"{get_task(task).name}-v2"
-    return name if int(level) == BENCHMARK_FOG else f"{name}-fog{level}"
+    if is_own_task(task) or get_task(task).setting is None:
+        raise InvalidInput(f"fog = {level}: task {task!r} has no levels of fog; drawn tasks have")
+    sheet = get_task(task)
+    levels = {
+        str(one.fog): one.id
+        for one in tasks_of(sheet.world).values()
+        if one.fog is not None and one.name == sheet.name
+    }
+    if level not in levels:
+        last = len(levels) - 1
+        raise InvalidInput(f"fog: expected levels from 0 to {last}, got {level!r}")
+    return levels[level]
 
 
 class Paging(Protocol):

@@ -1,6 +1,6 @@
 """Settings that do not work together, refused before anything loads, with the reason."""
 
-from logtriage._lib.references import is_reference
+from logtriage.adapters.sources import is_own_task
 from logtriage.errors import InvalidInput
 from logtriage.tasks import get_task
 from training.grpo.fields import Fields
@@ -58,7 +58,7 @@ def check_together(fields: Fields) -> None:
         "vllm = off, top_p = 1 and weights that are not quantised: turns are shared where they "
         "are generated here",
     )
-    own = [task for task in fields.tasks if is_reference(task)]
+    own = [task for task in fields.tasks if is_own_task(task)]
     first = [task for task in fields.tasks if task not in own and get_task(task).setting is None]
     _refuse(
         fields.reward == "shaped" and bool(first),

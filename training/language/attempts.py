@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from logtriage._lib.references import is_reference
+from logtriage.adapters.sources import is_own_task
 from logtriage.drawing.ids import ALL_SPLITS, check_split
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RECORDED_TASKS
@@ -27,7 +27,7 @@ def every_task(tasks: str | Sequence[str]) -> list[str]:
         for name in (
             DRAWN_TASKS
             if one == ALL
-            else [one if one in RECORDED_TASKS or is_reference(one) else get_task(one).id]
+            else [one if one in RECORDED_TASKS or is_own_task(one) else get_task(one).id]
         )
     ]
     return list(dict.fromkeys(names))
@@ -54,7 +54,7 @@ def planned(
     if split not in ALL_SPLITS:
         raise UnknownName("split", split, ALL_SPLITS)
     for task in names:
-        if task not in RECORDED_TASKS and not is_reference(task):
+        if task not in RECORDED_TASKS and not is_own_task(task):
             check_split(get_task(task), split)
     if samples < 1:
         raise InvalidInput(f"samples must be at least 1, got {samples}")

@@ -5,8 +5,7 @@ function from split and number to an incident), or ``recorded`` or ``recorded_mo
 incidents of a bundle, by default those that ship with the package.
 """
 
-from logtriage._lib.references import is_reference
-from logtriage.adapters.sources import own_incident
+from logtriage.adapters.sources import is_own_task, own_incident
 from logtriage.drawing.ids import incident_ids
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
@@ -33,7 +32,7 @@ class Source:
         Raises:
             UnknownName, InvalidInput: for a task or split that does not exist.
         """
-        if not is_reference(task):
+        if not is_own_task(task):
             (found,) = incident_ids(task, split, 1, index)
             return found
         drawn = own_incident(task, split, index)
@@ -53,7 +52,7 @@ class Source:
             raise InvalidInput(f"episodes must be at least 1, got {count}")
         if task in RECORDED_TASKS:
             return tuple(self._incidents.recorded(task))[:count]
-        if is_reference(task):
+        if is_own_task(task):
             return tuple(self.id_at(task, split, number) for number in range(count))
         return incident_ids(task, split, count)
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from logtriage.errors import LogTriageError
 from training.common.files import save_json
 from training.common.options import add_options
+from training.common.worlds import add_world, task_in
 from training.marl import record, store
 from training.marl.learn import Training
 from training.marl.settings import Settings
@@ -29,12 +30,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="continue the existing run, if there is one"
     )
+    add_world(parser)
     add_options(parser, Settings)
     options = vars(parser.parse_args(given))
     out: Path = options.pop("output_dir")
     resume: bool = options.pop("resume")
     command = "python -m training.marl " + shlex.join(one for one in given if one != "--resume")
     try:
+        options["task"] = task_in(options.pop("world"), options["task"])
         run(Settings(**options), out, command, resume=resume)
     except (LogTriageError, Refused) as wrong:
         parser.error(str(wrong))

@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 from rich.console import Console
 
-from logtriage._lib.references import is_reference
+from logtriage.adapters.sources import is_own_task
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation import Interval, RunSpec, evaluate
 from logtriage.registry import make_team
@@ -82,7 +82,7 @@ def trained(runs: Sequence[Trained], tasks: Mapping[int, str], incidents: int) -
         ]
         grades[fog] = figures.interval(np.array(scores))
     seeds = f"{len(runs)} seed{'s' if len(runs) > 1 else ''}"
-    task = f"on {one.task}" if is_reference(one.task) else f"at fog {one.sheet.fog}"
+    task = f"on {one.task}" if is_own_task(one.task) else f"at fog {one.sheet.fog}"
     name = f"networks, {seeds}, trained {task}"
     name += other_of("", **differing(one))
     return Standing(one.roles.name, name, incidents, grades)

@@ -14,6 +14,7 @@ from logtriage.errors import LogTriageError
 from training.common.files import machine, save_json
 from training.common.options import add_options
 from training.common.settings import TRAIN_SPLIT
+from training.common.worlds import add_world, task_in
 from training.ppo import store
 from training.ppo.evaluate import evaluate, play_held_out, regrade
 from training.ppo.learn import Point, train
@@ -27,10 +28,12 @@ def main(arguments: list[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m training.ppo", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory for this run")
+    add_world(parser)
     add_options(parser, Settings)
     options = vars(parser.parse_args(given))
     out: Path = options.pop("out")
     try:
+        options["task"] = task_in(options.pop("world"), options["task"])
         settings = Settings(**options)
     except LogTriageError as wrong:
         parser.error(str(wrong))

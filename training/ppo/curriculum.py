@@ -4,7 +4,6 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.tasks import TaskSpec
-from logtriage.world.default import second_world
 from training.common.tasks import sheet_of
 from training.ppo.settings import Settings
 
@@ -21,7 +20,7 @@ def fogs_of(settings: Settings) -> tuple[int, ...]:
     if not settings.fogs:
         return ()
     parts = settings.fogs.split(",")
-    levels = tuple(str(level) for level in range(len(second_world().rules.fog)))
+    levels = tuple(str(level) for level in range(len(settings.sheet.world.rules.fog)))
     if not set(parts) <= set(levels):
         raise InvalidInput(f"fogs {settings.fogs!r}: expected levels of {', '.join(levels)}: 0,1")
     return tuple(map(int, parts))

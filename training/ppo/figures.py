@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from logtriage.world.default import second_world
+from training.common.tasks import sheet_of
 from training.ppo.references import POLICIES, reference
 from training.ppo.runs import Written
 
@@ -58,7 +58,7 @@ def _learning(axes: Axes, task: str, runs: Sequence[Written]) -> None:
 
 
 def _fog(axes: Axes, task: str, runs: Sequence[Written]) -> None:
-    levels = range(len(second_world().rules.fog))
+    levels = range(len(sheet_of(task).world.rules.fog))
     for policy in POLICIES:
         points = [(fog, found) for fog in levels if (found := reference(task, f"fog{fog}", policy))]
         axes.errorbar(

@@ -30,8 +30,6 @@ Numbers = NDArray[np.int64]
 KINDS: Final = ("screen", "counts", "belief")
 #: Blocks that number what they show; the counts say the same in columns of their own.
 _NUMBERED: Final = ("window_service", "window_token", "asked", "asked_service", "answer")
-#: Layouts differ by fog in what lines can say. This level has the fewest, which all others have.
-_PLAINEST_FOG: Final = 3
 
 
 class Inputs(Protocol):
@@ -56,7 +54,9 @@ class _Tokens:
     """The columns of a token layout that mean the same at every level of fog."""
 
     def __init__(self, layout: TokenLayout, setting: Setting, horizon: int) -> None:
-        plainest = attrs.evolve(setting, fog=_PLAINEST_FOG)
+        # Layouts differ by fog in what lines can say: all have what the plainest level has.
+        named = setting.world.naming_weights
+        plainest = attrs.evolve(setting, fog=named.index(min(named)))
         plain = token_layout_of(plainest, layout.topology, horizon)
         columns, blocks, at = [], {}, 0
         for name, here in layout.blocks.items():

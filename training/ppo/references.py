@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from logtriage._lib.references import is_reference
+from logtriage.tasks import DEFAULT_TASKS
 from training.ppo.curriculum import with_fog
 
 POLICIES: Final = ("observer", "expert", "chain")
@@ -46,7 +46,7 @@ def reference(task: str, trial: str, policy: str, table: Path = TABLE) -> Refere
     """A policy in a trial (``fog0`` to ``fog3``, ``ood``) of a task; None if none was measured."""
     if trial == "ood":
         return references(table).get((task, "ood", policy))
-    if is_reference(task):
+    if task not in DEFAULT_TASKS:
         return None
     fogged = with_fog(task, int(trial.removeprefix("fog"))).id
     return references(table).get((fogged, "test", policy))

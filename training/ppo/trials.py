@@ -19,7 +19,6 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
-from logtriage.world.default import second_world
 from training.common.tasks import sheet_of
 from training.ppo.acting import Acts, mask_of
 from training.ppo.curriculum import with_fog
@@ -30,13 +29,13 @@ OOD_INCIDENTS = 300
 
 
 def trials(agent: Acts, task: str | TaskSpec, incidents: int, ood_incidents: int) -> dict[str, Any]:
-    """Figures by trial: ``fog0`` to ``fog3`` on split ``test``, and ``ood``.
+    """Figures by trial: ``fog0`` and each further level of fog on split ``test``, and ``ood``.
 
     Each has those of :class:`training.ppo.evaluate.Result`, and ``teams``: for each team of
     the directory the number of its faults, and the share in which it was paged.
     """
     found: dict[str, Any] = {}
-    for fog in range(len(second_world().rules.fog)):
+    for fog in range(len(sheet_of(task).world.rules.fog)):
         played = play_held_out(agent, with_fog(task, fog), incidents)
         found[f"fog{fog}"] = _figures(played)
     found["ood"] = _figures(play_ood(agent, task, ood_incidents))

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from logtriage.errors import LogTriageError
 from training.common.options import add_options
+from training.common.worlds import add_world, task_in
 from training.rllib.run import begin, run
 from training.rllib.settings import Settings
 from training.rllib.start import add_ray_options, started
@@ -23,6 +24,7 @@ def main(arguments: list[str] | None = None) -> None:
         "--resume", action="store_true", help="continue the existing run, if there is one"
     )
     add_ray_options(parser)
+    add_world(parser)
     add_options(parser, Settings)
     options = vars(parser.parse_args(given))
     out: Path = options.pop("out")
@@ -30,6 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
     command = "python -m training.rllib " + shlex.join(one for one in given if one != "--resume")
     console = Console(stderr=True)
     try:
+        options["task"] = task_in(options.pop("world"), options["task"])
         settings = Settings(**options)
         about = begin(settings, out, command, resume=resume)
     except LogTriageError as wrong:

@@ -12,6 +12,7 @@ from logtriage.audit.limits import FULL, QUICK, STANDARD, Sizes, Thresholds
 from logtriage.audit.reads import Read
 from logtriage.audit.run import FAMILIES, audit
 from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
+from logtriage.audit.worlds import check_world
 
 __all__ = [
     "FAMILIES",
@@ -28,5 +29,6 @@ __all__ = [
     "Thresholds",
     "Verdict",
     "audit",
+    "check_world",
     "subject_of",
 ]

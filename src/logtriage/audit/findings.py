@@ -54,6 +54,11 @@ class Finding:
         return cls(check, Verdict.FAILED if found else nothing, summary, evidence)
 
     @classmethod
+    def reported(cls, check: str, summary: str, **evidence: Any) -> "Finding":
+        """A finding without a threshold."""
+        return cls(check, Verdict.REPORTED, summary, evidence)
+
+    @classmethod
     def untested(cls, check: str, why: str, **evidence: Any) -> "Finding":
         """A check that could not be made, with the reason."""
         return cls(check, Verdict.UNTESTED, why, evidence)

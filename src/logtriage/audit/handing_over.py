@@ -18,7 +18,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.audit.findings import NOT_OF_A_WORLD, Finding, Verdict
+from logtriage.audit.findings import NOT_OF_A_WORLD, Finding
 from logtriage.audit.leaks import ANSWERS, Codes, codes, told_by
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
@@ -164,7 +164,7 @@ def binding(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     }
     setting = incidents[0].setting
     if setting is not None and setting.fog != BENCHMARK_FOG:
-        return Finding("risk", Verdict.REPORTED, summary, evidence)
+        return Finding.reported("risk", summary, **evidence)
     return Finding.judged("risk", not wrong, "; ".join((*wrong, summary)), **evidence)
 
 

@@ -28,6 +28,7 @@ class Thresholds:
         leak: family-wise error rate of the test for leaks.
         no_signal: the largest share of groups without any variance, for the noisy expert.
         unseen: the most often that a fault may show neither at the edge nor in an alert.
+        unseen_sign: the same where signs stay, and so a fault is overlooked for good.
         bar: the most by which the confidence from which a page pays may stray from the
             price of silence.
         ignoring: the least of net value that never handing over must lose.
@@ -44,6 +45,7 @@ class Thresholds:
             than the best one of them that hears nothing.
         talking: the least share of what observers earn who share all that they see, that those
             must earn who tell it one another in words.
+        prompt: the most characters that a world's system prompt may have.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
 
@@ -57,6 +59,7 @@ class Thresholds:
     leak: float = 0.01
     no_signal: float = 0.50
     unseen: float = 1e-4
+    unseen_sign: float = 0.05
     bar: float = 0.05
     ignoring: float = 0.06
     fixed_bar: float = 0.03
@@ -70,6 +73,7 @@ class Thresholds:
     probed_unpaged: float = 0.20
     teamwork: float = 0.30
     talking: float = 0.90
+    prompt: int = 8_000
     tolerance: float = 1e-9
 
 
@@ -104,6 +108,9 @@ class Sizes:
         twins: incidents that are shown with other truths and the same tokens.
         teams: train incidents of which the roles of a team get a full look.
         talks: train incidents that teams of observers play.
+        looks: incidents of a world that get a full look.
+        net_values: incidents of a world that observer and expert play for their net value.
+        bars: incidents of a world at whose point of decision a hand-over is weighed.
     """
 
     search: int = 2_000
@@ -129,6 +136,9 @@ class Sizes:
     twins: int = 60
     teams: int = 200
     talks: int = 20
+    looks: int = 240
+    net_values: int = 200
+    bars: int = 100
 
 
 #: The thresholds of any task but those of the simulated world.
@@ -161,6 +171,9 @@ QUICK: Final = Sizes(
     twins=5,
     teams=30,
     talks=3,
+    looks=40,
+    net_values=20,
+    bars=12,
 )
 #: Rollouts of one incident that are compared with each other, as in GRPO.
 GROUP: Final = 8

@@ -21,6 +21,7 @@ from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.world.channels import EPOCH, Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis, affected, errors_first
+from logtriage.world.model import World
 from logtriage.world.prior import prior
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import FULL, Setting
@@ -84,11 +85,12 @@ def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         for row in chances(setting, topology, held, horizon)
     ]
     worst, where = max(rows, key=lambda row: row[0].chance)
-    above = sum(row.chance > limits.unseen for row, _ in rows)
+    most = max(most_unseen(setting.world, limits) for setting, *_ in chosen)
+    above = sum(row.chance > most for row, _ in rows)
     told = (
         f"{len(faults) - len(unseen):,} of {len(faults):,} faults move the edge panel or an "
         f"alert of a service that they reach{f'; not {unseen[0]}' if unseen else ''}; of "
-        f"{len(rows):,} hypotheses {above:,} stay unseen more often than {limits.unseen:g}, most "
+        f"{len(rows):,} hypotheses {above:,} stay unseen more often than {most:g}, most "
         f"often {worst.told(where)}: {float(worst.chance):.2g}, as a P3 {float(worst.mildest):.2g}"
     )
     return Finding.judged(
@@ -100,11 +102,16 @@ def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         hypotheses=len(rows),
         models=len(chosen),
         above=above,
-        threshold=limits.unseen,
+        threshold=most,
         most=float(worst.chance),
         most_as_p3=float(max(row.mildest for row, _ in rows)),
         who=worst.told(where),
     )
+
+
+def most_unseen(world: World, limits: Thresholds) -> float:
+    """The most often that a fault of a world may stay unseen."""
+    return limits.unseen if world.rules.signs is None else limits.unseen_sign
 
 
 def _world(incident: Incident) -> Simulation:

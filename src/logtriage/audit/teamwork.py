@@ -8,7 +8,7 @@ whatever the others are called. One in which talking does not help measures none
 from collections.abc import Iterator
 from typing import Final
 
-from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Check, Finding, Verdict
+from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
 from logtriage.audit.talking import talking
@@ -42,7 +42,7 @@ def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     )
     evidence = {name: _figures(one) for name, one in found.items()}
     if not incidents[0].id.startswith(HELD_TO):
-        return Finding("teamwork", Verdict.REPORTED, told, evidence)
+        return Finding.reported("teamwork", told, **evidence)
     return Finding.judged(
         "teamwork",
         all(one.gap + ERRORS * one.error >= limits.teamwork for one in found.values()),

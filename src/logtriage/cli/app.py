@@ -16,13 +16,14 @@ from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
-from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval
+from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval, topology
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.usage import usage
+from logtriage.cli.worlds import check_world_, diff_worlds, new_world, show_world
 
 #: The incident of the examples.
 _INCIDENT = "cascading_failure-v2/test/27"
@@ -42,6 +43,12 @@ importing = typer.Typer(
     context_settings=_SETTINGS,
 )
 exporting = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings=_SETTINGS,
+)
+worlds = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -98,7 +105,7 @@ _add(
     "List the tasks with their spec sheets.",
     "tasks",
     "tasks cascading_failure-v2",
-    "tasks --signatures",
+    "tasks --world my-shop",
 )
 _add(
     app,
@@ -196,8 +203,40 @@ _add(
 )
 
 
+def _worlds() -> None:
+    """Make a world of your own, look at it, compare it, check it."""
+
+
+worlds.callback(help=usage(_worlds, "logtriage world new my-shop"))(_worlds)
+app.add_typer(worlds, name="world")
+_add(
+    worlds,
+    "new",
+    new_world,
+    "Write a commented copy of a world.",
+    "world new my-shop",
+    "world new my-shop --like tiny",
+)
+_add(worlds, "show", show_world, "Show what conditions show, as tables.", "world show my-shop")
+_add(
+    worlds,
+    "diff",
+    diff_worlds,
+    "Compare two worlds field by field.",
+    "world diff tiny my-shop",
+)
+_add(
+    worlds,
+    "check",
+    check_world_,
+    "Check whether a world can be played well.",
+    "world check my-shop",
+    "world check my-shop --quick",
+)
+
+
 def _importing() -> None:
-    """Make bundles of recorded incidents."""
+    """Make bundles of recorded incidents, and topologies."""
 
 
 importing.callback(help=usage(_importing, "logtriage import labelled incidents --out mine.jsonl"))(
@@ -238,6 +277,13 @@ _add(
     rcaeval,
     "Make a bundle of cases in RCAEval's layout.",
     "import rcaeval RE2-OB --out rcaeval.jsonl.gz",
+)
+_add(
+    importing,
+    "topology",
+    topology,
+    "Make a topology of who calls whom.",
+    "import topology seen --out shop/topologies/real.toml --owner my-team",
 )
 
 

@@ -37,14 +37,9 @@ class Bar:
             disable=quiet or not console.is_terminal,
         )
         self._task = self._progress.add_task("playing", total=None)
-        self.doing = "playing"
+        self.doing, self.what = "playing", "episodes"
         self.done: int | None = None
         self.total = 0
-
-    @property
-    def what(self) -> str:
-        """What is counted."""
-        return "episodes" if self.doing == "playing" else "explanations"
 
     def __enter__(self) -> "Bar":
         self._progress.start()
@@ -57,9 +52,9 @@ class Bar:
         """Take the bar away."""
         self._progress.stop()
 
-    def begin(self, doing: str) -> None:
-        """Show another kind of work from its start."""
-        self.doing, self.done, self.total = doing, None, 0
+    def begin(self, doing: str, what: str) -> None:
+        """Show another kind of work from its start, and what is counted in it."""
+        self.doing, self.what, self.done, self.total = doing, what, None, 0
         self._progress.reset(self._task, description=doing, total=None)
 
     def update(self, done: int, total: int) -> None:

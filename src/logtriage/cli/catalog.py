@@ -15,7 +15,7 @@ from logtriage.cli.console import emit, fail, put, results, say
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, seal_in, world_in
 from logtriage.cli.screens import facts, heading, screen, truth
-from logtriage.cli.sheets import sheet, signatures, signatures_json
+from logtriage.cli.sheets import sheet
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SEALED, SPLITS
 from logtriage.errors import InvalidInput, LogTriageError
@@ -34,10 +34,6 @@ def tasks(
         list[str] | None,
         typer.Argument(metavar="TASK", help="Show only these tasks.", autocompletion=complete_task),
     ] = None,
-    with_signatures: Annotated[
-        bool,
-        typer.Option("--signatures", help="Show how often each sign is seen in each condition."),
-    ] = False,
     of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
@@ -46,16 +42,6 @@ def tasks(
     The list has the benchmark's tasks, each with the names of its other levels of fog. With
     --json it has every task.
     """
-    if with_signatures:
-        if names:
-            raise InvalidInput(
-                "one signature table holds for all tasks: give no task with --signatures"
-            )
-        if as_json:
-            emit(signatures_json(as_world(world_in(of_world))))
-        else:
-            put(results(), signatures(as_world(world_in(of_world))))
-        return
     world = world_in(of_world)
     every = tasks_of(as_world(world)).values()
     chosen = [get_task(name, world) for name in names] if names else list(every)

@@ -232,7 +232,7 @@ def evaluate_(
                 seal=seal,
             )
             if explain:
-                bar.begin("explaining")
+                bar.begin("explaining", "explanations")
                 rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.update, seal=seal)
         except KeyboardInterrupt:
             bar.stop()

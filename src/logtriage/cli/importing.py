@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import attrs
 import typer
 
+from logtriage._lib.files import replacing
 from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
 from logtriage.cli.screens import facts, heading
@@ -157,6 +158,39 @@ def rcaeval(
     from logtriage.recorded import import_rcaeval
 
     _write(directory, import_rcaeval(directory, strict=strict, models=models), out, as_json=as_json)
+
+
+def topology(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Holds files of JSON: spans, or dependencies.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The topology to write: WORLD/topologies/NAME.toml."),
+    ],
+    owner: Annotated[
+        str, typer.Option(metavar="TEAM", help="The team that owns the services, till you say.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Make a topology of a captured stack, for a world of your own.
+
+    Who calls whom is read of spans (OTLP or Jaeger), or of what Jaeger answers at
+    /api/dependencies. Owners stand in no recording: change them in the file.
+    """
+    from logtriage.recorded import import_topology
+    from logtriage.world.layouts import layout_toml
+
+    if out.suffix != ".toml":
+        raise InvalidInput(f"--out {out}: expected a file NAME.toml, as in a world's topologies")
+    layout = import_topology(directory, out.stem, owner, lambda text: note(text, "yellow"))
+    with replacing(out) as file:
+        file.write(layout_toml(layout).encode())
+    calls = sum(len(one.calls) for one in layout.services)
+    if as_json:
+        emit({"topology": str(out), "services": len(layout.services), "calls": calls})
+    else:
+        note(f"{out}: {len(layout.services)} services, {calls} calls", "dim")
 
 
 def _list(incidents: "Sequence[RecordedIncident]", out: Path, *, as_json: bool) -> None:

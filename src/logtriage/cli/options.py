@@ -13,7 +13,7 @@ from logtriage.drawing.sealing import read_seal
 from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
-from logtriage.world.loading import WORLDS_VARIABLE, load_world, shipped_worlds
+from logtriage.world.loading import WORLDS_VARIABLE, is_world, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
 
@@ -100,11 +100,16 @@ def world_in(given: str | None) -> World | None:
         WorldError: naming the file and the field.
         OSError: if it cannot be read.
     """
-    if given is None:
-        return None
+    return None if given is None else load_world(folder_or_name(given))
+
+
+def folder_or_name(given: str) -> str | Path:
+    """What an option says of a world: a folder that is here, or else a name."""
     here = Path(given)
-    is_folder = given not in shipped_worlds() and (here / RULES_FILE).is_file()
-    return load_world(here if is_folder else given)
+    named = given in shipped_worlds() or not here.is_dir()
+    if named or (not (here / RULES_FILE).is_file() and is_world(given)):
+        return given
+    return here
 
 
 def seal_in(path: Path | None) -> Seal | None:

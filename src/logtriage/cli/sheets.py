@@ -1,15 +1,12 @@
-"""Spec sheets of tasks, and the signature table, for people."""
+"""Spec sheets of tasks, for people."""
 
 from collections.abc import Iterator
 
-from rich.console import Group, RenderableType
-from rich.text import Text
+from rich.console import RenderableType
 
 from logtriage.actions import SEVERITIES
-from logtriage.cli.screens import facts, heading
-from logtriage.rendering.signature_table import groups_of, shares_of, told_shares
+from logtriage.cli.screens import facts
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, tasks_of
-from logtriage.world.model import World
 from logtriage.world.setting import FULL, Setting
 
 
@@ -72,24 +69,3 @@ def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
         yield "faults", "kinds that can creep in"
     if setting.grows_for:
         yield "signs", f"grow from half strength at tick 0 to full at tick {setting.grows_for}"
-
-
-def signatures(world: World) -> RenderableType:
-    """The signature table of a world: by condition and sort of cell, the share of every token."""
-    parts: list[RenderableType] = [
-        Text("Percentages before fog. A token without sense at a tier becomes the ordinary one.")
-    ]
-    for title, group in groups_of(world).items():
-        parts += [Text(), heading(title.upper())]
-        for name, signature in group.items():
-            rows = [(sort, told_shares(shares)) for sort, shares in shares_of(world, signature)]
-            parts += [Text(name, "bold"), facts(rows)]
-    return Group(*parts)
-
-
-def signatures_json(world: World) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
-    """The same as JSON data: group, condition, sort, token, per cent."""
-    return {
-        title: {name: dict(shares_of(world, signature)) for name, signature in group.items()}
-        for title, group in groups_of(world).items()
-    }

@@ -6,6 +6,7 @@ graded fact; :func:`shipped_incidents` are some small ones that come with the pa
 :func:`import_nezha`, :func:`import_petshop` and :func:`import_rcaeval` make records of
 published data sets, :func:`import_labelled` and :func:`import_otlp` of one's own files, and
 :func:`dump_bundle` writes them. The format is described in ``docs/recorded.md``.
+:func:`import_topology` makes a topology of who calls whom.
 """
 
 from functools import lru_cache
@@ -26,6 +27,7 @@ from logtriage.recorded.bundle import (
     read_records,
 )
 from logtriage.recorded.figures import Measure, Metric, Series, Shift
+from logtriage.recorded.formats.callgraph import import_topology
 from logtriage.recorded.formats.capture import import_otlp
 from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.labelled import import_labelled
@@ -79,6 +81,7 @@ __all__ = [
     "import_otlp",
     "import_petshop",
     "import_rcaeval",
+    "import_topology",
     "load_bundle",
     "load_records",
     "on_request",

@@ -24,7 +24,7 @@ ANY: Final = "ANY"
 #: Signs that are rarer, in per cent, go unsaid.
 LEAST: Final = 4
 #: Of what any service might show, only from where to where the shares go of what is rarer.
-COMMON: Final = 15
+COMMON: Final = 18
 #: Of a line that names its cause.
 _NAMED: Final = "its cause"
 #: A share and the words of its sign, or the text of a pair, which has its own figures.
@@ -56,13 +56,13 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     yield from _rows(world, benign)
     if rules.common:
         yield f"all, else: {_row(world, rules.common, least=1)}"
-    yield f"{ANY}: {_row(world, rules.background, least=COMMON)}{_rarer(world)}"
+    yield f"{ANY}: {_row(world, world.background, least=COMMON)}{_rarer(world)}"
 
 
 def _rarer(world: World) -> str:
     """From where to where the shares go of the signs that any service might show, unsaid."""
     rare: dict[str, list[int]] = {"sign": [], "topic": []}
-    for sort, row in world.rules.background.items():
+    for sort, row in world.background.items():
         shares = (share for token, share in row.items() if token != NAMES and share < COMMON)
         rare["topic" if sort == LOG else "sign"].extend(shares)
     return "".join(

@@ -17,7 +17,7 @@ def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
     }
     return {
         **{title: {name: every[name] for name in row} for title, row in names.items()},
-        "fog": {"background": rules.background},
+        "fog": {"background": world.background},
     }
 
 
@@ -31,8 +31,3 @@ def shares_of(world: World, signature: Signature) -> Iterator[tuple[str, dict[st
         if shares:
             shares[ordinary] = 100 - sum(shares.values())
             yield sort, shares
-
-
-def told_shares(shares: Mapping[str, int]) -> str:
-    """Shares in words, such as ``errors 60, latency 15, none 25``."""
-    return ", ".join(f"{token.replace('_', ' ')} {share}" for token, share in shares.items())

@@ -1,14 +1,12 @@
 """Worlds from folders: reading, searching, building.
 
-Nothing is read before somebody asks for a world. Folders are the work of strangers: files are
-bounded, links are not followed, and nothing in them is executed.
+Nothing is read before somebody asks for a world. Folders are the work of strangers: nothing in
+them is executed.
 """
 
 import copyreg
 import os
-import re
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -19,6 +17,8 @@ import attrs
 from logtriage._lib.files import open_here
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world.checking import problems
+from logtriage.world.checking.problem import WORLD_NAME
+from logtriage.world.folders import MAX_BYTES, MAX_FILES, read_folder
 from logtriage.world.model import World
 from logtriage.world.schema import canonical, parts, tokens
 from logtriage.world.schema.canonical import FOLDERS, RULES_FILE, TOKENS_FILE, Document
@@ -27,14 +27,6 @@ from logtriage.world.schema.structuring import structure
 #: Folders with worlds of one's own, separated as in PATH.
 WORLDS_VARIABLE: Final = "LOGTRIAGE_WORLDS"
 SHIPPED: Final = Path(__file__).parent.parent / "worlds"
-#: Bytes of a file, and of all files of a world; files of a folder.
-MAX_FILE: Final = 64 * 1024
-MAX_BYTES: Final = 512 * 1024
-MAX_FILES: Final = 250
-#: Parts of a dotted key; the schema needs three.
-_MAX_DOTS: Final = 12
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 #: So many mistakes are listed.
 _LISTED: Final = 12
 _Row = TypeVar("_Row", parts.Kind, parts.Benign, parts.Topic)
@@ -62,6 +54,18 @@ def load_world(name_or_folder: str | Path) -> World:
     if isinstance(name_or_folder, Path) or Path(text).name != text:
         return _own(_read(Path(text)))
     return world_named(text)
+
+
+def folder_of(name_or_folder: str | Path) -> Path:
+    """The folder that :func:`load_world` reads; a name's exists.
+
+    Raises:
+        UnknownName: as :func:`load_world`.
+    """
+    text = os.fspath(name_or_folder)
+    if isinstance(name_or_folder, Path) or Path(text).name != text:
+        return Path(text)
+    return _place_of(text, os.environ.get(WORLDS_VARIABLE, ""))
 
 
 def world_named(name: str) -> World:
@@ -169,11 +173,16 @@ def _ordered(rows: list[_Row]) -> tuple[_Row, ...]:
 
 @lru_cache(maxsize=64)
 def _by_name(name: str, search_path: str) -> World:
+    world = _named(name, _read(_place_of(name, search_path)))
+    return world if name in shipped_worlds() else _own(world)
+
+
+def _place_of(name: str, search_path: str) -> Path:
     if name in shipped_worlds():
-        return _named(name, _read(SHIPPED / name))
+        return SHIPPED / name
     found = _on_path(name, search_path)
     if found is not None:
-        return _own(_named(name, _read(found)))
+        return found
     folders = _folders(search_path)
     there = (one.parent.name for folder in folders for one in folder.glob(f"*/{RULES_FILE}"))
     raise UnknownName(
@@ -187,7 +196,7 @@ def _by_name(name: str, search_path: str) -> World:
 
 def _on_path(name: str, search_path: str) -> Path | None:
     """The first folder of a world of that name; None if there is none."""
-    if not _NAME.fullmatch(name):
+    if not WORLD_NAME.fullmatch(name):
         return None
     places = (folder / name for folder in _folders(search_path))
     return next((one for one in places if (one / RULES_FILE).is_file()), None)
@@ -216,98 +225,8 @@ def _own(world: World) -> World:
     return world
 
 
-# --- files -------------------------------------------------------------------------------
-
-
 def _read(folder: Path) -> World:
     return build(read_folder(folder), folder.name or str(folder))
-
-
-def read_folder(folder: Path) -> Document:
-    """The files of a world's folder as data, not yet checked; hidden files aside.
-
-    Raises:
-        WorldError: naming the file, and the line where it is no TOML.
-        OSError: if the folder cannot be read.
-    """
-    source = folder.name or str(folder)
-    document: dict[str, Any] = {}
-    left = MAX_BYTES
-    for path, file in _files(folder, source):
-        text = _text_of(file, f"{source}/{path}")
-        left -= len(text)
-        if left < 0:
-            raise WorldError(f"{source}: its files are larger than {MAX_BYTES >> 10} KiB together")
-        document[path] = _parsed(text, f"{source}/{path}")
-    return document
-
-
-def _files(folder: Path, source: str) -> Iterator[tuple[str, Path]]:
-    for entry in _entries(folder, source):
-        if entry.is_dir(follow_symlinks=False):
-            if entry.name not in FOLDERS:
-                raise WorldError(f"{source}: {UnknownName('folder', entry.name, FOLDERS)}")
-            inside = f"{source}/{entry.name}"
-            for file in _entries(Path(entry.path), inside):
-                if not file.name.endswith(".toml"):
-                    raise WorldError(f"{inside}: {file.name!r:.60}: expected files NAME.toml")
-                yield f"{entry.name}/{file.name}", Path(file.path)
-        elif entry.name.endswith(".toml"):
-            if entry.name not in (RULES_FILE, TOKENS_FILE):
-                known = (RULES_FILE, TOKENS_FILE)
-                raise WorldError(f"{source}: {UnknownName('file', entry.name, known)}")
-            yield entry.name, Path(entry.path)
-
-
-def _entries(folder: Path, source: str) -> list["os.DirEntry[str]"]:
-    """What stands in a folder, by name; hidden files aside.
-
-    Raises:
-        WorldError: for a link, which may lead anywhere, and for more than :data:`MAX_FILES`.
-    """
-    with os.scandir(folder) as entries:
-        found = list(islice((one for one in entries if one.name[0] != "."), MAX_FILES + 1))
-    if len(found) > MAX_FILES:
-        raise WorldError(f"{source}: more than {MAX_FILES} files")
-    link = next((one for one in found if one.is_symlink()), None)
-    if link is not None:
-        raise WorldError(f"{source}/{link.name}: a link; links are not followed")
-    return sorted(found, key=lambda one: one.name)
-
-
-def _text_of(path: Path, source: str) -> bytes:
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise WorldError(f"{source}: expected a file")
-    with os.fdopen(open_here(path, os.O_RDONLY), "rb") as file:
-        text = file.read(MAX_FILE + 1)
-    if len(text) > MAX_FILE:
-        raise WorldError(f"{source}: larger than {MAX_FILE >> 10} KiB")
-    return text
-
-
-def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
-    # Here, since most processes read no world at all.
-    import tomllib
-
-    try:
-        text = raw.decode()
-        for number, line in enumerate(text.splitlines(), start=1):
-            # What a key of thousands of parts costs to parse grows with their square.
-            if line.count(".") > _MAX_DOTS and _dots(line) > _MAX_DOTS:
-                raise WorldError(f"{source}: line {number}: keys nested too deeply")
-        return tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise WorldError(f"{source}: not UTF-8: {error.reason} at byte {error.start}") from None
-    except RecursionError:
-        raise WorldError(f"{source}: nested too deeply") from None
-    except ValueError as error:
-        if isinstance(error, WorldError):
-            raise
-        raise WorldError(f"{source}: not TOML: {error}") from None
-
-
-def _dots(line: str) -> int:
-    return _STRING.sub("", line).partition("#")[0].count(".")
 
 
 # --- pickles -----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.errors import TopologyError, UnknownName
 from logtriage.topology import Tier as TopologyTier
 from logtriage.topology import Topology
 from logtriage.world.schema import canonical
@@ -26,7 +27,7 @@ from logtriage.world.schema.parts import (
     Task,
     Tier,
 )
-from logtriage.world.vocabulary import Vocabulary, by_name, named
+from logtriage.world.vocabulary import LOG, Vocabulary, by_name, named
 
 #: Conditions of services that no file names: unaffected, calling a sick service, under load.
 HEALTHY: Final = "healthy"
@@ -88,13 +89,21 @@ class World(Vocabulary):
 
         Raises:
             UnknownName: for an unknown kind.
-            TopologyError: if the topology says not who is paged for its class.
+            TopologyError: if the topology says not who is paged for its class, or lacks the
+                team that the kind itself pages.
         """
         row = self.kind(kind)
         pages = row.pages or self.classes[row.fault_class].pages
         if pages == OWNER:
             return None
-        return row.pages or topology.pages(row.fault_class)
+        if row.pages is None:
+            return topology.pages(row.fault_class)
+        if row.pages not in topology.teams:
+            raise TopologyError(
+                f"topology {topology.name!r}: kind {kind!r} pages "
+                f"{UnknownName('team', row.pages, topology.teams)}"
+            )
+        return row.pages
 
     def paged_teams(self, topology: Topology) -> tuple[str, ...]:
         """The teams that are paged for a class of faults, each once."""
@@ -191,6 +200,15 @@ class World(Vocabulary):
             UnknownName: for a condition without a signature: nobody could tell how it looks.
         """
         return named("condition", condition, self.signatures)
+
+    @cached_property
+    def background(self) -> Signature:
+        """What any service might say: that of the rules, and of topics that say it themselves."""
+        rules = self.rules.background
+        topics = {one.name: one.background for one in self.topics if one.background}
+        if not topics:
+            return rules
+        return MappingProxyType({**rules, LOG: MappingProxyType({**rules.get(LOG, {}), **topics})})
 
     @cached_property
     def unrelated(self) -> frozenset[str]:

@@ -102,7 +102,7 @@ def only(setting: Setting, place: Place, line: str) -> Weights:
 def common(setting: Setting, sort: str, place: Place, *, calm: bool) -> Weights:
     """What a healthy service says without fog, or what everyone says."""
     world = setting.world
-    row = world.signature(HEALTHY) if calm else world.rules.background
+    row = world.signature(HEALTHY) if calm else world.background
     return shares(setting, sort, place, row.get(sort, {}), () if calm else place.calls)
 
 

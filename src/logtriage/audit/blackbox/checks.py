@@ -17,7 +17,7 @@ from logtriage.audit.blackbox.box import (
     total,
 )
 from logtriage.audit.blackbox.told import named_truths, repeated_truths
-from logtriage.audit.findings import Check, Finding, Verdict
+from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import STANDARD, Thresholds
 from logtriage.errors import UnknownName
 
@@ -195,7 +195,7 @@ def _held(check: str, earned: dict[str, float], best: float | None, share: float
     told = f"the best is {name} with a mean return of {earned[name]:.4g}"
     if best is None:
         unknown = "what a perfect episode earns is not known: --best says it"
-        return Finding(check, Verdict.REPORTED, f"{told}; {unknown}", {"earned": earned})
+        return Finding.reported(check, f"{told}; {unknown}", earned=earned)
     at_most = share * best
     return Finding.judged(
         check,

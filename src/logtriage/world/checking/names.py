@@ -4,20 +4,19 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from logtriage.world.checking.problem import HYPHENED, IDENTIFIER, Problem, named
+from logtriage.world.checking.problem import HYPHENED, IDENTIFIER, WORLD_NAME, Problem, named
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
 from logtriage.world.schema.parts import OWNER
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 
-_WORLD_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _BAND_NAME: Final = re.compile(r"[A-Za-z0-9_]{1,40}")
 
 
 def name_problems(world: World) -> Iterator[Problem]:
     """What is wrong with the names of a world, and with the numbers that order its files."""
     rules, tokens = world.rules, world.tokens
-    yield from named(RULES_FILE, "name", [rules.name], _WORLD_NAME)
+    yield from named(RULES_FILE, "name", [rules.name], WORLD_NAME)
     conditions = [
         *((f"kinds/{one.name}.toml", one.name) for one in world.kinds),
         *((f"benign/{one.name}.toml", one.name) for one in world.benign),

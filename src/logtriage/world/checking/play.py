@@ -8,7 +8,7 @@ from logtriage.errors import TopologyError, UnknownName
 from logtriage.world.checking.problem import Problem, known, some, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
-from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, Layout, Task
+from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, Layout, Task
 
 #: The longest horizon, in ticks, and the most faults at once.
 _MAX_HORIZON: Final = 500
@@ -161,3 +161,10 @@ def _place_of(world: World, task: Task, where: str) -> Iterator[Problem]:
             for kind in world.kinds_at(row.tier)
         ):
             yield RULES_FILE, f"{where}topology: {task.topology!r} has no place for its faults"
+        for kind in world.kinds:
+            team = kind.pages or OWNER
+            struck = any(row.tier in kind.tiers for row in topology.services)
+            if struck and team not in (OWNER, *topology.teams):
+                name = UnknownName("team", team, topology.teams)
+                file = f"kinds/{kind.name}.toml"
+                yield file, f"pages: {name} in topology {task.topology!r} of task {task.name!r}"

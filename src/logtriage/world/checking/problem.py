@@ -12,6 +12,7 @@ from logtriage.world.channels import DOWN, GAP
 Problem = tuple[str, str]
 IDENTIFIER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 HYPHENED: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
+WORLD_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 #: Names that stand for something else wherever kinds and tokens are named.
 RESERVED: Final = frozenset(
     {"no_fault", "names", "kinds", "tokens", "services", "window", GAP, DOWN}

@@ -41,6 +41,16 @@ def signature_problems(world: World) -> Iterator[Problem]:
         if not all(sort in world.ordinary for sort in row.own):
             return
         yield from _sums(world, row)
+    listed = world.rules.background.get(LOG, {})
+    for topic in world.topics:
+        if topic.background and topic.name in listed:
+            yield (
+                f"topics/{topic.name}.toml",
+                f"background: {RULES_FILE} says it, too: background.{LOG}.{topic.name} is "
+                f"{listed[topic.name]}",
+            )
+        if topic.background and topic.ordinary:
+            yield f"topics/{topic.name}.toml", "background: the ordinary topic takes what is left"
     if world.rules.signs is not None:
         yield from _unseen(world)
     for kind in world.kinds:
@@ -64,7 +74,7 @@ def signature_problems(world: World) -> Iterator[Problem]:
 def _rows(world: World) -> Iterator[_Row]:
     rules, merged, every = world.rules, world.signatures, world.tier_names
     yield _Row(RULES_FILE, "common", rules.common, rules.common, every)
-    yield _Row(RULES_FILE, "background", rules.background, rules.background, every, True)
+    yield _Row(RULES_FILE, "background", rules.background, world.background, every, True)
     yield _Row(RULES_FILE, "healthy", rules.healthy, merged[HEALTHY], every)
     yield _Row(RULES_FILE, "affected.waiting", rules.affected.waiting, merged[WAITING], every, True)
     yield _Row(RULES_FILE, "affected.loaded", rules.affected.loaded, merged[LOADED], every)
@@ -104,7 +114,7 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
 
 def _sums(world: World, row: _Row) -> Iterator[Problem]:
     """Shares that do not fit 100 at a tier; those of overfull sorts must vanish in any fog."""
-    background = world.rules.background
+    background = world.background
     for sort, shares in row.merged.items():
         over: Mapping[str, int] = {
             tier: total for tier in row.tiers if (total := _total(world, sort, tier, shares)) > 100
@@ -135,7 +145,7 @@ def _unseen(world: World) -> Iterator[Problem]:
                 f"distractions: {one.name}: overfull: {sort}: signs that stay are drawn from what "
                 "is listed, and no fog hides what passes 100",
             )
-    background = world.rules.background
+    background = world.background
     for sort, tier in product(world.ordinary, world.tier_names):
         shares, field = background.get(sort, {}), f"background.{sort}"
         shown = world.tokens_at(sort, tier)[1:]
@@ -148,7 +158,8 @@ def _unseen(world: World) -> Iterator[Problem]:
                 yield (
                     RULES_FILE,
                     f"{field}.{token}: expected at least 1 in a world with [signs], where any "
-                    f"service of tier {tier!r} may show it by mistake",
+                    f"service of tier {tier!r} may show it by mistake"
+                    + (f"; topics/{token}.toml may say it as background" if sort == LOG else ""),
                 )
         if _total(world, sort, tier, shares) >= 100:
             yield (

@@ -327,7 +327,9 @@ class Benign:
 class Topic:
     """What log lines are about: ``topics/NAME.toml``, a token of the sort ``log``.
 
-    Either one set of ``phrasings``, or ``by_tier`` one for each of its tiers.
+    Either one set of ``phrasings``, or ``by_tier`` one for each of its tiers. ``background`` is
+    per cent of what any service might say, as ``background`` of ``world.toml`` is: one of the two
+    says it.
     """
 
     name: str
@@ -336,6 +338,7 @@ class Topic:
     word: str = ""
     ordinary: bool = False
     dependency: bool = False
+    background: int = 0
     phrasings: Phrasings | None = None
     by_tier: Mapping[str, Phrasings] | None = attrs.field(
         default=None, converter=attrs.converters.optional(_sorted)

@@ -1,0 +1,201 @@
+"""Worlds as tables: what conditions show, how two worlds differ, what is confused with what."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Console
+from rich.text import Text
+
+from logtriage.cli.console import put, say
+from logtriage.cli.figures import Cell, Figures, table_of
+from logtriage.cli.screens import facts, heading, number
+from logtriage.rendering.signature_table import groups_of, shares_of
+from logtriage.tasks import tasks_of
+from logtriage.world.model import World
+from logtriage.world.schema.parts import OWNER
+
+if TYPE_CHECKING:
+    from logtriage.audit import Finding
+    from logtriage.world.differences import Difference
+
+#: Other kinds named beside a kind, and the least share of which that is worth it.
+_OTHERS: Final = 3
+_LEAST: Final = 0.005
+#: The longest text of a field that is shown whole.
+_TEXT: Final = 60
+
+
+# --- world show --------------------------------------------------------------------------
+
+
+def shown(console: Console, world: World) -> None:
+    """Print a world: what it is, its kinds, and a table for each sort of reading."""
+    rules = world.rules
+    console.print(Text.assemble((world.name, "bold cyan"), f"  {rules.title}"))
+    put(console, facts(list(_about(world))))
+    for title, rows in (("KINDS OF FAULTS", _kinds(world)), ("BENIGN", _benign(world))):
+        say(console)
+        say(console, heading(title))
+        put(console, rows)
+    say(console)
+    say(
+        console,
+        "Per cent before fog. What a row leaves of 100 is the ordinary token's, which stands in "
+        "the last column; so is what makes no sense at a tier.",
+    )
+    for sort in world.ordinary:
+        say(console)
+        say(console, heading(sort.upper()))
+        _signs(console, world, sort)
+
+
+def _about(world: World) -> Iterator[tuple[str, str]]:
+    rules = world.rules
+    yield "fingerprint", world.fingerprint
+    yield "tasks", ", ".join(world.tasks)
+    yield "tiers", ", ".join(world.tier_names)
+    yield "teams", ", ".join(rules.teams)
+    yield "owners", ", ".join(rules.owners)
+    for row in rules.classes:
+        whom = "the owner" if row.pages == OWNER else row.pages
+        yield f"class {row.name}", f"{row.weight} % of faults, page {whom}"
+    yield "remedies", ", ".join(rules.remedies)
+    fog = (f"{level.background} %" for level in rules.fog)
+    yield "fog", f"{', '.join(fog)} of readings say what any service might, by level"
+    for name, layout in world.topologies.items():
+        yield f"topology {name}", f"{len(layout)} services"
+
+
+def _kinds(world: World) -> Any:
+    table = table_of(2)
+    for title in ("kind", "class", "pages", "tiers", "remedies", "what happens"):
+        table.add_column(title, overflow="fold")
+    for kind in world.kinds:
+        pages = kind.pages or world.classes[kind.fault_class].pages
+        table.add_row(
+            Text(kind.name, "bold"),
+            kind.fault_class,
+            pages,
+            ", ".join(kind.tiers),
+            ", ".join(kind.remedies),
+            Text(kind.summary),
+        )
+    return table
+
+
+def _benign(world: World) -> Any:
+    table = table_of(2)
+    for title in ("kind", "tiers"):
+        table.add_column(title)
+    for kind in world.benign:
+        table.add_row(Text(kind.name, "bold"), ", ".join(kind.tiers))
+    return table
+
+
+def _signs(console: Console, world: World, sort: str) -> None:
+    """How often each condition shows each token; by token where they are too many for a table."""
+    rows = {
+        name: shares
+        for group in groups_of(world).values()
+        for name, signature in group.items()
+        for which, shares in shares_of(world, signature)
+        if which == sort
+    }
+    ordinary = world.ordinary[sort]
+    tokens = [*dict.fromkeys(token for row in rows.values() for token in row if token != ordinary)]
+    if sum(len(token) + 2 for token in tokens) + 2 * len(ordinary) < console.width // 2:
+        table = table_of(2)
+        table.add_column("")
+        for token in (*tokens, ordinary):
+            table.add_column(token, justify="right")
+        for name, row in rows.items():
+            cells = (str(row[token]) if row.get(token) else "" for token in (*tokens, ordinary))
+            table.add_row(Text(name, "bold"), *cells)
+        put(console, table)
+        return
+    told = []
+    for token in tokens:
+        who = sorted(
+            ((name, row[token]) for name, row in rows.items() if row.get(token)),
+            key=lambda one: -one[1],
+        )
+        told.append((token, ", ".join(f"{name} {share}" for name, share in who)))
+    put(console, facts(told))
+
+
+def shown_json(world: World) -> dict[str, Any]:
+    """The same as JSON data; signatures by group, condition, sort and token, in per cent."""
+    return {
+        "world": world.name,
+        "title": world.rules.title,
+        "fingerprint": world.fingerprint,
+        "tasks": list(tasks_of(world)),
+        "signatures": {
+            title: {name: dict(shares_of(world, signature)) for name, signature in group.items()}
+            for title, group in groups_of(world).items()
+        },
+    }
+
+
+# --- world diff --------------------------------------------------------------------------
+
+
+def compared(console: Console, found: Sequence["Difference"]) -> None:
+    """Print each difference under the file that it is in."""
+    for file in dict.fromkeys(one.file for one in found):
+        say(console, heading(file))
+        put(console, facts([_difference(one) for one in found if one.file == file]))
+
+
+def _difference(one: "Difference") -> tuple[str, str]:
+    if not one.field:
+        return "file", "only in B" if one.before is None else "only in A"
+    field = f"order of {one.field}" if one.moved else one.field
+    return field, f"{_told(one.before)} -> {_told(one.after)}"
+
+
+def _told(value: Any) -> str:
+    if value is None:
+        return "–"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+# --- world check -------------------------------------------------------------------------
+
+
+def checked(console: Console, findings: Sequence["Finding"]) -> None:
+    """Print what is confused with what after a full look, and what c changes, as tables."""
+    by_name = {one.check: one.evidence for one in findings}
+    figures = Figures(console)
+    say(console, heading("AFTER A FULL LOOK"))
+    figures.put(
+        ["kind", "of all", "bits left", "itself", "taken for [share]"],
+        lambda _: [_confused(row) for row in by_name["full-look"]["rows"]],
+    )
+    say(console, heading("AT EACH PRICE OF A HAND-OVER"))
+    figures.put(
+        ["c", "better handed over", "gained"],
+        lambda _: [
+            [number(row["price"], 1), _percent(row["handed_over"]), number(row["gained"])]
+            for row in by_name["hand-over"]["by_price"]
+        ],
+    )
+    figures.legend()
+
+
+def _confused(row: Mapping[str, Any]) -> list[Cell]:
+    others = [one for one in row["others"] if one[1] >= _LEAST][:_OTHERS]
+    told = ", ".join(f"{kind}{'*' * another} {_percent(share)}" for kind, share, another in others)
+    return [
+        Text(row["kind"]),
+        _percent(row["share"]),
+        number(row["bits"], 2),
+        _percent(row["itself"]),
+        Text(told or "–"),
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,129 @@
+"""``world``: make a world of one's own, look at it, compare it, check it."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import attrs
+import typer
+
+from logtriage.cli.auditing_forms import close, print_finding
+from logtriage.cli.bar import Bar
+from logtriage.cli.completion import complete_world
+from logtriage.cli.console import emit, note, results, say
+from logtriage.cli.group import SOME_BAD
+from logtriage.cli.options import Json, folder_or_name, world_in
+from logtriage.cli.world_tables import checked, compared, shown, shown_json
+from logtriage.tasks import as_world
+from logtriage.world.copies import copy_world
+from logtriage.world.differences import differences
+
+_World = Annotated[
+    str,
+    typer.Argument(
+        metavar="DIR",
+        help="A world: a folder, or a name.",
+        autocompletion=complete_world,
+    ),
+]
+
+
+def new_world(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to write, empty or not there.")
+    ],
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The world to copy, by name or folder. Default: that of the benchmark.",
+            autocompletion=complete_world,
+        ),
+    ] = None,
+) -> None:
+    """Write a commented copy of a world, to be made your own.
+
+    The folder's name becomes the world's. Everything is written, or nothing.
+    """
+    source = as_world(None).name if like is None else folder_or_name(like)
+    made = copy_world(source, folder)
+    note(f"{folder}: world {made.name}, a copy of {like or source}", "dim")
+
+
+def show_world(world: _World, as_json: Json = False) -> None:
+    """Show a world: teams, kinds, and how often each condition shows what, in per cent."""
+    found = as_world(world_in(world))
+    if as_json:
+        emit(shown_json(found))
+    else:
+        shown(results(), found)
+
+
+def diff_worlds(
+    before: Annotated[
+        str, typer.Argument(metavar="A", help="A folder or name.", autocompletion=complete_world)
+    ],
+    after: Annotated[
+        str,
+        typer.Argument(metavar="B", help="Another one.", autocompletion=complete_world),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Compare two worlds field by field; exit with 1 if they differ.
+
+    What two folders say is compared, not how they say it: comments and the order of keys count
+    for nothing. A dash stands for a field that says nothing, and so is at its default.
+    """
+    found = differences(as_world(world_in(before)), as_world(world_in(after)))
+    if as_json:
+        for one in found:
+            emit(attrs.asdict(one))
+    else:
+        compared(results(), found)
+        note("the worlds are equal" if not found else f"fields that differ: {len(found)}", "dim")
+    if found:
+        raise typer.Exit(SOME_BAD)
+
+
+def check_world_(
+    world: _World,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TASK", help="Look at this task alone, not at all. May be repeated."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Take small samples, for a first look.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check a world in about a minute; exit with 1 if a check fails, 2 if it cannot be read.
+
+    What is wrong in a file is said with the file and the field. The checks then say which kinds
+    nobody can tell apart, which faults nobody may notice, how long the prompt is, what stays in
+    doubt after a full look, what observer and expert are worth, and whether the price of a
+    hand-over changes what to do.
+    """
+    from logtriage.audit import FULL, QUICK, check_world
+
+    found = as_world(world_in(world))
+    doing: list[str] = []
+    with Bar(quiet=False, detail=lambda: doing[-1] if doing else "") as bar:
+        bar.begin("checking", "incidents")
+        findings = check_world(
+            found,
+            task or (),
+            sizes=QUICK if quick else FULL,
+            on_finding=lambda one: doing.append(f"({one.check} done)"),
+            on_progress=bar.update,
+        )
+    console = results()
+    for one in findings:
+        if as_json:
+            about: dict[str, Any] = {"world": found.name, "fingerprint": found.fingerprint}
+            emit({**about, **json.loads(json.dumps(attrs.asdict(one)))})
+        else:
+            print_finding(console, one)
+    if not as_json:
+        say(console)
+        checked(console, findings)
+    close([one.verdict for one in findings])

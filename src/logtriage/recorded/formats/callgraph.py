@@ -1,0 +1,148 @@
+"""Who calls whom in a captured stack: a topology of spans, or of Jaeger's dependencies.
+
+The documents of a folder are those that :mod:`~logtriage.recorded.formats.capture` reads, without
+labels, and besides what Jaeger's ``/api/dependencies`` answers:
+``{"data": [{"parent": …, "child": …, "callCount": …}, …]}``. Metrics, logs and alerts say nothing
+of calls and are passed over.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from logtriage.errors import BundleError
+from logtriage.recorded.callgraph import Pair, layout_of
+from logtriage.recorded.formats.documents import documents
+from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
+from logtriage.recorded.formats.jsonspot import Spot
+from logtriage.recorded.formats.otlp import Unnamed, spans_of
+from logtriage.recorded.names import Names
+from logtriage.recorded.rows import SpanRow
+from logtriage.recorded.spans import Key, Span, requests
+from logtriage.topology import Service
+from logtriage.world.schema.parts import Layout
+
+
+def import_topology(
+    directory: str | Path, name: str, owner: str, note: Callable[[str], None] = lambda _: None
+) -> Layout:
+    """The services of a captured stack and who calls whom, as a world takes them.
+
+    Tiers follow from names and calls (:func:`~logtriage.recorded.callgraph.layout_of`). Calls go
+    in no circle: one that leads back to a service on the way from the edge is left out. All spans
+    are in memory at once, without what they say.
+
+    Args:
+        directory: holds the JSON files, at any depth, gzipped or not.
+        name: the topology's.
+        owner: the team that owns every service; nobody records who does.
+        note: is told what was left out, in words.
+
+    Raises:
+        BundleError: naming file, line and field; for a folder in which nobody calls anybody.
+        OSError: if a file cannot be read.
+    """
+    names, unnamed = Names(), Unnamed()
+    counts: Counter[Pair] = Counter()
+    spans: dict[Key, Span] = {}
+    root = Path(directory)
+    for spot in documents(root):
+        if "resourceSpans" in spot:
+            rows = spans_of(spot, names, unnamed)
+        elif _is_dependencies(spot):
+            counts.update(_dependencies(spot, names))
+            continue
+        elif is_jaeger(spot):
+            rows = traces_of(spot, names)
+        else:
+            continue
+        for row in rows:
+            if isinstance(row, SpanRow):
+                spans[row.trace, row.id] = Span(
+                    row.parent, row.service, row.start, row.duration, row.failed, row.peer
+                )
+    counts.update((call.caller, call.callee) for call in requests(spans))
+    if unnamed.resources:
+        note(f"{unnamed.first}: no service.name in {unnamed.resources} resources, left out")
+    if not any(caller for caller, _ in counts):
+        raise BundleError(
+            f"{root}: no service calls another: expected spans (OTLP's resourceSpans or Jaeger's "
+            "traces), or Jaeger's dependencies"
+        )
+    return Layout(name, tuple(_services(counts, owner, note)))
+
+
+def _is_dependencies(spot: Spot) -> bool:
+    data = spot["data"].value if isinstance(spot.value, dict) else None
+    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and (
+        "parent" in data[0] and "child" in data[0]
+    )  # fmt: skip
+
+
+def _dependencies(spot: Spot, names: Names) -> dict[Pair, int]:
+    found: dict[Pair, int] = {}
+    for row in spot["data"].items():
+        caller = names(row["parent"].needed, row.where)
+        callee = names(row["child"].needed, row.where)
+        count = row["callCount"].whole
+        if count is None or count < 0:
+            raise row["callCount"].bad("a whole number from 0 on")
+        if count and caller != callee:
+            found[caller, callee] = found.get((caller, callee), 0) + count
+    return found
+
+
+def _services(
+    counts: Mapping[Pair, int], owner: str, note: Callable[[str], None]
+) -> Iterator[Service]:
+    every = sorted({name for pair in counts for name in pair if name is not None})
+    called = {callee for caller, callee in counts if caller is not None}
+    # Traces may begin anywhere; where users come in is where nobody else calls.
+    pairs = (pair for pair in counts if pair[0] is not None or pair[1] not in called)
+    tiers, calls = layout_of(every, pairs)
+    for name in every:
+        if calls[name] and tiers[name] not in ("edge", "service"):
+            note(f"{name}: calls {', '.join(calls[name])}, so it is taken for a service")
+            tiers[name] = "service"
+    kept = _without_circles(every, tiers, calls, counts, note)
+    order = sorted(every, key=lambda name: (tiers[name] != "edge", name))
+    yield from (Service(name, tiers[name], owner, kept[name]) for name in order)
+
+
+def _without_circles(
+    every: list[str],
+    tiers: Mapping[str, str],
+    calls: Mapping[str, tuple[str, ...]],
+    counts: Mapping[Pair, int],
+    note: Callable[[str], None],
+) -> dict[str, tuple[str, ...]]:
+    """The calls without those that lead back; whoever was reached from the edge still is."""
+    kept: dict[str, list[str]] = {name: [] for name in every}
+    done: set[str] = set()
+    for entry in (name for name in every if tiers[name] == "edge"):
+        path: dict[str, list[str]] = {}  # the way here, and what each on it has still to call
+        _enter(path, entry, calls, counts)
+        while path and entry not in done:
+            name, left = next(reversed(path.items()))
+            if not left:
+                done.add(name)
+                del path[name]
+                continue
+            callee = left.pop()
+            if callee in path:
+                note(f"{name} -> {callee} leads back ({counts[name, callee]:,} calls), left out")
+                continue
+            kept[name].append(callee)
+            if callee not in done:
+                _enter(path, callee, calls, counts)
+    return {name: tuple(sorted(row)) for name, row in kept.items()}
+
+
+def _enter(
+    path: dict[str, list[str]],
+    name: str,
+    calls: Mapping[str, tuple[str, ...]],
+    counts: Mapping[Pair, int],
+) -> None:
+    """Go on at a service; what it calls most comes first, which is last in the list."""
+    path[name] = sorted(calls[name], key=lambda callee: (counts[name, callee], callee))

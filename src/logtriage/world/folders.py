@@ -1,0 +1,127 @@
+"""The files of a world's folder, read as data: bounded, without following links, in UTF-8 TOML."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from logtriage._lib.files import open_here
+from logtriage.errors import UnknownName, WorldError
+from logtriage.world.schema.canonical import FOLDERS, RULES_FILE, TOKENS_FILE, Document
+
+#: Bytes of a file, and of all files of a world; files of a folder.
+MAX_FILE: Final = 64 * 1024
+MAX_BYTES: Final = 512 * 1024
+MAX_FILES: Final = 250
+#: Parts of a dotted key; the schema needs three.
+_MAX_DOTS: Final = 12
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
+
+
+def read_folder(folder: Path) -> Document:
+    """The files of a world's folder as data, not yet checked; hidden files aside.
+
+    Raises:
+        WorldError: naming the file, and the line where it is no TOML.
+        OSError: if the folder cannot be read.
+    """
+    return parsed(read_texts(folder), folder.name or str(folder))
+
+
+def read_texts(folder: Path) -> dict[str, bytes]:
+    """What stands in the files of a world's folder, by path in it; hidden files aside.
+
+    Raises:
+        WorldError: naming the file that has no place there, or is too large.
+        OSError: if the folder cannot be read.
+    """
+    source = folder.name or str(folder)
+    texts: dict[str, bytes] = {}
+    left = MAX_BYTES
+    for path, file in _files(folder, source):
+        texts[path] = _text_of(file, f"{source}/{path}")
+        left -= len(texts[path])
+        if left < 0:
+            raise WorldError(f"{source}: its files are larger than {MAX_BYTES >> 10} KiB together")
+    return texts
+
+
+def parsed(texts: Mapping[str, bytes], source: str) -> Document:
+    """The document of the texts of a folder that is called ``source``.
+
+    Raises:
+        WorldError: naming the file, and the line where it is no TOML.
+    """
+    return {path: _parsed(text, f"{source}/{path}") for path, text in texts.items()}
+
+
+def _files(folder: Path, source: str) -> Iterator[tuple[str, Path]]:
+    for entry in _entries(folder, source):
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in FOLDERS:
+                raise WorldError(f"{source}: {UnknownName('folder', entry.name, FOLDERS)}")
+            inside = f"{source}/{entry.name}"
+            for file in _entries(Path(entry.path), inside):
+                if not file.name.endswith(".toml"):
+                    raise WorldError(f"{inside}: {file.name!r:.60}: expected files NAME.toml")
+                yield f"{entry.name}/{file.name}", Path(file.path)
+        elif entry.name.endswith(".toml"):
+            if entry.name not in (RULES_FILE, TOKENS_FILE):
+                known = (RULES_FILE, TOKENS_FILE)
+                raise WorldError(f"{source}: {UnknownName('file', entry.name, known)}")
+            yield entry.name, Path(entry.path)
+
+
+def _entries(folder: Path, source: str) -> list["os.DirEntry[str]"]:
+    """What stands in a folder, by name; hidden files aside.
+
+    Raises:
+        WorldError: for a link, which may lead anywhere, and for more than :data:`MAX_FILES`.
+    """
+    with os.scandir(folder) as entries:
+        every = list(islice(entries, MAX_FILES + 1))
+    if len(every) > MAX_FILES:
+        raise WorldError(f"{source}: more than {MAX_FILES} files")
+    found = [one for one in every if one.name[0] != "."]
+    link = next((one for one in found if one.is_symlink()), None)
+    if link is not None:
+        raise WorldError(f"{source}/{link.name}: a link; links are not followed")
+    return sorted(found, key=lambda one: one.name)
+
+
+def _text_of(path: Path, source: str) -> bytes:
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise WorldError(f"{source}: expected a file")
+    with os.fdopen(open_here(path, os.O_RDONLY), "rb") as file:
+        text = file.read(MAX_FILE + 1)
+    if len(text) > MAX_FILE:
+        raise WorldError(f"{source}: larger than {MAX_FILE >> 10} KiB")
+    return text
+
+
+def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
+    # Here, since most processes read no world at all.
+    import tomllib
+
+    try:
+        text = raw.decode()
+        for number, line in enumerate(text.splitlines(), start=1):
+            # What a key of thousands of parts costs to parse grows with their square.
+            if line.count(".") > _MAX_DOTS and _dots(line) > _MAX_DOTS:
+                raise WorldError(f"{source}: line {number}: keys nested too deeply")
+        return tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise WorldError(f"{source}: not UTF-8: {error.reason} at byte {error.start}") from None
+    except RecursionError:
+        raise WorldError(f"{source}: nested too deeply") from None
+    except ValueError as error:
+        if isinstance(error, WorldError):
+            raise
+        raise WorldError(f"{source}: not TOML: {error}") from None
+
+
+def _dots(line: str) -> int:
+    return _STRING.sub("", line).partition("#")[0].count(".")

@@ -1,0 +1,175 @@
+"""A folder made to harm: every command refuses it early, naming the place, and writes nothing."""
+
+import os
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logtriage.errors import WorldError
+from logtriage.world import folders
+from logtriage.world.folders import MAX_BYTES, MAX_FILE, MAX_FILES
+from tests.cli.test_cli import logtriage
+from tests.worlds.folders import NAME, copy_of, edit
+
+KIND = "kinds/overload.toml"
+
+
+def huge_file(own: Path) -> None:
+    (own / KIND).write_bytes(b"#" * (10 << 20))
+
+
+def huge_comment(own: Path) -> None:
+    with (own / KIND).open("ab") as file:
+        file.write(b"\n# " + b"x" * (10 << 20))
+
+
+def many_kinds(own: Path) -> None:
+    for number in range(10_000):
+        os.link(own / KIND, own / f"kinds/kind_{number}.toml")
+
+
+def many_hidden_files(own: Path) -> None:
+    for number in range(10_000):
+        os.link(own / KIND, own / f"kinds/.kind_{number}.toml")
+
+
+def link_to_a_file(own: Path) -> None:
+    (own / "kinds/link.toml").symlink_to("/etc/passwd")
+
+
+def link_to_itself(own: Path) -> None:
+    (own / "kinds/loop").symlink_to(own)
+
+
+def link_for_a_folder(own: Path) -> None:
+    (own / "topics").rename(own.parent / "elsewhere")
+    (own / "topics").symlink_to(own.parent / "elsewhere")
+
+
+def changed(file: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(own: Path) -> None:
+        edit(own / file, old, new)
+
+    return change
+
+
+#: What is done to a copy of ``tiny``, the file that the error names, and what it says.
+HOSTILE: dict[str, tuple[Callable[[Path], None], str, str]] = {
+    "10 MB": (huge_file, KIND, f"larger than {MAX_FILE >> 10} KiB"),
+    "10 MB of comment": (huge_comment, KIND, f"larger than {MAX_FILE >> 10} KiB"),
+    "10,000 kinds": (many_kinds, "kinds", f"more than {MAX_FILES} files"),
+    "10,000 hidden files": (many_hidden_files, "kinds", f"more than {MAX_FILES} files"),
+    "link": (link_to_a_file, "kinds/link.toml", "a link; links are not followed"),
+    "loop": (link_to_itself, "kinds/loop", "a link; links are not followed"),
+    "linked folder": (link_for_a_folder, "topics", "a link; links are not followed"),
+    "circle": (
+        changed("topologies/shop.toml", 'calls = ["shop-db"]', 'calls = ["shop-db", "web"]'),
+        "topologies/shop.toml",
+        "services: calls go in a circle: web -> shop -> web",
+    ),
+    "attributes": (
+        changed("topics/failed.toml", "{n} requests", "{n.__class__.__mro__} requests"),
+        "topics/failed.toml",
+        "a brace belongs to a bare placeholder such as {ms}",
+    ),
+    "format": (
+        changed("topics/failed.toml", "{n} requests", "{n:999999999} requests"),
+        "topics/failed.toml",
+        "a brace belongs to a bare placeholder such as {ms}",
+    ),
+    "nan": (
+        changed("world.toml", "weight = 40", "weight = nan"),
+        "world.toml",
+        "classes[0].weight: expected a whole number from 0 to 1,000,000,000, got nan",
+    ),
+    "infinity": (
+        changed(KIND, "high = 75", "high = inf"),
+        KIND,
+        "signature: cpu.high: expected a whole number from 0 to 1,000,000,000, got inf",
+    ),
+    "text for a number": (
+        changed(KIND, "high = 75", 'high = "75"'),
+        KIND,
+        "signature: cpu.high: expected a whole number from 0 to 1,000,000,000, got '75'",
+    ),
+    "number for a text": (changed(KIND, 'class = "capacity"', "class = 7"), KIND, "class: "),
+    "truth for a number": (
+        changed(KIND, "order = 2", "order = true"),
+        KIND,
+        "order: expected a whole number from 0 to 1,000,000,000, got true",
+    ),
+    "huge number": (changed(KIND, "order = 2", f"order = {'9' * 4_000}"), KIND, "order: "),
+    "date": (changed(KIND, "order = 2", "order = 2031-05-06"), KIND, "order: expected a whole"),
+    "deep": (changed(KIND, "order = 2", f"order = {'[' * 20_000}"), KIND, "nested too deeply"),
+    "no text": (changed(KIND, "demand exceeds", "\x00 exceeds"), KIND, "not TOML"),
+}
+
+
+@pytest.fixture(name="own")
+def folder_to_spoil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return copy_of("tiny", tmp_path)
+
+
+@pytest.fixture(name="taken")
+def what_was_read(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Bytes read of files, and the most entries read of a folder, while the test runs."""
+    taken = {"bytes": 0, "entries": 0}
+    text_of = folders._text_of
+
+    def counted(path: Path, source: str) -> bytes:
+        try:
+            found = text_of(path, source)
+        except WorldError:
+            taken["bytes"] += MAX_FILE + 1
+            raise
+        taken["bytes"] += len(found)
+        return found
+
+    def few(entries: Iterator[Any], most: int) -> Iterator[Any]:
+        taken["entries"] = max(taken["entries"], most)
+        return islice(entries, most)
+
+    monkeypatch.setattr(folders, "_text_of", counted)
+    monkeypatch.setattr(folders, "islice", few)
+    return taken
+
+
+def tree(folder: Path) -> list[tuple[str, int]]:
+    """Everything below a folder, with sizes; links are not followed."""
+    return sorted((str(one), one.lstat().st_size) for one in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_every_command_refuses_it_early_and_writes_nothing(
+    what: str, own: Path, tmp_path: Path
+) -> None:
+    spoil, file, error = HOSTILE[what]
+    spoil(own)
+    before = tree(tmp_path)
+    for words in (
+        ("world", "check", own),
+        ("world", "show", own),
+        ("world", "diff", "tiny", own),
+        ("world", "new", tmp_path / "copy", "--like", own),
+        ("play", "outage/test/0", "--world", own, "--policy", "oracle"),
+        ("eval", "oracle", "--world", own, "--out", tmp_path / "run"),
+    ):
+        done = logtriage(*words)
+        assert done.exit_code == 2, (words, done.output)
+        assert f"{NAME}/{file}: " in done.stderr
+        assert error in done.stderr
+        assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "what", ["10 MB", "10 MB of comment", "10,000 kinds", "10,000 hidden files"]
+)
+def test_reading_stops_early(what: str, own: Path, taken: dict[str, int]) -> None:
+    HOSTILE[what][0](own)
+    assert logtriage("world", "show", own).exit_code == 2
+    assert 0 < taken["bytes"] <= MAX_BYTES + MAX_FILE
+    assert taken["entries"] == MAX_FILES + 1

@@ -1,0 +1,89 @@
+"""A kind added in two files is known to the prompt, the belief, the engine, and the check."""
+
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+from logtriage import Escalate, Incident, grade, initial_state, make_incident, system_prompt
+from logtriage.actions import all_actions
+from logtriage.audit import QUICK, Verdict, check_world
+from logtriage.belief import belief
+from logtriage.transition import play, transition
+from logtriage.world.model import World
+from tests.worlds.newcomer import KIND, TEAM, newcomers_world
+
+
+@pytest.fixture(name="bench", scope="module")
+def bench_world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return newcomers_world(tmp_path_factory.mktemp("worlds") / "bench")
+
+
+@pytest.mark.parametrize("like", ["second", "oncall"])
+def test_two_files_are_enough(like: str, tmp_path: Path) -> None:
+    world = newcomers_world(tmp_path / "own", like)
+    assert KIND in world.kind_names
+    assert world.background["log"] == {**world.rules.background["log"], "name_lookup": 2}
+
+
+def of_kind(bench: World) -> list[Incident]:
+    """Incidents of the new kind."""
+    drawn = (make_incident(f"single_crash/test/{one}", world=bench) for one in range(120))
+    found = [one for one in drawn if one.truth.fault is not None and one.truth.fault.kind == KIND]
+    assert len(found) >= 3
+    return found
+
+
+def test_the_check_is_green(bench: World) -> None:
+    few = attrs.evolve(QUICK, looks=8, net_values=8, bars=4)
+    found = check_world(bench, ["single_crash", "cascading_failure"], sizes=few)
+    assert {one.verdict for one in found} == {Verdict.PASSED, Verdict.REPORTED}
+    assert KIND in str(found[3].evidence["rows"])
+
+
+def test_the_prompt_tells_whom_to_page_and_what_it_shows(bench: World) -> None:
+    prompt = system_prompt(of_kind(bench)[0])
+    page, *_ = prompt.split(f"\n{KIND} ")[0].rpartition("\n")[2:]
+    assert page == f"code (page {TEAM}):"
+    row = prompt.split(f"\n{KIND} ")[1].partition("\n")[0]
+    assert row.startswith("s rollback: ")
+    assert "~name lookup" in row
+
+
+def test_the_team_is_paged_whoever_owns_the_service_and_may_own_others(bench: World) -> None:
+    incidents = of_kind(bench)
+    assert {one.truth.teams for one in incidents} == {frozenset({TEAM})}
+    owners = {one.directory[one.topology.index(*one.truth.root_causes)] for one in incidents}
+    assert owners - {TEAM}
+    assert TEAM in {owner for one in incidents for owner in one.directory}
+    for one in incidents:
+        paged = transition(initial_state(one), Escalate(TEAM))
+        assert not paged.is_closed
+        assert belief(paged).teams == {TEAM: pytest.approx(1.0)}
+
+
+def test_batches_believe_and_grade_as_the_scalar_core(bench: World) -> None:
+    pytest.importorskip("numba")
+    from logtriage.vector import BatchedTriage, belief_batch
+
+    states = [initial_state(one) for one in of_kind(bench)]
+    paged = [transition(one, Escalate(TEAM)) for one in states]
+    for group in (states, paged):
+        held = [belief(one) for one in group]
+        assert belief_batch(group).logs().tolist() == [list(one.posterior.logs) for one in held]
+    batch = BatchedTriage("single_crash", world=bench)
+    numbers = np.arange(60)
+    screen = batch.reset("test", numbers)
+    incidents = [make_incident(f"single_crash/test/{one}", world=bench) for one in numbers]
+    assert KIND in {one.truth.fault.kind for one in incidents if one.truth.fault is not None}
+    choices = all_actions(batch.topology)
+    taken, closed_at = [], np.full(len(numbers), batch.task.horizon)
+    for tick in range(batch.task.horizon):
+        actions = (numbers * 13 + tick * 7) % len(choices)
+        taken.append(actions)
+        screen = batch.step(actions)
+        closed_at[(screen.closing >= 0) & (closed_at == batch.task.horizon)] = tick + 1
+        for row in np.flatnonzero((screen.closing >= 0) & (closed_at == tick + 1)).tolist():
+            plan = [choices[one[row]] for one in taken]
+            assert screen.score[row] == grade(play(incidents[row], plan)[0]).score
