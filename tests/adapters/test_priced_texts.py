@@ -73,7 +73,7 @@ def test_who_pages_wrongly_is_told_so_before_the_end(told: str) -> None:
     page = {"action_type": "escalate", "value": WRONG}
     text = Episode(INCIDENT).act(page).text if told == "episode" else answer(INCIDENT, [page])
     assert text == (
-        f"The incident is closed (misrouted: a wrong page, this is not {WRONG}'s incident). "
+        f"The incident is closed (misrouted: a mis-page, this is not {WRONG}'s incident). "
         "There is nothing more to do."
     )
 

@@ -21,7 +21,9 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.evidence import evidence
 from logtriage.world.channels import Channel
-from tests.rendering.reader import Reader, Rules, Seen, Suspect
+from tests.rendering.reader import Reader, Suspect
+from tests.rendering.reader_rules import Rules
+from tests.rendering.reader_screens import Seen
 
 #: What lines are about, as English has it: in split test.
 TINY = {"~failed": "operation aborted", "~call failed": r"no answer from ([\w-]+) within"}

@@ -1,5 +1,6 @@
 """The rules of worlds whose signs stay: every sentence follows the tables."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
@@ -27,9 +28,10 @@ from logtriage.rendering.chances import COMMON, LEAST
 from logtriage.tasks import ONCALL_TASKS, TaskSpec, get_task
 from logtriage.world.loading import load_world
 from logtriage.world.model import LOADED, WAITING, World
+from logtriage.world.schema.forms import Range
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL
-from tests.rendering.reader import Rules, sort_of
+from tests.rendering.reader_rules import Rules, sort_of
 from tests.worlds.folders import copy_of, edit
 
 WORLDS = ("oncall", "tiny")
@@ -182,39 +184,101 @@ def test_a_row_says_nothing_that_is_not_in_the_table(name: str) -> None:
                 assert every[sort][token] == round(100 * share)
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
-    [
-        ("kinds/bad_deploy.toml", "exceptions = 38", "exceptions = 37", "37 exception"),
-        ("kinds/bad_deploy.toml", "errors = 60", "errors = 50", "E 50/72"),
-        ("world.toml", "latency = 44", "latency = 43", "L 43/8"),
-        ("world.toml", "share = 70", "share = 60", "6% memory"),
-        ("world.toml", "minor_faults = 120", "minor_faults = 110", "11% a minor fault"),
-        ("world.toml", "gaps = 67", "gaps = 50", "no data in 14%"),
-        ("world.toml", "about = 60", "about = 50", "a log line in 36%"),
-        ("world.toml", "background = 28", "background = 30", "A reading shows it in 70%"),
-        ("world.toml", "leads = [8, 5, 3]", "leads = [6, 5, 5]", "errors alone 37.5%"),
-        ("world.toml", "unmoved = 2", "unmoved = 4", "P3: usual 25%"),
-        ("world.toml", "errors = [35, 80]", "errors = [35, 70]", "slight: 0.35-0.7%"),
-        ("world.toml", "others = 30", "others = 20", "edge platform-team 80%"),
-        ("world.toml", "weight = 34", "weight = 33", ""),
-        ("tokens.toml", "range = [88, 99]", "range = [90, 99]", "hot 90-99%"),
-        ("tokens.toml", 'word = "hot"', 'word = "busy CPU"', "72 load, 60 full"),
-    ],
+def bad_deploy(world: World) -> Signature:
+    return world.kind("bad_deploy").signature
+
+
+#: A file, the number in it that falls by one, and what the rules then say, from the tables.
+CHANGES: tuple[tuple[str, str, Callable[[World], str]], ...] = (
+    (
+        "kinds/bad_deploy.toml",
+        r"exceptions = (\d+)",
+        lambda world: f"{bad_deploy(world)['log']['exceptions']} exception",
+    ),
+    (
+        "kinds/bad_deploy.toml",
+        r"release_before = (\d+)",
+        lambda world: f"{bad_deploy(world)['change']['release_before']} release",
+    ),
+    (
+        "world.toml",
+        r"alert = { latency = (\d+), errors = \d+ }",
+        lambda world: (
+            f"L {world.rules.affected.waiting['alert']['latency']}/"
+            f"{world.rules.affected.waiting['time']['itself']}"
+        ),
+    ),
+    (
+        "world.toml",
+        r"minor_faults = (\d+)",
+        lambda world: f"{world.rules.minor_faults / 10:.3g}% a minor fault",
+    ),
+    (
+        "world.toml",
+        r"words = \"memory\"\nshare = (\d+)",
+        lambda world: f"{share_of(world)}% memory",
+    ),
+    ("world.toml", r"about = (\d+)", lambda world: f"a log line in {loud_of(world):.3g}%"),
+    (
+        "world.toml",
+        r"background = (\d+), named = 0",
+        lambda world: f"A reading shows it in {100 - world.rules.fog[2].background}%",
+    ),
+    ("world.toml", r"leads = \[(\d+)", lambda world: f"errors alone {lead_of(world):.3g}%"),
+    (
+        "world.toml",
+        r"unmoved = (\d+)",
+        lambda world: f"P3: usual {100 * world.rules.edge.unmoved / 16:.3g}%",
+    ),
+    (
+        "world.toml",
+        r"others = (\d+)",
+        lambda world: f"edge platform-team {100 - world.rules.tiers[0].others}%",
+    ),
+    ("world.toml", r"early_calm = (\d+)", lambda world: f"in {world.rules.edge.early_calm}%"),
+    ("tokens.toml", r"range = \[88, (\d+)", lambda world: f"hot 88-{hottest(world)}%"),
 )
+
+
+def share_of(world: World) -> str:
+    row = next(one for one in world.rules.distractions if one.words == "memory")
+    return f"{row.share / 10:.3g}"
+
+
+def loud_of(world: World) -> float:
+    signs = world.rules.signs
+    assert signs is not None
+    return (100 - world.rules.fog[2].background) * signs.about / 100
+
+
+def lead_of(world: World) -> float:
+    return 100 * world.rules.edge.leads[0] / sum(world.rules.edge.leads)
+
+
+def hottest(world: World) -> int:
+    form = world.gauges["cpu"].figures["high"].form
+    assert isinstance(form, Range)
+    return form.high
+
+
+@pytest.mark.parametrize(("file", "pattern", "said"), CHANGES, ids=lambda one: str(one)[:40])
 def test_the_rules_follow_the_tables(
-    tmp_path: Path, file: str, old: str, new: str, said: str
+    tmp_path: Path, file: str, pattern: str, said: Callable[[World], str]
 ) -> None:
-    folder = copy_of("oncall", tmp_path)
-    if "weight = 34" in old:
-        edit(folder / file, 'name = "data", weight = 26', 'name = "data", weight = 27')
-        said = "code 33, data 27"
-    edit(folder / file, old, new)
-    task = get_task("single_crash", load_world(folder))
-    prompt = system_prompt(make_incident("single_crash/val/0", world=load_world(folder)))
-    assert said in prompt
-    assert said not in prompt_of(TASKS[0]) or said == "72 load, 60 full"
-    assert task.id.startswith("own:")
+    """One number of a copy changes, and with it the sentence."""
+    folder, world = copy_of("oncall", tmp_path), load_world("oncall")
+    match = re.search(pattern, (folder / file).read_text())
+    assert match is not None
+    start, end = match.start(1) - match.start(), match.end(1) - match.start()
+    edit(folder / file, match[0], f"{match[0][:start]}{int(match[1]) - 1}{match[0][end:]}")
+    other = load_world(folder)
+    before, after = (
+        system_prompt(make_incident(f"{name}/val/0", world=one))
+        for name, one in (("cascading_failure-v3", world), ("cascading_failure", other))
+    )
+    assert said(world) in before
+    assert said(other) in after
+    assert said(world) != said(other)
 
 
 # --- screens -------------------------------------------------------------------------------

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from logtriage import Escalate, InvalidInput, Malformed, Remediate, Remedy, Resolve, Wait
+from logtriage import Escalate, InvalidInput, Malformed, Remediate, Resolve, Wait
 from logtriage.conversations.wires import wire_of
 from logtriage.shift import (
     Note,
@@ -30,7 +30,7 @@ def why(action: ShiftAction) -> str:
     "action",
     [
         On("search", Escalate("sre-team")),
-        On("checkout", Remediate(Remedy.RESTART, "user-db")),
+        On("checkout", Remediate("restart", "user-db")),
         Note("checkout: user-db"),
         Wait(),
         Malformed("x", "y"),

@@ -8,7 +8,7 @@ from typing import Final
 
 from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES
 from logtriage.errors import InvalidInput
-from logtriage.grading import RECORDED_2, get_rubric
+from logtriage.grading import RECORDED_2, TRIAGE_3
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.world.simulation import Simulation
@@ -36,7 +36,7 @@ ON_REQUEST_KINDS: Final = (
 def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
     """The kinds of action, by their wire names, of incidents that a rubric grades."""
     if simulated:
-        return (*ACTION_TYPES, *(PRICED_ACTION_TYPES if get_rubric(rubric).handed_over else ()))
+        return (*ACTION_TYPES, *(PRICED_ACTION_TYPES if rubric == TRIAGE_3.id else ()))
     return ON_REQUEST_KINDS if rubric == RECORDED_2.id else RECORDED_KINDS
 
 

@@ -24,7 +24,7 @@ ANY: Final = "ANY"
 #: Signs that are rarer, in per cent, go unsaid.
 LEAST: Final = 4
 #: Of what any service might show, only from where to where the shares go of what is rarer.
-COMMON: Final = 15
+COMMON: Final = 18
 #: Of a line that names its cause.
 _NAMED: Final = "its cause"
 #: A share and the words of its sign, or the text of a pair, which has its own figures.

@@ -120,7 +120,7 @@ class Figures:
         """The figures of a gauge over its readings, each beside what is usual."""
         if not any(readings):
             labels = ", ".join(label.strip() for label, _ in usual)
-            return f"{labels}: {NO_DATA}" if labels else NO_DATA
+            return f"{labels}{':' * (len(usual) > 1)} {NO_DATA}".lstrip()
         figures = [
             (label, value, [NO_DATA if row is None else row[place][1] for row in readings])
             for place, (label, value) in enumerate(usual)
