@@ -37,7 +37,7 @@ from logtriage.world.default import oncall
 from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.unseen import WORLDS, is_unseen, unseen_seed, unseen_world
-from tests.rendering.reader import Rules
+from tests.rendering.reader_rules import Rules
 
 TASK = "unseen_world-v3"
 IDS = tuple(f"{TASK}/{split}/{number}" for split in SPLITS for number in (0, 7))
