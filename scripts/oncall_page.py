@@ -196,7 +196,8 @@ def _counts(found: _Figures) -> str:
             counts.setdefault(len(found.played[cell]), []).append(what)
     rows = (f"{count:,} of {', '.join(cells)}" for count, cells in sorted(counts.items()))
     return (
-        f"Incidents: {'; '.join(rows)}. Where all policies are compared, they play the same ones."
+        f"Incidents: {'; '.join(rows)}. All play the first ones of a split, `lookahead`, which is "
+        "slow, fewer."
     )
 
 

@@ -25,12 +25,15 @@ SORTS = {
     "workers": r"busy|full",
     "requests": r"load|new clients",
 }
-#: Words of gauges and topics that only some tiers have.
+#: Words of gauges, and topics, that only some tiers have.
 AT = {
     **dict.fromkeys(("lock waits", "disk reads", "replica lag"), "d"),
-    **dict.fromkeys(("backlog", "redeliveries", "~retried"), "q"),
+    **dict.fromkeys(("backlog", "redeliveries"), "q"),
+    "cold cache": "esd",
+    # topics
     **dict.fromkeys(("~slow read", "~locks", "~lag"), "d"),
-    **dict.fromkeys(("cold cache", "~no conn", "~miss", "~odd login"), "esd"),
+    **dict.fromkeys(("~no conn", "~miss", "~odd login"), "esd"),
+    "~retried": "q",
     "~pause": "esq",
 }
 NAMING = ("time in call", "call time", "errors from call", "call errors", "~call failed")

@@ -49,6 +49,7 @@ ONCALL = {
     "~stranger": "unrecognised sdk|fingerprint is new",
 }
 
+
 #: Of these worlds the reader knows topics and gauges.
 CHANNELS = (Channel.WINDOW, Channel.LOGS, Channel.OVERVIEW, Channel.METRICS)
 SORTS = ("log", "CPU", "memory", "workers", "requests", "tier")

@@ -47,11 +47,11 @@ def task_in(world: str | None, task: str) -> str:
         )
     names = [
         name
-        for one in task.split()
-        for name in (benchmark_of(loaded) if one == ALL else (get_task(one, loaded).id,))
+        for word in task.split()
+        for name in (benchmark_of(loaded) if word == ALL else (get_task(word, loaded).id,))
     ]
     before = os.environ.get(WORLDS_VARIABLE)
-    found = (str(folder.parent), *([before] if before else ()))
-    os.environ[WORLDS_VARIABLE] = os.pathsep.join(found)
+    folders = (str(folder.parent), *([before] if before else ()))
+    os.environ[WORLDS_VARIABLE] = os.pathsep.join(folders)
     assert world_named(loaded.name) == loaded, "its folder is searched first"
     return " ".join(dict.fromkeys(names))

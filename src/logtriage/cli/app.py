@@ -283,7 +283,7 @@ _add(
     "topology",
     topology,
     "Make a topology of who calls whom.",
-    "import topology seen --out shop/topologies/real.toml --owner my-team",
+    "import topology seen --out real.toml --owner my-team",
 )
 
 

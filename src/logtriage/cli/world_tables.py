@@ -114,14 +114,14 @@ def _signs(console: Console, world: World, sort: str) -> None:
             table.add_row(Text(name, "bold"), *cells)
         put(console, table)
         return
-    told = []
+    rows_by_token = []
     for token in tokens:
         who = sorted(
             ((name, row[token]) for name, row in rows.items() if row.get(token)),
-            key=lambda one: -one[1],
+            key=lambda pair: -pair[1],
         )
-        told.append((token, ", ".join(f"{name} {share}" for name, share in who)))
-    put(console, facts(told))
+        rows_by_token.append((token, ", ".join(f"{name} {share}" for name, share in who)))
+    put(console, facts(rows_by_token))
 
 
 def shown_json(world: World) -> dict[str, Any]:
@@ -141,18 +141,18 @@ def shown_json(world: World) -> dict[str, Any]:
 # --- world diff --------------------------------------------------------------------------
 
 
-def compared(console: Console, found: Sequence["Difference"]) -> None:
+def compared(console: Console, rows: Sequence["Difference"]) -> None:
     """Print each difference under the file that it is in."""
-    for file in dict.fromkeys(one.file for one in found):
+    for file in dict.fromkeys(row.file for row in rows):
         say(console, heading(file))
-        put(console, facts([_difference(one) for one in found if one.file == file]))
+        put(console, facts([_difference(row) for row in rows if row.file == file]))
 
 
-def _difference(one: "Difference") -> tuple[str, str]:
-    if not one.field:
-        return "file", "only in B" if one.before is None else "only in A"
-    field = f"order of {one.field}" if one.moved else one.field
-    return field, f"{_told(one.before)} -> {_told(one.after)}"
+def _difference(row: "Difference") -> tuple[str, str]:
+    if not row.field:
+        return "file", "only in B" if row.before is None else "only in A"
+    field = f"order of {row.field}" if row.moved else row.field
+    return field, f"{_told(row.before)} -> {_told(row.after)}"
 
 
 def _told(value: Any) -> str:
@@ -167,7 +167,7 @@ def _told(value: Any) -> str:
 
 def checked(console: Console, findings: Sequence["Finding"]) -> None:
     """Print what is confused with what after a full look, and what c changes, as tables."""
-    by_name = {one.check: one.evidence for one in findings}
+    by_name = {finding.check: finding.evidence for finding in findings}
     figures = Figures(console)
     say(console, heading("AFTER A FULL LOOK"))
     figures.put(
@@ -186,14 +186,16 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
 
 
 def _confused(row: Mapping[str, Any]) -> list[Cell]:
-    others = [one for one in row["others"] if one[1] >= _LEAST][:_OTHERS]
-    told = ", ".join(f"{kind}{'*' * another} {_percent(share)}" for kind, share, another in others)
+    others = [other for other in row["others"] if other[1] >= _LEAST][:_OTHERS]
+    shares = ", ".join(
+        f"{kind}{'*' * another} {_percent(share)}" for kind, share, another in others
+    )
     return [
         Text(row["kind"]),
         _percent(row["share"]),
         number(row["bits"], 2),
         _percent(row["itself"]),
-        Text(told or "–"),
+        Text(shares or "–"),
     ]
 
 

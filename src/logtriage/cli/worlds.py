@@ -52,11 +52,11 @@ def new_world(
 
 def show_world(world: _World, as_json: Json = False) -> None:
     """Show a world: teams, kinds, and how often each condition shows what, in per cent."""
-    found = as_world(world_in(world))
+    loaded = as_world(world_in(world))
     if as_json:
-        emit(shown_json(found))
+        emit(shown_json(loaded))
     else:
-        shown(results(), found)
+        shown(results(), loaded)
 
 
 def diff_worlds(
@@ -74,14 +74,14 @@ def diff_worlds(
     What two folders say is compared, not how they say it: comments and the order of keys count
     for nothing. A dash stands for a field that says nothing, and so is at its default.
     """
-    found = differences(as_world(world_in(before)), as_world(world_in(after)))
+    rows = differences(as_world(world_in(before)), as_world(world_in(after)))
     if as_json:
-        for one in found:
-            emit(attrs.asdict(one))
+        for row in rows:
+            emit(attrs.asdict(row))
     else:
-        compared(results(), found)
-        note("the worlds are equal" if not found else f"fields that differ: {len(found)}", "dim")
-    if found:
+        compared(results(), rows)
+        note("the worlds are equal" if not rows else f"fields that differ: {len(rows)}", "dim")
+    if rows:
         raise typer.Exit(SOME_BAD)
 
 
@@ -105,25 +105,25 @@ def check_world_(
     """
     from logtriage.audit import FULL, QUICK, check_world
 
-    found = as_world(world_in(world))
+    loaded = as_world(world_in(world))
     doing: list[str] = []
     with Bar(quiet=False, detail=lambda: doing[-1] if doing else "") as bar:
         bar.begin("checking", "incidents")
         findings = check_world(
-            found,
+            loaded,
             task or (),
             sizes=QUICK if quick else FULL,
-            on_finding=lambda one: doing.append(f"({one.check} done)"),
+            on_finding=lambda finding: doing.append(f"({finding.check} done)"),
             on_progress=bar.update,
         )
     console = results()
-    for one in findings:
+    for finding in findings:
         if as_json:
-            about: dict[str, Any] = {"world": found.name, "fingerprint": found.fingerprint}
-            emit({**about, **json.loads(json.dumps(attrs.asdict(one)))})
+            about: dict[str, Any] = {"world": loaded.name, "fingerprint": loaded.fingerprint}
+            emit({**about, **json.loads(json.dumps(attrs.asdict(finding)))})
         else:
-            print_finding(console, one)
+            print_finding(console, finding)
     if not as_json:
         say(console)
         checked(console, findings)
-    close([one.verdict for one in findings])
+    close([finding.verdict for finding in findings])

@@ -12,7 +12,6 @@ from typing import Final
 from logtriage.actions import SEVERITIES
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
-from logtriage.world.drawn import GRID
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.schema.forms import Climb, Range, ShareOf, filled
 from logtriage.world.schema.parts import Benign, Kind, Signature
@@ -26,6 +25,8 @@ ANY: Final = "ANY"
 LEAST: Final = 4
 #: Of what any service might show, only from where to where the shares go of what is rarer.
 COMMON: Final = 18
+#: As many different shares as a grid has at most.
+GRID: Final = 6
 #: Of a line that names its cause.
 _NAMED: Final = "its cause"
 #: A share and the words of its sign, or the text of a pair, which has its own figures.
@@ -57,21 +58,25 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
     yield from _rows(world, benign)
     if rules.common:
         yield f"any service, else: {_row(world, rules.common, least=1)}"
-    yield f"{ANY}: {_row(world, world.background, least=_common(world))}{_rarer(world)}"
+    yield f"{ANY}: {_row(world, world.background, least=_stated(world))}{_rarer(world)}"
 
 
-def _common(world: World) -> int:
-    """From where on a share of what any service might show is said: on the grid, each is."""
-    every = {share for row in world.background.values() for share in row.values()}
-    return GRID[1] if every <= set(GRID) else COMMON
+def _stated(world: World) -> int:
+    """The share from which it is said of each sign how often any service might show it.
+
+    Where shares lie on a grid all but the least are said, so that nothing is lost.
+    """
+    rows = world.background.values()
+    shares = sorted({share for row in rows for share in row.values() if share})
+    return shares[1] if 1 < len(shares) <= GRID else COMMON
 
 
 def _rarer(world: World) -> str:
     """From where to where the shares go of the signs that any service might show, unsaid."""
-    common = _common(world)
     rare: dict[str, list[int]] = {"sign": [], "topic": []}
+    least = _stated(world)
     for sort, row in world.background.items():
-        shares = (share for token, share in row.items() if token != NAMES and share < common)
+        shares = (share for token, share in row.items() if token != NAMES and share < least)
         rare["topic" if sort == LOG else "sign"].extend(shares)
     return "".join(
         f", {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)} each other {what}"

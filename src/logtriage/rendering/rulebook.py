@@ -137,7 +137,8 @@ def _screens(setting: Setting) -> str:
         f"{LINES} new lines; all: 1 a service. LOGS: of random services, "
         f"{percent(setting.noise, 1000)} noise. NOTE, {NOTE_DELAY} ticks after the first page: of "
         f"an owner in {percent(FULL - setting.fog_weight, FULL)} a line on a topic of the fault, "
-        'else nothing. A change "after" came since the trouble began, any other before. A remedy after which the symptoms ease fixed a fault.'
+        'else nothing. A change "after" came since the trouble began, any other before. '
+        "A remedy after which the symptoms ease fixed a fault."
     )
 
 
@@ -227,6 +228,6 @@ def _hand_over(horizon: int, setting: Setting) -> str:
     prompt = priced.HAND_OVER_PROMPT
     return (
         f"hand_over ends it, worth {1 - prompt:g} c + {prompt:g} c (full by action {setting.par}, "
-        f"0 at {horizon}) before any page or remedy; after one it counts as resolve. c is drawn once "
-        f"from {prices}, evenly; screens show it. Hand over if you expect less than c."
+        f"0 at {horizon}) before any page or remedy; after one it counts as resolve. c is drawn "
+        f"once from {prices}, evenly; screens show it. Hand over if you expect less than c."
     )

@@ -25,17 +25,17 @@ class Difference:
     moved: bool = False
 
 
-def differences(one: World, other: World) -> tuple[Difference, ...]:
+def differences(before: World, after: World) -> tuple[Difference, ...]:
     """Every field that two worlds do not have in common; none if they are equal."""
-    left, right = document_of(one), document_of(other)
-    found: list[Difference] = []
+    left, right = document_of(before), document_of(after)
+    rows: list[Difference] = []
     for file in _both(left, right):
-        before, after = left.get(file), right.get(file)
-        if before is None or after is None:
-            found.append(Difference(file, "", before, after))
+        old, new = left.get(file), right.get(file)
+        if old is None or new is None:
+            rows.append(Difference(file, "", old, new))
         else:
-            found.extend(attrs.evolve(row, file=file) for row in _within("", before, after))
-    return tuple(found)
+            rows.extend(attrs.evolve(row, file=file) for row in _within("", old, new))
+    return tuple(rows)
 
 
 def _within(field: str, before: Any, after: Any) -> Iterator[Difference]:
@@ -62,12 +62,12 @@ def _rows(value: Any) -> Mapping[str, Any] | None:
     """What a table or a list of tables holds, by name; None for anything else."""
     if isinstance(value, Mapping):
         return value
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list) or not all(isinstance(row, Mapping) for row in value):
         return None
-    names = [one.get("name") for one in value]
+    names = [row.get("name") for row in value]
     if None in names or len(set(names)) < len(names):
-        return {f"[{place}]": one for place, one in enumerate(value)}
-    return {str(one["name"]): {key: one[key] for key in one if key != "name"} for one in value}
+        return {f"[{place}]": row for place, row in enumerate(value)}
+    return {str(row["name"]): {key: row[key] for key in row if key != "name"} for row in value}
 
 
 def _both(left: Iterable[str], right: Iterable[str]) -> list[str]:

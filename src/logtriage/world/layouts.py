@@ -16,10 +16,12 @@ def _lines(layout: Layout) -> Iterator[str]:
         yield f"teams = {_list(layout.teams)}"
         yield ""
     yield "services = ["
-    for one in layout.services:
-        calls = f", calls = {_list(one.calls)}" if one.calls else ""
-        row = f"name = {_text(one.name)}, tier = {_text(one.tier)}, owner = {_text(one.owner)}"
-        yield f"  {{ {row}{calls} }},"
+    for service in layout.services:
+        fields = {"name": service.name, "tier": service.tier, "owner": service.owner}
+        row = [f"{key} = {_text(text)}" for key, text in fields.items()]
+        if service.calls:
+            row.append(f"calls = {_list(service.calls)}")
+        yield f"  {{ {', '.join(row)} }},"
     yield "]"
 
 

@@ -90,9 +90,9 @@ class _Work:
         """So many incidents, as evenly of all tasks as can be, task by task."""
         share, more = divmod(count, len(self.subjects))
         return [
-            priced(one)
+            priced(incident)
             for place, subject in enumerate(self.subjects)
-            for one in subject.incidents("test", share + (place < more))
+            for incident in subject.incidents("test", share + (place < more))
         ]
 
     def step(self) -> None:
@@ -108,20 +108,20 @@ class _Work:
 
     def twins(self) -> Finding:
         """Kinds that no evidence tells apart."""
-        found = twins(self.world)
-        harmful = [one for one in found if one.differ]
-        told = "every kind can be told from every other one by what it shows"
-        if found:
-            told = "; ".join(
-                f"{one} show the same"
-                + (f" and ask for another {' and '.join(one.differ)}" if one.differ else "")
-                for one in [*harmful, *(one for one in found if not one.differ)][:_NAMED]
-            ) + _more(len(found))
+        pairs = twins(self.world)
+        harmful = [pair for pair in pairs if pair.differ]
+        summary = "every kind can be told from every other one by what it shows"
+        if pairs:
+            summary = "; ".join(
+                f"{pair} show the same"
+                + (f" and ask for another {' and '.join(pair.differ)}" if pair.differ else "")
+                for pair in [*harmful, *(pair for pair in pairs if not pair.differ)][:_NAMED]
+            ) + _more(len(pairs))
         return Finding.judged(
             "twins",
             not harmful,
-            told,
-            pairs=[attrs.asdict(one) for one in found],
+            summary,
+            pairs=[attrs.asdict(pair) for pair in pairs],
         )
 
     def unseen(self) -> Finding:
@@ -138,24 +138,24 @@ class _Work:
             for row in chances(setting, first.topology, first.held, first.horizon):
                 looked += 1
                 if row.chance > most:
-                    told = f"{row.told(first.topology)} in {subject.name}"
-                    rows[told] = float(row.chance)
+                    fault = f"{row.told(first.topology)} in {subject.name}"
+                    rows[fault] = float(row.chance)
         if not looked:
             return Finding.skipped("unseen", "every task may have several faults at once")
-        worst = sorted(rows, key=lambda told: -rows[told])
-        told = f"of {looked:,} faults none stays unseen more often than {most:g}"
+        worst = sorted(rows, key=lambda fault: -rows[fault])
+        summary = f"of {looked:,} faults none stays unseen more often than {most:g}"
         if worst:
-            told = (
+            summary = (
                 f"{len(worst):,} of {looked:,} faults may show neither at the edge nor in alerts: "
-                + ", ".join(f"{one} ({rows[one]:.2g})" for one in worst[:_NAMED])
+                + ", ".join(f"{fault} ({rows[fault]:.2g})" for fault in worst[:_NAMED])
                 + _more(len(worst))
             )
         return Finding.judged(
             "unseen",
             not rows,
-            told,
+            summary,
             faults=looked,
-            unseen={one: rows[one] for one in worst},
+            unseen={fault: rows[fault] for fault in worst},
             threshold=most,
         )
 
@@ -179,54 +179,54 @@ class _Work:
 
     def full_look(self) -> Finding:
         """What is in doubt even after everything was asked for."""
-        found = confusions(self.incidents(self.sizes.looks), self.step)
-        left = ", ".join(f"{one.bits:.2f} about the {one.about}" for one in found.doubts)
+        table = confusions(self.incidents(self.sizes.looks), self.step)
+        left = ", ".join(f"{doubt.bits:.2f} about the {doubt.about}" for doubt in table.doubts)
         return Finding.reported(
             "full-look",
-            f"after a full look at {found.incidents} incidents these bits are missing: {left}; "
-            + _mixed_up(found),
-            **attrs.asdict(found),
+            f"after a full look at {table.incidents} incidents these bits are missing: {left}; "
+            + _mixed_up(table),
+            **attrs.asdict(table),
         )
 
     def net_value(self) -> Finding:
         """What the observer and the expert are worth beyond handing everything over."""
         incidents = self.incidents(self.sizes.net_values)
-        found = {name: net_value(incidents, name, self.step) for name in ("observer", "expert")}
-        told = "; ".join(
-            f"the {name}'s net value is {_interval(one.net)}, {one.handed_over:.0%} handed over, "
-            f"{one.paged_right:.0%} paged right, {one.mis_paged:.0%} mis-paged"
-            for name, one in found.items()
+        values = {name: net_value(incidents, name, self.step) for name in ("observer", "expert")}
+        summary = "; ".join(
+            f"the {name}'s net value is {_interval(value.net)}, {value.handed_over:.0%} handed "
+            f"over, {value.paged_right:.0%} paged right, {value.mis_paged:.0%} mis-paged"
+            for name, value in values.items()
         )
         return Finding.judged(
             "net-value",
-            found["observer"].net.low > 0.0,
-            f"of {len(incidents)} incidents {told}; more than 0 wanted of the observer",
-            **{name: attrs.asdict(one) for name, one in found.items()},
+            values["observer"].net.low > 0.0,
+            f"of {len(incidents)} incidents {summary}; more than 0 wanted of the observer",
+            **{name: attrs.asdict(value) for name, value in values.items()},
         )
 
     def hand_over(self) -> Finding:
         """Whether c binds."""
-        found = binding(self.incidents(self.sizes.bars), self.step)
-        binds = found.ignored.mean >= self.limits.ignoring and found.fixed >= self.limits.fixed_bar
-        least, most = found.by_price[0], found.by_price[-1]
+        loss = binding(self.incidents(self.sizes.bars), self.step)
+        binds = loss.ignored.mean >= self.limits.ignoring and loss.fixed >= self.limits.fixed_bar
+        least, most = loss.by_price[0], loss.by_price[-1]
         return Finding.reported(
             "hand-over",
             f"c {'binds' if binds else 'does not bind'}: an observer that ignores it loses "
-            f"{_interval(found.ignored)} of net value ({self.limits.ignoring:g} wanted), one "
-            f"with the best fixed bar {found.fixed:.3f} ({self.limits.fixed_bar:g} wanted); "
+            f"{_interval(loss.ignored)} of net value ({self.limits.ignoring:g} wanted), one "
+            f"with the best fixed bar {loss.fixed:.3f} ({self.limits.fixed_bar:g} wanted); "
             f"worth handing over are {least.handed_over:.0%} at c = {least.price:g} and "
             f"{most.handed_over:.0%} at c = {most.price:g}",
             binds=binds,
-            **attrs.asdict(found),
+            **attrs.asdict(loss),
         )
 
 
-def _mixed_up(found: Confusions) -> str:
+def _mixed_up(table: Confusions) -> str:
     """The most frequent confusions that ask for another response."""
     pairs = sorted(
         (
             (row.share * share, row.kind, other)
-            for row in found.rows
+            for row in table.rows
             for other, share, another in row.others
             if another and share >= _TOLD
         ),
@@ -239,8 +239,8 @@ def _mixed_up(found: Confusions) -> str:
     )
 
 
-def _interval(one: Interval) -> str:
-    return f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
+def _interval(interval: Interval) -> str:
+    return f"{interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
 
 
 def _more(count: int) -> str:

@@ -73,8 +73,8 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
     joint: dict[str, dict[str, float]] = {}
     bits: dict[str, float] = {}
     doubts: dict[str, list[tuple[float, float]]] = {}
-    for one in incidents:
-        held = belief(full_look(one))
+    for incident in incidents:
+        held = belief(full_look(incident))
         for about, shares in _answers(held):
             doubts.setdefault(about, []).append((_entropy(shares), max(shares)))
         kinds = _summed(held, lambda fault, _: _kinds(fault))
@@ -89,7 +89,7 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
     return Confusions(
         len(incidents),
         tuple(
-            Doubt(about, fmean(one for one, _ in rows), fmean(best for _, best in rows))
+            Doubt(about, fmean(entropy for entropy, _ in rows), fmean(best for _, best in rows))
             for about, rows in doubts.items()
         ),
         tuple(_rows(world, joint, bits, len(incidents))),
@@ -105,7 +105,7 @@ def _rows(
         whole = sum(row.values())
         others = sorted(
             ((other, share / whole) for other, share in row.items() if other != kind),
-            key=lambda one: -one[1],
+            key=lambda pair: -pair[1],
         )
         yield Row(
             kind,
@@ -120,9 +120,9 @@ def _asks_for_another(world: World, kind: str, other: str) -> bool:
     """Whether the response to one kind is wrong for the other, at the same service."""
     if _AND in kind + other or BENIGN in (kind, other):
         return True
-    one, two = world.kind(kind), world.kind(other)
-    teams = {row.pages or world.classes[row.fault_class].pages for row in (one, two)}
-    return len(teams) > 1 or not set(one.remedies) & set(two.remedies)
+    first, second = world.kind(kind), world.kind(other)
+    teams = {row.pages or world.classes[row.fault_class].pages for row in (first, second)}
+    return len(teams) > 1 or not set(first.remedies) & set(second.remedies)
 
 
 def _answers(held: Belief) -> Iterator[tuple[str, list[float]]]:

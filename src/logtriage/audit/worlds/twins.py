@@ -33,15 +33,15 @@ class Twins:
 
 def twins(world: World) -> tuple[Twins, ...]:
     """Every pair of kinds that look alike, tier by tier."""
-    found = []
+    pairs = []
     for tier in world.tier_names:
         rows = [(kind, _shown(world, kind, tier)) for kind in world.kinds_at(tier)]
-        found += [
-            Twins((one.name, other.name), tier, _differ(world, one, other))
-            for (one, shown), (other, alike) in combinations(rows, 2)
+        pairs += [
+            Twins((kind.name, twin.name), tier, _differ(world, kind, twin))
+            for (kind, shown), (twin, alike) in combinations(rows, 2)
             if shown == alike
         ]
-    return tuple(found)
+    return tuple(pairs)
 
 
 def _shown(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
@@ -63,13 +63,13 @@ def _shown(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
     }
 
 
-def _differ(world: World, one: Kind, other: Kind) -> tuple[str, ...]:
-    found = []
-    if _team(world, one) != _team(world, other):
-        found.append("team")
-    if not set(one.remedies) & set(other.remedies):
-        found.append("remedy")
-    return tuple(found)
+def _differ(world: World, kind: Kind, twin: Kind) -> tuple[str, ...]:
+    parts = []
+    if _team(world, kind) != _team(world, twin):
+        parts.append("team")
+    if not set(kind.remedies) & set(twin.remedies):
+        parts.append("remedy")
+    return tuple(parts)
 
 
 def _team(world: World, kind: Kind) -> str:

@@ -38,15 +38,15 @@ def net_value(
 ) -> NetValue:
     """The net value of a policy that plays priced incidents; at least one of them."""
     played = []
-    for one in incidents:
-        state = play(one, policy)
+    for incident in incidents:
+        state = play(incident, policy)
         score = grade(state).score
         assert score is not None, "drawn incidents have every label"
         played.append((state, score))
         on_progress()
-    found = net_value_of(played)
-    assert found is not None, "the incidents have a price"
-    return found
+    value = net_value_of(played)
+    assert value is not None, "the incidents have a price"
+    return value
 
 
 @attrs.frozen
@@ -75,8 +75,8 @@ class Binding:
 def binding(incidents: Sequence[Incident], on_progress: Callable[[], None]) -> Binding:
     """Whether the price of a hand-over changes what an observer should do in these incidents."""
     decisions = []
-    for one in incidents:
-        decisions.append(decision_of(one))
+    for incident in incidents:
+        decisions.append(decision_of(incident))
         on_progress()
     ignored = mean_interval(lost_by_ignoring(decisions))
     assert ignored is not None, "there are incidents"
@@ -88,7 +88,7 @@ def binding(incidents: Sequence[Incident], on_progress: Callable[[], None]) -> B
             AtPrice(
                 price,
                 share,
-                fmean(max(0.0, one.prices[place] - one.value) for one in decisions),
+                fmean(max(0.0, decision.prices[place] - decision.value) for decision in decisions),
             )
             for place, (price, share) in enumerate(handed_over(decisions).items())
         ),

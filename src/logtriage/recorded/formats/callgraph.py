@@ -80,7 +80,7 @@ def _is_dependencies(spot: Spot) -> bool:
 
 
 def _dependencies(spot: Spot, names: Names) -> dict[Pair, int]:
-    found: dict[Pair, int] = {}
+    counts: dict[Pair, int] = {}
     for row in spot["data"].items():
         caller = names(row["parent"].needed, row.where)
         callee = names(row["child"].needed, row.where)
@@ -88,8 +88,8 @@ def _dependencies(spot: Spot, names: Names) -> dict[Pair, int]:
         if count is None or count < 0:
             raise row["callCount"].bad("a whole number from 0 on")
         if count and caller != callee:
-            found[caller, callee] = found.get((caller, callee), 0) + count
-    return found
+            counts[caller, callee] = counts.get((caller, callee), 0) + count
+    return counts
 
 
 def _services(
