@@ -33,8 +33,6 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
 from logtriage.env.playlist import Playlist
 
-#: Gymnasium says of version 2 that there is a version 3.
-pytestmark = pytest.mark.filterwarnings("ignore:.*is out of date")
 TASK = "cascading_failure-v2"
 #: A task of each kind.
 KINDS = (TASK, "single_crash-v2-fog0", "silent_degradation-v2-fog3")
@@ -115,7 +113,7 @@ def test_gymnasium_finds_no_fault(env_id: str) -> None:
 
 
 def test_gymnasium_names_the_environment_in_the_place_of_a_retired_one() -> None:
-    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v3` instead"):
+    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v2` instead"):
         gymnasium.make("logtriage/Cascading-v1")
 
 

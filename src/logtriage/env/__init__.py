@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
 
 from logtriage.env.batched import TriageVectorEnv
 from logtriage.env.scalar import TriageEnv
-from logtriage.tasks import BENCHMARK_FOG, DEFAULT_TASKS, ONCALL_TASKS
+from logtriage.tasks import BENCHMARK_FOG, DEFAULT_TASKS
 
 __all__ = ["ENV_IDS", "TriageEnv", "TriageVectorEnv"]
 
@@ -42,13 +42,10 @@ def _env_id(name: str, fog: int, version: int) -> str:
     return f"logtriage/{_NAMES[name]}{level}-v{version}"
 
 
-#: What is registered with Gymnasium: the id, and the task that it stands for. Tasks of other
-#: worlds are made by ``TriageEnv("tiny:outage")``.
+#: What is registered with Gymnasium: the id, and the task that it stands for. Tasks that are not
+#: played in batches are made by their names: ``TriageEnv("cascading_failure-v3")``.
 ENV_IDS: dict[str, str] = {
-    _env_id(name, fog, version): task
-    for version, tasks in ((2, DEFAULT_TASKS), (3, ONCALL_TASKS))
-    for task, (name, fog) in tasks.items()
-    if fog is not None
+    _env_id(name, fog, 2): task for task, (name, fog) in DEFAULT_TASKS.items() if fog is not None
 }
 
 for _id, _task in ENV_IDS.items():
