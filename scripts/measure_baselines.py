@@ -9,6 +9,7 @@ A block stands between `<!-- NAME -->` and `<!-- /NAME -->`, and is compared wor
 """
 
 import argparse
+import csv
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -490,7 +491,39 @@ def holes() -> str:
     return table(("hole", "what is wrong", "found by"), rows)
 
 
+#: Who stands in the README's table, and the tasks of its columns.
+SHOWN = {
+    "oracle": "`oracle`",
+    "observer": "`observer`",
+    "expert": "`expert`",
+    "constant:hand_over": "always hand over",
+    "first_error": "`first_error`",
+}
+SHOWN_TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+
+
+def net_values() -> str:
+    """Net values with their intervals, of a few policies: from what one command measured."""
+    with (ROOT / "docs" / "results" / "oncall.csv").open(encoding="utf-8", newline="") as file:
+        rows = {
+            (row["policy"], row["task"]): row
+            for row in csv.DictReader(file)
+            if (row["fog"], row["split"], row["price"]) == ("2", "test", "all")
+        }
+    lines = [f"| net value | {' | '.join(f'`{task}`' for task in SHOWN_TASKS)} |"]
+    lines.append("| --- " * (len(SHOWN_TASKS) + 1) + "|")
+    for policy, name in SHOWN.items():
+        cells = []
+        for task in SHOWN_TASKS:
+            row = rows[policy, task]
+            low, high = (f"{float(row[name]):.2f}" for name in ("net_low", "net_high"))
+            cells.append(f"{float(row['net_value']):.2f} [{low}, {high}]")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 FACTS: dict[str, Callable[[], str]] = {
+    "net-values": net_values,
     "criteria": criteria,
     "benign-criteria": benign_criteria,
     "discounts": discounts,

@@ -64,6 +64,8 @@ NEEDY = (
 )
 WITH_CODE = tuple(page for page in PAGES if "```python" in page.read_text(encoding="utf-8"))
 EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.py")))
+#: What the README leaves out.
+OVERVIEW = "docs/overview.md"
 #: Any fenced block, in which links and headings mean nothing.
 VERBATIM = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -142,6 +144,12 @@ def shown_output(language: str) -> list[tuple[str, str]]:
     )
 
 
+def test_the_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    assert len(VERBATIM.sub("", text).split()) <= 1_000
+
+
 def test_the_readme_shows_what_its_snippets_print() -> None:
     """A ``text`` block right below a ``python`` one is its output."""
     shown = shown_output("python")
@@ -172,14 +180,14 @@ def test_the_readme_shows_what_its_commands_print(
         assert done.stdout.startswith(output)
 
 
-def test_commands_of_the_readme_exist() -> None:
-    """Every command and option of the README's block is one that the program knows."""
+def test_commands_of_the_overview_exist() -> None:
+    """Every command and option of the overview's block is one that the program knows."""
     pytest.importorskip("typer")
     from typer.testing import CliRunner
 
     from logtriage.cli.app import app
 
-    block = (ROOT / "README.md").read_text(encoding="utf-8").split("## Command line")[1]
+    block = (ROOT / OVERVIEW).read_text(encoding="utf-8").split("## Command line")[1]
     lines = re.findall(r"^    logtriage (\w+)([^#\n]*)", block, re.MULTILINE)
     assert len(lines) >= 7
     for command, rest in [("", " ".join(name for name, _ in lines)), *lines]:
@@ -270,16 +278,22 @@ NUMBERS = {2: "two", 3: "three", 6: "six"}
 #: Sentences that hold a constant of the code: page, and what it must say.
 SENTENCES = (
     (
-        "README.md",
+        OVERVIEW,
         "A wrong remedy costs "
         f"{triage.WRONG_REMEDY_COST * triage.WEIGHTS['remediation']:.2f} points",
     ),
-    ("README.md", f"and {percent(1000 * (1 - triage.UNAPPROVED_REMEDY))} of the rest before"),
-    ("README.md", f"{triage.MOST_UNPAGED:g} is the most that can be earned without a page"),
-    ("README.md", "This *price of silence* is {}, {} or {},".format(*drawing.PRICES_OF_SILENCE)),
-    ("README.md", "split `ood` ({} to {} services".format(*DRAWN.ood_services)),
     (
-        "README.md",
+        OVERVIEW,
+        f"and {percent(1000 * (1 - triage.UNAPPROVED_REMEDY))} of the rest before",
+    ),
+    (OVERVIEW, f"{triage.MOST_UNPAGED:g} is the most that can be earned without a page"),
+    (
+        OVERVIEW,
+        "This *price of silence* is {}, {} or {},".format(*drawing.PRICES_OF_SILENCE),
+    ),
+    (OVERVIEW, "split `ood` ({} to {} services".format(*DRAWN.ood_services)),
+    (
+        OVERVIEW,
         "`fleet_outage-v2` ({} to {} services)".format(*FLEET),
     ),
     ("docs/tasks.md", "Random topologies of {} to {} services".format(*DRAWN.ood_services)),
