@@ -164,6 +164,7 @@ def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> Incident
         rubric="logtriage/2",
         par=draw(st.integers(needed, min(needed + 3, one.horizon))),
         price_of_silence=draw(st.sampled_from((0.2, 0.4, 0.6))),
+        price_of_hand_over=None,
     )
 
 

@@ -29,7 +29,7 @@ from logtriage import (
     make_incident,
     reward,
 )
-from logtriage.actions import SEVERITIES
+from logtriage.actions import SEVERITIES, HandOver
 from logtriage.grading import TRIAGE_2, Criterion, grade_actions, score
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
@@ -39,6 +39,7 @@ from property_tests.strategies import (
     episodes,
     incidents,
     plans,
+    triage_incidents,
 )
 from tests.builders import SEVEN_SERVICES
 
@@ -95,7 +96,7 @@ def test_ignoring_a_real_fault_gives_zero(incident: Incident, data: st.DataObjec
     steps = [
         one
         for one in data.draw(plans(incident, max_size=incident.horizon - 1))
-        if not isinstance(one, Resolve | Ignore)
+        if not isinstance(one, Resolve | Ignore | HandOver)
         and not (isinstance(one, Escalate) and one.team not in incident.truth.teams)
     ]
     graded = grade_actions(incident, [*steps, Ignore()])
@@ -208,7 +209,10 @@ def test_renaming_services_and_teams_changes_no_score(
     assert (before.score, before.gate, before.closing) == (after.score, after.gate, after.closing)
 
 
-@given(st.lists(st.integers(0, 1000), min_size=5, max_size=5).filter(any), episodes())
+@given(
+    st.lists(st.integers(0, 1000), min_size=5, max_size=5).filter(any),
+    episodes(source=triage_incidents()),
+)
 def test_any_weights_that_sum_to_one_make_a_rubric(
     shares: list[int], states: tuple[State, ...]
 ) -> None:

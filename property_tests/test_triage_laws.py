@@ -162,6 +162,7 @@ def test_the_right_page_none_and_a_wrong_one_are_worth_one_c_and_nothing(
     assert price is not None
     perfect = perfect_actions(incident)
     teams = sorted(set(incident.topology.teams) - incident.truth.teams)
+    assume(teams)
     wrong = Escalate(data.draw(st.sampled_from(teams)))
     silent = [one for one in perfect if not isinstance(one, Escalate)]
     misled = [wrong if isinstance(one, Escalate) else one for one in perfect]

@@ -125,7 +125,7 @@ def test_a_long_prompt_is_counted(own: Path) -> None:
 def test_confusions_are_shares_and_follow_the_signatures(own: Path) -> None:
     found = checked(load_world(own))["full-look"].evidence
     for row in found["rows"]:
-        assert row["itself"] + sum(share for _, share, _ in row["others"]) == pytest.approx(1)
+        assert row["recognised"] + sum(share for _, share, _ in row["others"]) == pytest.approx(1)
     assert sum(row["share"] for row in found["rows"]) == pytest.approx(1)
     before = {row["kind"]: row for row in found["rows"]}["overload"]
     twin_of_overload(own)
@@ -133,7 +133,7 @@ def test_confusions_are_shares_and_follow_the_signatures(own: Path) -> None:
     other, share, another = rows["overload"]["others"][0]
     assert (other, another) == ("twin", False)  # nobody can tell, and nobody has to
     # Some places are kept for ood, and one of the two; else it would be an even chance.
-    assert share == pytest.approx(rows["overload"]["itself"], abs=0.1)
+    assert share == pytest.approx(rows["overload"]["recognised"], abs=0.1)
     assert rows["overload"]["bits"] > before["bits"] + 0.5
 
 

@@ -13,7 +13,7 @@ from logtriage import __version__, make_incident
 from logtriage.cli import completion
 from logtriage.drawing.ids import ALL_SPLITS, SEALED
 from logtriage.registry import make_policy
-from logtriage.tasks import DEFAULT_TASKS, DRAWN_TASKS, ONCALL_TASKS, TASKS, tasks_of
+from logtriage.tasks import DEFAULT_TASKS, DRAWN_TASKS, TASKS, tasks_of
 from logtriage.world.loading import load_world
 from tests.cli.test_cli import logtriage
 
@@ -85,9 +85,9 @@ def test_python_m_logtriage_is_the_command_line() -> None:
 
 
 def test_what_completion_offers_exists() -> None:
-    tiny = tuple(tasks_of(load_world("tiny")))
+    oncall, tiny = (tuple(tasks_of(load_world(name))) for name in ("oncall", "tiny"))
     offered = [name for name, _ in completion.complete_task("")]
-    assert offered == [*DEFAULT_TASKS, *ONCALL_TASKS, *tiny]
+    assert offered == [*DEFAULT_TASKS, *oncall, *tiny]
     assert [name for name, _ in completion.complete_task("tiny:")] == [*tiny]
     assert [name for name, _ in completion.complete_tasks("r")] == ["recorded", "recorded_models"]
     assert tuple(completion.complete_split("")) == ALL_SPLITS

@@ -54,7 +54,7 @@ def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:
     prompt = system_prompt(incident())
     for fact in (
         "SERVICES (-> calls). edge: web -> shop. service: shop -> shop-db. datastore: shop-db.",
-        "under overload, all it calls is loaded.",
+        "under overload, all that it calls, directly or not, is loaded.",
         "Others: 20% releases, 10% a minor fault",
         "CPU: hot 85-99%. workers: full 16 of 16.",
         "DIRECTORY, by chance: web-team, data-team.",

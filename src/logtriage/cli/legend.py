@@ -54,7 +54,7 @@ _MEANINGS: Final = {
     "run - base [95 % interval]": "mean difference per incident, with its paired interval",
     "of all": "share of all incidents",
     "bits left": "doubt about the kind, on average, where it is this one",
-    "itself": "what the belief puts on the right kind",
+    "recognised": "what the belief puts on the right kind",
     "taken for [share]": "what it puts on others; * asks for another team or remedy",
     "better handed over": "incidents where a hand-over is worth more than the best plan",
     "gained": "points of grade that heeding the price gains",

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from logtriage.evaluation.shifts import ShiftRecorder, ShiftRow
 
 _HELP = (
-    "SYSTEM ACTION, such as checkout metrics user-db or checkout page sre-team; note TEXT; "
+    "SYSTEM ACTION, such as checkout metrics user-db or checkout page TEAM; note TEXT; "
     "wait [TICKS]; rules; screen; quit"
 )
 

@@ -171,7 +171,7 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
     figures = Figures(console)
     say(console, heading("AFTER A FULL LOOK"))
     figures.put(
-        ["kind", "of all", "bits left", "itself", "taken for [share]"],
+        ["kind", "of all", "bits left", "recognised", "taken for [share]"],
         lambda _: [_confused(row) for row in by_name["full-look"]["rows"]],
     )
     say(console, heading("AT EACH PRICE OF A HAND-OVER"))
@@ -194,7 +194,7 @@ def _confused(row: Mapping[str, Any]) -> list[Cell]:
         Text(row["kind"]),
         _percent(row["share"]),
         number(row["bits"], 2),
-        _percent(row["itself"]),
+        _percent(row["recognised"]),
         Text(shares or "–"),
     ]
 

@@ -49,7 +49,7 @@ class Row:
     kind: str
     share: float
     bits: float
-    itself: float
+    recognised: float
     others: tuple[tuple[str, float, bool], ...]
 
 
