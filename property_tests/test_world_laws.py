@@ -232,7 +232,9 @@ def test_owners_that_nobody_reads_break_a_law_in_a_drawn_world(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     law = test_the_directory_says_nothing_of_the_truth.hypothesis.inner_test  # type: ignore[attr-defined]
-    tasks = [next(iter(tasks_of(world).values())) for world in OTHER_WORLDS]
+    # Those that are the same whichever modules are loaded, unlike the ones of hypothesis.
+    worlds = OTHER_WORLDS[:4]
+    tasks = [next(iter(tasks_of(world).values())) for world in worlds]
     drawn = [(task, IncidentId(task, "train", index)) for task in tasks for index in range(5)]
     for task, number in drawn:
         law(draw_incident(task, number))
@@ -243,7 +245,7 @@ def test_owners_that_nobody_reads_break_a_law_in_a_drawn_world(
             law(draw_incident(task, number))
         except AssertionError:
             broken.append(task.world.name)
-    assert set(broken) == {world.name for world in OTHER_WORLDS}
+    assert set(broken) == {world.name for world in worlds}
 
 
 def test_no_team_is_right_in_more_than_35_per_cent_of_the_faults() -> None:

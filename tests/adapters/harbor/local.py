@@ -60,7 +60,15 @@ class LocalEnvironment(BaseEnvironment):
         for line in (folder / "Dockerfile").read_text().splitlines():
             word, _, rest = line.partition(" ")
             if word == "COPY":
-                *sources, target = rest.split()
+                *patterns, target = rest.split()
+                # A pattern with a star may match nothing; any other source must be there.
+                sources = [
+                    source
+                    for one in patterns
+                    for source in (
+                        [path.name for path in folder.glob(one)] if "*" in one else [one]
+                    )
+                ]
                 for source in sources:
                     name = target + source if target.endswith("/") else target
                     self._put(folder / source, self._path(name, service), service)
