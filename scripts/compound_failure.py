@@ -202,7 +202,7 @@ def played(policy: str, ids: Sequence[str], kept: Path | None, jobs: int) -> lis
 
 def tables(found: Mapping[str, dict[str, Any]]) -> dict[str, str]:
     """Grades, grades by the number of faults, paths, and who played fewer incidents."""
-    head = ("policy", "incidents", "grade", "exact set", "of several", "some root", "wrong page",
+    head = ("policy", "incidents", "grade", "exact set", "of several", "some root", "mis-paged",
             "ticks")  # fmt: skip
     counts = ("benign", "one fault", "two", "three")
     rows, sizes = [], []

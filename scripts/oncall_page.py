@@ -226,7 +226,7 @@ def _detail(found: _Figures, tasks: Iterable[str], policies: Iterable[str]) -> s
                     f"{fmean(one.ticks for one in episodes):.1f}",
                 ]
             )
-    head = ("task", "policy", "solved", "handed over", "paged right", "wrong page", "root cause",
+    head = ("task", "policy", "solved", "handed over", "paged right", "mis-paged", "root cause",
             "severity", "ignored", "questions", "ticks")  # fmt: skip
     return (
         f"{table(head, rows)}\n\nSolved: a grade of at least 0.9. Root cause: named, or a benign "

@@ -234,7 +234,7 @@ class Answers:
         return scaled
 
     def of_weighed(self, pointers: Sequence[tuple[list[int], list[int], Floats]]) -> Floats:
-        """The same sums for root causes: screens, the places of services, and what each weighs."""
+        """Sum each pointer's weights by root cause, over the screens that it stands on."""
         sums = np.zeros((len(self.drawn), len(pointers)))
         for at, (rows, services, weights) in enumerate(pointers):
             places = self._roots + np.array(services, np.int64)

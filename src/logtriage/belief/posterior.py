@@ -262,7 +262,7 @@ def _edge_likelihoods(
 def _edges(
     setting: Setting, cells: list[tuple[int, Evidence]], groups: list[tuple[int, int]]
 ) -> Longs:
-    """As :func:`kept_edges`, of panels drawn anew each time."""
+    """The counterpart of :func:`kept_edges` where every panel is drawn anew."""
     rows = np.zeros((len(groups), 3), np.int64)
     for (lead, until), row in zip(groups, rows, strict=True):
         benign = lead == NONE

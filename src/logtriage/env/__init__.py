@@ -36,16 +36,16 @@ _NAMES = {
 }
 
 
-def _env_id(name: str, fog: int, version: int) -> str:
+def _env_id(name: str, fog: int) -> str:
     """As the task's, but that Gymnasium wants the version last."""
     level = "" if fog == BENCHMARK_FOG else f"-fog{fog}"
-    return f"logtriage/{_NAMES[name]}{level}-v{version}"
+    return f"logtriage/{_NAMES[name]}{level}-v2"
 
 
 #: What is registered with Gymnasium: the id, and the task that it stands for. Tasks that are not
 #: played in batches are made by their names: ``TriageEnv("cascading_failure-v3")``.
 ENV_IDS: dict[str, str] = {
-    _env_id(name, fog, 2): task for task, (name, fog) in DEFAULT_TASKS.items() if fog is not None
+    _env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items() if fog is not None
 }
 
 for _id, _task in ENV_IDS.items():
