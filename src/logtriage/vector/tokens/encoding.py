@@ -20,6 +20,7 @@ from logtriage.incident import Incident
 from logtriage.roles import Role
 from logtriage.state import State, declared_in
 from logtriage.topology import Topology
+from logtriage.vector.cells import shown_tokens
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
     MOST,
@@ -28,9 +29,7 @@ from logtriage.vector.tokens.layout import (
     token_layout_of,
 )
 from logtriage.world.channels import (
-    DOWN,
     EASES,
-    GAP,
     NO_NEWS,
     NOTHING_READ,
     Channel,
@@ -85,9 +84,7 @@ def price_number(incident: Incident, layout: TokenLayout) -> int:
 
 
 def _place(setting: Setting, topology: Topology, sort: str, one: Evidence) -> int:
-    """The place of a token in its alphabet; behind it, that of a gap and of what is down."""
-    tokens = alphabet(setting, sort, places(topology)[one.service])
-    return (*tokens, GAP, DOWN).index(one.token)
+    return shown_tokens(setting, sort, places(topology)[one.service]).index(one.token)
 
 
 def enter(

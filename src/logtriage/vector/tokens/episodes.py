@@ -29,12 +29,13 @@ class TokenEpisodes:
     :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``severity`` and ``root_cause``
     (N,) first declarations, -1 if none; ``said_at``, ``paged_at`` and ``fixed_at`` (N,) the
     tick of the first root cause, accepted page and accepted remedy, or ``NEVER``;
-    ``wrong_remedies`` and ``unapproved`` (N,) how many were applied, and how many of them
-    before an accepted page; ``anew`` (N,) whether a remedy was applied in the last tick, so
-    that everything is read anew; ``epochs`` (N, 3) the last ticks at which gauges were read,
-    newest last, ``NEVER`` where there was none; ``lines_asked`` (N, n + 1) how often all
-    services (first) and each were asked for lines; ``metrics_until`` and ``traces_until``
-    (N, n) the last tick whose screen showed them, or ``NEVER``.
+    ``remedies``, ``wrong_remedies`` and ``unapproved`` (N,) how many were applied, how many
+    of them wrong, and how many of these before an accepted page; ``anew`` (N,) whether a remedy
+    was applied in the last tick, so that everything is read anew; ``epochs`` (N, 3) the last
+    ticks at which gauges were read, newest last, ``NEVER`` where there was none;
+    ``lines_asked`` (N, n + 1) how often all services (first) and each were asked for lines;
+    ``metrics_until`` and ``traces_until`` (N, n) the last tick whose screen showed them, or
+    ``NEVER``.
     """
 
     columns: Bytes
@@ -44,6 +45,7 @@ class TokenEpisodes:
     said_at: Bytes
     paged_at: Bytes
     fixed_at: Bytes
+    remedies: Bytes
     wrong_remedies: Bytes
     unapproved: Bytes
     anew: Bools
@@ -72,6 +74,7 @@ class TokenEpisodes:
             said_at=never(),
             paged_at=never(),
             fixed_at=never(),
+            remedies=none(),
             wrong_remedies=none(),
             unapproved=none(),
             anew=np.zeros(count, bool),

@@ -44,6 +44,7 @@ def _remedy(
     now.columns[row, np.uint64(to.remedied + service)] = 1
     now.columns[row, np.uint64(to.applied + remedy)] = 1
     now.anew[row] = True
+    now.remedies[row] += 1
     true = np.uint64(incidents.hypothesis[row])
     if tables.root[true] == service and tables.remedies[true, np.uint64(remedy)]:
         now.fixed_at[row] = min(now.fixed_at[row], when)
@@ -154,6 +155,7 @@ def begin_rows(rows: Any, public: Int, now: Any) -> None:
         now.said_at[row] = NEVER
         now.paged_at[row] = NEVER
         now.fixed_at[row] = NEVER
+        now.remedies[row] = 0
         now.wrong_remedies[row] = 0
         now.unapproved[row] = 0
         now.anew[row] = False
