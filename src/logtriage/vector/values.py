@@ -54,17 +54,16 @@ class BatchedValues:
         )
         self._wrong = np.zeros((count, len(hypotheses)), np.uint8)
         self._unapproved = np.zeros_like(self._wrong)
-        self._applied = np.zeros(count, np.int64)
 
     def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in rows (R,), of which the first screens are shown."""
         if not len(rows):
             return
-        for counts in (self._wrong, self._unapproved, self._applied):
+        for counts in (self._wrong, self._unapproved):
             counts[rows] = 0
         self.beliefs.reset(owners_of(self._setting, incidents, rows), rows)
         nothing = np.zeros(len(rows), bool)
-        cells = screen_cells(self._setting, episodes, rows, nothing, self._applied[rows])
+        cells = screen_cells(self._setting, episodes, rows, nothing)
         self.beliefs.update(cells, rows=rows)
 
     def follow(self, episodes: TokenEpisodes, actions: Ints, rows: Ints) -> None:
@@ -75,7 +74,7 @@ class BatchedValues:
         which = actions - ranges.remedy
         remedied = (which >= 0) & (which < ranges.remedies)
         self._count(episodes, rows[remedied], which[remedied])
-        cells = screen_cells(self._setting, episodes, rows, remedied, self._applied[rows])
+        cells = screen_cells(self._setting, episodes, rows, remedied)
         self.beliefs.update(cells, actions, rows=rows)
 
     def _count(self, episodes: TokenEpisodes, rows: Ints, which: Ints) -> None:
@@ -85,7 +84,6 @@ class BatchedValues:
         approved = episodes.paged_at[rows] < when
         self._wrong[rows] += wrong
         self._unapproved[rows] += wrong & ~approved[:, None] & self._tables.fault
-        self._applied[rows] += 1
 
     def values(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Floats:
         """W of rows (R,), which are open."""
@@ -119,7 +117,7 @@ class BatchedValues:
             severities=shares.astype(np.float64),
             tick=self._setting.ticks(episodes)[rows],
             silence=self._silence[incidents.price[rows]],
-            applied=self._applied[rows],
+            applied=episodes.remedies[rows].astype(np.int64),
             fixed=(known | (weights == 0)).all(axis=1),
             paged=episodes.paged_at[rows] != NEVER,
             severity=episodes.severity[rows].astype(np.int64),
