@@ -3,10 +3,11 @@
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.belief.fixedpoint import log2
 from logtriage.belief.model import Model, Reader
-from logtriage.belief.pools import sign_matrix
+from logtriage.belief.pools import LOGS, sign_matrix
 from logtriage.vector.arrays import Bools, Longs
 from logtriage.world.setting import Setting
 from logtriage.world.signs import is_root, reading
@@ -31,7 +32,7 @@ class PoolTables(NamedTuple):
     signs of a pool alike are one *row* of it: rows are numbered from ``first_row`` to
     ``end_row`` (n, B), ``row_of`` has the row of each condition, those of a pool from
     ``first_condition`` on, of which a service has ``conditions`` (n,). The ``weights`` of a row's
-    signs stand from ``first_weight`` (rows,) on; ``root`` (rows,) are conditions whose sign
+    signs, and their ``logs``, stand from ``first_weight`` (rows,) on; ``root`` (rows,) are conditions whose sign
     hidden readings do not show.
     """
 
@@ -49,7 +50,8 @@ class PoolTables(NamedTuple):
     row_of: Longs
     first_condition: Longs
     conditions: Longs
-    weights: Longs
+    weights: NDArray[np.int32]
+    logs: Longs
     first_weight: Longs
     root: Bools
 
@@ -90,6 +92,7 @@ def pools_of(model: Model) -> PoolTables:
             gains.append(_gains(setting, sort, reader))
             gained += len(gains[-1])
     sizes = np.concatenate([np.full(len(one), one.shape[1]) for one in weights])
+    flat = np.concatenate([one.ravel() for one in weights])
     return PoolTables(
         pool_of=np.array([bases.index(base_of(sort)) for sort in sorts]),
         hidden=np.array(silent),
@@ -105,7 +108,8 @@ def pools_of(model: Model) -> PoolTables:
         row_of=np.concatenate(row_of),
         first_condition=first_condition,
         conditions=np.array([len(reader.conditions) for reader in readers]),
-        weights=np.concatenate([one.ravel() for one in weights]),
+        weights=flat.astype(np.int32),
+        logs=LOGS[flat],
         first_weight=np.cumsum([0, *sizes[:-1]]),
         root=np.concatenate(root),
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.belief.edges import kept_row
-from logtriage.belief.fixedpoint import COARSE, FINE, NEVER, UPPER, log2, log_sums
+from logtriage.belief.fixedpoint import COARSE, FINE, INDEX, NEVER, SHORT, UPPER, log2, log_sums
 from logtriage.belief.model import NONE, Model
 from logtriage.belief.pools import LOGS
 from logtriage.errors import InvalidInput
@@ -27,6 +27,8 @@ Ints = NDArray[Any]
 #: comes first, three where errors do, a benign incident's, and a recovered one's.
 EDGE_CALM: Final = 6
 EDGE_RECOVERED: Final = 7
+#: Bits by which a product with :attr:`BeliefTables.inverse` is shifted.
+INVERSE_BITS: Final = SHORT + INDEX + 1
 
 
 class BeliefTables(NamedTuple):
@@ -45,7 +47,9 @@ class BeliefTables(NamedTuple):
     latter as weights. ``accepts`` (5 n, H) are remedies in canonical order, ``fixed_team`` (m, H)
     teams right whoever owns what, ``owner_root`` (H, K) the services whose owners are right, -1
     for none. ``note`` (1 + lines, H) has what notes say of the hypothesis' own service, no news
-    first; ``noted`` (H,) is that service, or -1. ``logs`` (65537,) are those of weights.
+    first; ``noted`` (H,) is that service, or -1. ``logs`` (65537,) are those of weights
+    above 0. ``upper``, ``inverse`` (4096,) are by the upper bits of a mantissa: its logarithm, and
+    what a division by them multiplies with.
     """
 
     pools: PoolTables
@@ -75,8 +79,9 @@ class BeliefTables(NamedTuple):
     first_remedy: int
     first_sort: Longs
     slots: Longs
-    logs: Longs
+    logs: NDArray[np.int32]
     upper: Longs
+    inverse: Longs
     coarse: Longs
     fine: Longs
 
@@ -137,8 +142,9 @@ def tables_of(model: Model) -> BeliefTables:
         first_remedy=ranges.remedy,
         first_sort=np.array([_first_sort(world, one) for one in CHANNELS]),
         slots=np.array([len(world.slots.get(one, ())) for one in CHANNELS]),
-        logs=LOGS,
+        logs=np.maximum(LOGS, 0).astype(np.int32),
         upper=UPPER,
+        inverse=-(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX)),
         coarse=np.array(COARSE, np.int64),
         fine=np.array(FINE, np.int64),
     )

@@ -16,7 +16,7 @@ from logtriage.belief.fixedpoint import (
     PER_E,
     SHORT,
 )
-from logtriage.vector.belief_tables import BeliefTables
+from logtriage.vector.belief_tables import INVERSE_BITS, BeliefTables
 
 #: An integer, Python's or the machine's.
 Int = Any
@@ -71,13 +71,16 @@ def log2(value: Int) -> Int:
 
 @kernel
 def log2s(value: Int, tables: BeliefTables) -> Int:
-    """As the scalar ``log2s``, for whole numbers from 1 on and below 2**52."""
-    whole = _length(value)
-    mantissa = (value << max(SHORT - whole, 0)) >> max(whole - SHORT, 0)
-    upper = mantissa >> _REST
-    rest = ((mantissa & _LOW_REST) << INDEX) // upper
+    """As the scalar ``log2s``, for whole numbers from 2**30 on and below 2**52."""
+    whole = np.int64(SHORT)
+    while value >> whole > 1:
+        whole += 1
+    mantissa = value >> (whole - SHORT)
+    upper = np.uint64((mantissa >> _REST) & _LOW_INDEX)
+    # Divides by the upper bits: a whole number below 2**30 times the inverse is never one too many.
+    rest = ((mantissa & _LOW_REST) << INDEX) * tables.inverse[upper] >> INVERSE_BITS
     rest -= rest * rest >> (SHORT + 1)
-    logs = tables.upper[np.uint64(upper & _LOW_INDEX)] + (rest * PER_E >> SHORT)
+    logs = tables.upper[upper] + (rest * PER_E >> SHORT)
     return whole * ONE + (logs >> (SHORT - BITS))
 
 

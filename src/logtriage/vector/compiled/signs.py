@@ -142,11 +142,10 @@ def _pooled(line: Int, which: Int, tables: BeliefTables, room: Room) -> Int:
     first = tables.pools.first_weight[np.uint64(line)]
     left = np.int64(FULL)
     for place in range(seen):
-        weight = tables.pools.weights[np.uint64(first + room.token[which, place])]
-        left -= weight
-        log = tables.logs[np.uint64(weight)]
-        room.terms[place] = log + room.gain[which, place] if weight > 0 else np.int64(NEVER)
-    room.terms[seen] = tables.logs[np.uint64(left)]
+        at = np.uint64(first + room.token[which, place])
+        left -= tables.pools.weights[at]
+        room.terms[place] = tables.pools.logs[at] + room.gain[which, place]
+    room.terms[seen] = tables.logs[np.uint64(left)] if left > 0 else np.int64(NEVER)
     return log_sum(room.terms, seen + 1, tables) - _LOG_FULL
 
 
