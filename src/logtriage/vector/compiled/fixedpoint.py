@@ -36,28 +36,20 @@ _LOW_INDEX: Final = (1 << INDEX) - 1
 @kernel
 def exp2(down: Int, tables: BeliefTables) -> Int:
     """2 to the power of ``-down``, ``down`` at least 0, as the scalar ``exp2`` of ``-down``."""
-    if down >= LOST:
-        return np.int64(0)
     fraction = down & (ONE - 1)
     coarse = tables.coarse[np.uint64(fraction >> _HALF)]
-    return (coarse * tables.fine[np.uint64(fraction & _LOW)] >> EXP_BITS) >> (down >> BITS)
-
-
-@kernel
-def _length(value: Int) -> Int:
-    """The number of bits of a whole number from 1 on, less 1."""
-    whole = 0
-    for step in (32, 16, 8, 4, 2, 1):
-        if value >> step > 0:
-            value >>= step
-            whole += step
-    return whole
+    power = coarse * tables.fine[np.uint64(fraction & _LOW)] >> EXP_BITS
+    return power >> (EXP_BITS + 1 if down >= LOST else down >> BITS)
 
 
 @kernel
 def log2(value: Int) -> Int:
     """As the scalar ``log2``, for whole numbers from 1 on."""
-    whole = _length(value)
+    whole, left = np.int64(0), value
+    for step in (32, 16, 8, 4, 2, 1):
+        if left >> step > 0:
+            left >>= step
+            whole += step
     mantissa = (value << max(MANTISSA - whole, 0)) >> max(whole - MANTISSA, 0)
     fraction = np.int64(0)
     for _ in range(BITS):
@@ -72,7 +64,8 @@ def log2(value: Int) -> Int:
 @kernel
 def log2s(value: Int, tables: BeliefTables) -> Int:
     """As the scalar ``log2s``, for whole numbers from 2**30 on and below 2**52."""
-    whole = np.int64(SHORT)
+    # Sums of a few terms are spared a branch that depends on them.
+    whole = SHORT + np.int64(value >> (SHORT + 1) > 0) + np.int64(value >> (SHORT + 2) > 0)
     while value >> whole > 1:
         whole += 1
     mantissa = value >> (whole - SHORT)

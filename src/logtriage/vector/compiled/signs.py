@@ -20,6 +20,8 @@ Int = Any
 _LOG_FULL: Final = (FULL.bit_length() - 1) * ONE
 #: Which readings of a pool: all, those that hide a root's sign, those that do not.
 _EVERY, _HIDDEN, _OPEN = 0, 1, 2
+#: Which of these: in all, from before a break, or from after it.
+_IN_ALL, _BEFORE, _AFTER = 0, 1, 2
 
 
 class Room(NamedTuple):
@@ -30,7 +32,8 @@ class Room(NamedTuple):
     ``moved`` (rows of a pool,) and ``moves`` (conditions of a service,) are changes of logarithms.
     ``fresh`` (n, B) marks pools with new readings, ``stirred`` (n,) their services, which
     ``order`` lists. ``fixing`` (H,) is the remedy that fixed a hypothesis in the last tick, or -1;
-    ``logs`` (H,).
+    ``logs`` (H,). ``kept`` (8,) says how likely the panels of the edge are by what it
+    keeps, ``edge`` (3,) is as that of the state.
     """
 
     token: Longs
@@ -44,6 +47,8 @@ class Room(NamedTuple):
     order: Longs
     fixing: Longs
     logs: Longs
+    kept: Longs
+    edge: Longs
 
 
 def room_for(tables: BeliefTables) -> Room:
@@ -62,6 +67,8 @@ def room_for(tables: BeliefTables) -> Room:
         order=np.zeros(tables.services, np.int64),
         fixing=np.zeros(len(tables.prior), np.int64),
         logs=np.zeros(len(tables.prior), np.int64),
+        kept=np.zeros(len(tables.edge_prior), np.int64),
+        edge=np.zeros(3, np.int64),
     )
 
 
@@ -116,19 +123,27 @@ def _note_down(which: Int, token: Int, gain: Int, room: Room) -> None:
 
 @kernel
 def _gather(
-    gains: Longs, less: Longs, share: Int, service: Int, pool: Int, tables: BeliefTables, room: Room
+    row: Int,
+    part: Int,
+    before: Longs,
+    service: Int,
+    pool: Int,
+    state: BeliefState,
+    tables: BeliefTables,
+    room: Room,
 ) -> None:
-    """What was seen in a pool, into the room: ``gains``, less ``share`` times ``less``."""
+    """What was seen in a pool, into the room: in all, ``before`` a break, or after it."""
     pools = tables.pools
     first, hidden = pools.first_sum[service, pool], pools.first_hidden[service, pool]
+    whole, less = np.int64(part != _BEFORE), np.int64(part == _BEFORE) - np.int64(part == _AFTER)
     room.kinds[:] = 0
     for token in range(pools.tokens[service, pool]):
         at = np.uint64(first + token)
-        gain = gains[at] - share * less[at]
+        gain = whole * state.gains[row, at] + less * before[at]
         _note_down(_EVERY, token, gain, room)
         if hidden != NEVER_HIDDEN:
             at = np.uint64(hidden + token)
-            early = gains[at] - share * less[at]
+            early = whole * state.gains[row, at] + less * before[at]
             _note_down(_HIDDEN, token, early, room)
             _note_down(_OPEN, token, gain - early, room)
 
@@ -152,9 +167,13 @@ def _pooled(line: Int, which: Int, tables: BeliefTables, room: Room) -> Int:
 @kernel
 def _told(line: Int, healthy: Int, tables: BeliefTables, room: Room) -> Int:
     """As :func:`_pooled`, where a root's hidden readings are as of a ``healthy`` service."""
-    if room.kinds[_HIDDEN] > 0 and tables.pools.root[line]:
-        return _pooled(healthy, _HIDDEN, tables, room) + _pooled(line, _OPEN, tables, room)
-    return _pooled(line, _EVERY, tables, room)
+    first = last = _EVERY
+    if room.kinds[_HIDDEN] > 0 and tables.pools.root[np.uint64(line)]:
+        first, last = _HIDDEN, _OPEN
+    told = np.int64(0)
+    for which in range(first, last + 1):
+        told += _pooled(healthy if which == _HIDDEN else line, which, tables, room)
+    return told
 
 
 @kernel
@@ -170,14 +189,14 @@ def renew_service(
         if not room.fresh[service, pool]:
             continue
         room.fresh[service, pool] = 0
-        _gather(state.gains[row], state.gains[row], 0, service, pool, tables, room)
+        _gather(row, _IN_ALL, state.gains[row], service, pool, state, tables, room)
         first, end = pools.first_row[service, pool], pools.end_row[service, pool]
         at = pools.first_condition[service, pool]
         healthy = pools.row_of[at]
         for line in range(first, end):
-            told = _told(line, healthy, tables, room)
-            room.moved[line - first] = told - state.told[row, line]
-            state.told[row, line] = told
+            told, at_line = _told(line, healthy, tables, room), np.uint64(line)
+            room.moved[line - first] = told - state.told[row, at_line]
+            state.told[row, at_line] = told
         for condition in range(conditions):
             moves[condition] += room.moved[pools.row_of[np.uint64(at + condition)] - first]
     first, end = tables.own_at[service], tables.own_at[service + 1]
@@ -201,7 +220,7 @@ def reached_until(
     row: Int, one: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> Int:
     """As ``state.reached``, of a hypothesis that a remedy fixed: healthy from that break on."""
-    pools, before = tables.pools, state.before[row, slot]
+    pools = tables.pools
     total = np.int64(0)
     for place in range(tables.spread_at[one], tables.spread_at[one + 1]):
         service, condition = tables.spread[place], tables.spread_as[place]
@@ -209,8 +228,8 @@ def reached_until(
         for pool in range(pools.tokens.shape[1]):
             at = pools.first_condition[service, pool]
             healthy = pools.row_of[at]
-            _gather(before, before, 0, service, pool, tables, room)
-            total += _told(pools.row_of[at + condition], healthy, tables, room)
-            _gather(state.gains[row], before, 1, service, pool, tables, room)
-            total += _pooled(healthy, _EVERY, tables, room)
+            for part in (_BEFORE, _AFTER):
+                _gather(row, part, state.before[row, slot], service, pool, state, tables, room)
+                line = pools.row_of[at + condition] if part == _BEFORE else healthy
+                total += _told(line, healthy, tables, room)
     return total
