@@ -126,7 +126,7 @@ def _take_cells(
                 continue
             sort = tables.first_sort[channel] + (slot if tables.slots[channel] > 0 else 0)
             stirred = take_reading(
-                row, np.int64(service), sort, start, token, stirred, state, tables, room
+                row, np.int64(service), sort, start, token, stirred, state, tables.pools, room
             )
     for place in range(len(cells)):  # marked only now: the slots of a reading come together
         channel, service, start = np.int64(cells[place, 0]), cells[place, 1], cells[place, 3]
@@ -136,7 +136,8 @@ def _take_cells(
     for place in range(stirred):
         renew_service(row, room.order[place], state, tables, room)
     if paneled:
-        renew_panel(row, state.panel.shape[1], state, tables, room, state.edge[row])
+        starts, panel = state.panel.shape[1], state.panel[row]
+        renew_panel(starts, panel, tables.edges, tables.powers, room, state.edge[row])
 
 
 @kernel
@@ -159,7 +160,8 @@ def _logs(
             told += state.reached[row, one] + state.edge[row, errors]
         else:
             if when != known:
-                renew_panel(row, when, state, tables, room, room.edge)
+                panel = state.panel[row]
+                renew_panel(when, panel, tables.edges, tables.powers, room, room.edge)
                 known = when
             slot = np.int64(0)
             while state.breaks[row, slot] != when:
@@ -194,7 +196,7 @@ def _update_rows(
         state.screens[row] += 1
         highest = _logs(row, state, tables, room, unfixed, room.logs)
         for one in range(len(room.logs)):
-            state.weights[row, one] = exp2(highest - room.logs[one], tables)
+            state.weights[row, one] = exp2(highest - room.logs[one], tables.powers)
 
 
 @kernel
@@ -229,7 +231,7 @@ def _faultless(
             if channel < -1 or channel >= _CHANNELS or start < 0 or start >= starts or token < 0:
                 return False
             if tables.first_sort[channel] < 0:
-                tokens = tables.edge.shape[2]
+                tokens = tables.edges.panels.shape[2]
                 if channel == _NOTE:
                     tokens = 1 + services * (len(tables.note) - 1)
                 elif channel == _EFFECT:

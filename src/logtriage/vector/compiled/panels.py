@@ -8,7 +8,13 @@ from logtriage._lib.jit import kernel
 from logtriage.belief.fixedpoint import NEVER
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import BeliefState
-from logtriage.vector.belief_tables import EDGE_CALM, EDGE_RECOVERED, BeliefTables
+from logtriage.vector.belief_tables import (
+    EDGE_CALM,
+    EDGE_RECOVERED,
+    BeliefTables,
+    EdgeTables,
+    Powers,
+)
 from logtriage.vector.compiled.fixedpoint import exp2, log_sum, log_sum3
 from logtriage.vector.compiled.signs import Room
 
@@ -20,28 +26,28 @@ CALM: Final = 2
 
 
 @kernel
-def _keep(row: Int, when: Int, state: BeliefState, tables: BeliefTables, room: Room) -> None:
+def _keep(when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room) -> None:
     """How likely the panels are by what the edge keeps, into the room: until ``when``, and later.
 
     After a fix it keeps what a recovered edge shows.
     """
-    starts, signs = np.int64(state.panel.shape[1]), tables.edge_prior.shape[1]
+    starts, signs = np.int64(len(panel)), tables.prior.shape[1]
     until = min(np.int64(when) + 1, starts)
     for shown in range(len(room.kept)):
         for sign in range(signs):
-            room.terms[sign] = tables.edge_prior[shown, sign]
+            room.terms[sign] = tables.prior[shown, sign]
         begin = until if shown == EDGE_RECOVERED else np.int64(0)
         for start in range(begin, starts if shown == EDGE_RECOVERED else until):
-            token = np.int64(state.panel[row, start])
+            token = np.int64(panel[start])
             if token >= 0:
                 late = np.int64(start >= tables.severity_from)
                 for sign in range(signs):
-                    room.terms[sign] += tables.edge[late, shown, token, sign]
-        room.kept[shown] = log_sum(room.terms, signs, tables)
+                    room.terms[sign] += tables.panels[late, shown, token, sign]
+        room.kept[shown] = log_sum(room.terms, signs, powers)
 
 
 @kernel
-def panel_terms(errors: Int, tables: BeliefTables, room: Room) -> Any:
+def _by_severity(errors: Int, tables: EdgeTables, room: Room) -> Any:
     """The logarithms of what was kept by severity, where errors lead or latency does."""
     after, first, severities = room.kept[EDGE_RECOVERED], 3 * errors, tables.severities
     return (
@@ -53,16 +59,16 @@ def panel_terms(errors: Int, tables: BeliefTables, room: Room) -> Any:
 
 @kernel
 def renew_panel(
-    row: Int, when: Int, state: BeliefState, tables: BeliefTables, room: Room, out: Longs
+    when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room, out: Longs
 ) -> None:
     """What the panels say whatever the severity if everything was fixed in tick ``when``.
 
     Into ``out`` (3,): where latency leads, where errors do, and of a benign incident.
     """
-    _keep(row, when, state, tables, room)
+    _keep(when, panel, tables, powers, room)
     for errors in range(CALM):
-        a, b, c = panel_terms(errors, tables, room)
-        out[errors] = log_sum3(a, b, c, tables)
+        a, b, c = _by_severity(errors, tables, room)
+        out[errors] = log_sum3(a, b, c, powers)
     out[CALM] = room.kept[EDGE_CALM] + room.kept[EDGE_RECOVERED]
 
 
@@ -70,6 +76,7 @@ def renew_panel(
 def _write_severities(
     rows: Any, state: BeliefState, tables: BeliefTables, room: Room, out: Longs
 ) -> None:
+    edges, powers = tables.edges, tables.powers
     for place in range(len(rows)):
         row = rows[place]
         for errors in range(CALM + 1):
@@ -79,15 +86,15 @@ def _write_severities(
                     continue
                 when = np.int64(state.fixed_at[row, one])
                 if errors != CALM and when != known_when:
-                    _keep(row, when, state, tables, room)
-                    a, b, c = panel_terms(errors, tables, room)
+                    _keep(when, state.panel[row], edges, powers, room)
+                    a, b, c = _by_severity(errors, edges, room)
                     highest = max(a, b, c)
-                    known = (tables.usual[0], tables.usual[1], tables.usual[2])
+                    known = (edges.usual[0], edges.usual[1], edges.usual[2])
                     if highest > NEVER:
                         known = (
-                            exp2(highest - a, tables),
-                            exp2(highest - b, tables),
-                            exp2(highest - c, tables),
+                            exp2(highest - a, powers),
+                            exp2(highest - b, powers),
+                            exp2(highest - c, powers),
                         )
                     known_when = when
                 out[place, one, 0], out[place, one, 1], out[place, one, 2] = known

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from logtriage._lib.jit import kernel
 from logtriage.belief.fixedpoint import EXP_BITS, NEVER, ONE
 from logtriage.vector.arrays import Longs
-from logtriage.vector.belief_pools import NEVER_HIDDEN
+from logtriage.vector.belief_pools import NEVER_HIDDEN, PoolTables
 from logtriage.vector.belief_state import BeliefState
-from logtriage.vector.belief_tables import BeliefTables
+from logtriage.vector.belief_tables import BeliefTables, Powers
 from logtriage.vector.compiled.fixedpoint import exp2, log2, log_sum
 from logtriage.world.setting import FULL
 
@@ -54,7 +54,7 @@ class Room(NamedTuple):
 def room_for(tables: BeliefTables) -> Room:
     """Room for one row at a time."""
     pools = tables.pools
-    widest = max(int(pools.tokens.max()), tables.edge.shape[-1])
+    widest = max(int(pools.tokens.max()), tables.edges.prior.shape[1])
     return Room(
         token=np.zeros((3, widest), np.int64),
         gain=np.zeros((3, widest), np.int64),
@@ -67,7 +67,7 @@ def room_for(tables: BeliefTables) -> Room:
         order=np.zeros(tables.services, np.int64),
         fixing=np.zeros(len(tables.prior), np.int64),
         logs=np.zeros(len(tables.prior), np.int64),
-        kept=np.zeros(len(tables.edge_prior), np.int64),
+        kept=np.zeros(len(tables.edges.prior), np.int64),
         edge=np.zeros(3, np.int64),
     )
 
@@ -81,11 +81,10 @@ def take_reading(
     token: Int,
     stirred: Int,
     state: BeliefState,
-    tables: BeliefTables,
+    pools: PoolTables,
     room: Room,
 ) -> Int:
     """Add a reading to its pool; ``stirred`` services of the row had some, with it so many."""
-    pools = tables.pools
     pool = pools.pool_of[sort]
     if token >= pools.tokens[service, pool]:  # a gap, or down: it tells nothing
         return stirred
@@ -123,56 +122,54 @@ def _note_down(which: Int, token: Int, gain: Int, room: Room) -> None:
 
 @kernel
 def _gather(
-    row: Int,
     part: Int,
     before: Longs,
     service: Int,
     pool: Int,
-    state: BeliefState,
-    tables: BeliefTables,
+    gains: Longs,
+    pools: PoolTables,
     room: Room,
 ) -> None:
     """What was seen in a pool, into the room: in all, ``before`` a break, or after it."""
-    pools = tables.pools
     first, hidden = pools.first_sum[service, pool], pools.first_hidden[service, pool]
     whole, less = np.int64(part != _BEFORE), np.int64(part == _BEFORE) - np.int64(part == _AFTER)
     room.kinds[:] = 0
     for token in range(pools.tokens[service, pool]):
         at = np.uint64(first + token)
-        gain = whole * state.gains[row, at] + less * before[at]
+        gain = whole * gains[at] + less * before[at]
         _note_down(_EVERY, token, gain, room)
         if hidden != NEVER_HIDDEN:
             at = np.uint64(hidden + token)
-            early = whole * state.gains[row, at] + less * before[at]
+            early = whole * gains[at] + less * before[at]
             _note_down(_HIDDEN, token, early, room)
             _note_down(_OPEN, token, gain - early, room)
 
 
 @kernel
-def _pooled(line: Int, which: Int, tables: BeliefTables, room: Room) -> Int:
+def _pooled(line: Int, which: Int, pools: PoolTables, powers: Powers, room: Room) -> Int:
     """The logarithm of the likelihood of readings for conditions of a row of a pool."""
     seen = room.kinds[which]
     if seen == 0:
         return np.int64(0)
-    first = tables.pools.first_weight[np.uint64(line)]
+    first = pools.first_weight[np.uint64(line)]
     left = np.int64(FULL)
     for place in range(seen):
         at = np.uint64(first + room.token[which, place])
-        left -= tables.pools.weights[at]
-        room.terms[place] = tables.pools.logs[at] + room.gain[which, place]
-    room.terms[seen] = tables.logs[np.uint64(left)] if left > 0 else np.int64(NEVER)
-    return log_sum(room.terms, seen + 1, tables) - _LOG_FULL
+        left -= pools.weights[at]
+        room.terms[place] = pools.logs[at] + room.gain[which, place]
+    room.terms[seen] = powers.logs[np.uint64(left)] if left > 0 else np.int64(NEVER)
+    return log_sum(room.terms, seen + 1, powers) - _LOG_FULL
 
 
 @kernel
-def _told(line: Int, healthy: Int, tables: BeliefTables, room: Room) -> Int:
+def _told(line: Int, healthy: Int, pools: PoolTables, powers: Powers, room: Room) -> Int:
     """As :func:`_pooled`, where a root's hidden readings are as of a ``healthy`` service."""
     first = last = _EVERY
-    if room.kinds[_HIDDEN] > 0 and tables.pools.root[np.uint64(line)]:
+    if room.kinds[_HIDDEN] > 0 and pools.root[np.uint64(line)]:
         first, last = _HIDDEN, _OPEN
     told = np.int64(0)
     for which in range(first, last + 1):
-        told += _pooled(healthy if which == _HIDDEN else line, which, tables, room)
+        told += _pooled(healthy if which == _HIDDEN else line, which, pools, powers, room)
     return told
 
 
@@ -189,14 +186,14 @@ def renew_service(
         if not room.fresh[service, pool]:
             continue
         room.fresh[service, pool] = 0
-        _gather(row, _IN_ALL, state.gains[row], service, pool, state, tables, room)
+        _gather(_IN_ALL, state.gains[row], service, pool, state.gains[row], pools, room)
         first, end = pools.first_row[service, pool], pools.end_row[service, pool]
         at = pools.first_condition[service, pool]
         healthy = pools.row_of[at]
         for line in range(first, end):
-            told, at_line = _told(line, healthy, tables, room), np.uint64(line)
-            room.moved[line - first] = told - state.told[row, at_line]
-            state.told[row, at_line] = told
+            told = _told(line, healthy, pools, tables.powers, room)
+            room.moved[line - first] = told - state.told[row, np.uint64(line)]
+            state.told[row, np.uint64(line)] = told
         for condition in range(conditions):
             moves[condition] += room.moved[pools.row_of[np.uint64(at + condition)] - first]
     first, end = tables.own_at[service], tables.own_at[service + 1]
@@ -206,7 +203,7 @@ def renew_service(
         highest = max(highest, state.own[row, place] + tables.shares[place])
     powers = np.int64(0)
     for place in range(first, end):
-        powers += exp2(highest - state.own[row, place] - tables.shares[place], tables)
+        powers += exp2(highest - state.own[row, place] - tables.shares[place], tables.powers)
     aloof = highest + log2(powers) - EXP_BITS * ONE
     change = aloof - state.aloof[row, service]
     state.aloof[row, service] = aloof
@@ -220,7 +217,7 @@ def reached_until(
     row: Int, one: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> Int:
     """As ``state.reached``, of a hypothesis that a remedy fixed: healthy from that break on."""
-    pools = tables.pools
+    pools, gains, before = tables.pools, state.gains[row], state.before[row, slot]
     total = np.int64(0)
     for place in range(tables.spread_at[one], tables.spread_at[one + 1]):
         service, condition = tables.spread[place], tables.spread_as[place]
@@ -229,7 +226,7 @@ def reached_until(
             at = pools.first_condition[service, pool]
             healthy = pools.row_of[at]
             for part in (_BEFORE, _AFTER):
-                _gather(row, part, state.before[row, slot], service, pool, state, tables, room)
+                _gather(part, before, service, pool, gains, pools, room)
                 line = pools.row_of[at + condition] if part == _BEFORE else healthy
-                total += _told(line, healthy, tables, room)
+                total += _told(line, healthy, pools, tables.powers, room)
     return total
