@@ -115,7 +115,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             if self._beliefs is None
             else belief_box(self._beliefs.layout, self._batch.layout)
         )
-        self.single_action_space = action_space(self._batch.topology)
+        self.single_action_space = action_space(self._batch.topology, hand_over=True)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
