@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from logtriage import (
+    Action,
     HandOver,
     Ignore,
     InvalidInput,
@@ -104,13 +105,12 @@ def test_a_rubric_may_count_the_remedies_of_a_dismissal() -> None:
     batch = BatchedTriage("single_crash-v3", rubric=rubric)
     batch.reset("train", np.arange(20))
     states = [initial_state(make_incident(f"single_crash-v3/train/{row}")) for row in range(20)]
-    for wanted in (
-        [
-            Remediate(*min(one.incident.truth.remedies, default=("restart", "user-db")))
-            for one in states
-        ],
-        [Ignore()] * 20,
-    ):
+    fixes: list[Action] = [
+        Remediate(*min(one.incident.truth.remedies, default=("restart", "user-db")))
+        for one in states
+    ]
+    nothing: list[Action] = [Ignore()] * 20
+    for wanted in (fixes, nothing):
         batch_actions = [action_id(one, batch.topology) for one in wanted]
         screen = batch.step(batch_actions)
         states = [transition(state, one) for state, one in zip(states, wanted, strict=True)]
@@ -270,6 +270,22 @@ def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
     assert len(kept) == 3
     with pytest.raises(ValueError, match="read-only"):
         kept[0, 0] = 1
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_bytes_are_the_same_numbers_without_their_units(copy: bool) -> None:
+    plain = begun(8)
+    small = BatchedTriage("single_crash-v3", dtype="uint8", copy=copy)
+    small.reset("train", np.arange(8))
+    for tick in range(6):
+        wanted = plain.step(np.full(8, 60 + tick)).observation
+        found = small.step(np.full(8, 60 + tick)).observation
+        assert found.dtype == np.uint8
+        assert np.array_equal(found.astype(np.float32) * small.layout.units, wanted)
+    assert np.shares_memory(found, small.look().observation) != copy
+    assert found.flags.writeable == copy
+    with pytest.raises(UnknownName, match="unknown dtype 'float64'; known: float32, uint8"):
+        BatchedTriage("single_crash-v3", dtype="float64")
 
 
 @pytest.mark.parametrize("count", [1, 5])
