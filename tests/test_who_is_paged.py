@@ -24,7 +24,7 @@ def planted() -> TaskSpec:
 
     That team owns nothing there.
     """
-    task, world = get_task("single_crash-v2-fog3"), load_world("second")
+    task, world = get_task("single_crash-v3-fog3"), load_world("oncall")
     classes = tuple(
         attrs.evolve(row, pages=NETWORK) if row.name == "data" else row
         for row in world.rules.classes
@@ -48,7 +48,7 @@ def incidents(count: int = 40) -> list[Incident]:
 
 
 def class_of(kind: str) -> str:
-    return load_world("second").kind(kind).fault_class
+    return load_world("oncall").kind(kind).fault_class
 
 
 def is_data(incident: Incident) -> bool:

@@ -13,7 +13,7 @@ from logtriage.vector.tokens.layout import TokenLayout
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 
 
 def batch_of(lanes: int = 1) -> BatchedTriage:
@@ -32,7 +32,7 @@ def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
 def test_a_layout_is_the_same_at_every_level_of_fog() -> None:
     topology, horizon = batch_of().topology, 10
     settings = [
-        get_task(f"single_crash-v2{fog}").setting for fog in ("-fog0", "-fog1", "", "-fog3")
+        get_task(f"single_crash-v3{fog}").setting for fog in ("-fog0", "-fog1", "", "-fog3")
     ]
     layouts = [belief_layout_of(token_layout_of(one, topology, horizon)) for one in settings]
     assert all(one.blocks == layouts[0].blocks for one in layouts)
@@ -55,7 +55,7 @@ def test_it_counts_what_services_said() -> None:
     batch = batch_of()
     screens = BeliefScreens(batch)
     screens.begin(batch.reset("train", np.arange(3)))
-    first_traces = batch.action_count - 2 - len(batch.topology)
+    first_traces = batch.action_count - 3 - len(batch.topology)
     actions = np.full(3, first_traces + 4)  # traces of the fifth service
     seen = screens.read(batch.step(actions), actions)
     wanted = np.zeros((3, len(batch.topology)))

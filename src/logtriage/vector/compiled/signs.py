@@ -20,6 +20,14 @@ Int = Any
 _LOG_FULL: Final = (FULL.bit_length() - 1) * ONE
 #: Which readings of a pool: all, those that hide a root's sign, those that do not.
 _EVERY, _HIDDEN, _OPEN = 0, 1, 2
+#: A pool in which so many words tell what was seen, or more, is not remembered.
+_KEY: Final = 8
+#: How many states of pools are remembered, and the bits of a number that a key is mixed in.
+_REMEMBERED: Final = 1 << 11
+_MIXED: Final = 31
+_MASK: Final = (1 << _MIXED) - 1
+_MIXER: Final = 0x2545F491
+_GAIN_BITS: Final = 48
 #: Which of these: in all, from before a break, or from after it.
 _IN_ALL, _BEFORE, _AFTER = 0, 1, 2
 
@@ -34,6 +42,10 @@ class Room(NamedTuple):
     ``order`` lists. ``fixing`` (H,) is the remedy that fixed a hypothesis in the last tick, or -1;
     ``logs`` (H,). ``kept`` (8,) says how likely the panels of the edge are by what it
     keeps, ``edge`` (3,) is as that of the state.
+
+    Rows are often in the same state of a pool: ``memo`` (S + 1, rows of a pool) has what was told
+    by some of those that were met, and ``keys`` (S, W) what was seen there; ``key`` (W,) is that
+    of the pool at hand. The last of the ``memo`` is for what cannot be remembered.
     """
 
     token: Longs
@@ -49,18 +61,22 @@ class Room(NamedTuple):
     logs: Longs
     kept: Longs
     edge: Longs
+    memo: Longs
+    keys: Longs
+    key: Longs
 
 
 def room_for(tables: BeliefTables) -> Room:
     """Room for one row at a time."""
     pools = tables.pools
+    lines = int((pools.end_row - pools.first_row).max())
     widest = max(int(pools.tokens.max()), tables.edges.prior.shape[1])
     return Room(
         token=np.zeros((3, widest), np.int64),
         gain=np.zeros((3, widest), np.int64),
         kinds=np.zeros(3, np.int64),
         terms=np.zeros(widest + 1, np.int64),
-        moved=np.zeros(int((pools.end_row - pools.first_row).max()), np.int64),
+        moved=np.zeros(lines, np.int64),
         moves=np.zeros(int(pools.conditions.max()), np.int64),
         fresh=np.zeros(pools.tokens.shape, np.uint8),
         stirred=np.zeros(tables.services, np.uint8),
@@ -69,6 +85,9 @@ def room_for(tables: BeliefTables) -> Room:
         logs=np.zeros(len(tables.prior), np.int64),
         kept=np.zeros(len(tables.edges.prior), np.int64),
         edge=np.zeros(3, np.int64),
+        memo=np.zeros((_REMEMBERED + 1, lines), np.int64),
+        keys=np.full((_REMEMBERED, _KEY), -1),
+        key=np.zeros(_KEY, np.int64),
     )
 
 
@@ -174,6 +193,40 @@ def _told(line: Int, healthy: Int, pools: PoolTables, powers: Powers, room: Room
 
 
 @kernel
+def _place(service: Int, pool: Int, room: Room) -> Int:
+    """The place in the memo of what was seen in a pool, which is then the key."""
+    every, hidden = room.kinds[_EVERY], room.kinds[_HIDDEN]
+    words = 1 + every + hidden
+    if words > _KEY:
+        return np.int64(_REMEMBERED)
+    room.key[0] = ((service * room.fresh.shape[1] + pool) << 16) + (every << 8) + hidden
+    for place in range(every):
+        room.key[1 + place] = (room.token[_EVERY, place] << _GAIN_BITS) + room.gain[_EVERY, place]
+    for place in range(hidden):
+        word = (room.token[_HIDDEN, place] << _GAIN_BITS) + room.gain[_HIDDEN, place]
+        room.key[1 + every + place] = word
+    room.key[words:] = 0
+    mixed = np.int64(0)
+    for place in range(words):
+        word = room.key[place]
+        mixed = (mixed ^ (word & _MASK) ^ (word >> _MIXED)) * _MIXER
+        mixed = (mixed ^ (mixed >> 17)) & _MASK
+    return mixed & (_REMEMBERED - 1)
+
+
+@kernel
+def _remembered(place: Int, room: Room) -> bool:
+    """Whether the memo has the key in a place; if not, it will."""
+    if place == _REMEMBERED:
+        return False
+    same = True
+    for word in range(_KEY):
+        same &= room.keys[place, word] == room.key[word]
+        room.keys[place, word] = room.key[word]
+    return same
+
+
+@kernel
 def renew_service(
     row: Int, service: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> None:
@@ -190,8 +243,12 @@ def renew_service(
         first, end = pools.first_row[service, pool], pools.end_row[service, pool]
         at = pools.first_condition[service, pool]
         healthy = pools.row_of[at]
+        known = _place(service, pool, room)
+        if not _remembered(known, room):
+            for line in range(first, end):
+                room.memo[known, line - first] = _told(line, healthy, pools, tables.powers, room)
         for line in range(first, end):
-            told = _told(line, healthy, pools, tables.powers, room)
+            told = room.memo[known, line - first]
             room.moved[line - first] = told - state.told[row, np.uint64(line)]
             state.told[row, np.uint64(line)] = told
         for condition in range(conditions):
