@@ -23,9 +23,8 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, for one of unseen worlds or with several faults, or of a
-            world without signs that stay, and for a horizon of no ticks, or of more than can
-            be counted.
+        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, or of a world without signs
+            that stay, and for a horizon of no ticks, or of more than can be counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
@@ -35,11 +34,6 @@ def checked_task(
         raise InvalidInput(
             f"task {spec.id!r}: world {spec.world.name!r} has no [signs] in its world.toml, and "
             "batches draw signs that stay: play its incidents one by one (logtriage.env.TriageEnv)"
-        )
-    if spec.several:
-        raise InvalidInput(
-            f"task {spec.id!r}: its incidents have several faults, and a batch holds one root "
-            "cause, one page and one fix of each: play them one by one (logtriage.env.TriageEnv)"
         )
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(

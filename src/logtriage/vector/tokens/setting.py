@@ -54,8 +54,8 @@ class TokenSetting:
 
         Raises:
             InvalidInput: if incidents of the task have a topology each and none is given, if
-                the topology is too large or has no place for the task's faults, and for a
-                horizon of more ticks than a byte counts.
+                the topology is too large or has no place for the task's faults, for a task
+                with several faults, and for a horizon of more ticks than a byte counts.
         """
         setting, topology = task.setting, own or task.topology
         assert setting is not None  # or the task would have been refused
