@@ -42,8 +42,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v2``; or several with weights, such
-            as ``{"cascading_failure-v2-fog0": 3, "cascading_failure-v2": 1}``, see
+        task: a drawn task, such as ``cascading_failure-v3``; or several with weights, such
+            as ``{"cascading_failure-v3-fog0": 3, "cascading_failure-v3": 1}``, see
             :meth:`set_task_weights`.
         num_envs: how many incidents at a time.
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
