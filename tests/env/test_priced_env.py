@@ -57,7 +57,6 @@ def test_the_observation_carries_the_price() -> None:
         start = initial_state(make_incident(f"{TASK}/val/{index}"))
         assert np.array_equal(seen, encode_tokens(start))
         layout = env._layout
-        assert layout.hand_over
         price = start.incident.price_of_hand_over
         assert price is not None
         assert seen[layout["price"]] == pytest.approx(price)
