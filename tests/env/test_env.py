@@ -15,7 +15,7 @@ from logtriage.actions import Escalate, Resolve, action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import MAX_INDEX, IncidentId
 from logtriage.errors import EpisodeOver, InvalidInput, MissingExtra, SealError, UnknownName
-from logtriage.grading import TRIAGE_2
+from logtriage.grading import TRIAGE_3
 from logtriage.tasks import TASKS, get_task
 from logtriage.vector import BatchedTriage, BeliefScreens, token_layout_of
 from tests.builders import FIVE_TEAMS
@@ -262,7 +262,7 @@ def test_rewards_sum_to_the_score() -> None:
 
 
 def test_a_rubric_of_ones_own() -> None:
-    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=(), discounts=())
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", gates=(), discounts=())
     asked = {"ids": [42]}
     page = [action_id(Escalate(team), FIVE_TEAMS) for team in FIVE_TEAMS.teams]
     wrong = next(one for one in page if closes(one))
@@ -473,7 +473,7 @@ def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
     for wrong in (0.0, 1.5, -1.0):
         with pytest.raises(InvalidInput, match=f"expected a discount .* got {wrong}"):
             make(TASK, shaping=wrong)
-    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=())
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", gates=())
     with pytest.raises(InvalidInput, match="by logtriage/3, not by rubric 'mine/1'"):
         make(TASK, rubric=rubric, shaping=1.0)
 
