@@ -249,7 +249,7 @@ class BatchedTriage:
             acted: tuple[Ints, ...] = (rows,)
             self._score = self._kernels.play(one, now, acts[0], rows, before)
         else:
-            acted = self._take(now, acts, rows)
+            acted = self._kernels.take(one, now, acts, rows)
             self._kernels.read(one, now, rows)
             self._score = self._scores(now)
         return self._score - before, acted
@@ -258,7 +258,8 @@ class BatchedTriage:
         """The scores (N,) that :meth:`play` would lead to if one lane did nothing."""
         episodes = self._episodes.copy()
         nothing = np.full(len(self), NOTHING)
-        self._take(episodes, [*acts[:lane], nothing, *acts[lane + 1 :]], rows)
+        others = [*acts[:lane], nothing, *acts[lane + 1 :]]
+        self._kernels.take(self._incidents, episodes, others, rows)
         return self._scores(episodes)
 
     @property
@@ -284,19 +285,6 @@ class BatchedTriage:
         return found
 
     # -- inside -----------------------------------------------------------------------
-
-    def _take(self, episodes: TokenEpisodes, acts: Sequence[Ints], rows: Ints) -> tuple[Ints, ...]:
-        """Let the lanes act in turn, then time pass; the rows in which each got to act."""
-        going, acted = rows, []
-        self._kernels.forget(episodes, rows)
-        for lane, chosen in enumerate(acts):
-            acted.append(going)
-            acting = going[chosen[going] >= 0]
-            self._kernels.apply(episodes, self._incidents, chosen[acting], acting, lane)
-            if lane + 1 < len(acts):
-                going = going[episodes.closing[going] == OPEN]
-        self._kernels.pass_time(episodes, rows)
-        return tuple(acted)
 
     def _scores(self, episodes: TokenEpisodes) -> NDArray[np.float64]:
         return self._kernels.scores(self._incidents, episodes)
