@@ -42,8 +42,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v2``; or several with weights, such
-            as ``{"cascading_failure-v2-fog0": 3, "cascading_failure-v2": 1}``, see
+        task: a drawn task, such as ``cascading_failure-v3``; or several with weights, such
+            as ``{"cascading_failure-v3-fog0": 3, "cascading_failure-v3": 1}``, see
             :meth:`set_task_weights`.
         num_envs: how many incidents at a time.
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
@@ -110,8 +110,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                     f"observations 'belief': expected one task, whose prior and signs they rest "
                     f"on, got {', '.join(self.tasks)}"
                 )
-            if self._batch.dtype != np.float32:
-                raise InvalidInput(f"dtype {dtype!r}: beliefs are float32")
             held = None if topology is not None else False
             self._beliefs = BeliefScreens(self._batch, held=held)
         self._split, self._show_id = split, show_id

@@ -19,6 +19,7 @@ from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.compiled.drawing import draw_rows
 from logtriage.vector.tokens.compiled.fields import (
     ColumnPlaces,
+    Scene,
     episode_fields,
     incident_fields,
     table_fields,
@@ -32,7 +33,7 @@ from logtriage.vector.tokens.compiled.playing import (
 from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
 from logtriage.vector.tokens.compiled.scoring import Scoring, score_rows
 from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
-from logtriage.vector.tokens.episodes import TokenEpisodes
+from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import PRICE_NUMBERS, TokenIncidents, seeds_of
 from logtriage.vector.tokens.setting import TokenSetting
 
@@ -77,77 +78,63 @@ class TokenKernels:
             if len(at):
                 yield task, at
 
+    def _scene(self, task: _Task, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scene:
+        return Scene(
+            task.tables,
+            incident_fields(incidents),
+            episode_fields(episodes),
+            self._layout.column_of,
+            task.places,
+        )
+
     def draw(self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints) -> None:
         """Draw the incidents ``index`` (R,) of a split into ``rows``."""
         for task, at in self._by_task(rows):
-            draw_rows(
-                rows[at],
-                index[at],
-                seeds_of(task.setting.task.id, split, index[at]),
-                incident_fields(incidents),
-                task.tables,
-                PRICE_NUMBERS,
-            )
+            seeds = seeds_of(task.setting.task.id, split, index[at])
+            fields = incident_fields(incidents)
+            draw_rows(rows[at], index[at], seeds, fields, task.tables, PRICE_NUMBERS)
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in ``rows``; nothing is shown before :meth:`read`."""
         begin_rows(rows, self._layout.first_public, episode_fields(episodes))
 
-    def forget(self, episodes: TokenEpisodes, rows: Ints) -> None:
-        """Forget what was asked for in the last tick of ``rows``."""
-        forget_rows(rows, episode_fields(episodes), self._tasks[0].places)
-
-    def apply(
+    def take(
         self,
-        episodes: TokenEpisodes,
         incidents: TokenIncidents,
-        actions: Ints,
+        episodes: TokenEpisodes,
+        acts: Sequence[Ints],
         rows: Ints,
-        lane: int,
-    ) -> None:
-        """Take the actions (R,) of ``lane`` in ``rows``, which are open; no time passes."""
-        for task, at in self._by_task(rows):
-            apply_rows(
-                rows[at],
-                actions[at],
-                lane,
-                episode_fields(episodes),
-                incident_fields(incidents),
-                task.tables,
-                task.places,
-            )
+    ) -> tuple[Ints, ...]:
+        """Let lanes act in turn in open ``rows`` by ``acts`` (N,) each, then let time pass.
 
-    def pass_time(self, episodes: TokenEpisodes, rows: Ints) -> None:
-        """Let a tick pass in ``rows``."""
+        Returns the rows in which each lane got to act. Nothing is shown before :meth:`read`.
+        """
+        going, acted = rows, []
         for task, at in self._by_task(rows):
-            pass_time_rows(rows[at], episode_fields(episodes), task.places)
+            forget_rows(rows[at], self._scene(task, incidents, episodes))
+        for lane, chosen in enumerate(acts):
+            acted.append(going)
+            acting = going[chosen[going] >= 0]
+            for task, at in self._by_task(acting):
+                scene = self._scene(task, incidents, episodes)
+                apply_rows(acting[at], chosen[acting[at]], lane, scene)
+            if lane + 1 < len(acts):
+                going = going[episodes.closing[going] == OPEN]
+        for task, at in self._by_task(rows):
+            pass_time_rows(rows[at], self._scene(task, incidents, episodes))
+        return tuple(acted)
 
     def read(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
         """Draw what the screens of ``rows`` show, once in each of their ticks."""
         for task, at in self._by_task(rows):
-            read_rows(
-                rows[at],
-                task.tables,
-                incident_fields(incidents),
-                episode_fields(episodes),
-                self._layout.column_of,
-                task.places,
-            )
+            read_rows(rows[at], self._scene(task, incidents, episodes))
 
     def scores(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
         """The grade so far of each row (N,)."""
         every = np.arange(len(episodes.closing))
         totals = np.empty(len(every))
         for task, at in self._by_task(every):
-            score_rows(
-                every[at],
-                episode_fields(episodes),
-                incident_fields(incidents),
-                task.tables,
-                task.places.time,
-                task.by,
-                totals,
-            )
+            score_rows(every[at], self._scene(task, incidents, episodes), task.by, totals)
         return rounded(self._rubric, totals)
 
     def play(
@@ -164,18 +151,8 @@ class TokenKernels:
         """
         found = scores.copy()
         for task, at in self._by_task(rows):
-            play_rows(
-                rows[at],
-                actions,
-                task.tables,
-                incident_fields(incidents),
-                episode_fields(episodes),
-                self._layout.column_of,
-                task.places,
-                task.places.time,
-                task.by,
-                found,
-            )
+            scene = self._scene(task, incidents, episodes)
+            play_rows(rows[at], actions, scene, task.by, found)
         return found if self._rubric.digits is None else self.scores(incidents, episodes)
 
     def observe(self, episodes: TokenEpisodes, out: Floats) -> None:

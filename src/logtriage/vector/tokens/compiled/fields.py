@@ -46,6 +46,19 @@ def episode_fields(episodes: TokenEpisodes) -> Any:
     return TokenEpisodeFields(*[getattr(episodes, name) for name in _EPISODES])
 
 
+class Scene(NamedTuple):
+    """All that kernels read and write for the rows of one task, however deep they are called.
+
+    ``tables``, ``incidents`` and ``now`` hold arrays by name; ``column_of`` is the layout's.
+    """
+
+    tables: Any
+    incidents: Any
+    now: Any
+    column_of: Any
+    to: "ColumnPlaces"
+
+
 class ColumnPlaces(NamedTuple):
     """Where blocks of the observation begin, and what else kernels read of a setting.
 

@@ -17,7 +17,7 @@ from logtriage.grading.steps import (
 from logtriage.grading.tables import MISROUTED, OUT_OF_TIME
 from logtriage.grading.tables import OPEN as UNCLOSED
 from logtriage.vector.compiled.draws import Int
-from logtriage.vector.tokens.compiled.fields import ColumnPlaces
+from logtriage.vector.tokens.compiled.fields import ColumnPlaces, Scene
 from logtriage.vector.tokens.episodes import NEVER, OPEN
 from logtriage.vector.tokens.layout import REQUEST
 from logtriage.world.channels import Channel
@@ -45,8 +45,9 @@ def _ask(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) -> None:
 
 
 @kernel
-def facts_of(row: Int, now: Any, incidents: Any, tables: Any) -> Facts:
+def facts_of(row: Int, scene: Scene) -> Facts:
     """The facts of a row, as the steps of grading take them."""
+    tables, incidents, now = scene.tables, scene.incidents, scene.now
     true = np.uint64(incidents.hypothesis[row])
     said, declared = np.int64(now.severity[row]), np.int64(now.root_cause[row])
     closing = np.int64(now.closing[row])
@@ -65,15 +66,17 @@ def facts_of(row: Int, now: Any, incidents: Any, tables: Any) -> Facts:
 
 
 @kernel
-def response_of(row: Int, facts: Facts, now: Any) -> Response:
+def response_of(row: Int, facts: Facts, scene: Scene) -> Response:
     """What was done about the fault of a row."""
+    now = scene.now
     said = np.int64(now.said_at[row]) if facts.rightly != 0 else np.int64(NEVER)
     return Response(said, facts.paged, np.int64(now.fixed_at[row]))
 
 
 @kernel
-def _accepted(row: Int, action: Int, incidents: Any, tables: Any, places: ColumnPlaces) -> Any:
+def _accepted(row: Int, action: Int, scene: Scene) -> Any:
     """Whether the incident of a row accepts the service, team or remedy of an action."""
+    tables, incidents, places = scene.tables, scene.incidents, scene.to
     true, to = np.uint64(incidents.hypothesis[row]), places.to
     if not tables.recovers[true]:
         return False
@@ -102,20 +105,19 @@ def _show(row: Int, action: Int, eased: Any, columns: Any, places: ColumnPlaces)
 
 
 @kernel
-def apply_action(
-    row: Int, action: Int, lane: Int, now: Any, incidents: Any, tables: Any, places: ColumnPlaces
-) -> None:
+def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
     """Enter an action into the history of an open row, by the steps that grade lists."""
+    now, places = scene.now, scene.to
     columns, to = now.columns, places.to
     if places.requests <= action < to.resolve:
         _ask(row, action - places.requests, lane, columns, places)
         return
     when, none = np.int64(columns[row, np.uint64(places.time)]), np.int64(NEVER)
-    facts = facts_of(row, now, incidents, tables)
-    right = _accepted(row, action, incidents, tables, places)
+    facts = facts_of(row, scene)
+    right = _accepted(row, action, scene)
     move = move_of(action, np.int64(right), places.rules, to)
     counted = counts(facts, move, True, True, np.int64(1))
-    before = response_of(row, facts, now)
+    before = response_of(row, facts, scene)
     after = facts_step(facts, move, True, counted, when, none)
     fixed = response_step(before, move, np.int64(right), True, counted, when, none).fixed
     if after.severity != facts.severity:
@@ -139,24 +141,16 @@ def apply_action(
 
 
 @kernel
-def apply_rows(
-    rows: Any,
-    actions: Any,
-    lane: Int,
-    now: Any,
-    incidents: Any,
-    tables: Any,
-    to: ColumnPlaces,
-) -> None:
+def apply_rows(rows: Any, actions: Any, lane: Int, scene: Scene) -> None:
     """Apply the actions (R,) of ``lane`` in open ``rows`` (R,); no time passes."""
     for place in range(len(rows)):
-        row = np.uint64(rows[place])
-        apply_action(row, actions[place], lane, now, incidents, tables, to)
+        apply_action(np.uint64(rows[place]), actions[place], lane, scene)
 
 
 @kernel
-def pass_tick(row: Int, now: Any, to: ColumnPlaces) -> None:
+def pass_tick(row: Int, scene: Scene) -> None:
     """Let a tick pass in a row, which closes at the horizon."""
+    now, to = scene.now, scene.to
     tick = now.columns[row, np.uint64(to.time)] + 1
     now.columns[row, np.uint64(to.time)] = tick
     if tick >= to.horizon and now.closing[row] == OPEN:
@@ -165,15 +159,16 @@ def pass_tick(row: Int, now: Any, to: ColumnPlaces) -> None:
 
 
 @kernel
-def pass_time_rows(rows: Any, now: Any, to: ColumnPlaces) -> None:
+def pass_time_rows(rows: Any, scene: Scene) -> None:
     """Let a tick pass in ``rows`` (R,)."""
     for place in range(len(rows)):
-        pass_tick(np.uint64(rows[place]), now, to)
+        pass_tick(np.uint64(rows[place]), scene)
 
 
 @kernel
-def forget_asked(row: Int, now: Any, to: ColumnPlaces) -> None:
+def forget_asked(row: Int, scene: Scene) -> None:
     """Forget what was asked for in the last tick of a row."""
+    now, to = scene.now, scene.to
     for lane in range(to.lanes):
         first = np.uint64(to.asked + lane * to.answers)
         if now.columns[row, first]:
@@ -182,10 +177,10 @@ def forget_asked(row: Int, now: Any, to: ColumnPlaces) -> None:
 
 
 @kernel
-def forget_rows(rows: Any, now: Any, to: ColumnPlaces) -> None:
+def forget_rows(rows: Any, scene: Scene) -> None:
     """Forget the requests of the last tick in ``rows`` (R,)."""
     for place in range(len(rows)):
-        forget_asked(np.uint64(rows[place]), now, to)
+        forget_asked(np.uint64(rows[place]), scene)
 
 
 @kernel

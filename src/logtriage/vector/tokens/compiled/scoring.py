@@ -10,6 +10,7 @@ from logtriage.grading.rubric import Rubric
 from logtriage.grading.scores import Case, gate_of, levels_of, score_row
 from logtriage.grading.steps import Int, Shares, add_share
 from logtriage.grading.tables import ScoreTables, Span, tables_of
+from logtriage.vector.tokens.compiled.fields import Scene
 from logtriage.vector.tokens.compiled.playing import facts_of, response_of
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.incidents import PRICES
@@ -33,16 +34,17 @@ class Scoring(NamedTuple):
 
 
 @kernel
-def score_of(row: Int, now: Any, incidents: Any, tables: Any, time: Int, by: Scoring) -> Any:
+def score_of(row: Int, scene: Scene, by: Scoring) -> Any:
     """The grade so far of a row."""
-    facts = facts_of(row, now, incidents, tables)
+    tables, incidents, now = scene.tables, scene.incidents, scene.now
+    facts = facts_of(row, scene)
     none, zero = np.int64(NEVER), np.int64(0)
-    response = response_of(row, facts, now)
+    response = response_of(row, facts, scene)
     shares = add_share(Shares(zero, zero, zero, zero, zero), response, facts.paged, none)
     benign, gated = np.int64(not tables.recovers[np.uint64(incidents.hypothesis[row])]), False
     clock = zero if benign == 0 else np.int64(by.width)
     case = Case(np.int64(incidents.severity[row]), np.int64(1), zero, zero, clock, zero)
-    used = np.int64(now.columns[row, np.uint64(time)])
+    used = np.int64(now.columns[row, np.uint64(scene.to.time)])
     levels = levels_of(facts, shares, case, used, none, by.tables)
     for number in range(len(by.tables.gates)):
         gated |= gate_of(by.tables.gates[number], facts, benign)
@@ -51,10 +53,8 @@ def score_of(row: Int, now: Any, incidents: Any, tables: Any, time: Int, by: Sco
 
 
 @kernel
-def score_rows(
-    rows: Any, now: Any, incidents: Any, tables: Any, time: Int, by: Scoring, out: Any
-) -> None:
+def score_rows(rows: Any, scene: Scene, by: Scoring, out: Any) -> None:
     """Write the grade so far of ``rows`` (R,) to ``out`` (N,)."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
-        out[row] = score_of(row, now, incidents, tables, time, by)
+        out[row] = score_of(row, scene, by)

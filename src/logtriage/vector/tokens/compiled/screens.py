@@ -10,7 +10,7 @@ import numpy as np
 from logtriage._lib.jit import kernel
 from logtriage.rng import hash_name
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, scrambled, subkey
-from logtriage.vector.tokens.compiled.fields import ColumnPlaces
+from logtriage.vector.tokens.compiled.fields import Scene
 from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick
 from logtriage.vector.tokens.compiled.scoring import Scoring, score_of
 from logtriage.vector.tokens.episodes import NEVER
@@ -65,22 +65,13 @@ def _reached(steps: Any, row: Int, bits: np.uint64) -> Int:
 
 
 @kernel
-def _sign(
-    row: Int,
-    service: Int,
-    sort: Int,
-    start: Int,
-    quiet: Any,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    to: ColumnPlaces,
-) -> Int:
+def _sign(row: Int, service: Int, sort: Int, start: Int, quiet: Any, scene: Scene) -> Int:
     """The sign of a sort (no line of the window) at a service in tick ``start``, by its place.
 
     ``quiet`` is whether a root keeps it to itself at first. The sign of the present condition is
     drawn once.
     """
+    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
     place, fixed = np.uint64(service), np.int64(now.fixed_at[row])
     condition, begin = np.uint64(incidents.conditions[row, place]), np.int64(0)
     latest = True
@@ -102,18 +93,9 @@ def _sign(
 
 
 @kernel
-def _token(
-    row: Int,
-    service: Int,
-    sort: Int,
-    start: Int,
-    bits: np.uint64,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    to: ColumnPlaces,
-) -> Int:
+def _token(row: Int, service: Int, sort: Int, start: Int, bits: np.uint64, scene: Scene) -> Int:
     """The token of a reading of a service, from its 64 random bits."""
+    tables = scene.tables
     place, phase = np.uint64(service), np.uint64(tables.phase_of[np.uint64(start)])
     which = tables.reading_row[np.uint64(sort), place, phase]
     shown = _reached(tables.steps, np.uint64(which), bits)
@@ -123,54 +105,42 @@ def _token(
     if shown > 1:
         return shown - 2
     quiet = sort in (_WINDOW_SORT, _ALERT_SORT)
-    return _sign(row, service, base, start, quiet, tables, incidents, now, to)
+    return _sign(row, service, base, start, quiet, scene)
 
 
 @kernel
-def _count(
-    row: Int, sort: Int, service: Int, token: Int, tables: Any, column_of: Any, columns: Any
-) -> None:
+def _count(row: Int, sort: Int, service: Int, token: Int, scene: Scene) -> None:
     """Count a token; a gap tells nothing."""
-    if token >= tables.sizes[np.uint64(sort), np.uint64(service)]:
+    if token >= scene.tables.sizes[np.uint64(sort), np.uint64(service)]:
         return
-    column = column_of[np.uint64(sort), np.uint64(service), np.uint64(token)]
+    column = scene.column_of[np.uint64(sort), np.uint64(service), np.uint64(token)]
     if column >= 0:
-        before = columns[row, np.uint64(column)]
-        columns[row, np.uint64(column)] = before + (before < MOST)
+        before = scene.now.columns[row, np.uint64(column)]
+        scene.now.columns[row, np.uint64(column)] = before + (before < MOST)
 
 
 @kernel
 def _read_cell(
-    row: Int,
-    service: Int,
-    sort: Int,
-    slot: Int,
-    start: Int,
-    key: np.uint64,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    column_of: Any,
-    to: ColumnPlaces,
+    row: Int, service: Int, sort: Int, slot: Int, start: Int, key: np.uint64, scene: Scene
 ) -> Int:
     """Read a cell of a service, and count its token."""
     bits = draw(key, service << 16 | slot, start)
-    token = _token(row, service, sort, start, bits, tables, incidents, now, to)
-    _count(row, sort, service, token, tables, column_of, now.columns)
+    token = _token(row, service, sort, start, bits, scene)
+    _count(row, sort, service, token, scene)
     return token
 
 
 @kernel
-def _is_down(row: Int, service: Int, part: np.uint64, incidents: Any, to: ColumnPlaces) -> Any:
+def _is_down(row: Int, service: Int, part: np.uint64, scene: Scene) -> Any:
     """Whether a part of a service's telemetry tells nothing in this incident."""
+    incidents, to = scene.incidents, scene.to
     key = subkey(subkey(incidents.seed[row], _BLIND), part)
     return np.int64(draw(key, service, 0) >> _48) < to.blind
 
 
 @kernel
-def _begin_epoch(
-    row: Int, tick: Int, key: np.uint64, tables: Any, incidents: Any, now: Any, to: ColumnPlaces
-) -> None:
+def _begin_epoch(row: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
+    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
     for place in range(SERIES - 1):
         now.epochs[row, place] = now.epochs[row, place + 1]
     now.epochs[row, SERIES - 1] = tick
@@ -192,49 +162,27 @@ def _begin_epoch(
 
 
 @kernel
-def _read_window(
-    row: Int,
-    tick: Int,
-    key: np.uint64,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    column_of: Any,
-    to: ColumnPlaces,
-) -> None:
+def _read_window(row: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
+    incidents, now, to = scene.incidents, scene.now, scene.to
     speakers, lines = subkey(incidents.seed[row], _SPEAKER), subkey(key, _WINDOW)
     for slot in range(WINDOW_LINES):
         service = below(draw(speakers, tick, slot), to.n)
-        token = _read_cell(
-            row, service, _WINDOW_SORT, slot, tick, lines, tables, incidents, now, column_of, to
-        )
+        token = _read_cell(row, service, _WINDOW_SORT, slot, tick, lines, scene)
         now.columns[row, np.uint64(to.window_service + slot)] = 1 + service
         now.columns[row, np.uint64(to.window_token + slot)] = 1 + token
 
 
 @kernel
-def _read_lines(
-    row: Int,
-    who: Int,
-    tick: Int,
-    key: np.uint64,
-    first: Int,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    column_of: Any,
-    to: ColumnPlaces,
-) -> None:
+def _read_lines(row: Int, who: Int, tick: Int, key: np.uint64, first: Int, scene: Scene) -> None:
     """The lines of a service, or with -1 one line of each; new ones each time."""
+    tables, now, to = scene.tables, scene.now, scene.to
     asked = np.int64(now.lines_asked[row, np.uint64(1 + who)])
     now.lines_asked[row, np.uint64(1 + who)] = asked + 1
     for place in range(to.n if who < 0 else LINES):
         service, slot = (place, asked) if who < 0 else (who, asked * LINES + place)
         token = np.int64(tables.sizes[_LOG_SORT, np.uint64(service)]) + 1
-        if not _is_down(row, service, _LOGS_PART, incidents, to):
-            token = _read_cell(
-                row, service, _LOG_SORT, slot, tick, key, tables, incidents, now, column_of, to
-            )
+        if not _is_down(row, service, _LOGS_PART, scene):
+            token = _read_cell(row, service, _LOG_SORT, slot, tick, key, scene)
         now.columns[row, np.uint64(first + place)] = 1 + token
 
 
@@ -249,13 +197,10 @@ def _read_slots(
     slots: Int,
     down: Any,
     until: Any,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    column_of: Any,
-    to: ColumnPlaces,
+    scene: Scene,
 ) -> None:
     """The last readings of gauges or spans; what an earlier screen showed counts no more."""
+    tables, now = scene.tables, scene.now
     last, at = until[row, np.uint64(service)], first
     for reading in range(SERIES):
         start = np.int64(now.epochs[row, reading])
@@ -266,34 +211,25 @@ def _read_slots(
             token = np.int64(tables.sizes[np.uint64(of), np.uint64(service)]) + 1
             if not down:
                 bits = draw(key, service << 16 | slot, start)
-                token = _token(row, service, of, start, bits, tables, incidents, now, to)
+                token = _token(row, service, of, start, bits, scene)
                 if last == NEVER or start > last:
-                    _count(row, of, service, token, tables, column_of, now.columns)
+                    _count(row, of, service, token, scene)
             now.columns[row, np.uint64(at)] = 1 + token
             at += 1
     until[row, np.uint64(service)] = tick
 
 
 @kernel
-def _answer(
-    row: Int,
-    lane: Int,
-    tick: Int,
-    key: np.uint64,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    column_of: Any,
-    to: ColumnPlaces,
-) -> None:
+def _answer(row: Int, lane: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
     """Read what one lane asked for in the last tick."""
+    now, to = scene.now, scene.to
     first = to.asked + lane * to.answers
     asked = now.columns[row, np.uint64(first)]
     service = np.int64(now.columns[row, np.uint64(first + 1)]) - 1
     first += 2
     if asked in (_LOGS_ASKED, _OVERVIEW_ASKED):
         key = subkey(key, _LOGS if asked == _LOGS_ASKED else _OVERVIEW)
-        _read_lines(row, service, tick, key, first, tables, incidents, now, column_of, to)
+        _read_lines(row, service, tick, key, first, scene)
     elif asked > 0:
         gauges = asked == _METRICS_ASKED
         _read_slots(
@@ -304,20 +240,15 @@ def _answer(
             first,
             to.first_gauge if gauges else to.first_span,
             to.gauges if gauges else to.spans,
-            _is_down(row, service, _METRICS_PART if gauges else _TRACES_PART, incidents, to),
+            _is_down(row, service, _METRICS_PART if gauges else _TRACES_PART, scene),
             now.metrics_until if gauges else now.traces_until,
-            tables,
-            incidents,
-            now,
-            column_of,
-            to,
+            scene,
         )
 
 
 @kernel
-def _read_note(
-    row: Int, tick: Int, key: np.uint64, tables: Any, incidents: Any, now: Any, to: ColumnPlaces
-) -> None:
+def _read_note(row: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
+    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
     true = np.uint64(incidents.hypothesis[row])
     which = np.uint64(tables.note_row[true])
     token = _reached(tables.note_steps, which, draw(subkey(key, _NOTE), tick, 0))
@@ -327,10 +258,9 @@ def _read_note(
 
 
 @kernel
-def _read_screen(
-    row: Int, tables: Any, incidents: Any, now: Any, column_of: Any, to: ColumnPlaces
-) -> None:
+def _read_screen(row: Int, scene: Scene) -> None:
     """Read the next screen of a row."""
+    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
     tick = np.int64(now.columns[row, np.uint64(to.time)])
     key = subkey(incidents.seed[row], _TOKEN)
     anew = now.anew[row]
@@ -340,54 +270,39 @@ def _read_screen(
             sort = _ALERT_SORT if alerts else _CHANGE_SORT
             sub = subkey(key, _ALERT if alerts else _CHANGE)
             for service in range(to.n):
-                token = _read_cell(
-                    row, service, sort, 0, tick, sub, tables, incidents, now, column_of, to
-                )
+                token = _read_cell(row, service, sort, 0, tick, sub, scene)
                 if alerts:
                     now.columns[row, np.uint64(to.alert + service)] = token
     if anew or tick % EPOCH == 0:
-        _begin_epoch(row, tick, key, tables, incidents, now, to)
-    _read_window(row, tick, key, tables, incidents, now, column_of, to)
+        _begin_epoch(row, tick, key, scene)
+    _read_window(row, tick, key, scene)
     for lane in range(to.lanes):
-        _answer(row, lane, tick, key, tables, incidents, now, column_of, to)
+        _answer(row, lane, tick, key, scene)
     if np.int64(now.paged_at[row]) + NOTE_DELAY == tick:
-        _read_note(row, tick, key, tables, incidents, now, to)
+        _read_note(row, tick, key, scene)
 
 
 @kernel
-def read_rows(
-    rows: Any, tables: Any, incidents: Any, now: Any, column_of: Any, to: ColumnPlaces
-) -> None:
+def read_rows(rows: Any, scene: Scene) -> None:
     """Read the next screens of ``rows`` (R,)."""
     for place in range(len(rows)):
-        _read_screen(np.uint64(rows[place]), tables, incidents, now, column_of, to)
+        _read_screen(np.uint64(rows[place]), scene)
 
 
 @kernel
-def play_rows(
-    rows: Any,
-    actions: Any,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    column_of: Any,
-    to: ColumnPlaces,
-    time: Int,
-    by: Scoring,
-    scores: Any,
-) -> None:
+def play_rows(rows: Any, actions: Any, scene: Scene, by: Scoring, scores: Any) -> None:
     """A tick of ``rows`` (R,) that one acts in, row by row while it is at hand.
 
     ``actions`` (N,) are of all rows, and so are ``scores`` (N,), which are made anew.
     """
     for place in range(len(rows)):
         row = np.uint64(rows[place])
-        forget_asked(row, now, to)
+        forget_asked(row, scene)
         if actions[row] >= 0:
-            apply_action(row, actions[row], 0, now, incidents, tables, to)
-        pass_tick(row, now, to)
-        _read_screen(row, tables, incidents, now, column_of, to)
-        scores[row] = score_of(row, now, incidents, tables, time, by)
+            apply_action(row, actions[row], 0, scene)
+        pass_tick(row, scene)
+        _read_screen(row, scene)
+        scores[row] = score_of(row, scene, by)
 
 
 @kernel
