@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import State, Topology, all_actions, initial_state, transition
+from logtriage import State, Topology, initial_state, transition
 from logtriage.belief import belief
 from logtriage.belief.beliefs import Belief
 from logtriage.tasks import TaskSpec
@@ -14,7 +14,7 @@ from logtriage.vector import BatchedTriage, BeliefScreens
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.marginals import kinds_of
 from property_tests.strategies import topologies
-from property_tests.test_vector_laws import any_task, chosen_rows, incident_of, tasks
+from property_tests.test_vector_laws import any_task, choices_on, chosen_rows, incident_of, tasks
 from tests.builders import SEVEN_SERVICES
 
 
@@ -51,7 +51,7 @@ def play(
     screens = BeliefScreens(batch, held=held)
     screen = batch.reset(split, np.array(index))
     states = [initial_state(incident_of(task, split, one, topology)) for one in index]
-    choices, later = all_actions(batch.topology), 1_000
+    choices, later = choices_on(batch.topology), 1_000
     seen = screens.begin(screen)
     for _ in range(task.horizon + 2):
         for row, state in enumerate(states):

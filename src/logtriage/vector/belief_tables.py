@@ -39,19 +39,19 @@ class Powers(NamedTuple):
     logarithm, and what a division by them multiplies with.
     """
 
-    coarse: Longs
-    fine: Longs
+    coarse: NDArray[np.int32]
+    fine: NDArray[np.int32]
     logs: NDArray[np.int32]
-    upper: Longs
-    inverse: Longs
+    upper: NDArray[np.int32]
+    inverse: NDArray[np.uint32]
 
 
 POWERS: Final = Powers(
-    np.array(COARSE, np.int64),
-    np.array(FINE, np.int64),
+    np.array(COARSE, np.int32),
+    np.array(FINE, np.int32),
     np.maximum(LOGS, 0).astype(np.int32),
-    UPPER,
-    -(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX)),
+    UPPER.astype(np.int32),
+    (-(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX))).astype(np.uint32),
 )
 
 

@@ -37,8 +37,8 @@ _LOW_INDEX: Final = (1 << INDEX) - 1
 def exp2(down: Int, powers: Powers) -> Int:
     """2 to the power of ``-down``, ``down`` at least 0, as the scalar ``exp2`` of ``-down``."""
     fraction = down & (ONE - 1)
-    coarse = powers.coarse[np.uint64(fraction >> _HALF)]
-    power = coarse * powers.fine[np.uint64(fraction & _LOW)] >> EXP_BITS
+    coarse = np.int64(powers.coarse[np.uint64(fraction >> _HALF)])
+    power = coarse * np.int64(powers.fine[np.uint64(fraction & _LOW)]) >> EXP_BITS
     return power >> (EXP_BITS + 1 if down >= LOST else down >> BITS)
 
 
@@ -71,9 +71,9 @@ def log2s(value: Int, powers: Powers) -> Int:
     mantissa = value >> (whole - SHORT)
     upper = np.uint64((mantissa >> _REST) & _LOW_INDEX)
     # Divides by the upper bits: a whole number below 2**30 times the inverse is never one too many.
-    rest = ((mantissa & _LOW_REST) << INDEX) * powers.inverse[upper] >> INVERSE_BITS
+    rest = ((mantissa & _LOW_REST) << INDEX) * np.int64(powers.inverse[upper]) >> INVERSE_BITS
     rest -= rest * rest >> (SHORT + 1)
-    logs = powers.upper[upper] + (rest * PER_E >> SHORT)
+    logs = np.int64(powers.upper[upper]) + (rest * PER_E >> SHORT)
     return whole * ONE + (logs >> (SHORT - BITS))
 
 

@@ -22,8 +22,9 @@ _LOG_FULL: Final = (FULL.bit_length() - 1) * ONE
 _EVERY, _HIDDEN, _OPEN = 0, 1, 2
 #: A pool in which so many words tell what was seen, or more, is not remembered.
 _KEY: Final = 8
-#: How many states of pools are remembered, and the bits of a number that a key is mixed in.
-_REMEMBERED: Final = 1 << 11
+#: How many states of pools are remembered, a power of 2; the bits of a number that a key is mixed
+#: in.
+_REMEMBERED: Final = 1 << 13
 _MIXED: Final = 31
 _MASK: Final = (1 << _MIXED) - 1
 _MIXER: Final = 0x2545F491
@@ -176,20 +177,20 @@ def _pooled(line: Int, which: Int, pools: PoolTables, powers: Powers, room: Room
         at = np.uint64(first + room.token[which, place])
         left -= pools.weights[at]
         room.terms[place] = pools.logs[at] + room.gain[which, place]
-    room.terms[seen] = powers.logs[np.uint64(left)] if left > 0 else np.int64(NEVER)
+    room.terms[seen] = np.int64(powers.logs[np.uint64(left)]) if left > 0 else np.int64(NEVER)
     return log_sum(room.terms, seen + 1, powers) - _LOG_FULL
 
 
 @kernel
-def _told(line: Int, healthy: Int, pools: PoolTables, powers: Powers, room: Room) -> Int:
-    """As :func:`_pooled`, where a root's hidden readings are as of a ``healthy`` service."""
-    first = last = _EVERY
+def _told(line: Int, early: Int, pools: PoolTables, powers: Powers, room: Room) -> Int:
+    """As :func:`_pooled`, where a root's hidden readings say what they say of a healthy service.
+
+    That is ``early``.
+    """
+    which, told = np.int64(_EVERY), np.int64(0)
     if room.kinds[_HIDDEN] > 0 and pools.root[np.uint64(line)]:
-        first, last = _HIDDEN, _OPEN
-    told = np.int64(0)
-    for which in range(first, last + 1):
-        told += _pooled(healthy if which == _HIDDEN else line, which, pools, powers, room)
-    return told
+        which, told = np.int64(_OPEN), early
+    return told + _pooled(line, which, pools, powers, room)
 
 
 @kernel
@@ -198,7 +199,7 @@ def _place(service: Int, pool: Int, room: Room) -> Int:
     every, hidden = room.kinds[_EVERY], room.kinds[_HIDDEN]
     words = 1 + every + hidden
     if words > _KEY:
-        return np.int64(_REMEMBERED)
+        return np.int64(len(room.keys))
     room.key[0] = ((service * room.fresh.shape[1] + pool) << 16) + (every << 8) + hidden
     for place in range(every):
         room.key[1 + place] = (room.token[_EVERY, place] << _GAIN_BITS) + room.gain[_EVERY, place]
@@ -211,13 +212,13 @@ def _place(service: Int, pool: Int, room: Room) -> Int:
         word = room.key[place]
         mixed = (mixed ^ (word & _MASK) ^ (word >> _MIXED)) * _MIXER
         mixed = (mixed ^ (mixed >> 17)) & _MASK
-    return mixed & (_REMEMBERED - 1)
+    return mixed & np.int64(len(room.keys) - 1)
 
 
 @kernel
 def _remembered(place: Int, room: Room) -> bool:
     """Whether the memo has the key in a place; if not, it will."""
-    if place == _REMEMBERED:
+    if place == len(room.keys):
         return False
     same = True
     for word in range(_KEY):
@@ -242,11 +243,11 @@ def renew_service(
         _gather(_IN_ALL, state.gains[row], service, pool, state.gains[row], pools, room)
         first, end = pools.first_row[service, pool], pools.end_row[service, pool]
         at = pools.first_condition[service, pool]
-        healthy = pools.row_of[at]
         known = _place(service, pool, room)
         if not _remembered(known, room):
+            early = _pooled(pools.row_of[at], _HIDDEN, pools, tables.powers, room)
             for line in range(first, end):
-                room.memo[known, line - first] = _told(line, healthy, pools, tables.powers, room)
+                room.memo[known, line - first] = _told(line, early, pools, tables.powers, room)
         for line in range(first, end):
             told = room.memo[known, line - first]
             room.moved[line - first] = told - state.told[row, np.uint64(line)]
@@ -284,6 +285,7 @@ def reached_until(
             healthy = pools.row_of[at]
             for part in (_BEFORE, _AFTER):
                 _gather(part, before, service, pool, gains, pools, room)
+                early = _pooled(healthy, _HIDDEN, pools, tables.powers, room)
                 line = pools.row_of[at + condition] if part == _BEFORE else healthy
-                total += _told(line, healthy, pools, tables.powers, room)
+                total += _told(line, early, pools, tables.powers, room)
     return total
