@@ -207,7 +207,7 @@ def test_a_reader_that_goes_along_reads_what_the_history_says(
 def test_a_role_has_columns_of_the_team_s_observation_in_order(
     split: RoleSplit, topology: Topology
 ) -> None:
-    setting = get_task("cascading_failure-v2").setting
+    setting = get_task("cascading_failure-v3").setting
     assert setting is not None
     whole = team_tokens_of(split, setting, topology, 14)
     for role in split.roles:
@@ -219,8 +219,8 @@ def test_a_role_has_columns_of_the_team_s_observation_in_order(
 
 def test_wrong_input_is_named() -> None:
     with pytest.raises(UnknownName, match="unknown credit 'own'; known: team, counterfactual"):
-        BatchedTeam("single_crash-v2", credit="own")
-    team = BatchedTeam("single_crash-v2")
+        BatchedTeam("single_crash-v3", credit="own")
+    team = BatchedTeam("single_crash-v3")
     with pytest.raises(InvalidInput, match="call reset"):
         team.look()
     team.reset("train", [0, 1])

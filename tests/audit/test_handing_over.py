@@ -74,5 +74,5 @@ def test_other_levels_of_fog_are_reported_and_not_judged() -> None:
 
 
 def test_the_evidence_of_v2_prices_silence_and_not_a_hand_over() -> None:
-    report = audit("single_crash-v2", families=["risk"], checks=["price"], sizes=QUICK)
+    report = audit("single_crash-v3", families=["risk"], checks=["price"], sizes=QUICK)
     assert report.finding("price").verdict is Verdict.SKIPPED

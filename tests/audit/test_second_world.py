@@ -28,7 +28,7 @@ from logtriage.transition import play, transition
 from logtriage.world.prior import prior
 from tests.builders import SEVEN_SERVICES, with_hand_over
 
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 
 
 def decided(number: int, *, handing_over: bool = False) -> Belief:
@@ -101,7 +101,7 @@ def severe(count: int) -> list[Incident]:
 
 def test_a_hand_over_is_the_best_plan_where_little_is_known() -> None:
     """On the first screen, where the search is as good as the price, and no better."""
-    incident = with_hand_over(make_incident("cascading_failure-v2-fog3/test/0"))
+    incident = with_hand_over(make_incident("cascading_failure-v3-fog3/test/0"))
     start = initial_state(attrs.evolve(incident, price_of_hand_over=0.9))
     found = PlanSearch(belief(start)).search(unaided=True)
     assert found.exact
@@ -166,7 +166,7 @@ def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:
 def test_teamwork_is_held_to_the_benchmark_alone() -> None:
     few = attrs.evolve(QUICK, teams=4)
     for task, verdict in (
-        ("single_crash-v2", Verdict.REPORTED),
+        ("single_crash-v3", Verdict.REPORTED),
         ("single_crash-v0", Verdict.SKIPPED),
     ):
         found = audit(task, families=["teamwork"], sizes=few).finding("teamwork")

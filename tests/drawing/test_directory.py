@@ -13,7 +13,7 @@ from logtriage.world.loading import load_world
 from tests.worlds.folders import copy_of, edit
 
 ONCALL = load_world("oncall")
-SECOND = load_world("second")
+SECOND = load_world("oncall")
 
 
 def counts(task: str, count: int) -> dict[str, Counter[str]]:
@@ -36,7 +36,7 @@ def test_most_services_of_a_tier_are_those_of_one_team_and_the_rest_is_even() ->
 
 
 def test_the_owners_of_the_second_world_stay_even() -> None:
-    for row in counts("single_crash-v2", 1500).values():
+    for row in counts("single_crash-v3", 1500).values():
         assert all(abs(row[team] / row.total() - 1 / 3) < 0.04 for team in SECOND.rules.owners)
 
 

@@ -83,7 +83,7 @@ def test_it_leaves_time_for_what_follows_the_questions(task: TaskSpec) -> None:
 
 def test_it_pages_less_where_silence_is_worth_more() -> None:
     assert list(LEADS.values()) == sorted(LEADS.values())
-    incidents = some(get_task("cascading_failure-v2"), 60)
+    incidents = some(get_task("cascading_failure-v3"), 60)
     paged = {
         price: sum(
             bool(final_state(attrs.evolve(one, price_of_silence=price), make_policy("expert"))
@@ -99,7 +99,7 @@ def test_it_pages_less_where_silence_is_worth_more() -> None:
 def test_between_two_prices_of_silence_it_asks_for_the_lead_of_the_lower_one(
     price: float, listed: float
 ) -> None:
-    for one in some(get_task("cascading_failure-v2"), 10):
+    for one in some(get_task("cascading_failure-v3"), 10):
         odd, known = (
             final_state(attrs.evolve(one, price_of_silence=each), make_policy("expert"))
             for each in (price, listed)
@@ -108,7 +108,7 @@ def test_between_two_prices_of_silence_it_asks_for_the_lead_of_the_lower_one(
 
 
 def test_where_nobody_waits_it_starts_at_the_edge() -> None:
-    for incident in some(get_task("fleet_outage-v2"), 20):
+    for incident in some(get_task("fleet_outage-v3"), 20):
         screen = observe(initial_state(incident))
         topology = incident.topology
         if not any((line.token or "").startswith("timeout") for line in screen.window):
@@ -119,7 +119,7 @@ def test_where_nobody_waits_it_starts_at_the_edge() -> None:
 def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     played = [
         final_state(one, make_policy("expert"))
-        for one in some(get_task("silent_degradation-v2-fog0"), 60)
+        for one in some(get_task("silent_degradation-v3-fog0"), 60)
     ]
     benign = [one for one in played if one.incident.truth.benign]
     real = [one for one in played if not one.incident.truth.benign]
@@ -141,7 +141,7 @@ def test_alone_in_a_team_it_plays_as_alone(task: TaskSpec) -> None:
 
 def test_roles_keep_to_their_budgets() -> None:
     split = RoleSplit("few", [attrs.evolve(role, budget=1) for role in TRIO.roles])
-    for incident in some(get_task("cascading_failure-v2"), 4):
+    for incident in some(get_task("cascading_failure-v3"), 4):
         state = play_joint_episode(incident, make_team("expert", split)(incident), split)
         assert not any(type(action).__name__ == "Malformed" for action in state.actions)
         for role in split.roles:

@@ -8,7 +8,7 @@ from logtriage.grading.grade import score
 from logtriage.policies import ExpertPolicy, FirstErrorPolicy, NoisyPolicy, masked_actions
 from tests.builders import final_state
 
-IDS = incident_ids("cascading_failure-v2", "test", 300)
+IDS = incident_ids("cascading_failure-v3", "test", 300)
 
 
 def test_without_slips_it_is_the_policy_and_with_slips_alone_it_keeps_the_kinds() -> None:

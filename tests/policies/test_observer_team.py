@@ -19,8 +19,8 @@ from logtriage.state import State
 from logtriage.world.channels import Channel
 from logtriage.world.loading import load_world
 
-INCIDENT = make_incident("cascading_failure-v2/val/5")
-WORLD = load_world("second")
+INCIDENT = make_incident("cascading_failure-v3/val/5")
+WORLD = load_world("oncall")
 
 
 def asked() -> State:

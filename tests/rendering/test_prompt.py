@@ -27,7 +27,7 @@ from logtriage.world.schema.parts import Kind, Signature
 from logtriage.world.setting import FULL
 from tests.builders import FIVE_TEAMS
 
-WORLD = load_world("second")
+WORLD = load_world("oncall")
 #: What has a row in the runbook.
 ROWS = (*WORLD.kind_names, WAITING, LOADED, *(one.name for one in WORLD.benign))
 SECOND = tuple(task for task in TASKS if task.setting is not None)
@@ -143,7 +143,7 @@ def test_the_prompt_holds_the_grade() -> None:
 
 
 def test_of_a_rubric_of_one_s_own_nothing_is_said() -> None:
-    incident = make_incident("single_crash-v2/val/0")
+    incident = make_incident("single_crash-v3/val/0")
     own = system_prompt(attrs.evolve(incident, rubric="mine/1"))
     assert "GRADE" not in own
     assert set(system_prompt(incident).splitlines()) > set(own.splitlines())
@@ -169,7 +169,7 @@ def test_how_to_answer_is_all_that_differs_between_ways_to_answer(reply: Reply) 
 
 
 def test_the_prompt_s_own_example_is_an_action() -> None:
-    incident = make_incident("fleet_outage-v2/val/0")
+    incident = make_incident("fleet_outage-v3/val/0")
     (line,) = (one for one in system_prompt(incident).splitlines() if one.startswith("ANSWER"))
     assert not isinstance(parse_action(line, incident.topology), Malformed)
 
@@ -179,7 +179,7 @@ def test_the_prompt_s_own_example_is_an_action() -> None:
 
 @pytest.mark.parametrize("split", ROLE_SPLITS.values(), ids=lambda split: split.name)
 def test_a_role_is_told_of_its_views_in_this_world(split: RoleSplit) -> None:
-    incident = make_incident("cascading_failure-v2/val/0")
+    incident = make_incident("cascading_failure-v3/val/0")
     for role in split.roles:
         prompt = system_prompt(incident, split=split, role=role.name)
         assert "health" not in prompt.partition("SERVICES")[0]
@@ -197,7 +197,7 @@ def test_a_role_is_told_of_its_views_in_this_world(split: RoleSplit) -> None:
 
 
 def test_a_role_needs_its_split_and_must_be_in_it() -> None:
-    incident = make_incident("single_crash-v2/val/0")
+    incident = make_incident("single_crash-v3/val/0")
     with pytest.raises(InvalidInput, match="both the split and the role"):
         system_prompt(incident, role="triage")
     with pytest.raises(UnknownName, match="'sre'"):
@@ -302,7 +302,7 @@ def test_what_stands_for_more_than_it_says_is_explained() -> None:
 
 
 def test_a_class_of_faults_stands_under_whom_to_page() -> None:
-    incident: Incident = make_incident("single_crash-v2/val/0")
+    incident: Incident = make_incident("single_crash-v3/val/0")
     title, found = "", {}
     for line in system_prompt(incident).splitlines():
         if line.endswith("):"):
