@@ -45,7 +45,7 @@ from logtriage.vector import token_layout_of
 from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.channels import SPANS
-from logtriage.world.default import second_world
+from logtriage.world.default import default_world
 from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
@@ -185,10 +185,10 @@ def fog() -> str:
         [
             level,
             "the benchmark: `…-v2`" if level == BENCHMARK_FOG else f"`…-v2-fog{level}`",
-            percent(second_world().fog_weights[level] / FULL),
-            percent(second_world().naming_weights[level] / FULL),
+            percent(default_world().fog_weights[level] / FULL),
+            percent(default_world().naming_weights[level] / FULL),
         ]
-        for level in range(len(second_world().rules.fog))
+        for level in range(len(default_world().rules.fog))
     ]
     head = ("fog", "tasks", "readings that say what anyone might", "root's own lines that name it")
     return table(head, rows)
@@ -201,7 +201,7 @@ def told_shares(shares: Mapping[str, int]) -> str:
 
 def signatures() -> str:
     """Every signature; of each sort of cell the shares of all tokens but the ordinary one."""
-    world = second_world()
+    world = default_world()
 
     def cell(signature: Signature, sorts: Iterable[str]) -> str:
         told = {sort: dict(shares) for sort, shares in shares_of(world, signature) if sort in sorts}
@@ -232,7 +232,7 @@ def signatures() -> str:
 
 def tokens() -> str:
     """What can be read where."""
-    world = second_world()
+    world = default_world()
     naming = [f"`{one}:` and the dependency" for one in world.naming_tokens(LOG)]
     rows = [
         ["alert", "every service", code(world.ordinary[ALERT], *world.alerts)],
@@ -261,11 +261,11 @@ def tokens() -> str:
 
 
 def where_of(tiers: tuple[str, ...]) -> str:
-    return ", ".join(tiers) if len(tiers) < len(second_world().tier_names) else "every tier"
+    return ", ".join(tiers) if len(tiers) < len(default_world().tier_names) else "every tier"
 
 
 def unaffected_shares() -> str:
-    rules = second_world().rules
+    rules = default_world().rules
     rows = [[f"`{one.name}`", f"{one.share / 10:g} %"] for one in rules.distractions]
     rows.append(["a minor fault (never at the edge)", f"{rules.minor_faults / 10:g} %"])
     return table(("an unaffected service is", "share"), rows)
@@ -287,12 +287,12 @@ def faults() -> str:
             "yes" if kind.drifts else "no",
             kind.summary,
         ]
-        for kind in second_world().kinds
+        for kind in default_world().kinds
     ]
     head = ("fault", "class", "tiers", "remedies", "shows in", "creeps in", "what it is")
     weights = ", ".join(
         f"{fault_class.name} {fault_class.weight}"
-        for fault_class in second_world().classes.values()
+        for fault_class in default_world().classes.values()
     )
     note = (
         "Every service that can be the root is as likely as another; of a service, the classes "
@@ -304,7 +304,7 @@ def faults() -> str:
 def severity_rule() -> str:
     rows = [
         [row.severity, f"{row.errors / 100:g} %", f"{row.p99} ms"]
-        for row in second_world().rules.severity_rule
+        for row in default_world().rules.severity_rule
     ]
     return table(
         ("severity", "errors from", "or p99 from"), [*rows, [SEVERITIES[-1], "less", "less"]]
@@ -314,7 +314,7 @@ def severity_rule() -> str:
 def held_out_pairs() -> str:
     topology, rows = FIVE_TEAMS, []
     for index, service in enumerate(topology.services):
-        fitting = second_world().kinds_at(service.tier)
+        fitting = default_world().kinds_at(service.tier)
         kept = [kind for kind in fitting if prior.held_out(topology, index, kind)]
         rows.append([f"`{service.name}`", len(fitting), code(*(k.name for k in kept)) or "none"])
     return table(("service", "fault kinds that fit", "held out"), rows)
