@@ -140,6 +140,8 @@ def _pairs(task: str) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    missing = (name for name in (*(task.id for task in TASKS), RECORDED) if not path_of(name).exists())
+    missing = (
+        name for name in (*(task.id for task in TASKS), RECORDED) if not path_of(name).exists()
+    )
     for name in sys.argv[1:] or missing:
         print(record(name))

@@ -29,7 +29,7 @@ from tests.builders import SEVEN_SERVICES, final_state, real_incident
 def test_the_loudest_error_is_mostly_a_symptom(task_id: str) -> None:
     grades = [
         grade(final_state(make_incident(one), make_policy("first_error")))
-        for one in incident_ids(task_id, "test", 150)
+        for one in incident_ids(task_id, "test", 60)
     ]
     assert mean(one.score or 0.0 for one in grades) <= 0.40
 

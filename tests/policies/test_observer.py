@@ -47,7 +47,7 @@ def test_it_hands_over_what_stays_in_doubt_and_nothing_for_too_little() -> None:
     ends = {
         price: [
             str(final_state(priced(number, price), make_policy("observer")).closing)
-            for number in range(12)
+            for number in range(6)
         ]
         for price in (0.02, 0.999)
     }
@@ -77,14 +77,14 @@ def test_two_questions_promise_no_less_than_the_first_of_them(
 ) -> None:
     monkeypatch.setattr(lookahead, "ANSWERS", 10_000)
     more = 0
-    for number in range(4):
+    for number in range(2):
         held = belief(initial_state(priced(number, 0.5)))
         rows = worths(held, requests_in_doubt(held))
         alone = {one.request: one.grade for one in rows}
         for value, request in two_steps(held, rows):
             assert value >= alone[request] - 1e-5
             more += value > alone[request] + 1e-4
-    assert more > 5
+    assert more > 2
 
 
 def test_looking_ahead_knows_single_faults_alone() -> None:

@@ -176,7 +176,7 @@ def test_central_control_does_not_see_what_no_role_sees() -> None:
 
 @every_small_task
 def test_central_control_plays_as_well_as_the_policy_alone(task: TaskSpec) -> None:
-    for one in incident_ids(task.id, "test", 40):
+    for one in incident_ids(task.id, "test", 6):
         incident = make_incident(one)
         alone = play_episode(incident, ExpertPolicy())
         control = CentralControl(ExpertPolicy(), BY_CHANNEL)
@@ -295,7 +295,7 @@ def test_experts_see_nothing_but_their_slices_and_the_board(task: TaskSpec) -> N
         frozenset(FIVE_TEAMS.teams),  # any page is right, so that nothing closes early
         frozenset(),
     )
-    for one in incident_ids(task.id, "test", 30):
+    for one in incident_ids(task.id, "test", 10):
         incident = make_incident(one)
         if incident.truth.benign:  # nobody would answer a page
             continue
@@ -333,7 +333,7 @@ def test_random_roles_draw_apart_and_within_what_they_may() -> None:
     (one, two), _ = team.act(slices, None)
     assert one != two
     for task in SMALL_TASKS:
-        for state in played(task.id, TRIO, "random", 20):
+        for state in played(task.id, TRIO, "random", 4):
             assert not any(isinstance(action, Malformed) for action in state.actions)
 
 
