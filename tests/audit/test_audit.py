@@ -5,12 +5,12 @@ import pytest
 
 from logtriage import TASKS, Incident, TaskSpec, get_task, incident_ids, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
-from logtriage.audit.limits import WORLD
+from logtriage.audit.limits import PRICED
 from logtriage.audit.subject import OwnTask, RegisteredTask
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.grading import RECORDED, TRIAGE_2, rubric_of
+from logtriage.grading import RECORDED, TRIAGE_3, rubric_of
 from logtriage.policies import ExpertPolicy
 from logtriage.recorded import shipped_incidents
 from logtriage.world.topologies import random_topology
@@ -32,17 +32,15 @@ def test_a_drawn_task_passes() -> None:
     checks = [
         check.name
         for family in FAMILIES
-        for check in FAMILIES[family](subject_of("cascading_failure-v3"), FEW, WORLD)
+        for check in FAMILIES[family](subject_of("cascading_failure-v3"), FEW, PRICED)
         if check.name != "determinism"
     ]
     report = audit("cascading_failure-v3", sizes=ONE_KIND, checks=checks)
     assert (report.failed, report.unsettled) == ((), ())
     assert [one.check for one in report.findings] == checks
-    # Hand-overs have no price here, and signs do not stay.
-    skipped = [one.check for one in report.findings if one.verdict is Verdict.SKIPPED]
-    assert skipped == ["price", "stays"]
-    assert report.rubric == "logtriage/2"
-    assert abs(report.finding("probing").evidence["gain"]) <= WORLD.probing
+    assert not [one.check for one in report.findings if one.verdict is Verdict.SKIPPED]
+    assert report.rubric == "logtriage/3"
+    assert abs(report.finding("probing").evidence["gain"]) <= PRICED.probing
 
 
 @pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
@@ -73,12 +71,12 @@ def test_only_the_families_that_were_asked_for_are_checked() -> None:
 
 
 def oddly_priced(split: str, number: int) -> Incident:
-    """A price of silence that no task announces."""
-    return attrs.evolve(make_incident(f"single_crash-v3/{split}/{number}"), price_of_silence=0.3)
+    """A price of hand-over that no task has."""
+    return attrs.evolve(make_incident(f"single_crash-v3/{split}/{number}"), price_of_hand_over=0.6)
 
 
-def test_an_odd_price_of_silence_ends_no_audit() -> None:
-    report = audit(oddly_priced, families=["floor", "risk"], sizes=QUICK, limits=WORLD)
+def test_an_odd_price_ends_no_audit() -> None:
+    report = audit(oddly_priced, families=["floor", "risk"], sizes=QUICK, limits=PRICED)
     assert (report.failed, report.unsettled) == ((), ())
 
 
@@ -139,25 +137,25 @@ def test_another_rubric_takes_the_place_of_the_tasks_own() -> None:
 
 
 def priced(split: str, number: int) -> Incident:
-    """Incidents under ``logtriage/2``: every third benign, the others with a short horizon."""
+    """Every third incident is benign, the others have a short horizon."""
     one = benign(split, number)
     if number % 3:
         one = make_incident(f"single_crash-v3/{split}/{number}")
-    par, price = 2 if one.truth.benign else 5, (0.2, 0.4, 0.6)[number % 3]
-    return attrs.evolve(one, rubric="logtriage/2", par=par, price_of_silence=price)
+    par, price = 2 if one.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
+    return attrs.evolve(one, par=par, price_of_hand_over=price)
 
 
 SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
 
 
-def test_the_exact_search_knows_the_second_rubric() -> None:
+def test_the_exact_search_knows_the_rubric() -> None:
     report = audit(priced, sizes=SOME, families=["ceiling"])
     assert report.failed == ()
     for check in ("exact-maximum", "mis-page", "cycles"):
         assert "exact, " in report.finding(check).summary
 
 
-def test_being_more_right_never_costs_under_the_second_rubric() -> None:
+def test_being_more_right_never_costs() -> None:
     assert audit(priced, sizes=SOME, families=["monotone", "farming"]).failed == ()
 
 
@@ -209,4 +207,4 @@ def test_what_cannot_be_audited_is_refused_with_a_reason() -> None:
         subject_of(no_incident)
     draw: Draw = no_incident
     with pytest.raises(InvalidInput, match="drawing test/0 gave str"):
-        audit(draw, TRIAGE_2, families=["ceiling"])
+        audit(draw, TRIAGE_3, families=["ceiling"])

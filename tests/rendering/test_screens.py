@@ -37,7 +37,7 @@ every_task = pytest.mark.parametrize("task", DRAWN, ids=lambda task: task.id)
 #: Most characters of a screen by the most services; and of one with a line of every service.
 LIMITS = ((7, 1_900, 1_900), (20, 2_350, 2_650), (40, 2_400, 3_200), (60, 2_550, 3_700))
 #: What several faults may add on a fleet: more services are heard of.
-SEVERAL_MORE = 150
+SEVERAL_MORE = 350
 
 
 def busiest(incident: Incident) -> Iterator[State]:

@@ -138,7 +138,6 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
         line != line.strip() for line in one[3].splitlines()
     ),
     "horizon": lambda row: row[2].horizon,
-    "price of silence": lambda one: one[2].price_of_silence,
     "owners overridden": lambda one: sum(
         owner != usual
         for owner, usual in zip(one[1].directory, one[1].topology.owners, strict=True)
