@@ -37,10 +37,9 @@ from logtriage.vector import (
     role_tokens_of,
     team_tokens_of,
 )
-from property_tests.strategies import DRAWN, role_splits, topologies
-from property_tests.test_vector_laws import incident_of, indices
+from property_tests.strategies import role_splits, topologies
+from property_tests.test_vector_laws import incident_of, indices, tasks
 
-tasks = st.sampled_from([task for task in DRAWN if task.topology is not None])
 splits = role_splits(settings=True)
 
 
@@ -65,9 +64,14 @@ def agrees(team: BatchedTeam, screen: TeamStep, row: int, state: State, reader: 
     assert screen.score[row] == score(state)
 
 
+def choices_of(role: Role, state: State) -> tuple[Action, ...]:
+    """Every action of the role by its integer, the hand-over last."""
+    return role_actions(role, state.incident.topology, hand_over=True)
+
+
 def choice(data: st.DataObject, state: State, role: Role) -> int:
     """Any action of the role; the right ones, requests and reports often."""
-    choices = role_actions(role, state.incident.topology)
+    choices = choices_of(role, state)
     right = [one for one in perfect_actions(state.incident) if one in choices]
     if right and data.draw(st.integers(0, 2)) == 0:
         return choices.index(data.draw(st.sampled_from(right)))
@@ -81,7 +85,7 @@ def taken(state: State, split: RoleSplit, chosen: list[Any], row: int) -> list[A
     topology = state.incident.topology
     return [
         as_allowed(
-            role_actions(role, topology)[one[row]],
+            choices_of(role, state)[one[row]],
             role,
             topology,
             requests_left(state, split, role),

@@ -115,7 +115,7 @@ class Incident:
     truth: Truth
     telemetry: Telemetry | Simulation
     closing: ClosingRules = STRICT
-    rubric: str = "logtriage/2"
+    rubric: str = "logtriage/3"
     par: int = 5
     price_of_silence: float | None = None
     seal: str | None = None
