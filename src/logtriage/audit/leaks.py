@@ -74,12 +74,12 @@ def _variety(shown: list[Shown], limits: Thresholds) -> Finding:
     share = whole.most_common(1)[0][1] / len(shown)
     return Finding.judged(
         "variety",
-        share <= limits.blind,
+        share <= limits.commonest,
         f"the commonest of {len(whole):,} different truths is that of {share:.1%} of "
-        f"{len(shown):,} incidents, at most {limits.blind:.0%} wanted",
+        f"{len(shown):,} incidents, at most {limits.commonest:.0%} wanted",
         truths=len(whole),
         commonest=share,
-        threshold=limits.blind,
+        threshold=limits.commonest,
     )
 
 

@@ -21,6 +21,7 @@ class Thresholds:
 
     Attributes:
         blind: the most that a policy which looks at nothing may earn, on average.
+        commonest: the largest share of incidents that may have the same truth.
         shallow: the most that a reflex to the first screen may earn.
         unread: the most that a policy may earn which reads no log line, but treats
             services and watches the panel.
@@ -43,7 +44,8 @@ class Thresholds:
             after the right page.
         probed_unpaged: the same without the right page.
         teamwork: the least by which all roles of a team, after a full look, must expect more
-            than the best one of them that hears nothing.
+            than the best one of them that hears nothing, as a share of what there is to gain
+            beyond handing over.
         talking: the least share of what observers earn who share all that they see, that those
             must earn who tell it one another in words.
         prompt: the most characters that a world's system prompt may have.
@@ -51,6 +53,7 @@ class Thresholds:
     """
 
     blind: float = 0.25
+    commonest: float = 0.25
     shallow: float = 0.60
     unread: float = 0.65
     chance: float = 0.10
