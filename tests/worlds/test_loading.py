@@ -34,7 +34,7 @@ def refused(folder: Path) -> str:
 
 
 def test_shipped_worlds_are_loaded_by_name_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"second", "tiny"} <= set(shipped_worlds())
+    assert {"oncall", "tiny"} <= set(shipped_worlds())
     first = load_world("tiny")
     monkeypatch.setattr(loading, "read_folder", None)
     assert load_world("tiny") is first
@@ -140,7 +140,7 @@ def test_a_world_comes_back_from_its_content(name: str) -> None:
 
 
 def test_a_shipped_world_pickles_as_its_fingerprint() -> None:
-    world = load_world("second")
+    world = load_world("oncall")
     data = pickle.dumps(world)
     assert len(data) < 300
     assert pickle.loads(data) is world
