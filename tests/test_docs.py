@@ -304,7 +304,7 @@ SENTENCES = (
         "docs/tasks.md",
         "a topology of {} to {} services".format(*FLEET),
     ),
-    ("docs/tasks.md", "{}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_SILENCE)),
+    ("docs/tasks.md", "{}, {}, {}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_HAND_OVER)),
     (
         "docs/tasks.md",
         "*usually* from {} %, *often* from {} %, *sometimes* from {} %".format(

@@ -187,7 +187,10 @@ UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
 DRAWN_TASKS: Final = tuple(f"{name}-v3" for name in _ONE_FAULT)
 
 #: Tasks that are no more, with those that took their places.
-RETIRED: Final = {f"{name}-v1": f"{name}-v3" for name in _ORIGINALS}
+RETIRED: Final = {
+    **{f"{name}-v1": f"{name}-v3" for name in _ORIGINALS},
+    **dict(zip(dict(_versioned_ids(2)), dict(_versioned_ids(3)), strict=True)),
+}
 
 if TYPE_CHECKING:
     #: Every task of the default world.

@@ -19,11 +19,11 @@ import attrs
 
 from logtriage import get_task
 from logtriage.drawing.generator import draw_incident
-from logtriage.grading import TRIAGE_2
+from logtriage.grading import TRIAGE_3
 from logtriage.drawing.ids import IncidentId
 
 SHEET = attrs.evolve(get_task("single_crash-v3"), horizon=7)
-HARSH = attrs.evolve(TRIAGE_2, id="harsh/1", discounts=())
+HARSH = attrs.evolve(TRIAGE_3, id="harsh/1", discounts=())
 NUMBER = 3
 
 

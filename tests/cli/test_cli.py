@@ -196,7 +196,7 @@ def test_tasks_as_json() -> None:
     (one,) = lines(logtriage("tasks", "cascading_failure-v3", "--json"))
     assert (one["horizon"], one["rubric"]) == (14, "logtriage/3")
     (one,) = lines(logtriage("tasks", "cascading_failure-v3-fog1", "--json"))
-    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 10)
+    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 9)
 
 
 def test_a_spec_sheet_holds_the_constants_of_its_world() -> None:
