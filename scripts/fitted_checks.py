@@ -3,11 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import log2
 from typing import Final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.belief.fitting import Recorded
 from logtriage.recorded.fitting.signs import SORTS, signs_of
@@ -23,6 +23,10 @@ ALIKE: Final = {
     "exception": "bad_deploy",
 }
 PERMUTATIONS: Final = 500
+#: Fewer services of a condition say nothing of two cells.
+_ENOUGH: Final = 20
+_FAULTY, _RECORDING, _CONDITION = "faulty", "recording", "condition"
+Places = NDArray[np.int64]
 _SEED: Final = 7
 
 
@@ -63,6 +67,8 @@ def checks(rows: Sequence[Recorded], world: World) -> Iterator[Check]:
                 says = _says(world, shipped, sort, token)
                 low, high = np.quantile(dice.binomial(of, says, 20_000), (0.025, 0.975))
                 seen = counts[condition, sort, token]
+                if not seen and not says:
+                    continue
                 yield Check(condition, sort, token, says, seen, of, int(low), int(high))
 
 
@@ -81,7 +87,7 @@ def _says(world: World, condition: str, sort: str, token: str) -> float:
 class Dependence:
     """How much two cells of a service tell of each other, given its condition, in bits.
 
-    ``expected`` is the mean over permutations within a condition, ``p`` the share of
+    ``expected`` is the mean over permutations within each condition, ``p`` the share of
     permutations that reach ``bits``.
     """
 
@@ -95,45 +101,68 @@ class Dependence:
 
 
 def dependences(rows: Sequence[Recorded]) -> Iterator[Dependence]:
-    """Every pair of sorts at services of a condition, and each sort with the recording itself."""
+    """Every pair of sorts at services of a condition, and each sort with the recording itself.
+
+    The kinds of faults are conditions of their own; their information is summed up.
+    """
     dice = np.random.default_rng(_SEED)
-    for condition, services in _by_condition(rows).items():
-        sorts = [*(sort for sort in SORTS), "recording"]
-        for one, other in combinations(sorts, 2):
-            pairs = [(row[one], row[other]) for row in services if one in row and other in row]
-            if len(pairs) < 20 or any(len(set(column)) < 2 for column in zip(*pairs, strict=True)):
+    for name, services in _by_condition(rows).items():
+        for one, other in combinations((*SORTS, _RECORDING), 2):
+            kept = [row for row in services if one in row and other in row]
+            if name == _FAULTY and other == _RECORDING:  # of which each has one
                 continue
-            left, right = (
-                np.unique(column, return_inverse=True)[1] for column in zip(*pairs, strict=True)
+            if len(kept) < _ENOUGH or any(
+                len({row[key] for row in kept}) < 2 for key in (one, other)
+            ):
+                continue
+            left, right, strata = (
+                np.unique([row[key] for row in kept], return_inverse=True)[1]
+                for key in (one, other, _CONDITION)
             )
-            bits = _information(left, right)
-            permuted = [_information(left, dice.permutation(right)) for _ in range(PERMUTATIONS)]
-            reached = (1 + sum(one >= bits for one in permuted)) / (1 + PERMUTATIONS)
-            mean = float(np.mean(permuted))
-            yield Dependence(one, other, condition, len(pairs), bits, mean, reached)
+            bits = _information(left, right, strata)
+            permuted = [
+                _information(left, _permuted(right, strata, dice), strata)
+                for _ in range(PERMUTATIONS)
+            ]
+            reached = (1 + sum(by_chance >= bits - 1e-12 for by_chance in permuted)) / (
+                1 + PERMUTATIONS
+            )
+            yield Dependence(one, other, name, len(kept), bits, float(np.mean(permuted)), reached)
 
 
 def _by_condition(rows: Sequence[Recorded]) -> dict[str, list[dict[str, str]]]:
-    """The sign of each sort of each service, by condition; all faulty ones are ``faulty``."""
+    """The sign of each sort of each service, by healthy, waiting and faulty."""
     found: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in rows:
-        incident = row.state.incident
-        roots = [incident.topology.index(name) for name in row.record.truth.root_causes]
+        incident, truth = row.state.incident, row.record.truth
+        roots = [incident.topology.index(name) for name in truth.root_causes]
         waiting = set(reachable(incident.topology.callers, tuple(roots)))
         cells: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for sign in signs_of(incident, row.state.tick):
             cells[sign.service][sign.sort].append(sign.token.partition(":")[0])
         for service, sorts in cells.items():
-            condition = "faulty" if service in roots else WAITING if service in waiting else HEALTHY
+            condition = _FAULTY if service in roots else WAITING if service in waiting else HEALTHY
             signs = {sort: Counter(tokens).most_common(1)[0][0] for sort, tokens in sorts.items()}
-            found[condition].append({**signs, "recording": incident.id})
+            own = truth.kind if condition == _FAULTY else condition
+            found[condition].append({**signs, _RECORDING: incident.id, _CONDITION: own})
     return found
 
 
-def _information(left: np.ndarray, right: np.ndarray) -> float:
-    table = np.zeros((left.max() + 1, right.max() + 1))
-    np.add.at(table, (left, right), 1)
+def _permuted(column: Places, strata: Places, dice: np.random.Generator) -> Places:
+    """The column, permuted within each stratum."""
+    shuffled = column.copy()
+    for stratum in range(strata.max() + 1):
+        mine = np.flatnonzero(strata == stratum)
+        shuffled[mine] = column[dice.permutation(mine)]
+    return shuffled
+
+
+def _information(left: Places, right: Places, strata: Places) -> float:
+    """The mutual information of two columns given the stratum, in bits."""
+    table = np.zeros((strata.max() + 1, left.max() + 1, right.max() + 1))
+    np.add.at(table, (strata, left, right), 1)
     share = table / table.sum()
-    apart = np.outer(share.sum(axis=1), share.sum(axis=0))
+    whole = share.sum(axis=(1, 2), keepdims=True)
+    apart = share.sum(axis=2, keepdims=True) * share.sum(axis=1, keepdims=True) / whole
     kept = share > 0
-    return float(sum(p * log2(p / q) for p, q in zip(share[kept], apart[kept], strict=True)))
+    return float((share[kept] * np.log2(share[kept] / apart[kept])).sum())

@@ -11,23 +11,30 @@ import csv
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from statistics import fmean
 
 import attrs
+import numpy as np
 from fitted_checks import checks, dependences
 from fitted_rows import (
+    COMMONEST,
     RANKINGS,
     ZERO_SHOT_FOG,
     Row,
+    chosen,
     commonest,
     fitted,
+    of_group,
     of_kind,
     ranked,
     transferred,
     with_bar,
 )
+from recorded_models import table
 
 from logtriage._lib.files import replacing
 from logtriage.belief.fitting import LEAST, Fit, Recorded
@@ -38,11 +45,11 @@ from logtriage.recorded import load_records
 from logtriage.world.loading import load_world
 from logtriage.world.model import World
 
-import numpy as np  # isort: skip
-
 LEFT_OUT, KIND_OUT = "fitted, its group left out", "fitted, its kind left out"
 ACROSS, ZERO_SHOT = "fitted to the other data set", "oncall's own tables (zero-shot)"
+Makers = dict[tuple[str, str], Callable[[], Iterable[Row]]]
 NEZHA, PETSHOP = "TrainTicket", "PetShop"
+P_SHOWN = 0.05
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -52,43 +59,31 @@ def foggy(world: World) -> World:
     return attrs.evolve(world, rules=attrs.evolve(rules, fog=rules.fog[ZERO_SHOT_FOG:]))
 
 
-def every(
-    nezha: list[Recorded], petshop: list[Recorded]
-) -> dict[tuple[str, str], Callable[[], Iterable[Row]]]:
+def makers(nezha: list[Recorded], petshop: list[Recorded]) -> Makers:
     """How the rows of each data set and method are made."""
     like = load_world("oncall")
-    fit = Fit(like)
-    made: dict[tuple[str, str], Callable[[], Iterable[Row]]] = {}
+    fit, unfitted = Fit(like), foggy(like)
+    made: Makers = {}
     for name, rows, others in ((NEZHA, nezha, petshop), (PETSHOP, petshop, nezha)):
         for method in RANKINGS:
-            made[name, method] = lambda rows=rows, method=method: ranked(method, rows)
-        made[name, ZERO_SHOT] = lambda rows=rows: transferred(ZERO_SHOT, foggy(like), rows)
-        made[name, ACROSS] = lambda rows=rows, others=others: transferred(
-            ACROSS, fit.world(others, fit.choose(others)), rows
-        )
-        made[name, "commonest answer"] = lambda rows=rows: commonest(rows)
-    made[NEZHA, LEFT_OUT] = lambda: fitted(LEFT_OUT, nezha, fit, lambda row: row.group)
-    made[NEZHA, KIND_OUT] = lambda: fitted(KIND_OUT, nezha, fit, of_kind)
-    made[PETSHOP, KIND_OUT] = lambda: fitted(KIND_OUT, petshop, fit, of_kind)
+            made[name, method] = partial(ranked, method, rows)
+        made[name, ZERO_SHOT] = partial(transferred, ZERO_SHOT, lambda: unfitted, rows)
+        made[name, ACROSS] = partial(transferred, ACROSS, partial(chosen, fit, others), rows)
+        made[name, COMMONEST] = partial(commonest, rows)
+    made[NEZHA, LEFT_OUT] = partial(fitted, LEFT_OUT, nezha, fit, of_group)
+    made[NEZHA, KIND_OUT] = partial(fitted, KIND_OUT, nezha, fit, of_kind)
+    made[PETSHOP, KIND_OUT] = partial(fitted, KIND_OUT, petshop, fit, of_kind)
     return made
 
 
-def kept_rows(
-    path: Path, made: dict[tuple[str, str], Callable[[], Iterable[Row]]]
-) -> dict[tuple[str, str], list[Row]]:
+def kept_rows(path: Path, made: Makers) -> dict[tuple[str, str], list[Row]]:
     """All rows; those that are missing in the file are made and added."""
     found: dict[tuple[str, str], list[Row]] = defaultdict(list)
     fields = [one.name for one in attrs.fields(Row)]
     if path.exists():
         with path.open() as file:
             for line in csv.DictReader(file):
-                data = line.pop("data")
-                numbers = {
-                    k: float(line[k]) if line[k] else None
-                    for k in ("ac1", "ac3", "probability", "top")
-                }
-                grades = tuple(map(float, line["grades"].split()))
-                found[data, line["method"]].append(Row(**{**line, **numbers, "grades": grades}))
+                found[line["data"], line["method"]].append(read(line))
     else:
         with path.open("w") as file:
             csv.writer(file, lineterminator="\n").writerow(["data", *fields])
@@ -104,6 +99,21 @@ def kept_rows(
                     [data, *(f"{one:.6g}" if isinstance(one, float) else one for one in cells)]
                 )
     return found
+
+
+def read(line: dict[str, str]) -> Row:
+    """A row of the file."""
+    return Row(
+        method=line["method"],
+        incident=line["incident"],
+        kind=line["kind"],
+        group=line["group"],
+        ac1=float(line["ac1"]),
+        ac3=float(line["ac3"]),
+        probability=float(line["probability"]) if line["probability"] else None,
+        top=float(line["top"]) if line["top"] else None,
+        grades=tuple(map(float, line["grades"].split())),
+    )
 
 
 def net(rows: Sequence[Row]) -> float:
@@ -130,11 +140,6 @@ def interval(rows: Sequence[Row], figure: Callable[[Sequence[Row]], float]) -> s
     ]
     low, high = np.quantile(drawn, (0.025, 0.975))
     return f"[{low:.2f}, {high:.2f}]"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in lines)
 
 
 def by_method(found: dict[tuple[str, str], list[Row]], data: str) -> str:
@@ -182,7 +187,7 @@ def _constant(services: int) -> float:
 def reliability(rows: Sequence[Row]) -> str:
     """How often the likeliest service is right, by what its probability was."""
     lines = []
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in pairwise(BINS):
         mine = [row for row in rows if low <= (row.top or 0.0) < high or (high == 1.0 == row.top)]
         if mine:
             said, right = fmean(row.top or 0.0 for row in mine), fmean(row.ac1 for row in mine)
@@ -223,15 +228,16 @@ def predicted(nezha: Sequence[Recorded]) -> str:
 
 def dependent(nezha: Sequence[Recorded]) -> str:
     """Pairs of cells that tell of each other although the condition is known."""
-    rows = sorted(dependences(nezha), key=lambda one: -(one.bits - one.expected))
-    return table(
-        ("condition", "cells", "services", "bits", "by chance", "p"),
-        [
-            (one.condition, f"{one.one}, {one.other}", one.services, f"{one.bits:.3f}",
-             f"{one.expected:.3f}", f"{one.p:.3f}")
-            for one in rows
-        ],
-    )  # fmt: skip
+    every = sorted(dependences(nezha), key=lambda one: (one.p, one.expected - one.bits))
+    rows = [
+        (
+            one.condition, f"{one.one}, {one.other}", one.services, f"{one.bits:.3f}",
+            f"{one.expected:.3f}", f"{one.p:.3f}",
+        )
+        for one in every if one.p <= P_SHOWN
+    ]  # fmt: skip
+    shown = table(("condition", "cells", "services", "bits", "by chance", "p"), rows)
+    return f"{shown}\n\n{len(every)} pairs were tested; those with p up to {P_SHOWN} are shown."
 
 
 def wrong(path: Path) -> str:
@@ -239,7 +245,8 @@ def wrong(path: Path) -> str:
     with path.open() as file:
         rows = [
             (row["axis"], f"{float(row['amount']):g}", f"{float(row['net_value']):.2f}",
-             f"[{float(row['low']):.2f}, {float(row['high']):.2f}]", f"{float(row['handed_over']):.2f}")
+             f"[{float(row['low']):.2f}, {float(row['high']):.2f}]",
+             f"{float(row['handed_over']):.2f}")
             for row in csv.DictReader(file)
         ]  # fmt: skip
     return table(("wrong in", "amount", "net value", "interval", "handed over"), rows)
@@ -247,7 +254,7 @@ def wrong(path: Path) -> str:
 
 def main(nezha: Path, petshop: Path, target: Path) -> None:
     sets = [[Recorded.of(record) for record in load_records(path)] for path in (nezha, petshop)]
-    found = kept_rows(target.with_suffix(".csv"), every(*sets))
+    found = kept_rows(target.with_suffix(".csv"), makers(*sets))
     text = Path(__file__).with_name("fitted_page.txt").read_text()
     page = text.format(
         nezha=len(sets[0]),

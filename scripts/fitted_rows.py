@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import attrs
@@ -23,6 +24,7 @@ from logtriage.state import State
 from logtriage.world.model import World
 
 #: The methods that rank by the dashboard.
+COMMONEST: Final = "commonest answer"
 RANKINGS: Final = ("combined_v2", "n_sigma", "baro")
 #: The level of fog at which the shipped world is asked.
 ZERO_SHOT_FOG: Final = 2
@@ -87,8 +89,8 @@ def observed(method: str) -> Callable[[World, Recorded], Row]:
 
 def _ranked(method: str, row: Recorded, ranking: Ranking) -> Row:
     truth = row.record.truth
-    hits = [hit_at(k, ranking, set(truth.root_causes)) for k in (1, 3)]
-    return Row(method, row.record.id, truth.kind, "/".join(row.group), *hits)
+    first, third = (hit_at(k, ranking, set(truth.root_causes)) for k in (1, 3))
+    return Row(method, row.record.id, truth.kind, "/".join(row.group), first, third)
 
 
 def ranked(name: str, rows: Sequence[Recorded]) -> Iterator[Row]:
@@ -119,7 +121,7 @@ def commonest(rows: Sequence[Recorded]) -> Iterator[Row]:
         others = [one.record.truth for one in rows if one.group != row.group]
         service = Counter(name for one in others for name in one.root_causes).most_common(1)[0][0]
         of = Counter(one.category for one in others).most_common(1)[0][0]
-        found = _ranked("commonest answer", row, ((service,),))
+        found = _ranked(COMMONEST, row, ((service,),))
         grades = () if of is None else at_prices(row, answering(service, of))
         yield attrs.evolve(found, grades=grades)
 
@@ -136,6 +138,11 @@ def with_bar(rows: Sequence[Row]) -> Iterator[Row]:
         yield attrs.evolve(row, method=f"{row.method}, handing over by its mean", grades=grades)
 
 
+def of_group(row: Recorded) -> object:
+    """Its group: what is left out since injections repeat."""
+    return row.group
+
+
 def of_kind(row: Recorded) -> str:
     """The kind of its fault: what is left out where a kind is unknown."""
     return row.record.truth.kind
@@ -145,15 +152,15 @@ def fitted(
     method: str, rows: Sequence[Recorded], fit: Fit, by: Callable[[Recorded], object]
 ) -> list[Row]:
     """The observer by a world of all groups but the recording's own, chosen without it, too."""
-    chosen = {}
-
-    def made(kept: Sequence[Recorded]) -> World:
-        chosen[len(chosen)] = fit.choose(kept)
-        return fit.world(kept, chosen[len(chosen) - 1])
-
-    return left_out(rows, made, observed(method), by)
+    return left_out(rows, partial(chosen, fit), observed(method), by)
 
 
-def transferred(method: str, world: World, rows: Sequence[Recorded]) -> list[Row]:
+def chosen(fit: Fit, rows: Sequence[Recorded]) -> World:
+    """The world of some recordings, smoothed by what holds on groups left out."""
+    return fit.world(rows, fit.choose(rows))
+
+
+def transferred(method: str, make: Callable[[], World], rows: Sequence[Recorded]) -> list[Row]:
     """The observer by a world that was fitted to another data set, or to none."""
+    world = make()
     return [observed(method)(world, row) for row in rows]

@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Iterator
 from math import exp, log
 from pathlib import Path
-from random import Random
 from types import MappingProxyType
 from typing import Final
 
 import attrs
+import numpy as np
 
 import logtriage as lt
 from logtriage import evidence as evidence_module
@@ -79,7 +79,7 @@ class WrongObserver:
 
 def perturbed(world: World, sigma: float) -> World:
     """The world with every share of a signature moved by a normal step of its log odds."""
-    dice = Random(1)
+    dice = np.random.default_rng(1)
 
     def moved(signature: Signature) -> Signature:
         rows = {}
@@ -87,7 +87,7 @@ def perturbed(world: World, sigma: float) -> World:
             row = {}
             for token, share in shares.items():
                 odds = min(max(share, 1), 99) / 100
-                step = exp(log(odds / (1 - odds)) + sigma * dice.gauss())
+                step = exp(log(odds / (1 - odds)) + sigma * dice.normal())
                 row[token] = max(1, round(100 * step / (1 + step)))
             while sum(row.values()) > 99 - sum(world.rules.common.get(sort, {}).values()):
                 row[max(row, key=row.__getitem__)] -= 1
@@ -137,7 +137,7 @@ def hang_together(share: float) -> None:
         row = sign_weights(setting, sort, place, condition, hidden=hidden)
         return picked(row, draw(subkey(key, service << 1 | hidden), begin) >> 48)
 
-    simulation.drawn_sign = drawn  # type: ignore[attr-defined]
+    simulation.drawn_sign = drawn  # type: ignore[attr-defined,assignment]
     evidence_module._shown.cache_clear()
 
 
