@@ -12,11 +12,12 @@ from logtriage.cli.bar import Bar
 from logtriage.cli.completion import complete_world
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Json, folder_or_name, world_in
+from logtriage.cli.options import Json, world_in
 from logtriage.cli.world_tables import checked, compared, shown, shown_json
 from logtriage.tasks import as_world
 from logtriage.world.copies import checked_place, copy_world, write_world
 from logtriage.world.differences import differences
+from logtriage.world.loading import folder_or_name
 
 _World = Annotated[
     str,

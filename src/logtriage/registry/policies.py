@@ -30,7 +30,7 @@ from logtriage.rng import hash_name
 from logtriage.roles import REQUESTS
 from logtriage.tasks import DRAWN_TASKS, get_task
 from logtriage.topology import Topology
-from logtriage.world.loading import load_world
+from logtriage.world.loading import folder_or_name, load_world
 from logtriage.world.model import World
 
 #: ``constant:ACTIONS``: the same list of actions for every incident.
@@ -205,7 +205,7 @@ def make_policy(spec: str) -> PolicyFactory:
     if name == "random":
         return _Random(seed_of(spec))
     if name == "observer" and argument and not argument.isdigit():
-        return _RecordedObserver(load_world(argument))
+        return _RecordedObserver(load_world(folder_or_name(argument)))
     if name in _BY_BELIEF:
         return _BY_BELIEF[name](_questions_of(spec))
     if name == CONSTANT:
