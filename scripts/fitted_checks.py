@@ -119,15 +119,15 @@ def dependences(rows: Sequence[Recorded]) -> Iterator[Dependence]:
                 np.unique([row[key] for row in kept], return_inverse=True)[1]
                 for key in (one, other, _CONDITION)
             )
-            bits = _information(left, right, strata)
-            permuted = [
-                _information(left, _permuted(right, strata, dice), strata)
+            bits = information(left, right, strata)
+            shuffled = [
+                information(left, permuted(right, strata, dice), strata)
                 for _ in range(PERMUTATIONS)
             ]
-            reached = (1 + sum(by_chance >= bits - 1e-12 for by_chance in permuted)) / (
+            reached = (1 + sum(by_chance >= bits - 1e-12 for by_chance in shuffled)) / (
                 1 + PERMUTATIONS
             )
-            yield Dependence(one, other, name, len(kept), bits, float(np.mean(permuted)), reached)
+            yield Dependence(one, other, name, len(kept), bits, float(np.mean(shuffled)), reached)
 
 
 def _by_condition(rows: Sequence[Recorded]) -> dict[str, list[dict[str, str]]]:
@@ -148,7 +148,7 @@ def _by_condition(rows: Sequence[Recorded]) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def _permuted(column: Places, strata: Places, dice: np.random.Generator) -> Places:
+def permuted(column: Places, strata: Places, dice: np.random.Generator) -> Places:
     """The column, permuted within each stratum."""
     shuffled = column.copy()
     for stratum in range(strata.max() + 1):
@@ -157,7 +157,7 @@ def _permuted(column: Places, strata: Places, dice: np.random.Generator) -> Plac
     return shuffled
 
 
-def _information(left: Places, right: Places, strata: Places) -> float:
+def information(left: Places, right: Places, strata: Places) -> float:
     """The mutual information of two columns given the stratum, in bits."""
     table = np.zeros((strata.max() + 1, left.max() + 1, right.max() + 1))
     np.add.at(table, (strata, left, right), 1)

@@ -30,9 +30,10 @@ from logtriage.recorded import (
     priced,
 )
 from logtriage.recorded.figures import FIRST_TICK, Measure
-from logtriage.recorded.fitting.counts import counted, counted_all
+from logtriage.recorded.fitting.counts import Counts, counted, counted_all
 from logtriage.recorded.fitting.signs import evidence_of, signs_of
-from logtriage.recorded.fitting.worlds import ANOTHER, Smoothing, fitted_world
+from logtriage.recorded.fitting.tables import ANOTHER, Smoothing
+from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.registry import make_policy
 from logtriage.state import State
 from logtriage.world.copies import write_world
@@ -295,3 +296,19 @@ def test_a_world_without_a_tier_of_the_recordings_is_refused() -> None:
     )
     with pytest.raises(WorldError, match="world 'tiny' has no tier queue"):
         Fit(load_world("tiny")).world([Recorded.of(record)], CHOICES[0])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "message"),
+    [
+        ({("odd", "code"): 1, ("odd", "network"): 2}, "kind 'odd' is of class 'code' in one"),
+        ({("waiting", "code"): 1}, "call the recorded kind 'waiting' something else"),
+        ({("Odd kind", "code"): 1}, "Odd kind"),
+    ],
+)
+def test_kinds_that_a_world_cannot_have_are_refused(
+    kinds: dict[tuple[str, str], int], message: str
+) -> None:
+    topology = as_incident(shipped()[0]).topology
+    with pytest.raises(WorldError, match=message):
+        fitted_world(Counts(kinds=Counter(kinds)), ONCALL, topology, "mine", CHOICES[0])

@@ -1,6 +1,6 @@
 """How a world is fitted: what is chosen and not counted, by what holds on groups left out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import log
 from typing import Final, TypeVar
@@ -10,7 +10,8 @@ import attrs
 from logtriage.belief.recordings import modelled
 from logtriage.recorded.bundle import as_incident
 from logtriage.recorded.fitting.counts import Counts, counted
-from logtriage.recorded.fitting.worlds import Smoothing, fitted_world
+from logtriage.recorded.fitting.tables import Smoothing
+from logtriage.recorded.fitting.worlds import fitted_world
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.state import State
@@ -22,6 +23,8 @@ CHOICES: Final = tuple(
     Smoothing(strength, temperature)
     for strength, temperature in product((1.0, 4.0), (1.0, 0.75, 0.5))
 )
+#: Parts of whole groups that a choice is judged by.
+PARTS: Final = 4
 #: No probability of the right answer counts as less.
 LEAST: Final = 1e-6
 Result = TypeVar("Result")
@@ -68,16 +71,26 @@ class Fit:
         return fitted_world(counts, self.like, _largest(rows), self.name, smoothing)
 
     def choose(self, rows: Sequence[Recorded]) -> Smoothing:
-        """The choice with the lowest log loss on groups left out; the first with one group."""
-        if len({row.group for row in rows if row.record.truth.root_causes}) < 2:
-            return CHOICES[0]
-        return min(CHOICES, key=lambda one: self._loss(rows, one))
+        """The choice with the lowest log loss on groups left out; the first with one group.
 
-    def _loss(self, rows: Sequence[Recorded], smoothing: Smoothing) -> float:
+        Groups are left out in :data:`PARTS` parts, so that a choice takes a few worlds.
+        """
+        groups = sorted({row.group for row in rows if row.record.truth.root_causes})
+        if len(groups) < 2:
+            return CHOICES[0]
+        parts = {group: place % PARTS for place, group in enumerate(groups)}
+        return min(CHOICES, key=lambda one: self._loss(rows, one, parts))
+
+    def _loss(
+        self, rows: Sequence[Recorded], smoothing: Smoothing, parts: Mapping[tuple[str, ...], int]
+    ) -> float:
         def lost(world: World, row: Recorded) -> float:
             return -log(max(LEAST, right(row, world)))
 
-        return sum(left_out(rows, lambda kept: self.world(kept, smoothing), lost))
+        def part_of(row: Recorded) -> object:
+            return parts.get(row.group)
+
+        return sum(left_out(rows, lambda kept: self.world(kept, smoothing), lost, part_of))
 
 
 def left_out(

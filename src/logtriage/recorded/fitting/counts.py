@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 import attrs
 
@@ -12,7 +13,7 @@ from logtriage.world.conditions import reachable
 from logtriage.world.model import HEALTHY, WAITING
 
 #: The class of faults whose record names none.
-UNCLASSED = "other"
+UNCLASSED: Final = "other"
 
 
 @attrs.frozen(eq=False)
