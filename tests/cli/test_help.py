@@ -98,7 +98,11 @@ def test_what_completion_offers_exists() -> None:
     assert "human" in dict(completion.complete_policy("h"))
     assert "central:" in dict(completion.complete_player("c"))
     assert list(completion.complete_role_split("trio_without_b")) == ["trio_without_board"]
-    assert list(completion.complete_rubric("recorded")) == ["recorded/1", "recorded/2"]
+    assert list(completion.complete_rubric("recorded")) == [
+        "recorded/1",
+        "recorded/2",
+        "recorded/3",
+    ]
 
 
 def test_incidents_are_completed_part_by_part() -> None:

@@ -92,6 +92,7 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
         "logtriage/3",
         "recorded/1",
         "recorded/2",
+        "recorded/3",
         "logtriage-env/0/single_crash",
         "logtriage-env/0/cascading_failure",
         "logtriage-env/0/silent_degradation",

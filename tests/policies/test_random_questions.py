@@ -2,7 +2,7 @@
 
 import pytest
 
-from logtriage import Action, Incident, InvalidInput, get_task, make_incident
+from logtriage import Action, Incident, InvalidInput, UnknownName, get_task, make_incident
 from logtriage.policies import RandomQuestionsPolicy
 from logtriage.registry import make_policy
 from logtriage.state import State
@@ -60,7 +60,12 @@ def test_without_a_belief_it_says_so() -> None:
         final_state(make_incident("single_crash-v0/test/0"), make_policy("random_questions"))
 
 
-@pytest.mark.parametrize("spec", ["observer:", "observer:x", "random_questions:-1"])
+def test_what_is_no_number_of_questions_names_a_fitted_world() -> None:
+    with pytest.raises(UnknownName, match="unknown world 'x'; known: oncall"):
+        make_policy("observer:x")
+
+
+@pytest.mark.parametrize("spec", ["observer:", "top_suspect:x", "random_questions:-1"])
 def test_a_number_of_questions_is_a_whole_number(spec: str) -> None:
     with pytest.raises(InvalidInput, match="the number of questions must be a whole number"):
         make_policy(spec)

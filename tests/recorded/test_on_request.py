@@ -280,7 +280,7 @@ def test_a_bundle_keeps_what_a_record_is_played_by(
     [
         (RecordedTruth(("payments",), "gremlins"), "recorded/2", "the class of 'gremlins' is not"),
         (RecordedTruth((), "none"), "recorded/1", "truth.root_causes is empty"),
-        (RecordedTruth(("payments",), "cpu"), "recorded/3", "rubric must be one of recorded/1, re"),
+        (RecordedTruth(("payments",), "cpu"), "recorded/4", "rubric must be one of recorded/1, re"),
     ],
 )
 def test_what_a_rubric_cannot_play_is_refused(

@@ -13,6 +13,7 @@ from logtriage.belief.model import Model, any_model_of
 from logtriage.belief.plans import Planner
 from logtriage.belief.portfolio import LEAST, OF_SETS, Portfolio
 from logtriage.belief.posterior import Posterior, Seen, posterior
+from logtriage.belief.recordings import modelled
 from logtriage.belief.search import searched_posterior
 from logtriage.belief.stakes import stakes_for
 from logtriage.errors import InvalidInput
@@ -38,12 +39,13 @@ class Belief:
 
     ``hypotheses`` and ``weights`` (whole numbers, the largest about 2**30) are in one
     order. Probabilities are floats made of them, for reading; decisions are made of the
-    whole numbers.
+    whole numbers. Of a ``recorded`` incident they are a model's, and there is nothing to plan.
     """
 
     posterior: Posterior
     standing: Standing
     role: Role | None = None
+    recorded: bool = False
 
     @property
     def model(self) -> Model:
@@ -134,6 +136,11 @@ class Belief:
         return self._sums(lambda one: [(kind, names[service]) for kind, service in one.faults])
 
     @cached_property
+    def classes(self) -> dict[str, float]:
+        """How likely each class of faults is, likeliest first."""
+        return self._sums(lambda one: {self.world.kind(kind).fault_class for kind, _ in one.faults})
+
+    @cached_property
     def calls(self) -> dict[tuple[str, str], float]:
         """How likely each (caller, callee) is a call that waits or carries load."""
         names = self.topology.names
@@ -186,7 +193,12 @@ class Belief:
         """The belief compiled for planning, or for weighing questions.
 
         For speed, unlikely hypotheses are left out for questions, and where there are many sets.
+
+        Raises:
+            InvalidInput: for a recording, which knows neither teams nor remedies.
         """
+        if self.recorded:
+            raise InvalidInput("a recording knows neither teams nor remedies: there is no plan")
         if not self.model.setting.several:
             return Planner(self.posterior, self.standing, NEGLIGIBLE if asking else None)
         if asking:
@@ -225,8 +237,14 @@ class Belief:
         return min(1.0, values.silent / (paging / right)) if paging and right else 1.0
 
 
-def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
+def belief(
+    state: State, role: Role | RoleSplit | None = None, *, world: World | None = None
+) -> Belief:
     """The exact posterior given all evidence that a state has shown, to a role if given.
+
+    Of a recording nobody knows the probabilities. With a ``world``, one that was fitted to other
+    recordings say, it is what that world would make of the figures: a model, whose calibration
+    must be measured, with nothing to plan.
 
     Of a split of roles the evidence is pooled: what was shown to any of them.
 
@@ -239,9 +257,15 @@ def belief(state: State, role: Role | RoleSplit | None = None) -> Belief:
     knows that others acted, and when.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for what is no state.
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`, for what is no state, and for
+            a ``world`` where the incident is no recording.
     """
     check_state(state)
+    if world is not None:
+        setting, found = modelled(state, world)
+        stakes = stakes_for(state.incident, setting.par, setting.par_benign)
+        standing = Standing.of(state.tick, stakes, state.facts, state.closing)
+        return Belief(found, standing, recorded=True)
     alone = None if isinstance(role, RoleSplit) else role
     return belief_of(state, evidence(state, role), alone)
 

@@ -23,7 +23,7 @@ from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.usage import usage
-from logtriage.cli.worlds import check_world_, diff_worlds, new_world, show_world
+from logtriage.cli.worlds import check_world_, diff_worlds, fit_world, new_world, show_world
 
 #: The incident of the examples.
 _INCIDENT = "cascading_failure-v3/test/24"
@@ -216,6 +216,13 @@ _add(
     "Write a commented copy of a world.",
     "world new my-shop",
     "world new my-shop --like tiny",
+)
+_add(
+    worlds,
+    "fit",
+    fit_world,
+    "Fit a world to labelled recordings.",
+    "world fit nezha.jsonl.gz --out my-fit",
 )
 _add(worlds, "show", show_world, "Show what conditions show, as tables.", "world show my-shop")
 _add(

@@ -179,13 +179,14 @@ def topology(
     /api/dependencies. Owners stand in no recording: change them in the file.
     """
     from logtriage.recorded import import_topology
-    from logtriage.world.layouts import layout_toml
+    from logtriage.world.schema.canonical import said_of
+    from logtriage.world.schema.toml import toml_text
 
     if out.suffix != ".toml":
         raise InvalidInput(f"--out {out}: expected a file NAME.toml, as in a world's topologies")
     layout = import_topology(directory, out.stem, owner, lambda text: note(text, "yellow"))
     with replacing(out) as file:
-        file.write(layout_toml(layout).encode())
+        file.write(toml_text(said_of(layout)).encode())
     calls = sum(len(one.calls) for one in layout.services)
     if as_json:
         emit({"topology": str(out), "services": len(layout.services), "calls": calls})

@@ -13,9 +13,8 @@ from logtriage.drawing.sealing import read_seal
 from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
-from logtriage.world.loading import WORLDS_VARIABLE, is_world, load_world, shipped_worlds
+from logtriage.world.loading import WORLDS_VARIABLE, folder_or_name, load_world
 from logtriage.world.model import World
-from logtriage.world.schema.canonical import RULES_FILE
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
 ExplainWorst = Annotated[
@@ -101,15 +100,6 @@ def world_in(given: str | None) -> World | None:
         OSError: if it cannot be read.
     """
     return None if given is None else load_world(folder_or_name(given))
-
-
-def folder_or_name(given: str) -> str | Path:
-    """What an option says of a world: a folder that is here, or else a name."""
-    here = Path(given)
-    named = given in shipped_worlds() or not here.is_dir()
-    if named or (not (here / RULES_FILE).is_file() and is_world(given)):
-        return given
-    return here
 
 
 def seal_in(path: Path | None) -> Seal | None:

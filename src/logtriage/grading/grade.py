@@ -15,6 +15,7 @@ from logtriage.grading.priced import handed_over_first
 from logtriage.grading.rubric import (
     RECORDED,
     RECORDED_2,
+    RECORDED_3,
     TRIAGE_2,
     TRIAGE_3,
     Discount,
@@ -30,7 +31,8 @@ GRID: Final = 2.0**50
 
 #: Every built-in rubric, by its id.
 RUBRICS: Final = {
-    rubric.id: rubric for rubric in (TRIAGE_2, TRIAGE_3, RECORDED, RECORDED_2, *ORIGINAL)
+    rubric.id: rubric
+    for rubric in (TRIAGE_2, TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3, *ORIGINAL)
 }
 #: Rubrics that are no more, with those that took their places.
 RETIRED: Final = {"logtriage/1": TRIAGE_2.id}

@@ -8,7 +8,7 @@ from typing import Final
 
 from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES
 from logtriage.errors import InvalidInput
-from logtriage.grading import RECORDED_2, TRIAGE_3
+from logtriage.grading import RECORDED_2, RECORDED_3, TRIAGE_3
 from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
 from logtriage.world.simulation import Simulation
@@ -37,6 +37,8 @@ def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
     """The kinds of action, by their wire names, of incidents that a rubric grades."""
     if simulated:
         return (*ACTION_TYPES, *(PRICED_ACTION_TYPES if rubric == TRIAGE_3.id else ()))
+    if rubric == RECORDED_3.id:
+        return (*ON_REQUEST_KINDS, *PRICED_ACTION_TYPES)
     return ON_REQUEST_KINDS if rubric == RECORDED_2.id else RECORDED_KINDS
 
 

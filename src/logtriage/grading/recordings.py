@@ -1,10 +1,11 @@
-"""The measures of ``recorded/2``: the root cause and the class of a recorded fault."""
+"""The measures of ``recorded/2`` and ``recorded/3``: root cause and class of a recorded fault."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading.criteria import Measured
+from logtriage.errors import RubricError
+from logtriage.grading.criteria import Measured, root_cause
 from logtriage.grading.triage import not_closed
 from logtriage.state import Closing, State
 
@@ -32,3 +33,25 @@ def dismissal(state: State) -> Measured:
     if blamed is not None:
         return (0.0, f"dismissed, but {blamed} was blamed")
     return (1.0, "rightly dismissed")
+
+
+def wrong_root_cause(state: State) -> str | None:
+    """A service was blamed that is not at fault: whoever is called to it loses the night."""
+    points, reason = root_cause(state)
+    return reason if state.facts.root_cause is not None and not points else None
+
+
+def hand_over(state: State) -> Measured:
+    """The price of a hand-over, whenever it comes.
+
+    Raises:
+        RubricError: for an incident without a price, or with one outside [0, 1].
+    """
+    incident = state.incident
+    price = incident.price_of_hand_over
+    if price is None or not 0.0 <= price <= 1.0:
+        raise RubricError(
+            f"incident {incident.id!r}: price_of_hand_over must be a number from 0 to 1 where it "
+            f"was handed over, got {price!r}"
+        )
+    return (price, f"handed over, at a price of {price:g}")

@@ -253,3 +253,13 @@ RECORDED_2: Final = Rubric(
     benign=(Criterion("dismissal", 1.0, recordings.dismissal),),
     gates=(Gate("ignored_incident", measures.ignored_incident),),
 )
+
+#: Rubric ``recorded/3``: the same, with a hand-over that has a price; who blames a wrong service
+#: earns nothing.
+RECORDED_3: Final = Rubric(
+    id="recorded/3",
+    criteria=RECORDED_2.criteria,
+    benign=RECORDED_2.benign,
+    gates=(*RECORDED_2.gates, Gate("wrong_root_cause", recordings.wrong_root_cause)),
+    handed_over=(Criterion("hand_over", 1.0, recordings.hand_over),),
+)

@@ -20,6 +20,7 @@ from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
 from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
+from logtriage.policies.recorded_observer import RecordedObserverPolicy
 from logtriage.policies.team import (
     RoleFactory,
     RoleFailure,
@@ -68,6 +69,7 @@ __all__ = [
     "Ranking",
     "RankingPolicy",
     "Ranks",
+    "RecordedObserverPolicy",
     "RoleFactory",
     "RoleFailure",
     "RolePolicies",

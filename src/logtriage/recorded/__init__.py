@@ -44,7 +44,7 @@ from logtriage.recorded.records import (
     RecordedService,
     Recording,
 )
-from logtriage.recorded.stretches import on_request
+from logtriage.recorded.stretches import on_request, priced
 from logtriage.recorded.tally import Skipped
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
@@ -86,6 +86,7 @@ __all__ = [
     "load_records",
     "on_request",
     "open_bundle",
+    "priced",
     "read_records",
     "shipped_incidents",
 ]

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from logtriage._lib.files import TOO_LONG, numbered_lines, replacing
+from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import BundleError
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.recorded.jsonrecord import decode_line, encode_record, structure_record
 from logtriage.recorded.records import RUBRICS, TEAMS, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.version import task_id
+from logtriage.rng import hash_name
 
 #: The rubric of records that name none.
 RUBRIC: Final = RUBRICS[0]
@@ -32,7 +34,7 @@ def as_incident(record: RecordedIncident) -> Incident:
     Severity, teams and remedies stay empty: the recording does not know them.
     """
     topology = record.recording.topology(record.id)
-    roots, on_request = record.truth.root_causes, record.rubric != RUBRIC
+    roots, (_, on_request, priced) = record.truth.root_causes, RUBRICS
     return Incident(
         id=record.id,
         task=task_id(record.task),
@@ -45,11 +47,14 @@ def as_incident(record: RecordedIncident) -> Incident:
             root_causes=frozenset(roots),
             teams=frozenset(),
             remedies=frozenset(),
-            fault_category=record.truth.category if roots and on_request else None,
+            fault_category=record.truth.category if roots and record.rubric != RUBRIC else None,
         ),
-        telemetry=RecordedTelemetry(record.recording, on_request=on_request),
+        telemetry=RecordedTelemetry(record.recording, on_request=record.rubric == on_request),
         closing=CLOSING,
         rubric=record.rubric,
+        price_of_hand_over=(
+            price_of_hand_over(hash_name(record.id)) if record.rubric == priced else None
+        ),
     )
 
 

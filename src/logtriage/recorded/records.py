@@ -49,8 +49,9 @@ REMEDIES: Final = ("restart", "rollback", "scale", "flush-cache", "kill-query")
 #: Where a record's baseline was measured; the alerts hang on it.
 BASELINES: Final = ("fault-free", "pre-fault", "none")
 
-#: The rubrics that a record may be played by; the second shows figures on request.
-RUBRICS: Final = ("recorded/1", "recorded/2")
+#: The rubrics that a record may be played by; the second shows figures on request, the third has a
+#: price of hand-over.
+RUBRICS: Final = ("recorded/1", "recorded/2", "recorded/3")
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*")
 _TASK: Final = re.compile(r"[a-z][a-z0-9_]*")
 

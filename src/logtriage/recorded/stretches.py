@@ -18,8 +18,8 @@ from logtriage.recorded.labelled_rows import Label
 from logtriage.recorded.records import RUBRICS, RecordedIncident
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
-#: The tasks of incidents by their rubric: results of the two must not be mixed.
-TASKS: Final = dict(zip(RUBRICS, ("recorded", "recorded_models"), strict=True))
+#: The tasks of incidents by their rubric: results of several must not be mixed.
+TASKS: Final = dict(zip(RUBRICS, ("recorded", "recorded_models", "recorded_priced"), strict=True))
 #: The most ticks by which an incident is opened earlier than its label says.
 MAX_LEAD: Final = 4
 #: So many ticks of a stretch without a fault come before its opening, for the figures.
@@ -120,12 +120,27 @@ def on_request(record: RecordedIncident) -> RecordedIncident:
     Raises:
         BundleError: if the class of its fault is not known.
     """
-    source, _, name = record.id.partition("/")
+    return _played_by(record, RUBRICS[1], "models")
+
+
+def priced(record: RecordedIncident) -> RecordedIncident:
+    """A record of ``recorded/1`` as ``recorded/3`` plays it: with a price of hand-over.
+
+    The price depends on the id alone.
+
+    Raises:
+        BundleError: if the class of its fault is not known.
+    """
+    return _played_by(record, RUBRICS[2], "priced")
+
+
+def _played_by(record: RecordedIncident, rubric: str, name: str) -> RecordedIncident:
+    source, _, rest = record.id.partition("/")
     return attrs.evolve(
         record,
-        id=f"{source}-models/{name}",
-        task=record.task.replace(TASKS[RUBRICS[0]], TASKS[RUBRICS[1]], 1),
-        rubric=RUBRICS[1],
+        id=f"{source}-{name}/{rest}",
+        task=record.task.replace(TASKS[RUBRICS[0]], TASKS[rubric], 1),
+        rubric=rubric,
     )
 
 

@@ -114,15 +114,21 @@ class RecordedTelemetry:
 
         None of it where figures are shown on request.
         """
-        return () if self.on_request else self._figures(tick)
+        return () if self.on_request else self.figures(tick)
 
-    def _figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
+    def figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
+        """What was measured of each service, whether or not a dashboard shows it."""
         return self._signals[min(max(tick, 0), len(self._signals) - 1)]
+
+    @property
+    def recorded(self) -> int:
+        """How many ticks from tick 0 on have figures of their own."""
+        return len(self._signals)
 
     def metrics(self, service: int, tick: int) -> tuple[Gauge, ...]:
         """The signals of one service as gauges, each one reading of the last minute."""
         name = self.recording.services[service].name
-        return tuple(gauge(name, tick, signal) for signal in self._figures(tick)[service])
+        return tuple(gauge(name, tick, signal) for signal in self.figures(tick)[service])
 
     def traces(self, service: int, tick: int) -> tuple[Trace, ...]:
         """Where one service's time goes by its spans, and how long those that it calls take.

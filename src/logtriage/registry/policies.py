@@ -22,6 +22,7 @@ from logtriage.policies import (
     RandomPolicy,
     RandomQuestionsPolicy,
     RankingPolicy,
+    RecordedObserverPolicy,
     TopSuspectPolicy,
 )
 from logtriage.registry.own import is_own, own_policy
@@ -29,6 +30,8 @@ from logtriage.rng import hash_name
 from logtriage.roles import REQUESTS
 from logtriage.tasks import DRAWN_TASKS, get_task
 from logtriage.topology import Topology
+from logtriage.world.loading import folder_or_name, load_world
+from logtriage.world.model import World
 
 #: ``constant:ACTIONS``: the same list of actions for every incident.
 CONSTANT: Final = "constant"
@@ -38,7 +41,7 @@ ENDPOINT: Final = "openai"
 POLICY_HELP: Final = {
     "oracle": "sees the truth; the ceiling",
     "observer": "asks what is worth most and decides by the exact belief; observer:3 asks "
-    "at most three times",
+    "at most three times; observer:DIR plays recorded incidents by the fitted world in DIR",
     "random_questions": "asks at random, as often as par leaves time, then decides by the "
     "belief; random_questions:3 asks three times",
     "lookahead": "as the observer, but looks two questions ahead; slow",
@@ -94,6 +97,16 @@ class _Observer:
 
     def __call__(self, incident: Incident) -> Policy:
         return ObserverPolicy(incident, self.questions)
+
+
+class _RecordedObserver:
+    """A picklable factory by the fitted world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def __call__(self, incident: Incident) -> Policy:
+        return RecordedObserverPolicy(incident, self.world)
 
 
 def _lookahead(incident: Incident) -> Policy:
@@ -191,6 +204,8 @@ def make_policy(spec: str) -> PolicyFactory:
         return _PLAIN[spec]
     if name == "random":
         return _Random(seed_of(spec))
+    if name == "observer" and argument and not argument.isdigit():
+        return _RecordedObserver(load_world(folder_or_name(argument)))
     if name in _BY_BELIEF:
         return _BY_BELIEF[name](_questions_of(spec))
     if name == CONSTANT:

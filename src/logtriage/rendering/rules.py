@@ -14,9 +14,10 @@ from logtriage.actions import (
     TEAM_ACTION_TYPES,
 )
 from logtriage.errors import InvalidInput
-from logtriage.grading import RECORDED, RECORDED_2
+from logtriage.grading import RECORDED, RECORDED_2, RECORDED_3
 from logtriage.grading.offered import check_joint, useful_kinds
 from logtriage.grading.original import ORIGINAL
+from logtriage.grading.recordings import WEIGHTS
 from logtriage.incident import Incident
 from logtriage.rendering.briefing import briefing
 from logtriage.rendering.recordings import on_request_rules, recorded_rules
@@ -53,6 +54,12 @@ _ORIGINAL_RULES = (
 #: What an agent is told of its rubric; of logtriage/2 the briefing tells, with the par of the task.
 _GRADING = {
     RECORDED.id: "GRADE: the root cause alone; the first declaration counts.",
+    RECORDED_3.id: (
+        f"GRADE: the root cause {WEIGHTS['root_cause']:g}, the class of the fault "
+        f"{WEIGHTS['fault_class']:g}; the first declaration counts, and a wrong root cause makes "
+        "the grade 0. Without a fault: ignore, with nobody blamed. hand_over earns what the screen "
+        "says."
+    ),
     **{rubric.id: _ORIGINAL_RULES for rubric in ORIGINAL},
 }
 

@@ -102,10 +102,10 @@ def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[i
         found.setdefault(service, Condition(kind))
     for kind, service in shown:
         if world.kind(kind).pours_load:
-            for below in _reachable(topology.calls, (service,)):
+            for below in reachable(topology.calls, (service,)):
                 found.setdefault(below, _LOADED)
     roots = tuple(service for _, service in shown)
-    held_up = _reachable(topology.callers, roots)
+    held_up = reachable(topology.callers, roots)
     waiting = [one for one in held_up if one not in found]
     sick = {*roots, *(held_up if len(shown) > 1 else waiting)}
     for one in waiting:
@@ -113,10 +113,8 @@ def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[i
     return found
 
 
-def _reachable(
-    neighbours: tuple[tuple[int, ...], ...], sources: tuple[int, ...]
-) -> tuple[int, ...]:
-    """Everything reached from the sources, without them, in index order."""
+def reachable(neighbours: tuple[tuple[int, ...], ...], sources: tuple[int, ...]) -> tuple[int, ...]:
+    """Every service reached from the sources by ``neighbours``, without them, in index order."""
     seen = set(sources)
     frontier = list(sources)
     for node in frontier:

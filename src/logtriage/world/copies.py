@@ -1,4 +1,4 @@
-"""A copy of a world's folder, comments and all, under a name of its own."""
+"""Folders of worlds, written: a copy with its comments, or a world that was made."""
 
 import os
 import re
@@ -12,6 +12,7 @@ from logtriage.world.folders import parsed, read_texts
 from logtriage.world.loading import build, folder_of, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import FOLDERS, RULES_FILE
+from logtriage.world.schema.toml import texts_of
 
 #: The line of world.toml that names the world; it stands above the first table.
 _NAMING: Final = re.compile(rb"^name[ \t]*=[^\r\n]*", re.MULTILINE)
@@ -32,7 +33,7 @@ def copy_world(like: str | Path, folder: Path) -> World:
         OSError: if a file cannot be read or written.
     """
     source, place = folder_of(like), folder.absolute()
-    name = _checked(place)
+    name = checked_place(place)
     load_world(like)
     texts = read_texts(source)
     head, table, rest = texts[RULES_FILE].partition(b"\n[")
@@ -47,8 +48,25 @@ def copy_world(like: str | Path, folder: Path) -> World:
     return world
 
 
-def _checked(place: Path) -> str:
-    """The name of the copy.
+def write_world(world: World, folder: Path) -> None:
+    """Write a world into a folder that is empty or not there, and that is named like the world.
+
+    The whole folder is written, or nothing.
+
+    Raises:
+        WorldError: for a folder with something in it or of another name, and for a world that
+            its files would not give back.
+        OSError: if a file cannot be written.
+    """
+    place, texts = folder.absolute(), texts_of(world)
+    name = checked_place(place)
+    if build(parsed(texts, name), name) != world or name != world.name:
+        raise WorldError(f"{place}: its files would not give back world {world.name!r}")
+    _write(texts, place)
+
+
+def checked_place(place: Path) -> str:
+    """The name of a world that is to be written into a folder.
 
     Raises:
         WorldError: if it cannot be written there.

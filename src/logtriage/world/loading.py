@@ -68,6 +68,15 @@ def folder_of(name_or_folder: str | Path) -> Path:
     return _place_of(text, os.environ.get(WORLDS_VARIABLE, ""))
 
 
+def folder_or_name(given: str) -> str | Path:
+    """What somebody typed for a world: a folder that is here, or else a name."""
+    here = Path(given)
+    named = given in shipped_worlds() or not here.is_dir()
+    if named or (not (here / RULES_FILE).is_file() and is_world(given)):
+        return given
+    return here
+
+
 def world_named(name: str) -> World:
     """The shipped world of that name, or else the first one on the search path; no folder.
 

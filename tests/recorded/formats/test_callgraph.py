@@ -13,9 +13,10 @@ from logtriage.exporting import write_otlp
 from logtriage.recorded import import_topology
 from logtriage.topology import Service
 from logtriage.world.copies import copy_world
-from logtriage.world.layouts import layout_toml
 from logtriage.world.loading import load_world
+from logtriage.world.schema.canonical import said_of
 from logtriage.world.schema.parts import Layout
+from logtriage.world.schema.toml import toml_text
 
 
 def dependencies(folder: Path, *rows: tuple[str, str, Any]) -> Path:
@@ -108,8 +109,8 @@ def test_a_topology_is_a_file_of_a_world(tmp_path: Path) -> None:
     copy_world("tiny", tmp_path / "mine")
     rows = (("web-gateway", "cart", 7), ("cart", "cart-db", 3))
     layout = import_topology(dependencies(tmp_path / "seen", *rows), "real", "web-team")
-    (tmp_path / "mine/topologies/real.toml").write_text(layout_toml(layout))
+    (tmp_path / "mine/topologies/real.toml").write_text(toml_text(said_of(layout)))
     assert layout in load_world(tmp_path / "mine").layouts
     named = Layout("real", layout.services, ("web-team", "ops-team"))
-    (tmp_path / "mine/topologies/real.toml").write_text(layout_toml(named))
+    (tmp_path / "mine/topologies/real.toml").write_text(toml_text(said_of(named)))
     assert named in load_world(tmp_path / "mine").layouts

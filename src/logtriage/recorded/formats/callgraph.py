@@ -104,12 +104,12 @@ def _services(
         if calls[name] and tiers[name] not in ("edge", "service"):
             note(f"{name}: calls {', '.join(calls[name])}, so it is taken for a service")
             tiers[name] = "service"
-    kept = _without_circles(every, tiers, calls, counts, note)
+    kept = without_circles(every, tiers, calls, counts, note)
     order = sorted(every, key=lambda name: (tiers[name] != "edge", name))
     yield from (Service(name, tiers[name], owner, kept[name]) for name in order)
 
 
-def _without_circles(
+def without_circles(
     every: list[str],
     tiers: Mapping[str, str],
     calls: Mapping[str, tuple[str, ...]],

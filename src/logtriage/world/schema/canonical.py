@@ -47,7 +47,7 @@ def document_of(world: Any) -> Document:
         RULES_FILE: _plain(world.rules),
         TOKENS_FILE: _plain(world.tokens),
         **{
-            f"{folder}/{row.name}.toml": _unnamed(row)
+            f"{folder}/{row.name}.toml": said_of(row)
             for folder in FOLDERS
             for row in sorted(rows.get(folder, world.layouts), key=lambda row: row.name)
         },
@@ -70,7 +70,8 @@ def fingerprint_of(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-def _unnamed(row: Any) -> dict[str, Any]:
+def said_of(row: Any) -> dict[str, Any]:
+    """What the file of a kind, a benign kind, a topic or a topology says."""
     data: dict[str, Any] = _plain(row)
     del data["name"]  # the file's name says it
     return data

@@ -1,0 +1,128 @@
+"""The observer of recordings: it decides by the belief of a world fitted to other recordings."""
+
+from itertools import groupby
+from typing import Final
+
+import attrs
+
+from logtriage.actions import (
+    Action,
+    ClassifyFault,
+    FaultCategory,
+    HandOver,
+    IdentifyRootCause,
+    Ignore,
+    RequestMetrics,
+    RequestMoreLogs,
+    Resolve,
+)
+from logtriage.belief import Belief, belief
+from logtriage.grading import RECORDED
+from logtriage.grading.recordings import WEIGHTS
+from logtriage.incident import Incident
+from logtriage.observation import Observation
+from logtriage.policies.base import Memory, Ranking
+from logtriage.policies.inquiry import Asked, InquiryPolicy
+from logtriage.policies.observer import followed
+from logtriage.recorded.telemetry import RecordedTelemetry
+from logtriage.state import State
+from logtriage.world.model import World
+
+#: Ticks kept for the answer: name a service, say the class, resolve.
+RESERVE: Final = 3
+
+
+@attrs.frozen
+class Answer:
+    """The best answer by a belief, and its expected grade: ``root_cause`` None is no fault."""
+
+    root_cause: str | None
+    category: FaultCategory | None
+    worth: float
+
+
+@attrs.frozen
+class RecordedObserverPolicy:
+    """Watches the dashboard, or asks as ``inquiry`` does, then answers or hands over.
+
+    The truth it never reads. Memory is the state before its last action, and what ``inquiry``
+    remembers.
+    """
+
+    incident: Incident
+    world: World
+
+    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
+        """Look while there is time, then do what is worth most."""
+        before, asked = (None, None) if memory is None else memory
+        state: State = followed(self.incident, observation, before)
+        action, asked = self._look(observation, asked)
+        if action is None:
+            action = self._answer(state)
+        return action, (state, asked)
+
+    def ranking(self, observation: Observation, memory: Memory) -> Ranking:
+        """Every service by its probability, equals together."""
+        state = followed(self.incident, observation, memory[0] if memory else None)
+        causes = belief(state, world=self.world).root_causes
+        names = sorted(observation.topology.names, key=lambda name: -causes.get(name, 0.0))
+        return tuple(
+            tuple(group) for _, group in groupby(names, key=lambda name: causes.get(name, 0.0))
+        )
+
+    def _look(
+        self, observation: Observation, asked: Asked | None
+    ) -> tuple[Action | None, Asked | None]:
+        if observation.root_cause is not None or observation.ticks_left <= RESERVE:
+            return None, asked
+        telemetry = self.incident.telemetry
+        if not (isinstance(telemetry, RecordedTelemetry) and telemetry.on_request):
+            return RequestMoreLogs(None), asked
+        action, asked = InquiryPolicy().act(observation, asked)
+        return (action if isinstance(action, RequestMetrics) else None), asked
+
+    def _answer(self, state: State) -> Action:
+        facts, price = state.facts, self.incident.price_of_hand_over
+        graded = self.incident.rubric != RECORDED.id
+        if facts.root_cause is not None and (facts.fault_category is not None or not graded):
+            return Resolve()
+        held = belief(state, world=self.world)
+        if facts.root_cause is not None:
+            category = likeliest_class(held, facts.root_cause)
+            return Resolve() if category is None else ClassifyFault(category)
+        answer = best_answer(held, with_class=graded)
+        if price is not None and price >= answer.worth:
+            return HandOver()
+        return Ignore() if answer.root_cause is None else IdentifyRootCause(answer.root_cause)
+
+
+def best_answer(held: Belief, *, with_class: bool) -> Answer:
+    """What earns most by a belief, where a wrong root cause earns nothing.
+
+    ``with_class`` says whether the class of the fault counts.
+    """
+    of_root = WEIGHTS["root_cause"] if with_class else 1.0
+    best = Answer(None, None, held.benign)
+    for name, share in held.root_causes.items():
+        category = likeliest_class(held, name) if with_class else None
+        both = 0.0 if category is None else _of_class(held, name).get(category, 0.0)
+        worth = of_root * share + (1.0 - of_root) * both
+        if worth > best.worth:
+            best = Answer(name, category, worth)
+    return best
+
+
+def likeliest_class(held: Belief, service: str) -> FaultCategory | None:
+    """The likeliest class of a fault at a service; None where no class can be declared."""
+    shares = _of_class(held, service)
+    return max(shares, key=shares.__getitem__, default=None)
+
+
+def _of_class(held: Belief, service: str) -> dict[FaultCategory, float]:
+    shares: dict[FaultCategory, float] = {}
+    for (kind, name), share in held.faults.items():
+        of = held.world.kind(kind).fault_class
+        if name == service and of in set(FaultCategory):
+            category = FaultCategory(of)
+            shares[category] = shares.get(category, 0.0) + share
+    return shares

@@ -1,0 +1,1 @@
+"""Worlds fitted to recordings: tokens of figures, counts of tokens, tables of counts."""

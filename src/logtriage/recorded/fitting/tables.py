@@ -1,0 +1,150 @@
+"""The shares of tokens by condition: counts, smoothed, in whole per cent."""
+
+from collections.abc import Mapping, Sequence
+from math import exp, log
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from logtriage.recorded.fitting.counts import Counts
+from logtriage.recorded.fitting.signs import SORTS
+from logtriage.world.model import HEALTHY, WAITING, World
+from logtriage.world.schema.parts import Shares, Signature
+
+#: A kind that no recording shows: what all kinds show on average.
+ANOTHER: Final = "another"
+#: The least share of a token.
+_LEAST: Final = 0.01
+#: What a token that was never counted has beside the ordinary token's 1, before counting.
+_RARE: Final = 0.02
+#: The most that a reading may say what any service might, in per cent.
+_MOST_FOG: Final = 40
+
+#: Shares of all tokens of a sort, which sum to 1.
+_Row = Mapping[str, float]
+
+
+@attrs.frozen
+class Smoothing:
+    """What is chosen and not counted.
+
+    ``strength`` is how many recordings the average of all kinds counts for in the row of a kind.
+    ``temperature`` is the share of each log-likelihood ratio that stays: services' signs hang
+    together, which a world denies. Each row is moved towards the healthy one, along the
+    geometric path, so that the belief of the world stays exact.
+    """
+
+    strength: float = 2.0
+    temperature: float = 1.0
+
+
+@attrs.frozen(eq=False)
+class Tables:
+    """Shares of tokens by condition, smoothed."""
+
+    counts: Counts
+    world: World
+    smoothing: Smoothing
+
+    def signature(self, condition: str) -> Signature:
+        """What a condition shows, in whole per cent."""
+        return MappingProxyType(
+            {
+                sort: _percent(self.row(condition, sort), self._shown(condition, sort))
+                for sort in self.sorts
+                if self._shown(condition, sort)
+            }
+        )
+
+    @property
+    def sorts(self) -> tuple[str, ...]:
+        """The sorts that a recording can show and the world has."""
+        return tuple(sort for sort in SORTS if sort in self.world.ordinary)
+
+    def row(self, condition: str, sort: str) -> _Row:
+        """The shares of a condition, moved towards the healthy row."""
+        healthy = self._smoothed(HEALTHY, sort)
+        if condition == HEALTHY:
+            return healthy
+        own, part = self._smoothed(condition, sort), self.smoothing.temperature
+        moved = {
+            token: exp(part * log(own[token]) + (1 - part) * log(healthy[token]))
+            for token in healthy
+        }
+        whole = sum(moved.values())
+        return {token: share / whole for token, share in moved.items()}
+
+    def _smoothed(self, condition: str, sort: str) -> _Row:
+        tokens, strength = self._tokens(sort), self.smoothing.strength
+        if condition == HEALTHY:
+            prior = dict.fromkeys(tokens, _RARE)
+            prior[tokens[0]] = 1.0
+            return _mixed(self._counted([HEALTHY], sort, tokens), prior, 1.0)
+        healthy = self._smoothed(HEALTHY, sort)
+        if condition == WAITING:
+            return _mixed(self._counted([WAITING], sort, tokens), healthy, strength)
+        every = [kind for kind, _ in self.counts.kinds]
+        average = _mixed(self._counted(every, sort, tokens), healthy, strength)
+        if condition == ANOTHER:
+            return average
+        return _mixed(self._counted([condition], sort, tokens), average, strength)
+
+    def background(self) -> Signature:
+        """What any service might say: what readings said that differ from their sign."""
+        found = dict(self.world.background)
+        for sort in self.sorts:
+            tokens = self._tokens(sort)
+            strayed = {token: self.counts.strayed[sort, token] + 1.0 for token in tokens}
+            whole = sum(strayed.values())
+            row = {token: count / whole for token, count in strayed.items()}
+            found[sort] = _percent(row, tokens[1:])
+        kept = {sort: row for sort, row in found.items() if sort in self.world.ordinary}
+        return MappingProxyType(kept)
+
+    def read_error(self) -> int:
+        """The share of readings that differ from their sign, in whole per cent from 1 on."""
+        readings = sum(self.counts.readings.values())
+        share = round(100 * sum(self.counts.strayed.values()) / max(1, readings))
+        return min(_MOST_FOG, max(1, share))
+
+    def _counted(self, conditions: Sequence[str], sort: str, tokens: Sequence[str]) -> _Row:
+        said = {SORTS[sort][0]: tokens[0]}
+        found = dict.fromkeys(tokens, 0.0)
+        for condition in conditions:
+            for token in SORTS[sort]:
+                name = said.get(token, token)
+                if name in found:
+                    found[name] += self.counts.signs[condition, sort, token]
+        return found
+
+    def _tokens(self, sort: str) -> tuple[str, ...]:
+        """The ordinary token of a sort, then all others that the world has."""
+        others = dict.fromkeys(token.name for token in self.world.sorts[sort])
+        return (self.world.ordinary[sort], *others)
+
+    def _shown(self, condition: str, sort: str) -> tuple[str, ...]:
+        """The tokens that the row of a condition may list: only who waits names a dependency."""
+        naming = () if condition == WAITING else self.world.naming_tokens(sort)
+        return tuple(token for token in self._tokens(sort)[1:] if token not in naming)
+
+
+def _mixed(counted: _Row, prior: _Row, strength: float) -> _Row:
+    """The mean of the posterior under a Dirichlet prior of a strength, each share at least 1 %.
+
+    A world's tables say no less than 1 %.
+    """
+    scale, whole = sum(prior.values()), sum(counted.values()) + strength
+    found = {
+        token: max(_LEAST, (n + strength * prior[token] / scale) / whole)
+        for token, n in counted.items()
+    }
+    return {token: share / sum(found.values()) for token, share in found.items()}
+
+
+def _percent(row: _Row, shown: Sequence[str]) -> Shares:
+    """Whole per cent of the tokens that are listed, each at least 1, of which 1 is left."""
+    found = {token: max(1, round(100 * row[token])) for token in shown}
+    while sum(found.values()) > 99:
+        found[max(found, key=found.__getitem__)] -= 1
+    return MappingProxyType(found)

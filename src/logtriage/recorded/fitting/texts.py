@@ -1,0 +1,63 @@
+"""The words of a fitted world: log topics, and the gauge of the network."""
+
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from logtriage.world.model import World
+from logtriage.world.schema.forms import Figure, Range
+from logtriage.world.schema.parts import Phrasings, Topic
+from logtriage.world.schema.tokens import Gauge, Metric, Reading, Token
+
+#: From so many per cent of own errors on users see errors first.
+SHOWS: Final = 50
+
+NETWORK_GAUGE: Final = Gauge(
+    name="network",
+    title="network",
+    ordinary="usual",
+    tokens=(Token("high", "slow network"),),
+    readings=(
+        Reading(
+            says=MappingProxyType({"usual": "{usual} ms", "high": "{high} ms"}),
+            metrics=(Metric("network.delay", "ms"),),
+        ),
+    ),
+    figures=MappingProxyType(
+        {
+            "usual": Figure("usual", Range(1, 5), "network usual"),
+            "high": Figure("high", Range(60, 400), "network high"),
+        }
+    ),
+)
+#: What lines say that the baseline lacks, has more rarely, or more often, by topic.
+_LINES: Final = {
+    "exceptions": ("~new error", "ERROR", "a kind of error that is new"),
+    "risen": ("~risen", "WARN", "a complaint that is more frequent than usual"),
+    "vanished": ("~vanished", "INFO", "work as usual, in fewer requests than before"),
+}
+
+
+def topics_of(like: World) -> tuple[Topic, ...]:
+    """The ordinary topic of a world, and those that a recording can show."""
+    ordinary = next(topic for topic in like.topics if topic.ordinary)
+    tiers = tuple(tier.name for tier in like.rules.tiers)
+    return (
+        attrs.evolve(ordinary, order=0),
+        *(
+            Topic(name, order, tiers, word, phrasings=phrasings(level, text))
+            for order, (name, (word, level, text)) in enumerate(_LINES.items(), start=1)
+        ),
+    )
+
+
+def phrasings(level: str, text: str) -> Phrasings:
+    """A line in the three groups of phrasings."""
+    train, test, ood = worded(text)
+    return Phrasings(((level, train),), ((level, test),), ((level, ood),))
+
+
+def worded(text: str) -> tuple[str, str, str]:
+    """A text in three wordings, since no text may stand in two groups of phrasings."""
+    return text, f"{text}, seen", f"{text}, noted"

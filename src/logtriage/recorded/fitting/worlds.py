@@ -1,0 +1,206 @@
+"""A world of counts: its signatures are shares of what labelled recordings showed."""
+
+from collections import Counter
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from logtriage.errors import WorldError
+from logtriage.recorded.fitting.counts import UNCLASSED, Counts
+from logtriage.recorded.fitting.signs import SORTS
+from logtriage.recorded.fitting.tables import ANOTHER, Smoothing, Tables
+from logtriage.recorded.fitting.texts import NETWORK_GAUGE, SHOWS, phrasings, topics_of, worded
+from logtriage.recorded.formats.callgraph import without_circles
+from logtriage.topology import Topology
+from logtriage.world.loading import build
+from logtriage.world.model import HEALTHY, WAITING, World
+from logtriage.world.schema.canonical import document_of
+from logtriage.world.schema.parts import (
+    OWNER,
+    Affected,
+    Benign,
+    FaultClass,
+    Fog,
+    Kind,
+    Layout,
+    NounPhrases,
+    Rules,
+    Signature,
+    Signs,
+    Task,
+)
+from logtriage.world.schema.tokens import Tokens
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+
+#: The share of kind :data:`~.tables.ANOTHER` among faults, in per cent.
+ANOTHER_SHARE: Final = 10
+#: The task of a fitted world.
+TASK: Final = "recorded"
+#: A benign kind must exist; it looks healthy.
+_QUIET: Final = "quiet"
+
+
+def fitted_world(
+    counts: Counts, like: World, topology: Topology, name: str, smoothing: Smoothing
+) -> World:
+    """The world of some counts: all but kinds, signatures, fog and topology is that of ``like``.
+
+    Kinds are those of the recordings and :data:`ANOTHER`. Shares are whole per cent and at least
+    1, so that no sign rules a condition out. Gauges that no recording can show are left out.
+
+    Raises:
+        WorldError: for recordings without a fault, kinds that a world cannot have, or a world
+            that lacks a tier of the recordings.
+    """
+    _check_kinds(counts, name)
+    tokens = _tokens(like)
+    base = attrs.evolve(like, tokens=tokens, topics=topics_of(like))
+    tables = Tables(counts, base, smoothing)
+    kinds = tuple(
+        _kind(kind, order, of, like, tables.signature(kind))
+        for order, (kind, of) in enumerate([*sorted(counts.kinds), (ANOTHER, UNCLASSED)])
+    )
+    tiers = tuple(tier.name for tier in like.rules.tiers)
+    world = attrs.evolve(
+        base,
+        rules=_rules(counts, like, topology, name, tables),
+        kinds=kinds,
+        benign=(Benign(_QUIET, 0, tiers, tables.signature(HEALTHY)),),
+        layouts=(_layout(topology, like),),
+    )
+    return build(document_of(world), name)
+
+
+def _check_kinds(counts: Counts, name: str) -> None:
+    if not counts.kinds:
+        raise WorldError(f"{name}: no recording has a fault: there is nothing to fit")
+    taken = (ANOTHER, HEALTHY, WAITING, _QUIET)
+    classes: dict[str, str] = {}
+    for kind, of in sorted(counts.kinds):
+        if kind in taken:
+            raise WorldError(
+                f"{name}: a fitted world has {', '.join(taken)} of its own; call the "
+                f"recorded kind {kind!r} something else"
+            )
+        if classes.setdefault(kind, of) != of:
+            raise WorldError(
+                f"{name}: kind {kind!r} is of class {classes[kind]!r} in one recording and "
+                f"{of!r} in another; a kind has one class"
+            )
+
+
+def _tokens(like: World) -> Tokens:
+    """The tokens of the world without gauges that no recording can show, with the network's."""
+    tokens = like.tokens
+    gauges = tuple(one for one in tokens.gauges if one.name in SORTS)
+    if not any(one.name == NETWORK_GAUGE.name for one in gauges):
+        gauges += (NETWORK_GAUGE,)
+    measured = [*(one.name for one in gauges), *(one.name for one in tokens.spans)]
+    kept = {*measured, ALERT, CHANGE, LOG}
+    order = [sort for sort in tokens.runbook_order if sort in kept]
+    return attrs.evolve(
+        tokens,
+        gauges=gauges,
+        runbook_order=tuple(dict.fromkeys([*order, *(one.name for one in gauges)])),
+        pairs=tuple(pair for pair in tokens.pairs if {sort for sort, _ in pair.signs} <= kept),
+    )
+
+
+def _rules(counts: Counts, like: World, topology: Topology, name: str, tables: Tables) -> Rules:
+    rules, error = like.rules, tables.read_error()
+    return attrs.evolve(
+        rules,
+        name=name,
+        title="Fitted to recorded faults",
+        teams=rules.owners,
+        classes=_classes(counts),
+        fog=tuple(
+            Fog(error if not level else max(error, row.background), 0, row.blind)
+            for level, row in enumerate(rules.fog)
+        ),
+        signs=Signs(gaps=0, about=99),
+        common=MappingProxyType({}),
+        healthy=tables.signature(HEALTHY),
+        affected=Affected(tables.signature(WAITING), MappingProxyType({})),
+        background=tables.background(),
+        minor_faults=0,
+        distractions=(),
+        secondary_fault=None,
+        drawn_topologies=None,
+        tasks=(_task(counts, topology),),
+    )
+
+
+def _classes(counts: Counts) -> tuple[FaultClass, ...]:
+    """The classes with their shares of incidents in whole per cent, :data:`ANOTHER` among them."""
+    classes = sorted({of for _, of in counts.kinds} - {UNCLASSED})
+    total, left = sum(counts.kinds.values()), 100
+    rows = []
+    for of in classes:
+        count = sum(n for (_, mine), n in counts.kinds.items() if mine == of)
+        share = max(1, round((100 - ANOTHER_SHARE) * count / total))
+        rows.append(FaultClass(of, share, OWNER))
+        left -= share
+    return (*rows, FaultClass(UNCLASSED, left, OWNER))
+
+
+def _task(counts: Counts, topology: Topology) -> Task:
+    faults = sum(counts.kinds.values())
+    return Task(
+        name=TASK,
+        title="A recorded fault",
+        hard="what real services show when nothing is wrong",
+        horizon=8,
+        noise=0,
+        alert_ticks=(0,),
+        onset=2,
+        par=6,
+        par_benign=4,
+        benign=1000 * counts.calm // (counts.calm + faults),
+        severities=(1, 1, 1),
+        topology=topology.name,
+    )
+
+
+def _kind(name: str, order: int, of: str, like: World, signature: Signature) -> Kind:
+    said = name.replace("_", " ")
+    train, test, ood = worded(said)
+    return Kind(
+        name=name,
+        order=order,
+        fault_class=of,
+        tiers=tuple(tier.name for tier in like.rules.tiers),
+        remedies=like.rules.remedies[:1],
+        errors_first=bool(signature.get("errors", {}).get("itself", 0) > SHOWS),
+        drifts=False,
+        summary=f"recorded: {said}",
+        signature=signature,
+        names=phrasings("ERROR", f"the cause is {said}"),
+        past=NounPhrases((train,), (test,), (ood,)),
+    )
+
+
+def _layout(topology: Topology, like: World) -> Layout:
+    """The services of a recording, without calls that would close a circle."""
+    owners = {tier.name: tier.owner or like.rules.owners[0] for tier in like.rules.tiers}
+    missing = {row.tier for row in topology.services} - owners.keys()
+    if missing:
+        raise WorldError(
+            f"world {like.name!r} has no tier {', '.join(sorted(missing))}, which the recordings "
+            f"have; it has {', '.join(owners)}"
+        )
+    calls = without_circles(
+        [row.name for row in topology.services],
+        {row.name: row.tier for row in topology.services},
+        {row.name: row.calls for row in topology.services},
+        Counter(),
+        lambda _: None,
+    )
+    return Layout(
+        topology.name,
+        tuple(
+            attrs.evolve(row, owner=owners[row.tier], calls=calls[row.name])
+            for row in topology.services
+        ),
+    )

@@ -1,0 +1,51 @@
+"""The files of a world's folder, written: TOML of a document's values."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from logtriage.world.schema.canonical import Document, document_of
+
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def texts_of(world: Any) -> dict[str, bytes]:
+    """The text of every file of a world, by its path in the folder."""
+    document: Document = document_of(world)
+    return {path: toml_text(said).encode() for path, said in document.items()}
+
+
+def toml_text(said: Mapping[str, Any]) -> str:
+    """The text of a file that says this; each table in a list stands on a line of its own."""
+    return "\n".join(_lines(said)) + "\n"
+
+
+def _lines(said: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in said.items():
+        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            yield f"{_key(key)} = ["
+            yield from (f"  {_value(row)}," for row in value)
+            yield "]"
+        elif not isinstance(value, Mapping):
+            yield f"{_key(key)} = {_value(value)}"
+    for key, value in said.items():
+        if isinstance(value, Mapping):
+            yield ""
+            yield f"[{_key(key)}]"
+            yield from (f"{_key(name)} = {_value(one)}" for name, one in value.items())
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _value(name)
+
+
+def _value(value: Any) -> str:
+    match value:
+        case Mapping():
+            rows = (f"{_key(key)} = {_value(one)}" for key, one in value.items())
+            return f"{{ {', '.join(rows)} }}" if value else "{}"
+        case list():
+            return f"[{', '.join(map(_value, value))}]"
+    # A string, a whole number or a truth value; TOML writes them as JSON does, but for DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
