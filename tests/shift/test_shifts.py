@@ -7,6 +7,7 @@ from logtriage import InvalidInput, UnknownName, make_incident
 from logtriage.shift import SHIFT_TASKS, Arrival, Shift, make_shift, shift_ids
 from logtriage.shift.shifts import SPLITS, SYSTEMS, incident_on_shift
 from logtriage.shift.tasks import is_shift
+from logtriage.tasks import get_task
 from tests.shift.shifts import TASK, small_shift
 
 
@@ -39,7 +40,7 @@ def test_incidents_are_those_of_the_split_priced_and_otherwise_as_they_were() ->
             incident = one.incident
             assert incident.rubric == "logtriage/3"
             assert 0.3 <= (incident.price_of_hand_over or 0.0) <= 0.9
-            assert incident.horizon == TASK.horizon
+            assert incident.horizon == 2 * get_task("cascading_failure-v3").horizon
             assert incident_on_shift(incident.id) == incident
 
 

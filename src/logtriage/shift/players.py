@@ -52,16 +52,19 @@ _EARNS: Final = {
 HURRY: Final = 0.3
 #: In which order belief_first carries out a plan.
 _ORDER: Final = {Escalate: 0, IdentifyRootCause: 1, Remediate: 2, ClassifySeverity: 3}
-#: belief_first: an incident goes first from this expected weight on, or if to dismiss it is
-#: expected to earn so much.
-COUNTS: Final = 1.8
+#: belief_first: how much more a tick counts on an incident whose time is up than on a fresh one.
+URGENCY: Final = 4.0
+#: What an incident is worth that is not understood yet, and the ticks that this takes.
+HOPED_FOR: Final = 0.8
+STILL_TO_ASK: Final = 7
 SURE_DISMISSAL: Final = 0.7
-#: With so many ticks left it hands a light one over, if that is worth at least so much.
+#: A question is asked if so many times its worth is more than a tick on any other incident earns.
+WORTH_OF_ASKING: Final = 4.0
+#: With so many ticks left, an incident that is not the next is handed over, if its price is at
+#: least so high, and this gains so many points times weight over what its own tick earns.
 LATE: Final = 6
 WORTH_GIVING: Final = 0.6
-#: What a question must earn, in points times weight, while so many others wait; less with fewer.
-PRICE_OF_TICK: Final = 0.04
-MANY_WAITING: Final = 2
+GAINED_BY_GIVING: Final = 0.25
 #: Decides on the next action.
 Player = Callable[[ShiftState], ShiftAction]
 
@@ -112,59 +115,66 @@ def cheapest_first(state: ShiftState) -> ShiftAction:
 
 
 def belief_first(state: ShiftState) -> ShiftAction:
-    """Weighs a tick by what it is worth to each incident, by its belief.
+    """Spends each tick on the incident where it earns most, by the beliefs.
 
-    Incidents that count, by expected severity, and those that are almost surely benign go first,
-    the oldest of them. A light one that waits behind them is handed over late, if that is still
-    worth something. A question must earn more the more incidents wait.
+    That is what the best plan adds, times the expected weight, over the ticks that it takes; and
+    more, the less time is left. A question must be worth more than a tick on another incident. What
+    must wait although its time runs out is handed over, if that is still worth something.
     """
-    looked = {system: _Look.at(one) for system, one in state.open.items()}
-    first = [system for system, look in looked.items() if look.goes_first]
-    for system, look in looked.items():
-        if first and system not in first and look.is_given_away:
-            return On(system, HandOver())
-    if not looked:
+    looks = [_Look.at(system, one) for system, one in state.open.items()]
+    if not looks:
         return Wait()
-    system = next(iter(first or looked))
-    waiting = min(1.0, (len(first or looked) - 1) / MANY_WAITING)
-    return On(system, looked[system].action(PRICE_OF_TICK * waiting))
+    first, *others = sorted(looks, key=lambda look: -look.earns)
+    for look in others:
+        if look.is_given_away:
+            return On(look.system, HandOver())
+    return On(first.system, first.action(others[0].earns if others else 0.0))
 
 
 @attrs.frozen
 class _Look:
-    """An open incident with its belief, its best plan and its expected weight."""
+    """An open incident with its belief, its best plan, its expected weight, and what a tick earns.
 
+    ``earns`` is in points times weight.
+    """
+
+    system: str
     state: State
     held: Belief
     plan: Plan
     weight: float
+    earns: float
 
     @classmethod
-    def at(cls, state: State) -> "_Look":
+    def at(cls, system: str, state: State) -> "_Look":
         held, plan = _planned(state)
-        likely = held.severities.items()
-        return cls(state, held, plan, sum(WEIGHTS[Severity(name)] * p for name, p in likely))
-
-    @property
-    def goes_first(self) -> bool:
-        sure = self.plan.dismiss and self.plan.value >= SURE_DISMISSAL
-        return sure or self.weight >= COUNTS
+        weight = sum(WEIGHTS[Severity(name)] * p for name, p in held.severities.items())
+        horizon = state.incident.horizon
+        value, ticks = plan.value, len(plan.actions)
+        if plan.hand_over or (plan.dismiss and value < SURE_DISMISSAL):
+            value, ticks = max(HOPED_FOR, value), STILL_TO_ASK
+        added = max(0.0, value - held.planner().closed(horizon, Wait()))
+        hurry = 1.0 + URGENCY * state.tick / horizon
+        return cls(system, state, held, plan, weight, weight * added / ticks * hurry)
 
     @property
     def is_given_away(self) -> bool:
         incident, facts = self.state.incident, self.state.facts
         worth = incident.price_of_hand_over or 0.0
-        late = incident.horizon - self.state.tick <= LATE
-        return late and worth >= WORTH_GIVING and not facts.pages and not facts.remedies
+        if facts.pages or facts.remedies or incident.horizon - self.state.tick > LATE:
+            return False
+        return worth >= WORTH_GIVING and self.weight * worth - self.earns >= GAINED_BY_GIVING
 
-    def action(self, least: float) -> Action:
-        """The best question if it is worth at least so much, else the next action of the plan."""
+    def action(self, elsewhere: float) -> Action:
+        """The question that is worth most if a tick elsewhere earns less, else the plan's next."""
         rows = worths(self.held, requests_in_doubt(self.held))
         question = best_of(self.held, rows)
         if question is not None:
-            earns = self.weight * max(row.grade for row in rows)
-            if least == 0.0 or earns >= least:
+            promised = WORTH_OF_ASKING * self.weight * max(row.grade for row in rows)
+            if elsewhere == 0.0 or promised >= elsewhere:
                 return question
+        if self.plan.dismiss:
+            return self.plan.actions[0]
         return min(self.plan.actions, key=lambda one: _ORDER.get(type(one), len(_ORDER)))
 
 

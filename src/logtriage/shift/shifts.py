@@ -116,7 +116,7 @@ def make_shift(shift_id: str) -> Shift:
         if systems and (tick == 0 or draws.chance(task.rate)):
             system = systems.pop(draws.below(len(systems)))
             drawn = make_incident(f"{task.incidents}/{split}/{draws.bits() >> 16}")
-            incident = attrs.evolve(drawn, id=f"{shift_id}/{system}")
+            incident = attrs.evolve(drawn, id=f"{shift_id}/{system}", horizon=task.horizon)
             arrivals.append(Arrival(tick, system, incident))
     return Shift(shift_id, task, tuple(arrivals))
 
