@@ -290,7 +290,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def main() -> int:
     """Play, sum up, write, and compare with the targets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--task", default="compound_failure-v2")
+    parser.add_argument("--task", default="compound_failure-v3")
     parser.add_argument("--split", default="test")
     parser.add_argument(
         "--episodes",
@@ -299,7 +299,7 @@ def main() -> int:
         metavar="POLICY=COUNT",
         help=f"add {REPORTING} to the observer to have it report how the damage spread",
     )
-    parser.add_argument("--fleet-task", default="compound_fleet-v2")
+    parser.add_argument("--fleet-task", default="compound_fleet-v3")
     parser.add_argument("--fleet", nargs="+", default=[], metavar="POLICY=COUNT")
     parser.add_argument("--search", type=int, default=0, metavar="COUNT")
     parser.add_argument("--rows", type=Path, help="folder that keeps the episodes played")

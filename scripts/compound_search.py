@@ -207,7 +207,7 @@ def _line(title: str, pairs: Sequence[Sequence[float]]) -> str:
 def main() -> None:
     """Measure and print the section."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--task", default="compound_fleet-v2")
+    parser.add_argument("--task", default="compound_fleet-v3")
     parser.add_argument("--split", default="test")
     parser.add_argument("--incidents", type=int, default=200)
     parser.add_argument("--rows", type=Path, help="file that keeps what was measured")

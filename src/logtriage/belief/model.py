@@ -406,30 +406,12 @@ def _sort(world: World, fault: tuple[str, int]) -> int:
     return service * 4 + world.kind(kind).pours_load + 2 * secondary
 
 
-def check_drawn_anew(world: World) -> None:
-    """Refuse a world whose signs stay, for batches: their kernels draw each reading anew.
-
-    Raises:
-        InvalidInput: naming the world, and what can be done instead.
-    """
-    if world.rules.signs is not None:
-        raise InvalidInput(
-            f"incidents of world {world.name!r} are not yet played or believed in batches, whose "
-            "kernels draw each reading anew, and its signs stay: play them one by one "
-            "(logtriage.env.TriageEnv, in processes gymnasium.vector.AsyncVectorEnv of it), "
-            "believe them with logtriage.belief.belief, and grade lists of actions with "
-            "logtriage.grading.grade_batch"
-        )
-
-
 def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
-    """The compiled model of single faults whose readings are drawn anew; cached.
+    """The compiled model of single faults; cached.
 
     Raises:
-        InvalidInput: for a setting with several faults, and for a world whose signs stay:
-            batched play and batched beliefs know neither.
+        InvalidInput: for a setting with several faults, which no batch plays or believes.
     """
-    check_drawn_anew(setting.world)
     if setting.several:
         raise InvalidInput(
             "incidents with several faults are not played or believed in batches, whose arrays "

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from logtriage.belief.model import check_drawn_anew
-from logtriage.drawing.ids import MAX_INDEX, SPLITS
+from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId
+from logtriage.drawing.incidents import TRUTH_STREAM, lies_elsewhere
 from logtriage.errors import InvalidInput, RubricError, UnknownName
-from logtriage.grading import triage
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.tables import check_kernels
+from logtriage.grading.tables import DISCOUNTS, check_kernels
+from logtriage.rng import Draws
 from logtriage.tasks import TaskSpec, check_one_world, task_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
@@ -25,20 +25,17 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, or of a world whose signs
-            stay or whose tiers have owners, and for a horizon of no ticks, or of more than can be
-            counted.
+        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, or of a world without signs
+            that stay, and for a horizon of no ticks, or of more than can be counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
     check_one_world(spec)
-    check_drawn_anew(spec.world)
-    owned = [tier.name for tier in spec.world.rules.tiers if tier.owner is not None]
-    if owned:
+    if spec.world.rules.signs is None:
         raise InvalidInput(
-            f"task {spec.id!r}: tiers {', '.join(owned)} have an owner, and batches draw the "
-            "owners of all services evenly: draw its incidents one by one (make_incident)"
+            f"task {spec.id!r}: world {spec.world.name!r} has no [signs] in its world.toml, and "
+            "batches draw signs that stay: play its incidents one by one (logtriage.env.TriageEnv)"
         )
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
@@ -51,31 +48,36 @@ def check_scorable(rubric: Rubric) -> None:
     """Refuse a rubric with a rule that no kernel of the engine takes.
 
     Raises:
-        RubricError: naming the rule, and the rules with a kernel; also if a dismissal counts for
-            faults, since the engine does not count right remedies.
+        RubricError: naming the rule, and the rules with a kernel; also for a price of silence,
+            which incidents of these worlds do not have.
     """
     check_kernels(rubric)
-    for row in (*rubric.criteria, *rubric.penalties):
-        if row.measure is triage.dismissal:
+    for row in rubric.discounts:
+        if DISCOUNTS[row.factor].silence:
             raise RubricError(
-                f"rubric {rubric.id!r}: {row.name!r} counts the remedies of a fault; a batched "
-                "engine scores a dismissal of benign incidents alone"
+                f"rubric {rubric.id!r}: {row.name!r} reads the price of silence, and incidents "
+                "have a price of hand-over instead"
             )
 
 
-def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints:
-    """The indices (R,) of incidents of a split; of split ``ood`` on one's own topology alone.
+def checked_indices(split: str, index: ArrayLike, *, own_topology: bool, ood: bool) -> Ints:
+    """The indices (R,) of incidents of a split.
+
+    On a topology of the task's, a batch for split ``ood`` plays that one, others do not.
 
     Raises:
         UnknownName: for an unknown split.
-        InvalidInput: for indices that are none, or no whole numbers in range, and for split
-            ``ood`` without a topology of one's own (half of it lies on others).
+        InvalidInput: for indices that are none, or no whole numbers in range, and for a split that
+            the batch was not made for.
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
-    if split == "ood" and not own_topology:
+    if not own_topology and ood != (split == "ood"):
+        if ood:
+            raise InvalidInput(f"split {split!r}: this batch was made with ood=True")
         raise InvalidInput(
-            "half of split 'ood' lies on random topologies; a batch has one: give a topology"
+            "half of split 'ood' lies on random topologies; a batch has one: give a topology, or "
+            "ood=True for the other half"
         )
     indices = np.asarray(index)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
@@ -85,6 +87,20 @@ def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints
     if len(indices) and not (indices.min() >= 0 and indices.max() < MAX_INDEX):
         raise InvalidInput(f"every index must lie in [0, {MAX_INDEX})")
     return indices.astype(np.int64)
+
+
+def check_place(task: TaskSpec, index: Ints) -> None:
+    """Refuse incidents (R,) of split ``ood`` that do not lie on the topology of their task.
+
+    Raises:
+        InvalidInput: naming the first.
+    """
+    for one in index.tolist():
+        incident = IncidentId(task, "ood", one)
+        if lies_elsewhere(task.world, Draws(incident.seed, TRUTH_STREAM)):
+            raise InvalidInput(
+                f"{incident} lies on a random topology, and this batch on its task's"
+            )
 
 
 def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Ints:

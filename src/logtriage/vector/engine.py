@@ -5,14 +5,14 @@ closing reason; ``property_tests/test_vector_laws.py`` checks this.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from logtriage.actions import SEVERITIES
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import get_rubric
 from logtriage.grading.action_lists import MALFORMED
 from logtriage.grading.rubric import Rubric
@@ -20,6 +20,7 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.checks import (
+    check_place,
     check_scorable,
     checked_actions,
     checked_indices,
@@ -27,7 +28,6 @@ from logtriage.vector.checks import (
     checked_rows,
     checked_task,
 )
-from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
@@ -37,6 +37,8 @@ from logtriage.world.loading import WorldLike
 #: Observations with so many columns are renewed where they have changed; to write the others
 #: anew takes no longer than to compare them.
 WIDE: Final = 2048
+#: Types of an observation: in units of its columns, or the whole numbers of these.
+DTYPES: Final = ("float32", "uint8")
 #: In place of an action's integer, what does nothing.
 NOTHING: Final = MALFORMED
 
@@ -45,13 +47,13 @@ NOTHING: Final = MALFORMED
 class Step:
     """What a reset or a step returns; the arrays are the caller's own (but see ``copy``).
 
-    ``observation`` (N, D) float32 by the batch's ``layout``, ``mask`` (N, A) int8,
+    ``observation`` (N, D) by the batch's ``layout``, ``mask`` (N, A) int8,
     ``reward`` (N,) float64, ``closing`` (N,) int8 index into
     :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``score`` (N,) float64 the
     grade so far, ``tick`` (N,) ticks used.
     """
 
-    observation: Floats
+    observation: NDArray[Any]
     mask: NDArray[np.int8]
     reward: NDArray[np.float64]
     closing: NDArray[np.int8]
@@ -63,7 +65,7 @@ class BatchedTriage:
     """N incidents side by side. Needs the extra ``fast``.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v2``, or one of your own making; or
+        task: a drawn task, such as ``cascading_failure-v3``, or one of your own making; or
             several, whose observations then have one layout: rows are told apart by
             ``task_of``.
         topology: the default one, or one of your own, on which every (service, fault)
@@ -75,14 +77,19 @@ class BatchedTriage:
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
+        ood: whether to play split ``ood``, as far as it lies on the task's topology: half of it. Then
+            no other split; on a topology of your own every split is played without it.
+        dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes, whole
+            numbers of ``layout.units``.
         world: the world of the tasks: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the tasks' ids say it.
 
     Raises:
-        UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, a topology with no place for its faults, or none
-            for a task whose incidents have one each; for several tasks that cannot be
-            played together (:func:`logtriage.vector.tokens.setting.check_together`).
+        UnknownName: for a task or a dtype that does not exist.
+        InvalidInput: as :func:`logtriage.vector.checks.checked_task`; for a topology with no place
+            for the faults of a task, or none for a task whose incidents have one each; for
+            several tasks that cannot be played together
+            (:func:`logtriage.vector.tokens.setting.check_together`).
         RubricError: for a rubric that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """
@@ -96,10 +103,14 @@ class BatchedTriage:
         lanes: int = 1,
         apart: bool = False,
         copy: bool = True,
+        ood: bool = False,
+        dtype: str = "float32",
         world: WorldLike | None = None,
     ) -> None:
         from logtriage.vector.tokens.compiled import TokenKernels  # loads Numba
 
+        if dtype not in DTYPES:
+            raise UnknownName("dtype", dtype, DTYPES)
         given = [task] if isinstance(task, str | TaskSpec) else task
         self.tasks = tuple(checked_task(one, world=world) for one in given)
         if not self.tasks:
@@ -109,9 +120,9 @@ class BatchedTriage:
         check_scorable(self.rubric)
         self.settings: tuple[TokenSetting, ...]
         if len(self.tasks) == 1:
-            self.settings = (TokenSetting.of(self.task, topology, lanes, apart=apart),)
+            self.settings = (TokenSetting.of(self.task, topology, lanes, apart=apart, ood=ood),)
         else:
-            self.settings = settings_of(self.tasks, topology, lanes)
+            self.settings = settings_of(self.tasks, topology, lanes, ood=ood)
         self._kernels = TokenKernels(self.settings, self.rubric)
         setting = max(self.settings, key=lambda setting: setting.tables.condition_type.itemsize)
         self._setting = setting
@@ -122,7 +133,7 @@ class BatchedTriage:
         self._episodes: TokenEpisodes
         self._score = np.empty(0)
         self._masks = _masks(len(self.topology), self.action_count)
-        self._copy = copy
+        self.dtype, self._copy, self._ood = np.dtype(dtype), copy, ood
         self._kept = np.empty((0, 0), np.float32)
         self._shown = np.empty((0, 0), np.uint8)
 
@@ -157,14 +168,13 @@ class BatchedTriage:
 
         Raises:
             UnknownName: for an unknown split.
-            InvalidInput: for indices that are none, or no whole numbers in range, and for split
-                ``ood`` without a topology of one's own (half of it lies on others).
+            InvalidInput: for indices that are none, or no whole numbers in range, for a split
+                that the batch was not made for, and for incidents of ``ood`` that lie elsewhere.
         """
-        rows = self._indices(split, index)
+        rows, numbers = self._indices(split, index, task)
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
         count, every = len(rows), np.arange(len(rows))
-        numbers = checked_numbers(task, count, len(self.tasks))
         self._kernels.task_of = numbers.astype(np.min_scalar_type(len(self.tasks)))
         incidents = self._setting.room(count)
         self._kernels.draw(incidents, every, split, rows)
@@ -184,9 +194,8 @@ class BatchedTriage:
                 are not R different ones of the batch.
         """
         self._check_begun()
-        chosen = self._indices(self._split, index)
+        chosen, numbers = self._indices(self._split, index, task)
         places = checked_rows(rows, len(chosen), len(self))
-        numbers = checked_numbers(task, len(chosen), len(self.tasks))
         if not len(places):
             return
         self._kernels.task_of[places] = numbers
@@ -296,8 +305,15 @@ class BatchedTriage:
         if not len(self):
             raise InvalidInput("no incidents are open: call reset() first")
 
-    def _indices(self, split: str, index: ArrayLike) -> Ints:
-        return checked_indices(split, index, own_topology=self._setting.own_topology)
+    def _indices(self, split: str, index: ArrayLike, task: ArrayLike | None) -> tuple[Ints, Ints]:
+        """The indices of incidents, and the numbers of their tasks (R,)."""
+        own = self._setting.own_topology
+        rows = checked_indices(split, index, own_topology=own, ood=self._ood)
+        numbers = checked_numbers(task, len(rows), len(self.tasks))
+        if self._ood and not own:
+            for number, spec in enumerate(self.tasks):
+                check_place(spec, rows[numbers == number])
+        return rows, numbers
 
     def _mask(self) -> NDArray[np.int8]:
         """All actions but declarations that were already made."""
@@ -306,8 +322,10 @@ class BatchedTriage:
         masks: NDArray[np.int8] = self._masks.take(said, axis=0)
         return masks
 
-    def _observation(self) -> Floats:
+    def _observation(self) -> NDArray[Any]:
         now, shape = self._episodes, (len(self), self.layout.size)
+        if self.dtype == np.uint8:
+            return now.columns.copy() if self._copy else _to_read(now.columns)
         if self._copy or self._kept.shape != shape:
             found = np.empty(shape, np.float32)
             self._kernels.observe(now, found)
@@ -320,9 +338,7 @@ class BatchedTriage:
             self._kernels.renew(now, self._shown, self._kept)
         else:
             self._kernels.observe(now, self._kept)
-        seen = self._kept.view()
-        seen.flags.writeable = False  # or what was not to be renewed would be lost
-        return seen
+        return _to_read(self._kept)
 
     def _screen(self, reward: NDArray[np.float64]) -> Step:
         now = self._episodes
@@ -334,6 +350,13 @@ class BatchedTriage:
             self._score.copy(),
             self._setting.ticks(now),
         )
+
+
+def _to_read(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, not to be written to: what is not renewed would be lost."""
+    seen = array.view()
+    seen.flags.writeable = False
+    return seen
 
 
 def _masks(n: int, count: int) -> NDArray[np.int8]:

@@ -12,12 +12,13 @@ from logtriage.grading.tables import Span
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
+from logtriage.vector.cells import shown_tokens
 from logtriage.vector.tokens.episodes import MOST_TICKS, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_tasks, token_layout_of
 from logtriage.vector.tokens.tables import TokenTables, tables_of
 from logtriage.world.model import World
-from logtriage.world.tables import alphabet, places
+from logtriage.world.tables import places
 from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
 
@@ -45,16 +46,17 @@ class TokenSetting:
         layout: TokenLayout | None = None,
         *,
         apart: bool = False,
+        ood: bool = False,
     ) -> "TokenSetting":
-        """With the tables of the topology: the task's own if none is given.
+        """With the tables of the topology: the task's own if none is given, there for split ``ood``.
 
         ``layout`` is another one than the task's, as of :func:`layout_of_tasks`; ``apart`` as
         of :func:`token_layout_of`.
 
         Raises:
             InvalidInput: if incidents of the task have a topology each and none is given, if
-                the topology is too large or has no place for the task's faults, and for a
-                horizon of more ticks than a byte counts.
+                the topology is too large or has no place for the task's faults, for a task
+                with several faults, and for a horizon of more ticks than a byte counts.
         """
         setting, topology = task.setting, own or task.topology
         assert setting is not None  # or the task would have been refused
@@ -65,7 +67,7 @@ class TokenSetting:
                 f"task {task.id!r}: each incident has a topology of its own, and a batch has "
                 "one: give a topology"
             )
-        widest = max(len(alphabet(setting, LOG, one)) for one in places(topology))
+        widest = max(len(shown_tokens(setting, LOG, one)) for one in places(topology))
         if max(len(topology), widest) >= MOST:
             raise InvalidInput(
                 f"topology {topology.name!r} has {len(topology)} services, one of which can say "
@@ -79,7 +81,7 @@ class TokenSetting:
         if layout is None:
             layout = token_layout_of(setting, topology, task.horizon, lanes, apart=apart)
         # Any (service, fault) pair may occur on a topology of one's own.
-        tables = tables_of(setting, topology, None if own is not None else False)
+        tables = tables_of(setting, topology, None if own is not None else ood)
         return cls(
             task,
             topology,
@@ -107,7 +109,7 @@ class TokenSetting:
     @cached_property
     def ranges(self) -> ActionRanges:
         """The canonical integers of the topology's actions."""
-        return ranges_of(self.topology)
+        return ranges_of(self.topology, hand_over=True)
 
     @property
     def time(self) -> int:
@@ -121,7 +123,7 @@ class TokenSetting:
 
     def begin(self, incidents: TokenIncidents) -> TokenEpisodes:
         """Fresh episodes of these incidents."""
-        return TokenEpisodes.begin(incidents)
+        return TokenEpisodes.begin(incidents, len(self.layout.world.cell_sorts))
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
@@ -129,7 +131,7 @@ class TokenSetting:
 
 
 def settings_of(
-    tasks: Sequence[TaskSpec], own: Topology | None, lanes: int
+    tasks: Sequence[TaskSpec], own: Topology | None, lanes: int, *, ood: bool = False
 ) -> tuple[TokenSetting, ...]:
     """The setting of each of several tasks, all with one layout.
 
@@ -139,7 +141,7 @@ def settings_of(
     check_together(tasks, own=own is not None)
     topology = own or tasks[0].topology
     layout = None if topology is None else layout_of_tasks(tasks, topology, lanes)
-    return tuple(TokenSetting.of(task, own, lanes, layout) for task in tasks)
+    return tuple(TokenSetting.of(task, own, lanes, layout, ood=ood) for task in tasks)
 
 
 def _world_of(task: TaskSpec) -> World | None:
