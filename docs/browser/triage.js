@@ -155,9 +155,8 @@ function debrief() {
     const title = el("h2", { tabindex: "-1", id: "debrief" }, `Grade ${fixed(found.score)}`);
     const links = el("p", { class: "row" },
       el("a", { href: `${pageAddress}#/e/you/${id}`, target: "_blank" }, "The replay in its own tab"),
-      el("a", { href: pageAddress, download: name }, "Download the replay"),
+      el("a", { href: pageAddress, download: `replay-${id.replaceAll(/[/:]/g, "-")}.html` }, "Download the replay"),
       button("Another incident", () => number.focus()));
-    const name = `replay-${id.replaceAll(/[/:]/g, "-")}.html`;
     stage.replaceChildren(
       title,
       found.gate ? el("p", { class: "alarm" }, `Gate ${found.gate[0]}: ${found.gate[1]}. The grade is 0, whatever was earned.`) : "",

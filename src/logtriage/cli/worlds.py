@@ -16,7 +16,6 @@ from logtriage.cli.options import Json, folder_or_name, world_in
 from logtriage.cli.world_tables import checked, compared, shown, shown_json
 from logtriage.tasks import as_world
 from logtriage.world.copies import copy_world
-from logtriage.world.default import ONCALL
 from logtriage.world.differences import differences
 
 _World = Annotated[
@@ -34,20 +33,21 @@ def new_world(
         Path, typer.Argument(metavar="DIR", help="The folder to write, empty or not there.")
     ],
     like: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help="The world to copy, by name or folder.",
+            help="The world to copy, by name or folder. Default: that of the benchmark.",
             autocompletion=complete_world,
         ),
-    ] = ONCALL,
+    ] = None,
 ) -> None:
     """Write a commented copy of a world, to be made your own.
 
     The folder's name becomes the world's. Everything is written, or nothing.
     """
-    made = copy_world(folder_or_name(like), folder)
-    note(f"{folder}: world {made.name}, a copy of {like}", "dim")
+    source = as_world(None).name if like is None else folder_or_name(like)
+    made = copy_world(source, folder)
+    note(f"{folder}: world {made.name}, a copy of {like or source}", "dim")
 
 
 def show_world(world: _World, as_json: Json = False) -> None:
