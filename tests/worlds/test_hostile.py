@@ -12,6 +12,7 @@ import pytest
 from logtriage.errors import WorldError
 from logtriage.world import folders
 from logtriage.world.folders import MAX_BYTES, MAX_FILE, MAX_FILES
+from logtriage.world.loading import load_world
 from tests.cli.test_cli import logtriage
 from tests.worlds.folders import NAME, copy_of, edit
 
@@ -214,6 +215,13 @@ def test_a_list_of_files_is_refused_before_they_are_read(what: str) -> None:
     sizes, error = LISTED[what]
     with pytest.raises(WorldError, match=re.escape(error)):
         folders.listed(sizes, "own")
+
+
+def test_a_byte_order_mark_is_no_mistake(own: Path) -> None:
+    before = load_world(own)
+    for file in own.rglob("*.toml"):
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert load_world(own) == before
 
 
 def test_hidden_files_and_notes_at_the_top_are_no_part_of_a_world() -> None:

@@ -145,7 +145,7 @@ def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
     import tomllib
 
     try:
-        text = raw.decode()
+        text = raw.decode("utf-8-sig")  # some editors put a byte order mark first
         for number, line in enumerate(text.splitlines(), start=1):
             # What a key of thousands of parts costs to parse grows with their square.
             if line.count(".") > _MAX_DOTS and _dots(line) > _MAX_DOTS:
