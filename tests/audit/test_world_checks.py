@@ -1,11 +1,13 @@
 """The checks of a world of one's own: each finds what is planted, and says where."""
 
+import re
 from pathlib import Path
 
 import attrs
 import pytest
 
 from logtriage.audit import QUICK, Finding, Verdict, check_world
+from logtriage.audit.symptoms import chances, is_seen
 from logtriage.audit.worlds import twins
 from logtriage.audit.worlds.worth import binding, priced
 from logtriage.drawing.generator import make_incident
@@ -110,6 +112,35 @@ def test_faults_that_nobody_would_notice_are_named(own: Path) -> None:
         "bad_release at web in own:outage"
     )
     assert all(chance > found.evidence["threshold"] for chance in found.evidence["unseen"].values())
+
+
+def test_a_fault_stays_unseen_as_often_as_is_said_whatever_is_blind(own: Path) -> None:
+    """Alerts and the edge are never down, so blind spots hide no fault from who is called."""
+    for kind in ("bad_release", "heavy_query", "overload"):
+        text = (own / f"kinds/{kind}.toml").read_text()
+        (own / f"kinds/{kind}.toml").write_text(re.sub(r"^alert = .*\n", "", text, flags=re.M))
+    sharp = load_world(own)
+    edit(own / "world.toml", "named = 0, blind = 10", "named = 0, blind = 90")
+    blind = load_world(own)
+    assert sharp != blind
+    unseen, expected, spread = 0, 0.0, 0.0
+    for index in range(1_500):
+        incident = make_incident(f"outage/train/{index}", world=blind)
+        real = incident.simulation
+        assert real is not None
+        if not real.truth.faults:
+            continue
+        rows = chances(real.setting, real.topology, real.held, incident.horizon)
+        (row,) = (one for one in rows if one.hypothesis == real.truth)
+        unseen += not is_seen(incident)
+        expected += float(row.chance)
+        spread += float(row.chance * (1 - row.chance))
+        if index < 30:
+            other = make_incident(f"outage/train/{index}", world=sharp).simulation
+            assert other is not None
+            assert rows == chances(other.setting, real.topology, real.held, incident.horizon)
+    assert expected > 30
+    assert abs(unseen - expected) < 4 * spread**0.5
 
 
 def test_a_long_prompt_is_counted(own: Path) -> None:

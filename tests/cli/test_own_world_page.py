@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: Commands that say by their exit code what they found.
-CODES = {"logtriage world diff second my-shop": 1}
+CODES = {"logtriage world diff oncall my-shop": 1}
 
 
 def blocks() -> list[tuple[str, str]]:

@@ -36,6 +36,21 @@ def test_a_world_that_is_not_there_is_named(folder: Path) -> None:
     assert folder.is_dir()
 
 
+def test_each_mistake_of_a_world_has_a_line(folder: Path) -> None:
+    edit(folder / "kinds/overload.toml", 'class = "capacity"', 'class = "\\nerror: none"')
+    edit(folder / "kinds/bad_release.toml", 'class = "code"', 'class = "cod"')
+    told = logtriage("world", "show", folder)
+    assert told.exit_code == 2
+    first, *more = told.stderr.splitlines()
+    assert first == f"error: {NAME}/world.toml: classes: 'code' has no kind"
+    assert [one.partition(": ")[0] for one in more] == [
+        f"       {NAME}/world.toml",
+        f"       {NAME}/kinds/bad_release.toml",
+        f"       {NAME}/kinds/overload.toml",
+    ]
+    assert "unknown class '\\nerror: none'" in more[-1]  # no line of its own
+
+
 def test_tasks_are_listed(folder: Path) -> None:
     listed = logtriage("tasks", "--world", folder)
     assert f"{NAME}:outage" in listed.stdout
@@ -128,6 +143,12 @@ def test_a_world_is_shown_with_every_share(folder: Path) -> None:
     for group in data["signatures"].values():
         for signature in group.values():
             assert all(sum(shares.values()) == 100 for shares in signature.values())
+
+
+def test_fog_and_blind_spots_are_shown(folder: Path) -> None:
+    shown = " ".join(logtriage("world", "show", folder).stdout.split())
+    assert "fog 5 %, 15 %, 30 %, 40 % of readings do not show" in shown
+    assert "blind 0 %, 10 %, 10 %, 20 % of services" in shown
 
 
 def test_a_world_is_shown_as_tables(folder: Path) -> None:

@@ -84,21 +84,21 @@ class Rules:
                 self.tiers[name], self.calls[name] = tier, calls.split(", ") if calls else []
         self.fault = number(r"([\d.]+)% have one fault", text) / 100
         self.called_only = "one fault at any service that others call" in text
-        listed = found(r"its class (.*?)% \(of", text)[1]
+        listed = found(r"of class (.*?)% \(of", text)[1]
         self.classes = {
             name: float(share) for name, share in re.findall(r"([\w-]+) ([\d.]+)", listed)
         }
         pouring = re.search(r"under (.*?), all that it calls", text)
         self.pouring = pouring[1].split(" or ") if pouring else []
-        other = found(r"Others: (.*?)\.\n", text)[1]
-        self.others = {
-            name: float(share) / 100 for share, name in re.findall(r"([\d.]+)% (\w+)(?=,|$)", other)
-        }
+        other = found(r"Others, each: (.*?)\.\n", text)[1]
+        self.others: dict[str, float] = {}
+        for share, names in re.findall(r"([\d.]+)% ((?:\w+, )*\w+)(?=;|$)", other):
+            self.others |= dict.fromkeys(names.split(", "), float(share) / 100)
         self.minor = number(r"([\d.]+)% a minor fault", other, 0) / 100
         self.spared = found(r"not (\w+); signs", other)[1]
-        self.clear = number(r"A reading shows it in ([\d.]+)%", text) / 100
-        self.about = number(r"a log line in ([\d.]+)%", text) / 100
-        self.gaps = number(r"no data in ([\d.]+)%", text) / 100
+        self.clear = number(r"([\d.]+)% of readings", text) / 100
+        self.about = number(r"([\d.]+)% of log lines show it", text) / 100
+        self.gaps = number(r"([\d.]+)% of metrics, traces have no data", text) / 100
         self.noise = number(r"random services, ([\d.]+)% noise", text) / 100
         self.silent = int(number(r"Before tick (\d+) the faulty service", text, 0))
         self._edge()
@@ -166,7 +166,8 @@ class Rules:
     def _spread_rarer(self, text: str) -> None:
         """All that is said of rarer signs is from where to where their shares go."""
         self.rarer = {}
-        for least, most, what in re.findall(r", (\d+)(?:-(\d+))? each other (sign|topic)", text):
+        rarer = text.partition(", other ")[2].partition("\n")[0]
+        for what, least, most in re.findall(r"(sign|topic)s (\d+)(?:-(\d+))?", rarer):
             self.rarer[what] = (float(least) + float(most or least)) / 200
         for sort in (*SORTS, "tier", "log"):
             known = {word for row in self.rows.values() for word in row.get(sort, {})}
@@ -176,7 +177,7 @@ class Rules:
 
     def _signs(self, text: str) -> dict[str, float]:
         """Signs with their shares: ``72 release, 25 hot, full, E 60/72``."""
-        text = re.sub(r", [\d-]+ each other (sign|topic)", "", text)
+        text = text.partition(", other ")[0]
         shown: dict[str, float] = {}
         for column, mark in zip(text.split("; "), ("", "~"), strict=False):
             shown |= {f"{mark}{word}": share for word, share in self._column(column).items()}

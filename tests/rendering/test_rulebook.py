@@ -38,7 +38,7 @@ WORLDS = ("oncall", "tiny")
 TASKS = tuple(get_task(name) for name, (_, fog) in DEFAULT_TASKS.items() if fog is not None)
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Characters of the rules: the prompt without its opening, services and how to answer.
-LIMIT, SEVERAL_MORE = 6_350, 200
+LIMIT, SEVERAL_MORE = 6_000, 200
 NOT_RULES = ("You are", "SERVICES", "ANSWER", "You see", "ACTIONS", "Also, graded")
 
 
@@ -71,28 +71,31 @@ def test_everything_that_a_player_had_to_guess_is_said(task: TaskSpec) -> None:
     for said in (
         f"{setting.benign / 10:g}% are benign",
         "class " + ", ".join(f"{one.name} {one.weight}" for one in world.rules.classes),
-        *(f"{one.share / 10:g}% {one.words}" for one in world.rules.distractions),
         f"{world.rules.minor_faults / 10:g}% a minor fault",
-        "kept until a fix changes what it is or for whom it waits",
-        f"A reading shows it in {clear}%, a log line in {clear * signs.about / 100:.3g}%",
-        f"no data in {setting.fog_weight * signs.gaps / FULL:.3g}%",
+        "until a fix changes what it is or for whom it waits",
+        f"{clear}% of readings, {clear * signs.about / 100:.3g}% of log lines show it",
+        f"{setting.fog_weight * signs.gaps / FULL:.3g}% of metrics, traces have no data",
         "last 3 readings of ticks 0, 3, 6, …",
         f"judged at ticks {', '.join(map(str, setting.alert_ticks))}; both also after a remedy",
         "3 new lines; all: 1 a service",
         f"{setting.noise / 10:g}% noise",
-        f"2 ticks after the first page: of an owner in {clear}% a line on a topic of the fault",
+        f"2 ticks after the first page, if to an owner, in {clear}% a log topic of the fault",
         "Usual: errors 0.04-0.18%, p99 as beside; slight: 0.35-0.8%, 250-620 ms",
-        "declare it at any tick",
-        f"full by action {setting.par}, 0 at {task.horizon}",
-        f"by action {setting.par_benign} 0.10 (0 at {task.horizon})",
+        "SEVERITY, at any tick: ",
+        "resolve once fixed 0.10 x speed",
+        "(0 if you blamed a service) + 0.10 x speed",
+        f"1 by action {setting.par} (to ignore: {setting.par_benign}), 0 at {task.horizon}",
         "idle 2-9%, hot 88-99%",
         "busy 19-27 of 32, full 31-32 of 32",
     ):
         assert said in prompt
     for said, holds in (
-        (f"{fog.blind}% of metrics, traces, requested logs of a service are not", fog.blind > 0),
+        (f"{fog.blind}% each, a service has no metrics, traces, requested logs", fog.blind > 0),
         (f"{fog.named}% of a root's topics name its cause", fog.named > 0),
-        (f"Before tick {setting.root_silent} the faulty service itself", setting.root_silent > 0),
+        (
+            f"Before tick {setting.root_silent} the faulty service itself looks healthy",
+            setting.root_silent > 0,
+        ),
         (f"Before tick {setting.grows_for} less", setting.grows_for > 0),
         (f"Before tick {setting.severity_from}: benign's in 20%", setting.severity_from > 0),
         ("any service that others call", setting.called_only),
@@ -100,6 +103,17 @@ def test_everything_that_a_player_had_to_guess_is_said(task: TaskSpec) -> None:
         ("A service shows its fault, else loaded, else waiting", task.several),
     ):
         assert (said in prompt) is holds, said
+
+
+@every_task
+def test_it_is_said_how_often_other_services_show_what(task: TaskSpec) -> None:
+    assert task.setting is not None
+    shares = {one.words: one.share / 1000 for one in task.setting.world.rules.distractions}
+    single = TASKS[0] if task.several else task
+    assert Rules(prompt_of(single)).others == pytest.approx(shares)
+    said = re.search(r"Others, each: .*", prompt_of(task))
+    assert said is not None
+    assert said[0] in prompt_of(single)
 
 
 def test_the_grade_is_that_of_the_rubric() -> None:
@@ -115,12 +129,13 @@ def test_the_grade_is_that_of_the_rubric() -> None:
         ("dismissal", "ignore"),
     ):
         assert f"{word} {weights[name]}" in grade
-    assert f"Before a right page each fix leaves x {priced.UNAPPROVED_FIX:g} of all" in grade
-    assert f"each wrong remedy x {priced.UNAPPROVED_REMEDY:g}" in grade
+    assert f"Before a right page: all x {priced.UNAPPROVED_FIX:g} a fix" in grade
+    assert f"x {priced.UNAPPROVED_REMEDY:g} a wrong remedy (benign too)" in grade
     assert f"Nobody paged for a fault: x {priced.UNESCALATED:g}" in grade
-    assert "Mis-page or ignoring a fault: 0, the end" in grade
+    assert "Mis-page or ignored fault: 0, the end" in grade
     assert ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER) in hand_over
-    assert f"{priced.HAND_OVER_PROMPT:g} c" in hand_over
+    prompt = priced.HAND_OVER_PROMPT
+    assert f"c x ({1 - prompt:g} + {prompt:g} x speed)" in hand_over
     assert "before any page or remedy" in hand_over
 
 
@@ -212,11 +227,11 @@ CHANGES: tuple[tuple[str, str, Callable[[World], str]], ...] = (
         r"words = \"memory\"\nshare = (\d+)",
         lambda world: f"{share_of(world)}% memory",
     ),
-    ("world.toml", r"about = (\d+)", lambda world: f"a log line in {loud_of(world):.3g}%"),
+    ("world.toml", r"about = (\d+)", lambda world: f"{loud_of(world):.3g}% of log lines"),
     (
         "world.toml",
         r"background = (\d+), named = 0",
-        lambda world: f"A reading shows it in {100 - world.rules.fog[2].background}%",
+        lambda world: f"{100 - world.rules.fog[2].background}% of readings",
     ),
     ("world.toml", r"leads = \[(\d+)", lambda world: f"errors alone {lead_of(world):.3g}%"),
     (
@@ -227,7 +242,7 @@ CHANGES: tuple[tuple[str, str, Callable[[World], str]], ...] = (
     (
         "world.toml",
         r"others = (\d+)",
-        lambda world: f"edge platform-team {100 - world.rules.tiers[0].others}%",
+        lambda world: f"{100 - world.rules.tiers[0].others}% platform-team of edge",
     ),
     ("world.toml", r"early_calm = (\d+)", lambda world: f"in {world.rules.edge.early_calm}%"),
     ("tokens.toml", r"range = \[88, (\d+)", lambda world: f"hot 88-{hottest(world)}%"),

@@ -1,6 +1,7 @@
 """A folder made to harm: every command refuses it early, naming the place, and writes nothing."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from logtriage.errors import WorldError
 from logtriage.world import folders
 from logtriage.world.folders import MAX_BYTES, MAX_FILE, MAX_FILES
+from logtriage.world.loading import load_world
 from tests.cli.test_cli import logtriage
 from tests.worlds.folders import NAME, copy_of, edit
 
@@ -168,8 +170,62 @@ def test_every_command_refuses_it_early_and_writes_nothing(
 @pytest.mark.parametrize(
     "what", ["10 MB", "10 MB of comment", "10,000 kinds", "10,000 hidden files"]
 )
-def test_reading_stops_early(what: str, own: Path, taken: dict[str, int]) -> None:
+def test_nothing_is_read_of_what_is_too_much(what: str, own: Path, taken: dict[str, int]) -> None:
+    assert logtriage("world", "show", own).exit_code == 0
+    whole = taken["bytes"]
+    assert whole == sum(one.stat().st_size for one in own.rglob("*.toml"))
     HOSTILE[what][0](own)
     assert logtriage("world", "show", own).exit_code == 2
-    assert 0 < taken["bytes"] <= MAX_BYTES + MAX_FILE
-    assert taken["entries"] == MAX_FILES + 1
+    assert taken == {"bytes": whole, "entries": MAX_FILES + 1}
+
+
+def test_a_file_that_grows_while_it_is_read_is_not_read_to_its_end(
+    own: Path, taken: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huge_file(own)
+    monkeypatch.setattr(folders, "listed", lambda sizes, _: list(sizes))  # as they were before
+    done = logtriage("world", "show", own)
+    assert f"{NAME}/{KIND}: larger than {MAX_FILE >> 10} KiB" in done.stderr
+    assert taken["bytes"] < MAX_BYTES
+
+
+#: Files with bytes, what the error names, and what it says: a folder that a page was handed.
+LISTED: dict[str, tuple[dict[str, int], str]] = {
+    "large": ({"kinds/a.toml": MAX_FILE + 1}, "own/kinds/a.toml: larger than 64 KiB"),
+    "together": (
+        {f"kinds/{one}.toml": MAX_FILE for one in range(9)},
+        "own: its files are larger than 512 KiB together",
+    ),
+    "many": (
+        {f"kinds/{one}.toml": 1 for one in range(MAX_FILES + 1)},
+        f"own/kinds: more than {MAX_FILES} files",
+    ),
+    "many hidden": (
+        {f".{one}": 1 for one in range(MAX_FILES + 1)},
+        f"own: more than {MAX_FILES} files",
+    ),
+    "folder": ({"topics/a/b.toml": 1}, "own/topics: 'a/b.toml': expected files NAME.toml"),
+    "no folder of a world": ({"src/main.c": 1}, "own: unknown folder 'src'"),
+    "no file of a world": ({"wrld.toml": 1}, "own: unknown file 'wrld.toml'"),
+}
+
+
+@pytest.mark.parametrize("what", LISTED)
+def test_a_list_of_files_is_refused_before_they_are_read(what: str) -> None:
+    sizes, error = LISTED[what]
+    with pytest.raises(WorldError, match=re.escape(error)):
+        folders.listed(sizes, "own")
+
+
+def test_a_byte_order_mark_is_no_mistake(own: Path) -> None:
+    before = load_world(own)
+    for file in own.rglob("*.toml"):
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert load_world(own) == before
+
+
+def test_hidden_files_and_notes_at_the_top_are_no_part_of_a_world() -> None:
+    sizes = dict.fromkeys(
+        ("world.toml", "README.md", ".git/config", "kinds/.swp", "kinds/a.toml"), 1
+    )
+    assert folders.listed(sizes, "own") == ["world.toml", "kinds/a.toml"]

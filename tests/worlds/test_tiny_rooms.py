@@ -54,10 +54,11 @@ def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:
     prompt = system_prompt(incident())
     for fact in (
         "SERVICES (-> calls). edge: web -> shop. service: shop -> shop-db. datastore: shop-db.",
-        "under overload, all that it calls, directly or not, is loaded.",
-        "Others: 20% releases, 10% a minor fault",
+        "Directly or not, its callers are waiting and, under overload, all that it calls is "
+        "loaded.",
+        "Others, each: 20% releases; 10% a minor fault",
         "CPU: hot 85-99%. workers: full 16 of 16.",
-        "DIRECTORY, by chance: web-team, data-team.",
+        "DIRECTORY, by chance: any of web-team, data-team.",
         "code (page the owner):\n"
         "bad_release! es rollback: 70 own errors, release, 60 error alert; 50 failed\n"
         "data (page the owner):\nheavy_query d kill-query: ",

@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from logtriage._lib.printable import spelled
+from logtriage.errors import WorldError
 
 
 class _Console(Console):
@@ -76,8 +77,14 @@ def note(text: str, style: str | None = None) -> None:
 
 
 def fail(text: object) -> None:
-    """An error message on stderr, on a line of its own whatever it quotes."""
-    shown = Text.assemble(("error: ", "bold red"), spelled(str(text)))
+    """An error message on stderr, on a line of its own whatever it quotes.
+
+    Each further mistake of a world has a line, which is indented.
+    """
+    first, *more = str(text).split("\n") if isinstance(text, WorldError) else [str(text)]
+    shown = Text.assemble(("error: ", "bold red"), spelled(first))
+    for line in more:
+        shown.append(f"\n       {spelled(line)}")
     messages().print(shown, soft_wrap=True)
 
 

@@ -62,7 +62,9 @@ def _about(world: World) -> Iterator[tuple[str, str]]:
         yield f"class {row.name}", f"{row.weight} % of faults, page {whom}"
     yield "remedies", ", ".join(rules.remedies)
     fog = (f"{level.background} %" for level in rules.fog)
-    yield "fog", f"{', '.join(fog)} of readings say what any service might, by level"
+    yield "fog", f"{', '.join(fog)} of readings do not show what is so, by level"
+    blind = (f"{level.blind} %" for level in rules.fog)
+    yield "blind", f"{', '.join(blind)} of services have no metrics, traces or requested logs each"
     for name, layout in world.topologies.items():
         yield f"topology {name}", f"{len(layout)} services"
 

@@ -73,16 +73,17 @@ def _stated(world: World) -> int:
 
 def _rarer(world: World) -> str:
     """From where to where the shares go of the signs that any service might show, unsaid."""
-    rare: dict[str, list[int]] = {"sign": [], "topic": []}
+    rare: dict[str, list[int]] = {"signs": [], "topics": []}
     least = _stated(world)
     for sort, row in world.background.items():
         shares = (share for token, share in row.items() if token != NAMES and share < least)
-        rare["topic" if sort == LOG else "sign"].extend(shares)
-    return "".join(
-        f", {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)} each other {what}"
+        rare["topics" if sort == LOG else "signs"].extend(shares)
+    told = ", ".join(
+        f"{what} {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)}"
         for what, shares in rare.items()
         if shares
     )
+    return told and f", other {told}"
 
 
 def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
@@ -106,10 +107,9 @@ def _legend(setting: Setting) -> str:
     words = "".join(f" {_meant(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
     creeping = " *: only minor here." if setting.creeping else ""
     return (
-        f"RUNBOOK. fault tiers (initials) remedy: % of its signs; of its log topics (from {LEAST} "
-        f"up). What is left, or what a tier lacks, is as usual. !: users see errors first."
-        f"{pairs}{typical}{words} "
-        f"Calls name a sick service; in {ANY}, any.{creeping}"
+        f"RUNBOOK. fault tiers (initials) remedy: % of signs; log topics (from {LEAST} up). "
+        "A % holds until the next. The rest, or what a tier lacks, is as usual. !: see EDGE."
+        f"{pairs}{typical}{words} Calls name a sick service; in {ANY}, any.{creeping}"
     )
 
 

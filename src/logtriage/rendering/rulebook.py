@@ -29,7 +29,7 @@ def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
     yield _directory(topology, setting.world)
     if rubric == TRIAGE_3.id:
         yield _grade(horizon, setting)
-        yield _hand_over(horizon, setting)
+        yield _hand_over()
     yield from runbook(topology, setting)
 
 
@@ -44,19 +44,17 @@ def percent(share: float, whole: float = 100) -> str:
 def _incident(setting: Setting) -> str:
     world, counts = setting.world, setting.counts
     where = "any service that others call" if setting.called_only else "any service"
-    faults, whose = f"one fault at {where}", "its"
+    faults = f"one fault at {where},"
     if setting.several:
         shares = ", ".join(percent(one, sum(counts)) for one in counts)
-        faults, whose = f"1 to {len(counts)} faults ({shares}) at different services", "each"
+        faults = f"1 to {len(counts)} faults ({shares}) at different services, each"
     classes = ", ".join(f"{row.name} {row.weight}" for row in world.rules.classes)
     pouring = " or ".join(kind.name for kind in world.kinds if kind.pours_load)
-    loaded = (
-        f" and, under {pouring}, all that it calls, directly or not, is {LOADED}" if pouring else ""
-    )
+    loaded = f" and, under {pouring}, all that it calls is {LOADED}" if pouring else ""
     return (
-        f"INCIDENT. {percent(1000 - setting.benign, 1000)} have {faults}, {whose} class {classes}% "
-        "(of those at its tier), any kind. Direct or not, callers are "
-        f"{WAITING}{loaded}. {_overlap(setting)}{_benign(setting)}{_elsewhere(world)}"
+        f"INCIDENT. {percent(1000 - setting.benign, 1000)} have {faults} of class {classes}% "
+        f"(of those at its tier), of any kind. Directly or not, its callers are {WAITING}{loaded}. "
+        f"{_overlap(setting)}{_benign(setting)}{_elsewhere(world)}"
     )
 
 
@@ -82,12 +80,15 @@ def _benign(setting: Setting) -> str:
 
 def _elsewhere(world: World) -> str:
     rules = world.rules
-    shares = [f"{percent(one.share, 1000)} {one.words}" for one in rules.distractions]
+    words: dict[int, list[str]] = {}
+    for one in rules.distractions:
+        words.setdefault(one.share, []).append(one.words)
+    shares = [f"{percent(share, 1000)} {', '.join(row)}" for share, row in words.items()]
     if rules.minor_faults:
         entry = "".join(f"not {tier}; " for tier in world.tier_names if tier in world.entry_tiers)
         minor = f"a minor fault ({entry}signs of any kind, nobody waits)"
         shares.append(f"{percent(rules.minor_faults, 1000)} {minor}")
-    return f"Others: {', '.join(shares)}." if shares else ""
+    return f"Others, each: {'; '.join(shares)}." if shares else ""
 
 
 # --- what is shown -------------------------------------------------------------------------
@@ -104,8 +105,8 @@ def _signs(setting: Setting) -> str:
         else ""
     )
     blind = (
-        f" {percent(setting.blind_weight, FULL)} of metrics, traces, requested logs of a service "
-        "are not collected."
+        f" In {percent(setting.blind_weight, FULL)} each, a service has no metrics, traces, "
+        "requested logs."
         if setting.blind_weight
         else ""
     )
@@ -115,19 +116,20 @@ def _signs(setting: Setting) -> str:
         else ""
     )
     return (
-        "SIGNS. Of each sort (alert, change, each gauge, slowest requests, errors, loud topic) a "
-        "service has one sign, drawn by the RUNBOOK and kept until a fix changes what it "
-        f"is or for whom it waits. A reading shows it in {percent(clear, 1)}, a log line in "
-        f"{percent(clear * signs.about / 100, 1)}; metrics and traces have {NO_DATA} in "
-        f"{percent(gaps, 1)}; else what {ANY} service might.{grows}{named}{blind}"
+        "SIGNS. A service has one sign of each sort (alert, change, each gauge, time, errors, "
+        "log topic), drawn by the RUNBOOK, until a fix changes what it is or for whom it "
+        f"waits. {percent(clear, 1)} of readings, {percent(clear * signs.about / 100, 1)} of log "
+        f"lines show it; {percent(gaps, 1)} of metrics, traces have {NO_DATA}; the rest shows "
+        f"what {ANY} service might."
+        f"{grows}{named}{blind}"
     )
 
 
 def _screens(setting: Setting) -> str:
     judged = ", ".join(map(str, setting.alert_ticks))
     silent = (
-        f" Before tick {setting.root_silent} the faulty service itself, and no other, alerts and "
-        "speaks in LOGS as a healthy one."
+        f" Before tick {setting.root_silent} the faulty service itself looks healthy in ALERTS "
+        "and LOGS."
         if setting.root_silent
         else ""
     )
@@ -135,10 +137,9 @@ def _screens(setting: Setting) -> str:
         f"SCREENS. Metrics, traces: last {SERIES} readings of ticks 0, {EPOCH}, {2 * EPOCH}, …; "
         f"ALERTS: judged at ticks {judged}; both also after a remedy.{silent} Requested logs: "
         f"{LINES} new lines; all: 1 a service. LOGS: of random services, "
-        f"{percent(setting.noise, 1000)} noise. NOTE, {NOTE_DELAY} ticks after the first page: of "
-        f"an owner in {percent(FULL - setting.fog_weight, FULL)} a line on a topic of the fault, "
-        'else nothing. A change "after" came since the trouble began, any other before. '
-        "A remedy after which the symptoms ease fixed a fault."
+        f"{percent(setting.noise, 1000)} noise. NOTE: {NOTE_DELAY} ticks after the first page, if "
+        f"to an owner, in {percent(FULL - setting.fog_weight, FULL)} a log topic of the fault. "
+        'Changes "after" came since the trouble began. A remedy that eases symptoms fixed a fault.'
     )
 
 
@@ -167,12 +168,12 @@ def _edge(setting: Setting) -> str:
     return (
         f"EDGE keeps one picture by severity ({severities}). {usual.name.capitalize()}: errors "
         f"{_span(usual.errors)}, p99 as beside; {slight.name}: {_span(slight.errors)}, "
-        f"{slight_p99[0]}-{slight_p99[1]} ms. {named} show in errors alone {errors}, both {both}, "
-        f"p99 alone {p99} (without !: {p99} and {errors}), the other {usual.name} or "
+        f"{slight_p99[0]}-{slight_p99[1]} ms. {named} of faults with ! show in errors alone "
+        f"{errors}, both {both}, p99 alone {p99} (without !: reversed), the other {usual.name} or "
         f"{slight.name}; "
         f"{SEVERITIES[-1]}: {usual.name} {percent(edge.unmoved, UNMOVED_OF)}, else the same in "
-        f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY: {rule}, else "
-        f"{SEVERITIES[-1]}; declare it at any tick."
+        f"{slight.name}. Benign: {usual.name} {_calm(edge)}.{early} SEVERITY, at any "
+        f"tick: {rule}, else {SEVERITIES[-1]}."
     )
 
 
@@ -192,13 +193,17 @@ def _span(errors: tuple[int, int]) -> str:
 def _directory(topology: Topology, world: World) -> str:
     """Who owns what, as far as that is known before a screen."""
     owners = world.owning_teams(topology)
-    told = []
+    rows: dict[str, dict[str, list[str]]] = {}
     for tier in world.rules.tiers:
         weights = world.owner_weights(topology, tier.name)
         if tier.owner in owners and len(set(weights)) > 1:
             share = percent(weights[owners.index(tier.owner)], sum(weights))
-            told.append(f"{tier.name} {tier.owner} {share}")
-    rest = f"{', '.join(told)}; else another" if told else ", ".join(owners)
+            rows.setdefault(share, {}).setdefault(tier.owner, []).append(tier.name)
+    told = [
+        f"{share} " + ", ".join(f"{team} of {' and '.join(row)}" for team, row in teams.items())
+        for share, teams in rows.items()
+    ]
+    rest = f"{'; '.join(told)}; else another" if told else f"any of {', '.join(owners)}"
     return f"DIRECTORY, by chance: {rest}."
 
 
@@ -210,24 +215,25 @@ def _grade(horizon: int, setting: Setting) -> str:
     benign = {row.name: f"{row.weight:.2f}" for row in TRIAGE_3.benign}
     of_k = " (shares of k faults)" if setting.several else ""
     first = "first k declared" if setting.several else "first declared"
+    ignoring = f" (to ignore: {setting.par_benign})" if setting.par_benign != setting.par else ""
     return (
-        f"GRADE{of_k}: severity {weights['severity']} (one class off: a quarter), root cause "
+        f"GRADE{of_k}: severity {weights['severity']} (a class off: a quarter), root cause "
         f"{weights['root_cause']} ({first}; 0 after the fix), right page {weights['escalation']}, "
         f"remedy {weights['remediation']} (-{triage.WRONG_REMEDY_COST:.0%} a wrong one), resolve "
-        f"once fixed {weights['closure']} (full by action {setting.par}, 0 at {horizon}). "
-        f"Before a right page each fix leaves x {priced.UNAPPROVED_FIX:g} of all, each wrong "
-        f"remedy x {priced.UNAPPROVED_REMEDY:g}, benign or not. Nobody paged for a fault: x "
-        f"{priced.UNESCALATED:g}. Mis-page or ignoring a fault: 0, the end. Benign: severity "
-        f"{benign['severity']}, ignore {benign['dismissal']} (0 if you blamed a service), by "
-        f"action {setting.par_benign} {benign['closure']} (0 at {horizon})."
+        f"once fixed {weights['closure']} x speed. Before a right page: all x "
+        f"{priced.UNAPPROVED_FIX:g} a fix, x {priced.UNAPPROVED_REMEDY:g} a wrong remedy (benign "
+        f"too). Nobody paged for a fault: x {priced.UNESCALATED:g}. Mis-page or ignored fault: "
+        f"0, the end. Benign: severity {benign['severity']}, ignore "
+        f"{benign['dismissal']} (0 if you blamed a service) + {benign['closure']} x speed. Speed "
+        f"is 1 by action {setting.par}{ignoring}, 0 at {horizon}."
     )
 
 
-def _hand_over(horizon: int, setting: Setting) -> str:
+def _hand_over() -> str:
     prices = ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER)
     prompt = priced.HAND_OVER_PROMPT
     return (
-        f"hand_over ends it, worth {1 - prompt:g} c + {prompt:g} c (full by action {setting.par}, "
-        f"0 at {horizon}) before any page or remedy; after one it counts as resolve. c is drawn "
-        f"once from {prices}, evenly; screens show it. Hand over if you expect less than c."
+        f"hand_over ends it, worth c x ({1 - prompt:g} + {prompt:g} x speed) before any page or "
+        f"remedy, as resolve after one. c, on screens: {prices}. Hand over if you expect "
+        "less."
     )

@@ -3,7 +3,8 @@
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -39,14 +40,54 @@ def read_texts(folder: Path) -> dict[str, bytes]:
         OSError: if the folder cannot be read.
     """
     source = folder.name or str(folder)
-    texts: dict[str, bytes] = {}
+    return {
+        path: _text_of(folder / path, f"{source}/{path}")
+        for path in listed(_sizes(folder, source), source)
+    }
+
+
+def listed(sizes: Mapping[str, int], source: str) -> list[str]:
+    """The paths that make a world, of all files in a folder with their sizes in bytes.
+
+    Hidden files are none of them, nor is anything at the top that is no TOML, such as a README.
+
+    Raises:
+        WorldError: naming the file that has no place there, or is too large.
+    """
+    paths = []
+    counts: Counter[str] = Counter()
     left = MAX_BYTES
-    for path, file in _files(folder, source):
-        texts[path] = _text_of(file, f"{source}/{path}")
-        left -= len(texts[path])
+    for path, size in sizes.items():
+        inside = path.rpartition("/")[0]
+        counts[inside] += 1
+        if counts[inside] > MAX_FILES:
+            raise WorldError(f"{f'{source}/{inside}'.rstrip('/')}: more than {MAX_FILES} files")
+        if any(part.startswith(".") for part in path.split("/")) or not _belongs(path, source):
+            continue
+        left -= size
+        if size > MAX_FILE:
+            raise WorldError(f"{source}/{path}: larger than {MAX_FILE >> 10} KiB")
         if left < 0:
             raise WorldError(f"{source}: its files are larger than {MAX_BYTES >> 10} KiB together")
-    return texts
+        paths.append(path)
+    return paths
+
+
+def _belongs(path: str, source: str) -> bool:
+    """Whether a file is part of a world.
+
+    Raises:
+        WorldError: if it has no place in the folder.
+    """
+    top, _, file = path.partition("/")
+    if file:
+        if top not in FOLDERS:
+            raise WorldError(f"{source}: {UnknownName('folder', top, FOLDERS)}")
+        if "/" in file or not file.endswith(".toml"):
+            raise WorldError(f"{source}/{top}: {file!r:.60}: expected files NAME.toml")
+    elif top.endswith(".toml") and top not in (RULES_FILE, TOKENS_FILE):
+        raise WorldError(f"{source}: {UnknownName('file', top, (RULES_FILE, TOKENS_FILE))}")
+    return top.endswith(".toml") or bool(file)
 
 
 def parsed(texts: Mapping[str, bytes], source: str) -> Document:
@@ -58,21 +99,18 @@ def parsed(texts: Mapping[str, bytes], source: str) -> Document:
     return {path: _parsed(text, f"{source}/{path}") for path, text in texts.items()}
 
 
-def _files(folder: Path, source: str) -> Iterator[tuple[str, Path]]:
+def _sizes(folder: Path, source: str) -> dict[str, int]:
+    """What stands in a folder and in the folders of a world in it, with bytes."""
+    sizes = {}
     for entry in _entries(folder, source):
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in FOLDERS:
                 raise WorldError(f"{source}: {UnknownName('folder', entry.name, FOLDERS)}")
-            inside = f"{source}/{entry.name}"
-            for file in _entries(Path(entry.path), inside):
-                if not file.name.endswith(".toml"):
-                    raise WorldError(f"{inside}: {file.name!r:.60}: expected files NAME.toml")
-                yield f"{entry.name}/{file.name}", Path(file.path)
-        elif entry.name.endswith(".toml"):
-            if entry.name not in (RULES_FILE, TOKENS_FILE):
-                known = (RULES_FILE, TOKENS_FILE)
-                raise WorldError(f"{source}: {UnknownName('file', entry.name, known)}")
-            yield entry.name, Path(entry.path)
+            for file in _entries(Path(entry.path), f"{source}/{entry.name}"):
+                sizes[f"{entry.name}/{file.name}"] = file.stat(follow_symlinks=False).st_size
+        else:
+            sizes[entry.name] = entry.stat(follow_symlinks=False).st_size
+    return sizes
 
 
 def _entries(folder: Path, source: str) -> list["os.DirEntry[str]"]:
@@ -107,7 +145,7 @@ def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
     import tomllib
 
     try:
-        text = raw.decode()
+        text = raw.decode("utf-8-sig")  # some editors put a byte order mark first
         for number, line in enumerate(text.splitlines(), start=1):
             # What a key of thousands of parts costs to parse grows with their square.
             if line.count(".") > _MAX_DOTS and _dots(line) > _MAX_DOTS:

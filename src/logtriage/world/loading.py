@@ -18,7 +18,7 @@ from logtriage._lib.files import open_here
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world.checking import problems
 from logtriage.world.checking.problem import WORLD_NAME
-from logtriage.world.folders import MAX_BYTES, MAX_FILES, read_folder
+from logtriage.world.folders import MAX_BYTES, MAX_FILES, parsed, read_folder
 from logtriage.world.model import World
 from logtriage.world.schema import canonical, parts, tokens
 from logtriage.world.schema.canonical import FOLDERS, RULES_FILE, TOKENS_FILE, Document
@@ -54,6 +54,15 @@ def load_world(name_or_folder: str | Path) -> World:
     if isinstance(name_or_folder, Path) or Path(text).name != text:
         return _own(_read(Path(text)))
     return world_named(text)
+
+
+def world_of(texts: Mapping[str, bytes], source: str) -> World:
+    """The world of the texts of a folder that is called ``source``, by path in it.
+
+    Raises:
+        WorldError: as :func:`load_world`.
+    """
+    return _own(build(parsed(texts, source), source))
 
 
 def folder_of(name_or_folder: str | Path) -> Path:
