@@ -103,7 +103,7 @@ def grade(
         None,
         agent,
         state.schedule,
-        _fault_kind(incident),
+        incident.truth.fault_kind,
         discounts,
         incident.seal,
         reported_impact(state),
@@ -191,8 +191,9 @@ def _pair(found: Measured, rubric: Rubric, name: str) -> Measured:
     Raises:
         RubricError: naming the row, if it is not.
     """
-    match found:
-        case (float() | Real(), str()):
+    if type(found) is tuple and len(found) == 2:
+        number, reason = found
+        if isinstance(number, (float, Real)) and isinstance(reason, str):
             return found
     raise RubricError(
         f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "
@@ -230,11 +231,6 @@ def unscored(
         (),
         cause=cause,
         agent=agent,
-        fault_kind=_fault_kind(incident),
+        fault_kind=incident.truth.fault_kind,
         seal=incident.seal,
     )
-
-
-def _fault_kind(incident: Incident) -> str | None:
-    kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
-    return " + ".join(kinds) or None
