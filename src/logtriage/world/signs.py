@@ -129,7 +129,6 @@ def marginal(
 # --- drawing -------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=65_536)
 def drawn_sign(
     setting: Setting,
     seed: int,
@@ -151,13 +150,35 @@ def _sign_key(seed: int, sort: str) -> int:
     return subkey(subkey(seed, SIGN_STREAM), hash_name(sort))
 
 
-def read(setting: Setting, sort: str, place: Place, start: int, sign: int, point: int) -> str:
-    """The token of a reading that has a sign, by a point below 65,536."""
-    row, tokens = reading(setting, sort, place, start), alphabet(setting, base_of(sort), place)
-    if point < row.sign:
-        return tokens[sign]
-    point -= row.sign
-    return GAP if point < row.gap else tokens[picked(row.other, point - row.gap)]
+@attrs.frozen(eq=False)
+class Readings:
+    """All readings of a sort at a place, compiled.
+
+    ``rows`` are the points below which a reading shows its sign, those below which it shows that
+    or a gap, and the sums of the weights of the other tokens; by the tick from which it holds,
+    the last row for all later ones.
+    """
+
+    tokens: tuple[str, ...]
+    rows: tuple[tuple[int, int, Weights], ...]
+
+    def token(self, start: int, sign: int, point: int) -> str:
+        """The token of a reading that has a sign, by a point below 65,536."""
+        rows = self.rows
+        clear, gap, steps = rows[start] if start < len(rows) else rows[-1]
+        if point < clear:
+            return self.tokens[sign]
+        return GAP if point < gap else self.tokens[bisect_right(steps, point - gap)]
+
+
+@lru_cache(maxsize=8192)
+def readings(setting: Setting, sort: str, place: Place) -> Readings:
+    """The readings of a sort at a place."""
+    rows = [reading(setting, sort, place, start) for start in range(setting.grows_for + 1)]
+    return Readings(
+        alphabet(setting, base_of(sort), place),
+        tuple([(row.sign, row.sign + row.gap, _steps(row.other)) for row in rows]),
+    )
 
 
 def picked(row: Weights, point: int) -> int:
@@ -178,7 +199,6 @@ def blinded(channel: Channel) -> Channel | None:
     return _BLINDABLE.get(channel)
 
 
-@lru_cache(maxsize=65_536)
 def is_down(setting: Setting, seed: int, service: int, channel: Channel) -> bool:
     """Whether a channel of a service tells nothing for the whole incident, whatever is true."""
     part = blinded(channel)

@@ -137,6 +137,10 @@ class Voice(Figures):
             cell.token,
         )
 
+    def edges(self, cells: Sequence[Evidence]) -> EdgePanel:
+        """:meth:`edge` of the only cell."""
+        return self.edge(cells[0])
+
     def changes(self, cells: Sequence[Evidence]) -> tuple[Change, ...]:
         """The change feed, newest first; decoys included, before and after the onset.
 
