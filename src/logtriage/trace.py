@@ -12,7 +12,7 @@ import attrs
 
 from logtriage.state import Facts, State
 from logtriage.world.channels import Channel, Evidence
-from logtriage.world.schedule import Cell, Doings, news
+from logtriage.world.schedule import Cell, news
 from logtriage.world.simulation import Simulation
 
 Cells = tuple[Evidence, ...]
@@ -22,7 +22,7 @@ _STAY: Final = (Channel.ALERT, Channel.EDGE, Channel.CHANGE)
 _READ: Final = frozenset({Channel.METRICS, Channel.TRACES})
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class ScreenTrace:
     """The screens of a simulated incident up to tick ``tick``.
 
@@ -45,58 +45,73 @@ class ScreenTrace:
 def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTrace:
     """The trace of a state of a simulated incident; ``whole``: with the evidence of all screens."""
     trace: ScreenTrace | None = state.trace
+    facts, plays = state.facts, len(state.history)
     if trace is None or (whole and trace.evidence is None):
-        trace = _begun(world, 0 if whole else state.tick, state.facts)
-    elif trace.tick == state.tick and trace.plays == len(state.history):
-        return trace
-    facts = state.facts
+        trace = _begun(world, 0 if whole else state.tick, plays, facts)
+    elif trace.tick == state.tick:
+        if trace.plays == plays:
+            return trace
+        trace = attrs.evolve(trace, plays=plays, facts=facts)
     for now in range(trace.tick + 1, state.tick + 1):
-        trace = _followed(trace, world, now, facts.doings)
-    trace = attrs.evolve(trace, plays=len(state.history), facts=facts)
+        trace = _followed(trace, world, now, plays, facts)
     state.keep(trace)
     return trace
 
 
-def _begun(world: Simulation, now: int, facts: Facts) -> ScreenTrace:
+def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
     """A trace of a single screen."""
     shown = tuple(world.shown(now, facts.doings))
     readings = {one.cell: one for one in shown if one.channel in _READ}
-    return ScreenTrace(
-        now, 0, facts, _by_channel(shown), _once(shown) if now == 0 else None, readings
-    )
+    evidence = _once(shown) if now == 0 else None
+    return ScreenTrace(now, plays, facts, _by_channel(shown), evidence, readings)
 
 
-def _followed(trace: ScreenTrace, world: Simulation, now: int, doings: Doings) -> ScreenTrace:
+def _followed(
+    trace: ScreenTrace, world: Simulation, now: int, plays: int, facts: Facts
+) -> ScreenTrace:
     """The trace with one more screen."""
-    before, readings = trace.panels, trace.readings
+    evidence, readings, doings = trace.evidence, trace.readings, facts.doings
     if type(world).shown is not Simulation.shown:  # it words its screens in its own way
         shown = tuple(world.shown(now, doings))
-        evidence = None if trace.evidence is None else _once((*trace.evidence, *shown))
-        return ScreenTrace(now, 0, trace.facts, _by_channel(shown), evidence, {})
-    shown, new, asked = [], [], {}
+        evidence = None if evidence is None else _once((*evidence, *shown))
+        return ScreenTrace(now, plays, facts, _by_channel(shown), evidence, {})
+    panels: dict[Channel, list[Evidence]] = {}
+    new: list[Evidence] = []
+    asked: dict[Cell, Evidence] = {}
+    stays = world.setting.world.rules.signs is not None
+    own = world.kept.own if stays and not doings.remedies else None
     for cell in news(world.setting, world.topology, world.speakers(now), now, doings):
-        known = readings.get(cell) or asked.get(cell) if cell[0] in _READ else None
-        one = Evidence(*cell, world.token(cell, doings)) if known is None else known
-        shown.append(one)
-        if known is None:
+        channel = cell[0]
+        one = None
+        if channel in _READ:
+            one = readings.get(cell) or asked.get(cell)
+        if one is None:
+            token = world.token(cell, doings) if own is None or cell[1] < 0 else own(cell)
+            one = Evidence(channel, cell[1], cell[2], cell[3], token)
             new.append(one)
-            if cell[0] in _READ:
+            if channel in _READ:
                 asked[cell] = one
-    panels = _by_channel(shown)
-    if Channel.ALERT in panels:
-        panels[Channel.ALERT] = before.get(Channel.ALERT, ()) + panels[Channel.ALERT]
+        row = panels.get(channel)
+        if row is None:
+            panels[channel] = [one]
+        else:
+            row.append(one)
+    before, after = trace.panels, {channel: tuple(row) for channel, row in panels.items()}
     for channel in _STAY:
-        if channel not in panels and channel in before:
-            panels[channel] = before[channel]
+        if channel in before:
+            if channel not in after:
+                after[channel] = before[channel]
+            elif channel is Channel.ALERT:
+                after[channel] = before[channel] + after[channel]
     return ScreenTrace(
         now,
-        0,
-        trace.facts,
-        panels,
-        None if trace.evidence is None else (*trace.evidence, *new),
+        plays,
+        facts,
+        after,
+        None if evidence is None else (*evidence, *new),
         {**readings, **asked} if asked else readings,
-        dict(trace.said),
-        dict(trace.pools),
+        trace.said.copy(),
+        trace.pools.copy(),
     )
 
 

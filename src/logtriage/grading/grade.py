@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from numbers import Real
-from typing import Final
+from typing import Any, Final
 
 from logtriage.actions import Action
 from logtriage.errors import RetiredName, RubricError, UnknownName, kind_of
@@ -185,15 +185,14 @@ def _applied(
         yield AppliedDiscount(row.name, factor, reason)
 
 
-def _pair(found: Measured, rubric: Rubric, name: str) -> Measured:
+def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
     """What a measure or a discount returned, if it is a number and a reason.
 
     Raises:
         RubricError: naming the row, if it is not.
     """
-    if type(found) is tuple and len(found) == 2:
-        number, reason = found
-        if isinstance(number, (float, Real)) and isinstance(reason, str):
+    match found:
+        case (float(), str()) | (Real(), str()):
             return found
     raise RubricError(
         f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "

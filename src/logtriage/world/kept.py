@@ -4,6 +4,7 @@ Everything here follows from the rules of :mod:`logtriage.world.signs`. What was
 that a reading costs one draw; who draws it again draws the same.
 """
 
+from bisect import bisect_right
 from functools import lru_cache
 from typing import Final
 
@@ -14,16 +15,16 @@ from logtriage.world.conditions import Condition
 from logtriage.world.schedule import Cell
 from logtriage.world.setting import Setting
 from logtriage.world.signs import (
-    Readings,
     blinded,
     drawn_edge_sign,
-    drawn_sign,
     is_down,
     is_root,
     read_edge,
     readings,
+    sign_key,
+    sign_steps,
 )
-from logtriage.world.tables import SILENT_SORTS, base_of, places
+from logtriage.world.tables import SILENT_SORTS, Weights, base_of, places
 
 TOKEN_STREAM: Final = hash_name("token")
 CHANNEL_KEYS: Final = {channel: hash_name(f"channel {channel}") for channel in Channel}
@@ -34,28 +35,60 @@ def channel_key(seed: int, channel: Channel) -> int:
     return subkey(subkey(seed, TOKEN_STREAM), CHANNEL_KEYS[channel])
 
 
-class _Sort:
-    """What the cells of a sort have in common in an incident.
+class _Tables:
+    """What the cells of a sort have in common on a topology, whatever the incident.
 
-    ``readings`` are by service; before tick ``silent`` a root hides its sign. ``key`` is that of
-    the channel's draws, ``own`` holds the signs that conditions have from the start.
+    ``readings`` are by service; before tick ``silent`` a root hides its sign. ``signs`` are the
+    sums of the weights of signs by service, condition and whether it is hidden.
     """
 
-    __slots__ = ("base", "blind", "key", "own", "readings", "silent")
+    __slots__ = ("base", "places", "readings", "setting", "signs", "silent")
 
-    def __init__(self, setting: Setting, topology: Topology, channel: Channel, slot: int) -> None:
-        sort = setting.world.sort_of(channel, slot)
-        self.base, self.readings = base_of(sort), _readings(setting, topology, sort)
+    def __init__(self, setting: Setting, topology: Topology, sort: str) -> None:
+        self.setting, self.places, self.base = setting, places(topology), base_of(sort)
+        self.readings = [readings(setting, sort, place) for place in self.places]
         self.silent = setting.root_silent if sort in SILENT_SORTS else 0
+        self.signs: dict[tuple[int, Condition, bool], Weights] = {}
+
+    def sign(self, key: int, service: int, condition: Condition, begin: int, hidden: bool) -> int:
+        """:func:`~logtriage.world.signs.drawn_sign`, by the key of the sort's signs."""
+        steps = self.signs.get((service, condition, hidden))
+        if steps is None:
+            steps = sign_steps(
+                self.setting, self.base, self.places[service], condition, hidden=hidden
+            )
+            self.signs[service, condition, hidden] = steps
+        return bisect_right(steps, draw(subkey(key, service << 1 | hidden), begin) >> 48)
+
+
+#: Incidents on a topology share tables.
+_tables: Final = lru_cache(maxsize=4096)(_Tables)
+
+
+class _Sort:
+    """The cells of a channel, or of one of its slots that has a sort of its own, in an incident.
+
+    ``key`` is that of the channel's draws, ``sign_key`` that of the signs of the sort. ``own``
+    holds the signs that conditions have from the start: lines of all channels share them.
+    """
+
+    __slots__ = ("blind", "key", "own", "readings", "sign_key", "tables")
+
+    def __init__(
+        self,
+        setting: Setting,
+        topology: Topology,
+        seed: int,
+        channel: Channel,
+        slot: int,
+        own: dict[str, dict[tuple[int, bool], int]],
+    ) -> None:
+        self.tables = _tables(setting, topology, setting.world.sort_of(channel, slot))
+        self.readings = self.tables.readings
         self.blind = blinded(channel)
-        self.key = 0
-        self.own: dict[tuple[int, bool], int] = {}
-
-
-@lru_cache(maxsize=4096)
-def _readings(setting: Setting, topology: Topology, sort: str) -> tuple[Readings, ...]:
-    """The readings of a sort at each service."""
-    return tuple([readings(setting, sort, place) for place in places(topology)])
+        self.key = channel_key(seed, channel)
+        self.sign_key = sign_key(seed, self.tables.base)
+        self.own = own.setdefault(self.tables.base, {})
 
 
 class Kept:
@@ -68,6 +101,7 @@ class Kept:
         "_conditions",
         "_down",
         "_edges",
+        "_own",
         "_roots",
         "_seed",
         "_setting",
@@ -81,49 +115,47 @@ class Kept:
         self._setting, self._topology, self._seed = setting, topology, seed
         self._conditions = conditions
         self._roots = [is_root(setting.world, one) for one in conditions]
-        self._sorts: dict[tuple[Channel, int], _Sort] = {}
+        self._sorts: dict[Channel, list[_Sort]] = {}
+        self._own: dict[str, dict[tuple[int, bool], int]] = {}
         self._down: dict[tuple[int, Channel], bool] = {}
         self._edges: dict[tuple[int, int], str] = {}
 
     def _sort(self, channel: Channel, slot: int) -> _Sort:
-        sort = _Sort(self._setting, self._topology, channel, slot)
-        sort.key = channel_key(self._seed, channel)
-        self._sorts[channel, slot] = sort
-        return sort
+        sorts = self._sorts.get(channel)
+        if sorts is None:
+            count = len(self._setting.world.slots.get(channel, (channel,)))
+            sorts = [
+                _Sort(self._setting, self._topology, self._seed, channel, at, self._own)
+                for at in range(count)
+            ]
+            self._sorts[channel] = sorts
+        return sorts[slot] if len(sorts) > 1 else sorts[0]
 
     def own(self, cell: Cell) -> str:
         """The token of a service's cell under the condition that the service has from the start."""
         channel, service, slot, start = cell
-        sort = self._sorts.get((channel, slot)) or self._sort(channel, slot)
+        sort = self._sort(channel, slot)
         if sort.blind is not None and self._is_down(service, sort.blind):
             return DOWN
-        hidden = self._roots[service] and start < sort.silent
+        hidden = start < sort.tables.silent and self._roots[service]
         sign = sort.own.get((service, hidden))
         if sign is None:
-            sign = sort.own[service, hidden] = self._sign(
-                sort, service, self._conditions[service], 0, hidden
-            )
+            condition = self._conditions[service]
+            sign = sort.tables.sign(sort.sign_key, service, condition, 0, hidden)
+            sort.own[service, hidden] = sign
         point = draw(sort.key, service << 16 | slot, start) >> 48
         return sort.readings[service].token(start, sign, point)
 
     def changed(self, cell: Cell, condition: Condition, begin: int) -> str:
         """The token of a service's cell under a condition that began with a remedy."""
         channel, service, slot, start = cell
-        sort = self._sorts.get((channel, slot)) or self._sort(channel, slot)
+        sort = self._sort(channel, slot)
         if sort.blind is not None and self._is_down(service, sort.blind):
             return DOWN
-        hidden = start < sort.silent and is_root(self._setting.world, condition)
-        sign = self._sign(sort, service, condition, begin, hidden)
+        hidden = start < sort.tables.silent and is_root(self._setting.world, condition)
+        sign = sort.tables.sign(sort.sign_key, service, condition, begin, hidden)
         point = draw(sort.key, service << 16 | slot, start) >> 48
         return sort.readings[service].token(start, sign, point)
-
-    def _sign(
-        self, sort: _Sort, service: int, condition: Condition, begin: int, hidden: bool
-    ) -> int:
-        place = places(self._topology)[service]
-        return drawn_sign(
-            self._setting, self._seed, sort.base, service, place, condition, begin, hidden
-        )
 
     def _is_down(self, service: int, part: Channel) -> bool:
         down = self._down.get((service, part))

@@ -140,13 +140,20 @@ def drawn_sign(
     hidden: bool,
 ) -> int:
     """The sign of a condition that began at tick ``begin``, as a place in the alphabet."""
-    key = subkey(_sign_key(seed, sort), service << 1 | hidden)
-    row = sign_weights(setting, sort, place, condition, hidden=hidden)
-    return picked(row, draw(key, begin) >> 48)
+    steps = sign_steps(setting, sort, place, condition, hidden=hidden)
+    key = subkey(sign_key(seed, sort), service << 1 | hidden)
+    return bisect_right(steps, draw(key, begin) >> 48)
 
 
-@lru_cache(maxsize=4096)
-def _sign_key(seed: int, sort: str) -> int:
+def sign_steps(
+    setting: Setting, sort: str, place: Place, condition: Condition, *, hidden: bool
+) -> Weights:
+    """The sums of :func:`sign_weights`."""
+    return _steps(sign_weights(setting, sort, place, condition, hidden=hidden))
+
+
+def sign_key(seed: int, sort: str) -> int:
+    """The key of the signs of a sort."""
     return subkey(subkey(seed, SIGN_STREAM), hash_name(sort))
 
 
@@ -229,7 +236,7 @@ def drawn_edge_sign(
 ) -> str:
     """The token that the edge keeps from tick ``begin`` on."""
     tokens, row = edge_signs(setting, severity, errors_first)
-    return tokens[picked(row, draw(_sign_key(seed, Channel.EDGE), begin) >> 48)]
+    return tokens[picked(row, draw(sign_key(seed, Channel.EDGE), begin) >> 48)]
 
 
 def read_edge(setting: Setting, severity: int, sign: str, start: int, point: int) -> str:

@@ -40,7 +40,7 @@ SPEAKER_STREAM: Final = hash_name("speaker")
 def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
     """Who speaks in the window of a tick: uniform, whatever is the matter."""
     key = subkey(seed, SPEAKER_STREAM)
-    return tuple(below(draw(key, now, slot), services) for slot in range(WINDOW_LINES))
+    return tuple([below(draw(key, now, slot), services) for slot in range(WINDOW_LINES)])
 
 
 @attrs.frozen(cache_hash=True)
@@ -101,7 +101,7 @@ class Simulation:
 
     def speakers(self, now: int) -> tuple[int, ...]:
         """The services of the window's lines at a tick."""
-        return speakers(self.seed, len(self.topology), now)
+        return speakers(self.seed, len(self.topology.services), now)
 
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """The evidence on the screen of a tick, in the order of its cells."""
