@@ -51,8 +51,9 @@ EPISODES = episodes(source=kept_incidents() | world_incidents(several=True))
 
 def replayed(state: State) -> State:
     """The same state of an incident that nobody has looked at."""
-    incident = state.incident
-    anew = attrs.evolve(incident, telemetry=attrs.evolve(incident.telemetry))
+    incident, world = state.incident, state.incident.telemetry
+    assert isinstance(world, Simulation)
+    anew = attrs.evolve(incident, telemetry=attrs.evolve(world))
     return State(anew, state.tick, state.history, state.closing)
 
 

@@ -193,7 +193,8 @@ def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
     """
     match found:
         case (float(), str()) | (Real(), str()):
-            return found
+            measured: Measured = found
+            return measured
     raise RubricError(
         f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "
         f"got {kind_of(found) if not isinstance(found, tuple) else repr(found)[:80]}"
