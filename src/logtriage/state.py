@@ -120,9 +120,9 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
     wrong_pages, wrong_remedies = before.wrong_pages, before.wrong_remedies
     unapproved_remedies = before.unapproved_remedies
     root_causes = {service: when for when, service in before.root_causes}
-    unfixed = list(truth.several)
+    unfixed = truth.several
     for _, *done in remedies if unfixed else ():
-        unfixed = [one for one in unfixed if tuple(done) not in one.remedies]
+        unfixed = tuple(one for one in unfixed if tuple(done) not in one.remedies)
     for tick, action in history:
         if isinstance(action, RequestMoreLogs):
             requests.append((tick, -1 if action.service is None else index(action.service)))
@@ -150,7 +150,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
             if (action.remedy, action.service) in truth.remedies:
                 if unfixed:
                     pair = action.remedy, action.service
-                    unfixed = [one for one in unfixed if pair not in one.remedies]
+                    unfixed = tuple(one for one in unfixed if pair not in one.remedies)
                 fixed_at = tick if fixed_at is None and not unfixed else fixed_at
             else:
                 wrong_remedies += 1

@@ -28,6 +28,9 @@ from logtriage.state import State, check_state
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
+#: The types of what nearly every measure returns.
+_MEASURED: Final = [float, str]
+
 #: Every built-in rubric, by its id.
 RUBRICS: Final = {
     rubric.id: rubric for rubric in (TRIAGE_2, TRIAGE_3, RECORDED, RECORDED_2, *ORIGINAL)
@@ -191,8 +194,11 @@ def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
     Raises:
         RubricError: naming the row, if it is not.
     """
+    if type(found) is tuple and [type(one) for one in found] == _MEASURED:
+        plain: Measured = found
+        return plain
     match found:
-        case (float(), str()) | (Real(), str()):
+        case (Real(), str()):
             measured: Measured = found
             return measured
     raise RubricError(
