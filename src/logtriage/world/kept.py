@@ -61,34 +61,46 @@ class _Tables:
         return bisect_right(steps, draw(subkey(key, service << 1 | hidden), begin) >> 48)
 
 
-#: Incidents on a topology share tables.
-_tables: Final = lru_cache(maxsize=4096)(_Tables)
+class _Shared:
+    """The tables that incidents on a topology share, as far as any of them was asked."""
+
+    __slots__ = ("_setting", "_tables", "_topology")
+
+    def __init__(self, setting: Setting, topology: Topology) -> None:
+        self._setting, self._topology = setting, topology
+        self._tables: dict[Channel, list[_Tables]] = {}
+
+    def of(self, channel: Channel) -> list[_Tables]:
+        """The tables of a channel: of each slot, if slots have sorts of their own."""
+        tables = self._tables.get(channel)
+        if tables is None:
+            world = self._setting.world
+            slots = range(len(world.slots.get(channel, (channel,))))
+            sorts = [world.sort_of(channel, slot) for slot in slots]
+            tables = [_Tables(self._setting, self._topology, sort) for sort in sorts]
+            self._tables[channel] = tables
+        return tables
 
 
-class _Sort:
-    """The cells of a channel, or of one of its slots that has a sort of its own, in an incident.
+_shared: Final = lru_cache(maxsize=512)(_Shared)
 
-    ``key`` is that of the channel's draws, ``sign_key`` that of the signs of the sort. ``own``
-    holds the signs that conditions have from the start: lines of all channels share them.
+
+class _Signs:
+    """The signs of a sort in an incident: ``key`` is that of their draws.
+
+    ``own`` holds those that conditions have from the start, by service and whether hidden.
     """
 
-    __slots__ = ("blind", "key", "own", "readings", "sign_key", "tables")
+    __slots__ = ("key", "own")
 
-    def __init__(
-        self,
-        setting: Setting,
-        topology: Topology,
-        seed: int,
-        channel: Channel,
-        slot: int,
-        own: dict[str, dict[tuple[int, bool], int]],
-    ) -> None:
-        self.tables = _tables(setting, topology, setting.world.sort_of(channel, slot))
-        self.readings = self.tables.readings
-        self.blind = blinded(channel)
-        self.key = channel_key(seed, channel)
-        self.sign_key = sign_key(seed, self.tables.base)
-        self.own = own.setdefault(self.tables.base, {})
+    def __init__(self, key: int) -> None:
+        self.key = key
+        self.own: dict[tuple[int, bool], int] = {}
+
+
+#: A channel of an incident: the key of its draws, what of a service may be down for it, its
+#: tables, and the signs that these show.
+_Source = tuple[int, Channel | None, list[_Tables], list[_Signs]]
 
 
 class Kept:
@@ -101,11 +113,12 @@ class Kept:
         "_conditions",
         "_down",
         "_edges",
-        "_own",
         "_roots",
         "_seed",
         "_setting",
-        "_sorts",
+        "_shared",
+        "_signs",
+        "_sources",
         "_topology",
     )
 
@@ -115,47 +128,50 @@ class Kept:
         self._setting, self._topology, self._seed = setting, topology, seed
         self._conditions = conditions
         self._roots = [is_root(setting.world, one) for one in conditions]
-        self._sorts: dict[Channel, list[_Sort]] = {}
-        self._own: dict[str, dict[tuple[int, bool], int]] = {}
+        self._shared = _shared(setting, topology)
+        self._sources: dict[Channel, _Source] = {}
+        self._signs: dict[str, _Signs] = {}
         self._down: dict[tuple[int, Channel], bool] = {}
         self._edges: dict[tuple[int, int], str] = {}
 
-    def _sort(self, channel: Channel, slot: int) -> _Sort:
-        sorts = self._sorts.get(channel)
-        if sorts is None:
-            count = len(self._setting.world.slots.get(channel, (channel,)))
-            sorts = [
-                _Sort(self._setting, self._topology, self._seed, channel, at, self._own)
-                for at in range(count)
-            ]
-            self._sorts[channel] = sorts
-        return sorts[slot] if len(sorts) > 1 else sorts[0]
+    def _source(self, channel: Channel) -> _Source:
+        tables = self._shared.of(channel)
+        for one in tables:
+            if one.base not in self._signs:
+                self._signs[one.base] = _Signs(sign_key(self._seed, one.base))
+        signs = [self._signs[one.base] for one in tables]
+        source = channel_key(self._seed, channel), blinded(channel), tables, signs
+        self._sources[channel] = source
+        return source
 
     def own(self, cell: Cell) -> str:
         """The token of a service's cell under the condition that the service has from the start."""
         channel, service, slot, start = cell
-        sort = self._sort(channel, slot)
-        if sort.blind is not None and self._is_down(service, sort.blind):
+        key, blind, tables, signs = self._sources.get(channel) or self._source(channel)
+        if blind is not None and self._is_down(service, blind):
             return DOWN
-        hidden = start < sort.tables.silent and self._roots[service]
+        at = slot if len(tables) > 1 else 0
+        table, sort = tables[at], signs[at]
+        hidden = start < table.silent and self._roots[service]
         sign = sort.own.get((service, hidden))
         if sign is None:
-            condition = self._conditions[service]
-            sign = sort.tables.sign(sort.sign_key, service, condition, 0, hidden)
+            sign = table.sign(sort.key, service, self._conditions[service], 0, hidden)
             sort.own[service, hidden] = sign
-        point = draw(sort.key, service << 16 | slot, start) >> 48
-        return sort.readings[service].token(start, sign, point)
+        point = draw(key, service << 16 | slot, start) >> 48
+        return table.readings[service].token(start, sign, point)
 
     def changed(self, cell: Cell, condition: Condition, begin: int) -> str:
         """The token of a service's cell under a condition that began with a remedy."""
         channel, service, slot, start = cell
-        sort = self._sort(channel, slot)
-        if sort.blind is not None and self._is_down(service, sort.blind):
+        key, blind, tables, signs = self._sources.get(channel) or self._source(channel)
+        if blind is not None and self._is_down(service, blind):
             return DOWN
-        hidden = start < sort.tables.silent and is_root(self._setting.world, condition)
-        sign = sort.tables.sign(sort.sign_key, service, condition, begin, hidden)
-        point = draw(sort.key, service << 16 | slot, start) >> 48
-        return sort.readings[service].token(start, sign, point)
+        at = slot if len(tables) > 1 else 0
+        table = tables[at]
+        hidden = start < table.silent and is_root(self._setting.world, condition)
+        sign = table.sign(signs[at].key, service, condition, begin, hidden)
+        point = draw(key, service << 16 | slot, start) >> 48
+        return table.readings[service].token(start, sign, point)
 
     def _is_down(self, service: int, part: Channel) -> bool:
         down = self._down.get((service, part))

@@ -1,7 +1,6 @@
 """Which cells stand on which screen: a public function of what was done, not of the truth."""
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
 
 import attrs
 
@@ -18,8 +17,6 @@ from logtriage.world.setting import Setting
 
 #: A cell: channel, service, slot, start (see :class:`logtriage.world.channels.Evidence`).
 Cell = tuple[Channel, int, int, int]
-#: What was done, after the tick in which it was.
-Done = TypeVar("Done", bound=tuple[Any, ...])
 
 
 @attrs.frozen(cache_hash=True)
@@ -36,23 +33,6 @@ class Doings:
     traces: tuple[tuple[int, int], ...] = ()
     remedies: tuple[tuple[int, str, str], ...] = ()
     pages: tuple[tuple[int, str], ...] = ()
-
-    def before(self, now: int) -> "Doings":
-        """What of it was done before a tick: all that the screen of that tick depends on."""
-        every = (self.logs, self.metrics, self.traces, self.remedies, self.pages)
-        if all(not one or one[-1][0] < now for one in every):
-            return self
-        return Doings(
-            _before(self.logs, now),
-            _before(self.metrics, now),
-            _before(self.traces, now),
-            _before(self.remedies, now),
-            _before(self.pages, now),
-        )
-
-
-def _before(listed: tuple[Done, ...], now: int) -> tuple[Done, ...]:
-    return tuple([one for one in listed if one[0] < now])
 
 
 def epoch_starts(now: int, doings: Doings) -> tuple[int, ...]:
