@@ -14,7 +14,7 @@ from logtriage.observation import Observation
 from logtriage.rng import MASK, WIDE, draw, subkey
 from logtriage.state import Closing
 from logtriage.topology import Service, Tier
-from logtriage.world import figures, simulation, voice
+from logtriage.world import figures, kept, simulation, voice
 from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
@@ -29,7 +29,7 @@ PUBLIC = (
 STREAMS = (
     simulation.CONDITION_STREAM,
     simulation.SPEAKER_STREAM,
-    simulation.TOKEN_STREAM,
+    kept.TOKEN_STREAM,
     figures.FIGURE_STREAM,
     voice.VOICE_STREAM,
 )

@@ -328,7 +328,7 @@ def test_readings_that_are_added_as_if_drawn_anew_are_caught(
                 )
         return found
 
-    monkeypatch.setattr(Pools, "_table", added)
+    monkeypatch.setattr(Pools, "whole", added)
     assert error_of(state) > 0.01
 
 

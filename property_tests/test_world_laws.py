@@ -303,7 +303,6 @@ def test_no_screen_depends_on_what_is_done_later(states: tuple[State, ...]) -> N
     for state in states:
         screen = list(world.shown(state.tick, state.facts.doings))
         assert list(world.shown(state.tick, later)) == screen
-        assert list(world.shown(state.tick, later.before(state.tick))) == screen
 
 
 def test_evidence_is_named_by_its_cell() -> None:

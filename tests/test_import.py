@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from functools import lru_cache
+from importlib import import_module
 from importlib.metadata import version
 
 import pytest
@@ -83,14 +84,36 @@ def test_import_loads_only_the_core_dependencies(module: str) -> None:
     assert third_party <= ALLOWED
 
 
+#: Every public name but ``play``, which loads the policies.
+ALL_NAMES = "logtriage, logtriage as lt; [getattr(lt, one) for one in lt.__all__ if one != 'play']"
+
+
 @pytest.mark.parametrize("heavy", HEAVY)
-def test_import_loads_nothing_heavy(heavy: str) -> None:
-    assert heavy not in packages_loaded_by("logtriage")
+def test_public_names_load_nothing_heavy(heavy: str) -> None:
+    assert heavy not in packages_loaded_by(ALL_NAMES)
 
 
 def test_an_incident_needs_no_numpy() -> None:
     """Beliefs and batches load it when they are first asked for."""
-    assert "numpy" not in packages_loaded_by("logtriage")
+    loaded = packages_loaded_by(ALL_NAMES)
+    assert "attrs" in loaded
+    assert "numpy" not in loaded
+
+
+def test_the_package_by_itself_loads_none_of_it() -> None:
+    loaded = packages_loaded_by("logtriage")
+    assert {name for name in loaded if is_ours_to_answer_for(name)} == {"logtriage"}
+
+
+@pytest.mark.parametrize("name", logtriage.__all__)
+def test_a_public_name_is_that_of_its_module_whatever_was_loaded_before(name: str) -> None:
+    """Some functions are called like the module that has them."""
+    home = f"logtriage.{logtriage._HOMES[name]}"
+    code = f"import {home}, sys; import logtriage as lt; from logtriage import {name} as one; "
+    code += f"print(one is lt.{name} is sys.modules[{home!r}].{name})"
+    if name in ("transition", "replay", "make_incident"):
+        assert _output(code).strip() == "True"
+    assert getattr(logtriage, name) == getattr(import_module(home), name)
 
 
 @pytest.mark.parametrize(

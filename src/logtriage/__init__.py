@@ -11,56 +11,56 @@ state is an incident and what was done to it; everything else is a function:
 >>> lt.reward(state, after)
 0.0
 
-Importing this package loads attrs and little else; the command line, reports and
-other frameworks come as extras.
+Importing this package loads none of it; each name loads what it needs when it is first used.
+The command line, reports and other frameworks come as extras.
 """
 
-from importlib.metadata import version as _version
+import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from logtriage._lib.seal import Seal
-from logtriage.actions import (
-    Action,
-    ClassifyFault,
-    ClassifySeverity,
-    Escalate,
-    HandOver,
-    IdentifyRootCause,
-    Ignore,
-    Malformed,
-    Remediate,
-    Report,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    Resolve,
-    Severity,
-    Wait,
-    action_id,
-    all_actions,
-)
-from logtriage.drawing.generator import make_incident
-from logtriage.drawing.ids import incident_ids
-from logtriage.errors import InvalidInput, LogTriageError, TranscriptError, UnknownName
-from logtriage.grading import Grade, grade, reward
-from logtriage.incident import Incident
-from logtriage.observation import Observation, observe
-from logtriage.parsing import parse_action, render_action
-from logtriage.rendering import render_observation, system_prompt
-from logtriage.replay import replay
-from logtriage.state import State, initial_state
-from logtriage.tasks import TaskSpec, get_task
-from logtriage.topology import Topology
-from logtriage.transcript import Transcript, transcript_of
-from logtriage.transition import apply, tick, transition, transition_jointly
-from logtriage.world.topologies import random_topology
-
 if TYPE_CHECKING:
+    from logtriage._lib.seal import Seal
+    from logtriage.actions import (
+        Action,
+        ClassifyFault,
+        ClassifySeverity,
+        Escalate,
+        HandOver,
+        IdentifyRootCause,
+        Ignore,
+        Malformed,
+        Remediate,
+        Report,
+        RequestMetrics,
+        RequestMoreLogs,
+        RequestTraces,
+        Resolve,
+        Severity,
+        Wait,
+        action_id,
+        all_actions,
+    )
+    from logtriage.drawing.generator import make_incident
+    from logtriage.drawing.ids import incident_ids
+    from logtriage.errors import InvalidInput, LogTriageError, TranscriptError, UnknownName
     from logtriage.evaluation.playing import play
-    from logtriage.tasks import TASKS
+    from logtriage.grading import Grade, grade, reward
+    from logtriage.incident import Incident
+    from logtriage.observation import Observation, observe
+    from logtriage.parsing import parse_action, render_action
+    from logtriage.rendering import render_observation, system_prompt
+    from logtriage.replay import replay
+    from logtriage.state import State, initial_state
+    from logtriage.tasks import TASKS, TaskSpec, get_task
+    from logtriage.topology import Topology
+    from logtriage.transcript import Transcript, transcript_of
+    from logtriage.transition import apply, tick, transition, transition_jointly
+    from logtriage.world.topologies import random_topology
 
-__version__ = _version("logtriage")
+    __version__: str
 
 __all__ = [
     "TASKS",
@@ -115,21 +115,57 @@ __all__ = [
     "transition_jointly",
 ]
 
+#: The public names by the module that has them. Each module is loaded when a name is first used.
+_NAMES = {
+    "_lib.seal": "Seal",
+    "actions": (
+        "Action ClassifyFault ClassifySeverity Escalate HandOver IdentifyRootCause Ignore "
+        "Malformed Remediate Report RequestMetrics RequestMoreLogs RequestTraces Resolve "
+        "Severity Wait action_id all_actions"
+    ),
+    "drawing.generator": "make_incident",
+    "drawing.ids": "incident_ids",
+    "errors": "InvalidInput LogTriageError TranscriptError UnknownName",
+    "evaluation.playing": "play",
+    "grading": "Grade grade reward",
+    "incident": "Incident",
+    "observation": "Observation observe",
+    "parsing": "parse_action render_action",
+    "rendering": "render_observation system_prompt",
+    "replay": "replay",
+    "state": "State initial_state",
+    "tasks": "TASKS TaskSpec get_task",
+    "topology": "Topology",
+    "transcript": "Transcript transcript_of",
+    "transition": "apply tick transition transition_jointly",
+    "world.topologies": "random_topology",
+}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+
+
+class _Package(_ModuleType):
+    """The package: a function that is called like its module is the function."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Leave out modules that Python sets here as it loads them, where a name is public."""
+        if name not in _HOMES or not isinstance(value, _ModuleType):
+            super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Package
+
 
 def __getattr__(name: str) -> _Any:
-    """Load a name on first use.
-
-    :func:`play` imports the policies; ``TASKS`` reads the default world.
-    """
-    if name == "TASKS":
-        from logtriage.tasks import TASKS
-
-        return TASKS
-    if name == "play":
-        from logtriage.evaluation.playing import play
-
-        return play
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Load a public name on first use."""
+    found: _Any
+    if name == "__version__":
+        found = _import_module("importlib.metadata").version(__name__)
+    elif name in _HOMES:
+        found = getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,5 @@
 """The tokens behind everything that a state has shown: what a belief is made of."""
 
-from functools import lru_cache
 from typing import Final
 
 from logtriage.errors import InvalidInput
@@ -8,6 +7,7 @@ from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit, watched
 from logtriage.state import State
 from logtriage.topology import Topology
+from logtriage.trace import traced
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.simulation import Simulation
@@ -31,25 +31,27 @@ def evidence(
         InvalidInput: as :func:`simulation_of`.
     """
     world = simulation_of(state.incident)
-    doings = state.facts.doings
-    found: dict[object, Evidence] = {}
-    for now in range(since, state.tick + 1):
-        for one in _shown(world, now, doings.before(now)):
-            found.setdefault(one.cell, one)
+    found = _evidence(state, world) if not since else _since(state, world, since)
     if role is None:
-        return tuple(found.values())
+        return found
     roles = role.roles if isinstance(role, RoleSplit) else (role,)
     return tuple(
-        one
-        for one in found.values()
-        if any(is_shown(one, viewer, world.topology) for viewer in roles)
+        one for one in found if any(is_shown(one, viewer, world.topology) for viewer in roles)
     )
 
 
-@lru_cache(maxsize=1024)
-def _shown(world: Simulation, now: int, doings: Doings) -> tuple[Evidence, ...]:
-    """A screen that is over does not change: who asks in every tick has it made once."""
-    return tuple(world.shown(now, doings))
+def _evidence(state: State, world: Simulation) -> tuple[Evidence, ...]:
+    shown = traced(state, world, whole=True).evidence
+    assert shown is not None  # as the whole was asked for
+    return shown
+
+
+def _since(state: State, world: Simulation, since: int) -> tuple[Evidence, ...]:
+    doings, found = state.facts.doings, dict[Cell, Evidence]()
+    for now in range(since, state.tick + 1):
+        for one in world.shown(now, doings):
+            found.setdefault(one.cell, one)
+    return tuple(found.values())
 
 
 def simulation_of(incident: Incident) -> Simulation:

@@ -1,5 +1,7 @@
 """Incidents: the hidden truth, what the agent may know of the world, and the telemetry."""
 
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -11,6 +13,11 @@ from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation, speakers
 from logtriage.world.telemetry import Telemetry
+
+
+def listed(names: Iterable[str]) -> str:
+    """Accepted names in words, any of which will do."""
+    return " or ".join(sorted(names)) or "nobody"
 
 
 @attrs.frozen
@@ -61,12 +68,28 @@ class Truth:
         """Whether there is nothing to act on."""
         return not self.root_causes
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """What each fault asks for; none if the incident is benign."""
         if self.several or self.benign:
             return self.several
         return (Part(self.fault, self.root_causes, self.teams, self.remedies),)
+
+    @cached_property
+    def told_teams(self) -> str:
+        """The accepted teams in words, any of which will do."""
+        return listed(self.teams)
+
+    @cached_property
+    def told_remedies(self) -> str:
+        """The accepted remedies in words, any of which will do."""
+        return listed(f"{remedy}:{service}" for remedy, service in self.remedies)
+
+    @cached_property
+    def fault_kind(self) -> str | None:
+        """The kinds of the faults, in words; None where nothing was injected."""
+        kinds = [part.fault.kind for part in self.parts if part.fault is not None]
+        return " + ".join(kinds) or None
 
 
 @attrs.frozen

@@ -1,7 +1,8 @@
 """What an agent may see of a state: never the truth, only telemetry and its own acts."""
 
-from collections import defaultdict
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeVar
 
 import attrs
 
@@ -10,7 +11,8 @@ from logtriage.errors import InvalidInput
 from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
-from logtriage.world.channels import EASES, Channel, Evidence
+from logtriage.trace import Cells, ScreenTrace, traced
+from logtriage.world.channels import EASES, Channel
 from logtriage.world.model import World
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
@@ -26,7 +28,9 @@ from logtriage.world.telemetry import (
     Telemetry,
     Trace,
 )
-from logtriage.world.voice import voice_of
+from logtriage.world.voice import Voice, voice_of
+
+Words = TypeVar("Words")
 
 
 @attrs.frozen(cache_hash=True)
@@ -229,46 +233,70 @@ def observe(state: State, role: Role | None = None) -> Observation:
 
 
 def _observe_world(state: State, world: Simulation) -> Observation:
-    incident, facts, now = state.incident, state.facts, state.tick
-    setting = world.setting
-    voice = voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
-    by_channel: defaultdict[Channel, list[Evidence]] = defaultdict(list)
-    for one in world.shown(now, facts.doings):
-        by_channel[one.channel].append(one)
-    asked = [*by_channel[Channel.LOGS], *by_channel[Channel.OVERVIEW]]
-    remedies = facts.doings.remedies
+    trace = traced(state, world)
+    incident, facts, now = state.incident, trace.facts, state.tick
+    voice = _voice(trace, world)
+    cells = trace.panels.get
+    asked = (*cells(Channel.LOGS, ()), *cells(Channel.OVERVIEW, ()))
+    remedies = facts.remedies
     return Observation(
         incident.topology,
         now,
         incident.horizon,
         state.closing,
         open_loop=False,
-        alerts=voice.alerts(by_channel[Channel.ALERT]),
+        alerts=_words(trace, Channel.ALERT, voice.alerts),
         window=tuple(
-            voice.line(one, now, order) for order, one in enumerate(by_channel[Channel.WINDOW])
+            [voice.line(one, now, order) for order, one in enumerate(cells(Channel.WINDOW, ()))]
         ),
-        inspection=tuple(voice.line(one, now, order % 8) for order, one in enumerate(asked)),
-        changes=voice.changes(by_channel[Channel.CHANGE]),
+        inspection=tuple([voice.line(one, now, order % 8) for order, one in enumerate(asked)]),
+        changes=_words(trace, Channel.CHANGE, voice.changes),
         directory=incident.directory,
         severity=facts.severity,
         root_cause=facts.root_cause,
         root_causes=declared_in(state),
-        pages=tuple(team for _, team in facts.pages),
-        remedies=tuple((str(remedy), service) for _, remedy, service in facts.remedies),
+        pages=tuple([team for _, team in facts.pages]),
+        remedies=tuple([(str(remedy), service) for _, remedy, service in remedies]),
         last_actions=_last_actions(state),
         reports=facts.reports,
-        edge=voice.edge(by_channel[Channel.EDGE][0]),
-        metrics=voice.gauges(by_channel[Channel.METRICS]),
-        traces=voice.traces(by_channel[Channel.TRACES]),
-        notes=tuple(voice.note(one, facts.doings.pages[0][1]) for one in by_channel[Channel.NOTE]),
+        edge=_words(trace, Channel.EDGE, voice.edges),
+        metrics=voice.gauges(cells(Channel.METRICS, ())),
+        traces=voice.traces(cells(Channel.TRACES, ())),
+        notes=tuple([voice.note(one, facts.noted[0][1]) for one in cells(Channel.NOTE, ())]),
         effects=tuple(
-            (remedies[one.slot][1], remedies[one.slot][2], one.token == EASES)
-            for one in by_channel[Channel.EFFECT]
+            [
+                (remedies[one.slot][1], remedies[one.slot][2], one.token == EASES)
+                for one in cells(Channel.EFFECT, ())
+            ]
         ),
         price_of_silence=incident.price_of_silence,
         world=voice.world,
         price_of_hand_over=incident.price_of_hand_over,
     )
+
+
+def _voice(trace: ScreenTrace, world: Simulation) -> Voice:
+    """The voice of an incident, which its trace keeps."""
+    kept = trace.said.get(Voice)
+    if kept is None:
+        setting = world.setting
+        voice = voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
+        kept = trace.said[Voice] = world, voice
+    voice = kept[1]
+    assert isinstance(voice, Voice)
+    return voice
+
+
+def _words(trace: ScreenTrace, channel: Channel, say: Callable[[Cells], Words]) -> Words:
+    """What the cells of a panel say; as long as they are the same, it is said once."""
+    shown = trace.panels.get(channel, ())
+    kept = trace.said.get(channel)
+    if kept is not None and kept[0] is shown:
+        words: Words = kept[1]
+        return words
+    words = say(shown)
+    trace.said[channel] = shown, words
+    return words
 
 
 def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:

@@ -52,7 +52,11 @@ def subkey(seed: int, stream: int) -> int:
     """
     if seed > MASK:
         return WIDE | _keyed(seed, stream, 0, WIDE_BITS // 8, b"logtriage stream")
-    return mix((seed + mix(stream)) & MASK)
+    return mix((seed + _mixed(stream)) & MASK)
+
+
+#: The streams are few: the names of this package, and small numbers.
+_mixed: Final = lru_cache(maxsize=4096)(mix)
 
 
 def draw(key: int, a: int = 0, b: int = 0) -> int:

@@ -7,7 +7,7 @@ state cannot contradict itself.
 
 from enum import StrEnum
 from functools import cached_property
-from typing import assert_never
+from typing import Any, Final, assert_never
 
 import attrs
 
@@ -85,25 +85,44 @@ class Facts:
         return Doings(self.requests, self.metrics, self.traces, self.remedies, self.noted)
 
 
-def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
-    """Sum up a history, which is in order of ticks. First declarations stand."""
+#: The facts of an empty history.
+UNTOUCHED: Final = Facts(
+    severity=None,
+    root_cause=None,
+    confidence=None,
+    pages=(),
+    remedies=(),
+    requests=(),
+    metrics=(),
+    traces=(),
+    reports=(),
+    noted=(),
+    fixed_at=None,
+    wrong_pages=0,
+    wrong_remedies=0,
+    root_cause_at=None,
+    paged_at=None,
+    unapproved_remedies=0,
+    root_causes=(),
+)
+
+
+def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTOUCHED) -> Facts:
+    """Sum up a history, which is in order of ticks, after ``before``. First declarations stand."""
+    if not history:
+        return before
     truth, index = incident.truth, incident.topology.index
-    severity: Severity | None = None
-    root_cause: str | None = None
-    confidence: float | None = None
-    pages: list[tuple[int, str]] = []
-    remedies: list[tuple[int, str, str]] = []
-    requests: list[tuple[int, int]] = []
-    metrics: list[tuple[int, int]] = []
-    traces: list[tuple[int, int]] = []
-    reports: list[tuple[int, Report]] = []
-    fault_category: FaultCategory | None = None
-    root_cause_at: int | None = None
-    paged_at: int | None = None
-    fixed_at: int | None = None
-    wrong_pages = wrong_remedies = unapproved_remedies = 0
-    root_causes: dict[str, int] = {}
-    unfixed = list(truth.several)
+    severity, root_cause, confidence = before.severity, before.root_cause, before.confidence
+    pages, remedies, requests = list(before.pages), list(before.remedies), list(before.requests)
+    metrics, traces, reports = list(before.metrics), list(before.traces), list(before.reports)
+    fault_category, root_cause_at = before.fault_category, before.root_cause_at
+    paged_at, fixed_at = before.paged_at, before.fixed_at
+    wrong_pages, wrong_remedies = before.wrong_pages, before.wrong_remedies
+    unapproved_remedies = before.unapproved_remedies
+    root_causes = {service: when for when, service in before.root_causes}
+    unfixed = truth.several
+    for _, *done in remedies if unfixed else ():
+        unfixed = tuple(one for one in unfixed if tuple(done) not in one.remedies)
     for tick, action in history:
         if isinstance(action, RequestMoreLogs):
             requests.append((tick, -1 if action.service is None else index(action.service)))
@@ -131,7 +150,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...]) -> Facts:
             if (action.remedy, action.service) in truth.remedies:
                 if unfixed:
                     pair = action.remedy, action.service
-                    unfixed = [one for one in unfixed if pair not in one.remedies]
+                    unfixed = tuple(one for one in unfixed if pair not in one.remedies)
                 fixed_at = tick if fixed_at is None and not unfixed else fixed_at
             else:
                 wrong_remedies += 1
@@ -179,11 +198,34 @@ class State:
     tick: int = 0
     history: tuple[Play, ...] = ()
     closing: Closing | None = None
+    _trace: Any = attrs.field(default=None, init=False, eq=False, repr=False)
 
     @cached_property
     def facts(self) -> Facts:
         """What the history amounts to."""
-        return facts_of(self.incident, self.history)
+        trace = self._trace
+        if trace is None:
+            return facts_of(self.incident, self.history)
+        return facts_of(self.incident, self.history[trace.plays :], trace.facts)
+
+    @property
+    def trace(self) -> Any:
+        """What was kept of the screens so far (:mod:`logtriage.trace`); None if nothing was."""
+        return self._trace
+
+    def keep(self, trace: Any) -> None:
+        """Keep a trace of this incident and of the beginning of this history."""
+        object.__setattr__(self, "_trace", trace)
+
+    def followed(self, tick: int, history: tuple[Play, ...], closing: Closing | None) -> "State":
+        """A later state of the same episode, whose history goes on from this one."""
+        after = State(self.incident, tick, history, closing)
+        if self._trace is not None:
+            object.__setattr__(after, "_trace", self._trace)
+        return after
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return State, (self.incident, self.tick, self.history, self.closing)
 
     @property
     def is_closed(self) -> bool:

@@ -49,11 +49,8 @@ def apply(state: State, action: Action) -> State:
         raise EpisodeOver(f"the incident is closed ({state.closing}); start a new episode")
     incident = state.incident
     check_action(action, incident.topology)
-    return State(
-        incident,
-        state.tick,
-        (*state.history, (state.tick, action)),
-        closing_of(incident, action),
+    return state.followed(
+        state.tick, (*state.history, (state.tick, action)), closing_of(incident, action)
     )
 
 
@@ -72,7 +69,7 @@ def tick(state: State) -> State:
     closing = state.closing
     if closing is None and now >= state.incident.horizon:
         closing = Closing.OUT_OF_TIME
-    return State(state.incident, now, state.history, closing)
+    return state.followed(now, state.history, closing)
 
 
 def transition(state: State, action: Action) -> State:

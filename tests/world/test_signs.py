@@ -31,8 +31,8 @@ from logtriage.world.signs import (
     edge_signs,
     is_down,
     marginal,
-    read,
     reading,
+    readings,
     sign_weights,
     silent,
 )
@@ -184,7 +184,8 @@ def test_two_readings_agree_as_often_as_the_rules_say(sort: str) -> None:
     for seed in range(6000):
         sign = drawn_sign(here, seed, base, 1, place, condition, 0, False)
         points = ((seed * 40_503 + 7) % FULL, (seed * 9_973 + 31_007) % FULL)
-        first, second = (read(here, sort, place, 0, sign, point) for point in points)
+        drawn = readings(here, sort, place)
+        first, second = (drawn.token(0, sign, point) for point in points)
         agreed += first == second
     assert agreed / 6000 == pytest.approx(expected, abs=0.03)
 

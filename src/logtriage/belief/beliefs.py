@@ -1,6 +1,6 @@
 """``belief``: what an ideal observer believes, given everything that a state has shown."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, MutableMapping, Sequence
 from functools import cached_property
 from math import log2 as real_log2
 from typing import Final, TypeVar
@@ -9,8 +9,9 @@ import attrs
 
 from logtriage.actions import SEVERITIES
 from logtriage.belief.cases import NEGLIGIBLE, PageValues, Plan, Standing
-from logtriage.belief.model import Model, any_model_of
+from logtriage.belief.model import Listed, Model, any_model_of
 from logtriage.belief.plans import Planner
+from logtriage.belief.pools import Pools
 from logtriage.belief.portfolio import LEAST, OF_SETS, Portfolio
 from logtriage.belief.posterior import Posterior, Seen, posterior
 from logtriage.belief.recordings import modelled
@@ -267,13 +268,20 @@ def belief(
         standing = Standing.of(state.tick, stakes, state.facts, state.closing)
         return Belief(found, standing, recorded=True)
     alone = None if isinstance(role, RoleSplit) else role
-    return belief_of(state, evidence(state, role), alone)
+    shown = evidence(state, role)
+    return belief_of(state, shown, alone, None if role is not None else state.trace.pools)
 
 
-def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None) -> Belief:
+def belief_of(
+    state: State,
+    shown: Sequence[Evidence],
+    role: Role | None = None,
+    kept: MutableMapping[Listed, Pools] | None = None,
+) -> Belief:
     """The exact posterior given some evidence of a state, each cell once, and what was done.
 
     Agents that know more than their own evidence need it, such as those that hear reports.
+    ``kept`` as in :class:`~logtriage.belief.posterior.Seen`.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for evidence that fits no
@@ -282,19 +290,25 @@ def belief_of(state: State, shown: Sequence[Evidence], role: Role | None = None)
     incident, facts = state.incident, state.facts
     setting = simulation_of(incident).setting
     misrouted = state.closing is Closing.MISROUTED
-    found = believed(incident, shown, facts.doings, misrouted=misrouted)
+    found = believed(incident, shown, facts.doings, misrouted=misrouted, kept=kept)
     stakes = stakes_for(incident, setting.par, setting.par_benign)
     return Belief(found, Standing.of(state.tick, stakes, facts, state.closing), role)
 
 
 def believed(
-    incident: Incident, shown: Sequence[Evidence], doings: Doings, *, misrouted: bool = False
+    incident: Incident,
+    shown: Sequence[Evidence],
+    doings: Doings,
+    *,
+    misrouted: bool = False,
+    kept: MutableMapping[Listed, Pools] | None = None,
 ) -> Posterior:
-    """The posterior given some evidence and what was done.
+    """The posterior given some evidence and what was done; ``kept`` as :func:`belief_of`.
 
     Raises:
         InvalidInput: as :func:`belief_of`.
     """
     model = any_model_of(simulation_of(incident).setting, incident.topology, incident.held)
-    seen = Seen(incident.directory, shown, doings, misrouted)
-    return posterior(model.listed, seen) if model.exact else searched_posterior(model, seen)
+    if not model.exact:
+        return searched_posterior(model, Seen(incident.directory, shown, doings, misrouted))
+    return posterior(model.listed, Seen(incident.directory, shown, doings, misrouted, kept))

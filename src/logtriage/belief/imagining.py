@@ -32,8 +32,8 @@ from logtriage.world.signs import (
     blinded,
     edge_signs,
     is_root,
-    read,
     read_edge,
+    readings,
     sign_weights,
     silent,
 )
@@ -146,7 +146,8 @@ class _ImaginedSigns:
                 [gains.get(token, 0) for token in alphabet(setting, base, place)]
             )
             self._signs[key] = self._chance.pick(exp2(logs - logs.max()).tolist())
-        return read(setting, sort, place, start, self._signs[key], self._chance.point())
+        row = readings(setting, sort, place)
+        return row.token(start, self._signs[key], self._chance.point())
 
     def _is_down(self, service: int, channel: Channel) -> bool:
         part = blinded(channel)

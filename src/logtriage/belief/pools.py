@@ -15,8 +15,8 @@ that keeps silent at first has two: what it shows by then is a healthy service's
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cached_property, lru_cache
 from typing import Final
 
 import attrs
@@ -48,19 +48,29 @@ class PooledReading:
     hidden: bool
 
 
+#: The readings by service and sort.
+Readings = dict[tuple[int, str], list[PooledReading]]
+#: What the readings of each service and sort say (C,), and their sums by service (n, C).
+Sums = tuple[dict[tuple[int, str], Longs], Longs]
+
+
 @attrs.frozen(eq=False)
 class Pools:
     """The readings of the services' cells, by service and sort, and what they say of conditions.
 
     ``down`` says of a service's channels that were asked whether they are down, ``edge`` holds the
-    panels of the edge. ``last`` is the number of the last segment.
+    panels of the edge. ``last`` is the number of the last segment, ``count`` that of the cells.
+    Of the readings ``stale``, the sums in ``begun`` do not tell yet.
     """
 
     listed: Listed
     last: int
-    readings: dict[tuple[int, str], list[PooledReading]]
+    readings: Readings
     down: dict[tuple[int, Channel], bool]
     edge: Sequence[Evidence]
+    count: int
+    stale: Set[tuple[int, str]]
+    begun: Sums | None
     _tables: dict[tuple[int, int], Longs] = attrs.field(factory=dict, init=False)
 
     @classmethod
@@ -70,12 +80,21 @@ class Pools:
         breaks: Sequence[int],
         cells: Sequence[Evidence],
         edge: Sequence[Evidence],
+        before: "Pools | None" = None,
     ) -> "Pools":
-        """The pools of the cells of services; ``breaks`` are the ticks of remedies, in order."""
-        readings: dict[tuple[int, str], list[PooledReading]] = {}
+        """The pools of the cells of services; ``breaks`` are the ticks of remedies, in order.
+
+        ``before`` are the pools of the first of these cells, up to a break or the last one.
+        """
+        readings: Readings = {}
         down: dict[tuple[int, Channel], bool] = {}
+        new, begun = cells, None
+        if before is not None:
+            readings, down = before.readings.copy(), before.down.copy()
+            new, begun = cells[before.count :], before.sums
         sort_of, readers = listed.model.world.sort_of, listed.readers
-        for one in cells:
+        stale: set[tuple[int, str]] = set()
+        for one in new:
             part = blinded(one.channel)
             if part is not None:
                 down[one.service, part] = one.token == DOWN
@@ -86,10 +105,12 @@ class Pools:
             if not gain:  # such a reading never shows the sign
                 continue
             segment = bisect_left(breaks, one.start) if breaks else 0
-            readings.setdefault((one.service, base_of(sort)), []).append(
-                PooledReading(segment, one.start, one.token, gain, hidden)
-            )
-        return cls(listed, len(breaks), readings, down, edge)
+            key = one.service, base_of(sort)
+            if key not in stale:
+                stale.add(key)
+                readings[key] = list(readings.get(key, ()))  # those before keep their own
+            readings[key].append(PooledReading(segment, one.start, one.token, gain, hidden))
+        return cls(listed, len(breaks), readings, down, edge, len(cells), stale, begun)
 
     # --- likelihoods -------------------------------------------------------------------
 
@@ -103,11 +124,19 @@ class Pools:
         return self._tables[first, last]
 
     def _table(self, first: int, last: int) -> Longs:
+        found = np.zeros((len(self.listed.readers), self.listed.widest), np.int64)
+        for (service, _), part in self._parts(self.readings, first, last).items():
+            found[service] += part
+        return found
+
+    def _parts(
+        self, keys: Iterable[tuple[int, str]], first: int, last: int
+    ) -> dict[tuple[int, str], Longs]:
+        """What the readings of each service and sort say of its conditions (C,)."""
         listed = self.listed
-        rows = list(self._rows(first, last))
-        found = np.zeros((len(listed.readers), listed.widest), np.int64)
+        rows = list(self._rows(keys, first, last))
         if not rows:
-            return found
+            return {}
         most = max(len(row.gains) for row in rows)
         weights = np.zeros((most, len(rows), listed.widest), np.int64)
         gains = np.zeros((most, len(rows), 1), np.int64)
@@ -124,11 +153,15 @@ class Pools:
         rest = LOGS[FULL - weights.sum(axis=0)]
         pooled = log_sums_of(np.concatenate([rest[np.newaxis], logs])) - _LOG_FULL
         pooled *= counts
-        np.add.at(found, [row.service for row in rows], pooled)
-        return found
+        parts: dict[tuple[int, str], Longs] = {}
+        for row, part in zip(rows, pooled, strict=True):
+            key = row.service, row.sort
+            parts[key] = parts[key] + part if key in parts else part
+        return parts
 
-    def _rows(self, first: int, last: int) -> Iterator["_Row"]:
-        for (service, sort), readings in self.readings.items():
+    def _rows(self, keys: Iterable[tuple[int, str]], first: int, last: int) -> Iterator["_Row"]:
+        for service, sort in keys:
+            readings = self.readings[service, sort]
             early: dict[str, int] = {}
             late: dict[str, int] = {}
             for one in readings:
@@ -148,7 +181,21 @@ class Pools:
 
     def whole(self) -> Longs:
         """:meth:`table` of conditions that never change."""
-        return self.table(0, self.last)
+        return self.sums[1]
+
+    @cached_property
+    def sums(self) -> Sums:
+        """What the readings of each service and sort say if nothing changes, and all of them."""
+        new = self._parts(self.stale, 0, self.last)
+        if self.begun is None:
+            table = np.zeros((len(self.listed.readers), self.listed.widest), np.int64)
+            before: dict[tuple[int, str], Longs] = {}
+        else:
+            before, table = self.begun
+            table = table.copy()
+        for key, part in new.items():
+            table[key[0]] += part - before[key] if key in before else part
+        return {**before, **new}, table
 
     def shown(self, aloof: Longs, fixed: Longs) -> Longs:
         """How likely hypotheses make what the services showed that they reach, as logarithms.

@@ -6,7 +6,7 @@ without those.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from functools import cached_property, lru_cache
 
 import attrs
@@ -28,13 +28,15 @@ from logtriage.world.tables import CALM, RECOVERED, edge_weights, note_weights
 class Seen:
     """What was shown and done, as the posterior reads it.
 
-    ``misrouted`` says that the last page closed the incident: it went to a wrong team.
+    ``misrouted`` says that the last page closed the incident: it went to a wrong team. ``kept``
+    holds the pools of the beginning of the evidence, by what lists the hypotheses.
     """
 
     directory: tuple[str, ...]
     evidence: Sequence[Evidence]
     doings: Doings
     misrouted: bool = False
+    kept: MutableMapping[Listed, Pools] | None = None
 
     @cached_property
     def breaks(self) -> list[int]:
@@ -109,7 +111,7 @@ class Weighed:
     possible: Bools
     until: Longs
     alike: Longs
-    severities: list[tuple[int, int, int]]
+    severities: tuple[tuple[int, int, int], ...]
     own: Longs
     pools: Pools | None
 
@@ -154,7 +156,10 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     if model.world.rules.signs is None:
         pools, tables = None, _columns(listed, seen.breaks, cells)
     else:
-        pools = Pools.of(listed, seen.breaks, cells, [one for _, one in edge])
+        before = None if seen.kept is None else seen.kept.get(listed)
+        pools = Pools.of(listed, seen.breaks, cells, [one for _, one in edge], before)
+        if seen.kept is not None:
+            seen.kept[listed] = pools
         tables = pools.whole()[np.newaxis]
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
@@ -174,9 +179,11 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     alike = np.searchsorted(known, codes)
     groups = [divmod(code, len(seen.breaks) + 2) for code in known.tolist()]
     likelihoods, severities = _edge_likelihoods(
-        model.setting, edge, [(lead + NONE, last + UNFIXED) for lead, last in groups]
+        model.setting,
+        tuple(edge),
+        tuple([(lead + NONE, last + UNFIXED) for lead, last in groups]),
     )
-    total += np.array(likelihoods)[alike]
+    total += likelihoods[alike]
     return Weighed(total, possible, until, alike, severities, own, pools)
 
 
@@ -229,9 +236,10 @@ def _shown(listed: Listed, tables: Longs, aloof: Longs, fixed: Longs) -> Longs:
     return shown
 
 
+@lru_cache(maxsize=4096)
 def _edge_likelihoods(
-    setting: Setting, cells: list[tuple[int, Evidence]], groups: list[tuple[int, int]]
-) -> tuple[list[int], list[tuple[int, int, int]]]:
+    setting: Setting, cells: tuple[tuple[int, Evidence], ...], groups: tuple[tuple[int, int], ...]
+) -> tuple[Longs, tuple[tuple[int, int, int], ...]]:
     """The likelihoods of the edge panel, and the weights of the severities.
 
     Hypotheses are grouped by whether errors lead, ``NONE`` for benign hypotheses, and by the
@@ -252,15 +260,17 @@ def _edge_likelihoods(
         table += kept_edges(setting, shown)
     highest = table.max(axis=1, keepdims=True)
     weights = exp2(np.maximum(table - highest, NEVER)).tolist()
-    severities = [
+    severities = tuple(
         (0, 0, 1) if lead == NONE else shares if high <= NEVER else (p1, p2, p3)
         for (lead, _), (high,), (p1, p2, p3) in zip(groups, highest.tolist(), weights, strict=True)
-    ]
-    return log_sums(table), severities
+    )
+    likelihoods = np.array(log_sums(table))
+    likelihoods.setflags(write=False)
+    return likelihoods, severities
 
 
 def _edges(
-    setting: Setting, cells: list[tuple[int, Evidence]], groups: list[tuple[int, int]]
+    setting: Setting, cells: tuple[tuple[int, Evidence], ...], groups: tuple[tuple[int, int], ...]
 ) -> Longs:
     """The counterpart of :func:`kept_edges` where every panel is drawn anew."""
     rows = np.zeros((len(groups), 3), np.int64)

@@ -130,12 +130,26 @@ def lies_elsewhere(world: World, draws: Draws) -> bool:
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
     """An owner for each service, by its tier, among the teams that are not paged for a class."""
-    owners, key = world.owning_teams(topology), subkey(seed, DIRECTORY_STREAM)
-    drawn = []
-    for place, service in enumerate(topology.services):
-        steps = tuple(accumulate(world.owner_weights(topology, service.tier)))
-        drawn.append(owners[bisect_right(steps, below(draw(key, 0, place), steps[-1]))])
-    return tuple(drawn)
+    key = subkey(seed, DIRECTORY_STREAM)
+    owners, rows = _owners(world, topology)
+    return tuple(
+        [
+            owners[bisect_right(steps, below(draw(key, 0, place), steps[-1]))]
+            for place, steps in enumerate(rows)
+        ]
+    )
+
+
+@lru_cache(maxsize=512)
+def _owners(
+    world: World, topology: Topology
+) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """The teams that may own a service, and for each service the sums of their weights."""
+    rows = [
+        tuple(accumulate(world.owner_weights(topology, service.tier)))
+        for service in topology.services
+    ]
+    return world.owning_teams(topology), tuple(rows)
 
 
 @lru_cache(maxsize=65_536)

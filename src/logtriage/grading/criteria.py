@@ -7,10 +7,11 @@ A measure reads a state and returns a score with its reason in words. Open state
 are measured on what has been earned so far.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from logtriage.actions import SEVERITIES
+from logtriage.incident import listed
 from logtriage.state import Closing, State
 
 #: A score, in [0, 1] for the measures of this module, and its reason in words.
@@ -67,7 +68,7 @@ def escalation(state: State) -> Measured:
     for _, team in state.facts.pages:
         if team in accepted:
             return (1.0, f"{team} was the team to page")
-    return (0.0, f"{listed(accepted)} never paged")
+    return (0.0, f"{state.incident.truth.told_teams} never paged")
 
 
 def _shared_escalation(state: State) -> Measured:
@@ -100,8 +101,3 @@ def ignored_incident(state: State) -> str | None:
     if state.closing is Closing.IGNORED and not state.incident.truth.benign:
         return "a real fault was ignored"
     return None
-
-
-def listed(names: Iterable[str]) -> str:
-    """Accepted names in words, any of which will do."""
-    return " or ".join(sorted(names)) or "nobody"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from numbers import Real
-from typing import Final
+from typing import Any, Final
 
 from logtriage.actions import Action
 from logtriage.errors import RetiredName, RubricError, UnknownName, kind_of
@@ -28,6 +28,9 @@ from logtriage.state import State, check_state
 #: Scores lie on this grid (multiples of 2**-50, about 1e-15), so that the rewards of an
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
+
+#: The types of what nearly every measure returns.
+_MEASURED: Final = [float, str]
 
 #: Every built-in rubric, by its id.
 RUBRICS: Final = {
@@ -105,7 +108,7 @@ def grade(
         None,
         agent,
         state.schedule,
-        _fault_kind(incident),
+        incident.truth.fault_kind,
         discounts,
         incident.seal,
         reported_impact(state),
@@ -187,15 +190,19 @@ def _applied(
         yield AppliedDiscount(row.name, factor, reason)
 
 
-def _pair(found: Measured, rubric: Rubric, name: str) -> Measured:
+def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
     """What a measure or a discount returned, if it is a number and a reason.
 
     Raises:
         RubricError: naming the row, if it is not.
     """
+    if type(found) is tuple and [type(one) for one in found] == _MEASURED:
+        plain: Measured = found
+        return plain
     match found:
-        case (float() | Real(), str()):
-            return found
+        case (Real(), str()):
+            measured: Measured = found
+            return measured
     raise RubricError(
         f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "
         f"got {kind_of(found) if not isinstance(found, tuple) else repr(found)[:80]}"
@@ -232,11 +239,6 @@ def unscored(
         (),
         cause=cause,
         agent=agent,
-        fault_kind=_fault_kind(incident),
+        fault_kind=incident.truth.fault_kind,
         seal=incident.seal,
     )
-
-
-def _fault_kind(incident: Incident) -> str | None:
-    kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
-    return " + ".join(kinds) or None

@@ -86,7 +86,7 @@ def impact_of(state: State) -> Impact:
 
 def reported_impact(state: State) -> Impact | None:
     """:func:`impact_of` where an impact was reported of an incident whose path is known."""
-    told = any(isinstance(action, ReportImpact) for action in state.actions)
+    told = ReportImpact in [type(action) for _, action in state.history]
     return impact_of(state) if told and isinstance(state.incident.telemetry, Simulation) else None
 
 

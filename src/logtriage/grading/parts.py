@@ -37,6 +37,9 @@ def responses(state: State) -> tuple[Response, ...]:
     """What was done about each fault, in the order of the truth; none if it is benign."""
     facts, parts = state.facts, state.incident.truth.parts
     counted = facts.root_causes[: len(parts)]
+    if len(parts) == 1:
+        said = counted[0][0] if counted and counted[0][1] in parts[0].root_causes else None
+        return (Response(said, facts.paged_at, facts.fixed_at),)
     return tuple(
         Response(
             next((when for when, service in counted if service in part.root_causes), None),

@@ -10,7 +10,7 @@ page could have come at once. Where nobody is paged after them, handing over is 
 from typing import Final
 
 from logtriage.errors import RubricError
-from logtriage.grading.criteria import Measured, listed, promptness
+from logtriage.grading.criteria import Measured, promptness
 from logtriage.grading.parts import responses
 from logtriage.grading.triage import (
     not_closed,
@@ -19,6 +19,7 @@ from logtriage.grading.triage import (
     unpaged_share,
     unpaged_teams,
 )
+from logtriage.incident import listed
 from logtriage.state import Closing, State
 
 #: What of the worth of a hand-over depends on its promptness.
@@ -69,19 +70,19 @@ def hand_over(state: State) -> Measured:
 def remediation(state: State) -> Measured:
     """The share of the faults that is fixed, times max(0, 1 - 0.4 per wrong remedy)."""
     facts, truth = state.facts, state.incident.truth
+    if facts.fixed_at is None and not (truth.several or truth.benign):
+        return (0.0, f"no accepted remedy applied ({truth.told_remedies})")
     rows = list(zip(truth.parts, responses(state), strict=True))
     fixed = [one for _, one in rows if one.fixed_at is not None]
     unfixed = [part for part, one in rows if one.fixed_at is None]
-    wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
     if not rows:
         return (0.0, "nothing was broken")
     if not truth.several:
-        if unfixed:
-            return (0.0, f"no accepted remedy applied ({', '.join(wanted)})")
         told = [f"fixed in tick {facts.fixed_at}"]
     else:
         told = [f"{len(fixed)} of {len(rows)} faults fixed"]
         if unfixed:
+            wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
             told.append(f"not applied: {', '.join(wanted)}")
     if facts.wrong_remedies:
         told.append(f"{told_remedies(facts.wrong_remedies, 'wrong ')} applied")
@@ -138,6 +139,8 @@ def unapproved(state: State) -> Measured | None:
 def unapproved_fix(state: State) -> Measured | None:
     """0.7 for each fault that was fixed while no accepted team was paged in an earlier tick."""
     paged, truth = state.facts.paged_at, state.incident.truth
+    if not (truth.several or state.facts.fixed_at is not None):
+        return None
     fixes = [one.fixed_at for one in responses(state) if one.fixed_at is not None]
     count = sum(paged is None or paged >= fixed for fixed in fixes)
     if not count:

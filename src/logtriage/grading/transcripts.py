@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from logtriage._lib.files import TOO_LONG, numbered_lines
-from logtriage.actions import Action, Malformed
+from logtriage.actions import ACTION_NAMES, Action, Malformed
 from logtriage.codec import Record, decode_record
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import (
@@ -57,10 +57,13 @@ def grade_actions(
         raise InvalidInput(f"actions: expected a list of actions, got {kind_of(actions)}")
     topology = incident.topology
     typed = [
-        one if not isinstance(one, Mapping) else action_from_wire(one, topology) for one in actions
+        cast(Action, one)
+        if type(one) in ACTION_NAMES or not isinstance(one, Mapping)
+        else action_from_wire(one, topology)
+        for one in actions
     ]
     for number, one in enumerate(typed):
-        if not isinstance(one, Action):
+        if type(one) not in ACTION_NAMES and not isinstance(one, Action):
             raise InvalidInput(
                 f"actions[{number}]: expected an action or a wire mapping, got {type(one).__name__}"
             )

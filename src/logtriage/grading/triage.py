@@ -13,8 +13,9 @@ from typing import Final
 
 from logtriage.errors import RubricError
 from logtriage.grading import criteria
-from logtriage.grading.criteria import Measured, listed, promptness
+from logtriage.grading.criteria import Measured, promptness
 from logtriage.grading.parts import Response, responses
+from logtriage.incident import listed
 from logtriage.state import Closing, State
 
 #: What each criterion of a real fault weighs.
@@ -235,8 +236,11 @@ def unpaged_share(state: State) -> float:
 
 
 def unpaged_teams(state: State) -> str:
-    """The teams that have not been paged, in words; any of those of a fault will do."""
-    rows = zip(state.incident.truth.parts, responses(state), strict=True)
+    """The teams of a fault that have not been paged, in words; any of those of one will do."""
+    truth = state.incident.truth
+    if not truth.several:
+        return truth.told_teams
+    rows = zip(truth.parts, responses(state), strict=True)
     return ", ".join(
         dict.fromkeys(listed(part.teams) for part, one in rows if one.paged_at is None)
     )

@@ -13,7 +13,7 @@ from logtriage.actions import SEVERITIES
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
-from logtriage.world.schema.forms import Climb, Range, ShareOf, filled
+from logtriage.world.schema.forms import Climb, Range, ShareOf, filled, pieces
 from logtriage.world.schema.parts import Benign, Kind, Signature
 from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
@@ -119,7 +119,7 @@ def _meant(gauge: Gauge) -> str:
     for line in gauge.readings:
         for token in gauge.tokens:
             text = line.said_under(token.name, gauge)
-            told.append(f"{token.word} {filled(text, lambda name: _band(gauge, name))}")
+            told.append(f"{token.word} {filled(pieces(text), lambda name: _band(gauge, name))}")
     return f"{gauge.title}: {', '.join(told)}"
 
 

@@ -3,7 +3,7 @@
 In a world whose signs stay they live: each reading has a small jitter of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -17,6 +17,7 @@ from logtriage.world.liveliness import Level, Reading
 from logtriage.world.model import World
 from logtriage.world.schema.forms import (
     LATENCY_BANDS,
+    Figure,
     LatencyByHeight,
     ShareOf,
     Source,
@@ -31,9 +32,8 @@ FIGURE_STREAM: Final = hash_name("figure")
 NO_DATA: Final = "no data"
 #: What stands for readings and lines of a service that are down for the whole incident.
 NOT_COLLECTED: Final = "not collected in this incident"
-#: What a figure is of, if its gauge does not say so, and its value.
-Figure = tuple[str, str]
-Row = tuple[Figure, ...]
+#: What each figure is of, if its gauge does not say so, and its value.
+Row = tuple[tuple[str, str], ...]
 
 
 @attrs.frozen(cache_hash=True)
@@ -52,12 +52,17 @@ class Figures:
         """The key of the stream of figures."""
         return subkey(self.seed, FIGURE_STREAM)
 
-    @property
+    @cached_property
+    def spreads(self) -> dict[tuple[int, str, int, int], tuple[int, int, int]]:
+        """The values that figures take around their levels, as far as they were asked for."""
+        return {}
+
+    @cached_property
     def lives(self) -> bool:
         """Whether each reading has a jitter of its own: in worlds whose signs stay."""
         return self.world.rules.signs is not None
 
-    @property
+    @cached_property
     def level(self) -> Source:
         """Figures as they usually are."""
         return Level(self, self.figure_key) if self.lives else self
@@ -106,9 +111,20 @@ class Figures:
         starts = tuple(one.start for one in row)
         if is_down(tokens):
             return starts, tokens, NOT_COLLECTED
-        usual = self.reading(service, gauge, self.world.gauges[gauge].ordinary)
+        usual = self._usual(service, gauge)
         readings = [self._read(gauge, one) for one in row]
         return starts, tokens, self._told(usual, readings)
+
+    def _usual(self, service: int, gauge: str) -> Row:
+        known = self._usuals.get((service, gauge))
+        if known is None:
+            known = self.reading(service, gauge, self.world.gauges[gauge].ordinary)
+            self._usuals[service, gauge] = known
+        return known
+
+    @cached_property
+    def _usuals(self) -> dict[tuple[int, str], Row]:
+        return {}
 
     def _read(self, gauge: str, cell: Evidence) -> Row | None:
         """The figures of one reading; None where nothing was read."""
@@ -151,19 +167,10 @@ class Figures:
         Raises:
             UnknownName: for an unknown gauge, and for a token that it cannot say there.
         """
-        world, tier = self.world, self.topology.services[service].tier
-        row = world.gauges.get(gauge)
-        if row is None:
-            raise UnknownName("gauge", gauge, world.gauges)
-        if token not in world.tokens_at(gauge, tier):
-            what = f"token of gauge {gauge!r} at tier {tier!r}"
-            raise UnknownName(what, token, world.tokens_at(gauge, tier))
         source = self.at(start)
+        lines = _lines(self.world, gauge, self.topology.services[service].tier, token)
         return tuple(
-            [
-                (line.label, said(line.said_under(token, row), row.figures, source, service, token))
-                for line in world.readings_at(gauge, tier)
-            ]
+            [(label, said(text, row, source, service, token)) for label, text, row in lines]
         )
 
     def traces(self, cells: Sequence[Evidence]) -> tuple[Trace, ...]:
@@ -182,7 +189,7 @@ class Figures:
             return NO_DATA if cell.token == GAP else NOT_COLLECTED
         row, token = self.world.spans[span], cell.token
         text, source = row.says[token.partition(":")[0]], self.at(cell.start)
-        return said(text, row.figures, source, cell.service, token, self.dependency(token))
+        return said(pieces(text), row.figures, source, cell.service, token, self.dependency(token))
 
     def share(self, service: int, token: str, start: int | None = None) -> int:
         """How much of a service's slowest requests is spent where a token says, in percent."""
@@ -201,6 +208,29 @@ class Figures:
         figures = (row.figures[name] for name in used if name in row.figures)
         name = next(figure.name for figure in figures if isinstance(figure.form, form))
         return int(value_of(row.figures, name, self.at(start), service, token))
+
+
+@lru_cache(maxsize=4096)
+def _lines(
+    world: World, gauge: str, tier: str, token: str
+) -> tuple[tuple[str, tuple[str, ...], Mapping[str, Figure]], ...]:
+    """The lines of a gauge that says a token: each with its label, its text and its figures.
+
+    Raises:
+        UnknownName: as :meth:`Figures.reading`.
+    """
+    row = world.gauges.get(gauge)
+    if row is None:
+        raise UnknownName("gauge", gauge, world.gauges)
+    if token not in world.tokens_at(gauge, tier):
+        what = f"token of gauge {gauge!r} at tier {tier!r}"
+        raise UnknownName(what, token, world.tokens_at(gauge, tier))
+    return tuple(
+        [
+            (line.label, pieces(line.said_under(token, row)), row.figures)
+            for line in world.readings_at(gauge, tier)
+        ]
+    )
 
 
 def is_down(tokens: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ figure tells its token and nothing else.
 
 from functools import lru_cache
 from itertools import permutations
-from typing import Final
+from typing import Final, Protocol
 
 import attrs
 
@@ -23,14 +23,22 @@ _OF_MIDDLE: Final = 60
 _CLIMB_TICKS: Final = 30
 
 
-@attrs.frozen
+class Still(Source, Protocol):
+    """The figures of an incident; ``spreads`` keeps the values that each takes around its level."""
+
+    @property
+    def spreads(self) -> dict[tuple[int, str, int, int], tuple[int, int, int]]:
+        """The least value, the step between values and how many there are."""
+
+
+@attrs.define(eq=False)
 class Level:
     """The figures of an incident without the jitter of a reading: what is usual.
 
     ``still`` has the figures of the incident, and ``key`` is that of their stream.
     """
 
-    still: Source
+    still: Still
     key: int
 
     @property
@@ -57,14 +65,20 @@ class Level:
 
     def _values(self, service: int, key: str, low: int, high: int) -> tuple[int, int, int]:
         """The least value of a figure, the step between its values, and how many there are."""
-        width = high - low + 1
-        if width < _STEPS:
-            return low, 1, width
-        step = max(1, min(width // _OF_RANGE, (low + high) // 2 // _OF_MIDDLE))
-        return self.still.figure(service, key, low, high - step * (_STEPS - 1)), step, _STEPS
+        known = self.still.spreads.get((service, key, low, high))
+        if known is None:
+            width = high - low + 1
+            if width < _STEPS:
+                known = low, 1, width
+            else:
+                step = max(1, min(width // _OF_RANGE, (low + high) // 2 // _OF_MIDDLE))
+                begin = self.still.figure(service, key, low, high - step * (_STEPS - 1))
+                known = begin, step, _STEPS
+            self.still.spreads[service, key, low, high] = known
+        return known
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class Reading(Level):
     """The figures of the readings that hold from tick ``start``."""
 
@@ -78,7 +92,7 @@ class Reading(Level):
     def figure(self, service: int, key: str, low: int, high: int) -> int:
         """One of the figure's values; another one in each reading, if it has seven or more."""
         begin, step, count = self._values(service, key, low, high)
-        name = hash_name(f"jitter {key}")
+        name = _jitter(key)
         if count < _STEPS:
             return begin + below(draw(self.key, service + 1 << 32 | self.start, name), count)
         orders = _orders(count)
@@ -89,6 +103,11 @@ class Reading(Level):
         """Where the climb has come by now; it ends at the end of the range."""
         begin = super().climbing(service, key, low, high)
         return begin + (high - begin) * min(self.start, _CLIMB_TICKS) // _CLIMB_TICKS
+
+
+@lru_cache(maxsize=8192)
+def _jitter(key: str) -> int:
+    return hash_name(f"jitter {key}")
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,6 @@
 """Which cells stand on which screen: a public function of what was done, not of the truth."""
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
 
 import attrs
 
@@ -18,8 +17,6 @@ from logtriage.world.setting import Setting
 
 #: A cell: channel, service, slot, start (see :class:`logtriage.world.channels.Evidence`).
 Cell = tuple[Channel, int, int, int]
-#: What was done, after the tick in which it was.
-Done = TypeVar("Done", bound=tuple[Any, ...])
 
 
 @attrs.frozen(cache_hash=True)
@@ -36,23 +33,6 @@ class Doings:
     traces: tuple[tuple[int, int], ...] = ()
     remedies: tuple[tuple[int, str, str], ...] = ()
     pages: tuple[tuple[int, str], ...] = ()
-
-    def before(self, now: int) -> "Doings":
-        """What of it was done before a tick: all that the screen of that tick depends on."""
-        every = (self.logs, self.metrics, self.traces, self.remedies, self.pages)
-        if all(not one or one[-1][0] < now for one in every):
-            return self
-        return Doings(
-            _before(self.logs, now),
-            _before(self.metrics, now),
-            _before(self.traces, now),
-            _before(self.remedies, now),
-            _before(self.pages, now),
-        )
-
-
-def _before(listed: tuple[Done, ...], now: int) -> tuple[Done, ...]:
-    return tuple([one for one in listed if one[0] < now])
 
 
 def epoch_starts(now: int, doings: Doings) -> tuple[int, ...]:
@@ -89,23 +69,45 @@ def cells(
     belong to no service (-1).
     """
     every = range(len(topology))
-    gauges, spans = map(len, setting.world.slots.values())
-    epochs = epoch_starts(now, doings)
     for start in alert_starts(setting, now, doings):
         yield from ((Channel.ALERT, service, 0, start) for service in every)
-    yield Channel.EDGE, -1, 0, epochs[-1]
+    yield Channel.EDGE, -1, 0, epoch_starts(now, doings)[-1]
     for slot in range(WINDOW_LINES):
         yield Channel.WINDOW, speakers[slot], slot, now
     yield from ((Channel.CHANGE, service, 0, 0) for service in every)
+    yield from _answers(setting, topology, now, doings)
+
+
+def news(
+    setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
+) -> Iterator[Cell]:
+    """Those of :func:`cells` that stood on no earlier screen, in the same order.
+
+    Readings that were asked for are all there, new or not.
+    """
+    every = range(len(topology))
+    remedied = now - 1 in [when for when, _, _ in doings.remedies]
+    if remedied or now in setting.alert_ticks:
+        yield from [(Channel.ALERT, service, 0, now) for service in every]
+    if remedied or not now % EPOCH:
+        yield Channel.EDGE, -1, 0, now
+    for slot in range(WINDOW_LINES):
+        yield Channel.WINDOW, speakers[slot], slot, now
+    if not now:
+        yield from [(Channel.CHANGE, service, 0, 0) for service in every]
+    yield from _answers(setting, topology, now, doings)
+
+
+def _answers(setting: Setting, topology: Topology, now: int, doings: Doings) -> Iterator[Cell]:
+    """What was asked for in the last tick, the note, and what became of remedies."""
     yield from _requested(len(topology), now, doings)
-    for when, service in doings.metrics:
-        if when == now - 1:
-            for start in epochs[-SERIES:]:
-                yield from ((Channel.METRICS, service, slot, start) for slot in range(gauges))
-    for when, service in doings.traces:
-        if when == now - 1:
-            for start in epochs[-SERIES:]:
-                yield from ((Channel.TRACES, service, slot, start) for slot in range(spans))
+    for channel, asked in ((Channel.METRICS, doings.metrics), (Channel.TRACES, doings.traces)):
+        services = [service for when, service in asked if when == now - 1]
+        if services:
+            slots = range(len(setting.world.slots[channel]))
+            for service in services:
+                for start in epoch_starts(now, doings)[-SERIES:]:
+                    yield from [(channel, service, slot, start) for slot in slots]
     if note_tick(doings, now) is not None:
         yield Channel.NOTE, -1, 0, now
     for slot, (when, _, _) in enumerate(doings.remedies):

@@ -129,7 +129,6 @@ def marginal(
 # --- drawing -------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=65_536)
 def drawn_sign(
     setting: Setting,
     seed: int,
@@ -141,23 +140,52 @@ def drawn_sign(
     hidden: bool,
 ) -> int:
     """The sign of a condition that began at tick ``begin``, as a place in the alphabet."""
-    key = subkey(_sign_key(seed, sort), service << 1 | hidden)
-    row = sign_weights(setting, sort, place, condition, hidden=hidden)
-    return picked(row, draw(key, begin) >> 48)
+    steps = sign_steps(setting, sort, place, condition, hidden=hidden)
+    key = subkey(sign_key(seed, sort), service << 1 | hidden)
+    return bisect_right(steps, draw(key, begin) >> 48)
 
 
-@lru_cache(maxsize=4096)
-def _sign_key(seed: int, sort: str) -> int:
+def sign_steps(
+    setting: Setting, sort: str, place: Place, condition: Condition, *, hidden: bool
+) -> Weights:
+    """The sums of :func:`sign_weights`."""
+    return _steps(sign_weights(setting, sort, place, condition, hidden=hidden))
+
+
+def sign_key(seed: int, sort: str) -> int:
+    """The key of the signs of a sort."""
     return subkey(subkey(seed, SIGN_STREAM), hash_name(sort))
 
 
-def read(setting: Setting, sort: str, place: Place, start: int, sign: int, point: int) -> str:
-    """The token of a reading that has a sign, by a point below 65,536."""
-    row, tokens = reading(setting, sort, place, start), alphabet(setting, base_of(sort), place)
-    if point < row.sign:
-        return tokens[sign]
-    point -= row.sign
-    return GAP if point < row.gap else tokens[picked(row.other, point - row.gap)]
+@attrs.frozen(eq=False)
+class Readings:
+    """All readings of a sort at a place, compiled.
+
+    ``rows`` are the points below which a reading shows its sign, those below which it shows that
+    or a gap, and the sums of the weights of the other tokens; by the tick from which it holds,
+    the last row for all later ones.
+    """
+
+    tokens: tuple[str, ...]
+    rows: tuple[tuple[int, int, Weights], ...]
+
+    def token(self, start: int, sign: int, point: int) -> str:
+        """The token of a reading that has a sign, by a point below 65,536."""
+        rows = self.rows
+        clear, gap, steps = rows[start] if start < len(rows) else rows[-1]
+        if point < clear:
+            return self.tokens[sign]
+        return GAP if point < gap else self.tokens[bisect_right(steps, point - gap)]
+
+
+@lru_cache(maxsize=8192)
+def readings(setting: Setting, sort: str, place: Place) -> Readings:
+    """The readings of a sort at a place."""
+    rows = [reading(setting, sort, place, start) for start in range(setting.grows_for + 1)]
+    return Readings(
+        alphabet(setting, base_of(sort), place),
+        tuple([(row.sign, row.sign + row.gap, _steps(row.other)) for row in rows]),
+    )
 
 
 def picked(row: Weights, point: int) -> int:
@@ -178,7 +206,6 @@ def blinded(channel: Channel) -> Channel | None:
     return _BLINDABLE.get(channel)
 
 
-@lru_cache(maxsize=65_536)
 def is_down(setting: Setting, seed: int, service: int, channel: Channel) -> bool:
     """Whether a channel of a service tells nothing for the whole incident, whatever is true."""
     part = blinded(channel)
@@ -209,7 +236,7 @@ def drawn_edge_sign(
 ) -> str:
     """The token that the edge keeps from tick ``begin`` on."""
     tokens, row = edge_signs(setting, severity, errors_first)
-    return tokens[picked(row, draw(_sign_key(seed, Channel.EDGE), begin) >> 48)]
+    return tokens[picked(row, draw(sign_key(seed, Channel.EDGE), begin) >> 48)]
 
 
 def read_edge(setting: Setting, severity: int, sign: str, start: int, point: int) -> str:

@@ -11,7 +11,7 @@ import attrs
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, WINDOW_LINES, Channel, Evidence
+from logtriage.world.channels import WINDOW_LINES, Channel, Evidence
 from logtriage.world.conditions import (
     Condition,
     Hypothesis,
@@ -19,6 +19,7 @@ from logtriage.world.conditions import (
     errors_first,
     unaffected,
 )
+from logtriage.world.kept import Kept, channel_key
 from logtriage.world.outcomes import (
     at_service,
     condition_at,
@@ -31,27 +32,15 @@ from logtriage.world.outcomes import (
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Cell, Doings, cells
 from logtriage.world.setting import Setting
-from logtriage.world.signs import (
-    drawn_edge_sign,
-    drawn_sign,
-    is_down,
-    is_root,
-    read,
-    read_edge,
-    silent,
-)
-from logtriage.world.tables import base_of, places
 
 CONDITION_STREAM: Final = hash_name("condition")
-TOKEN_STREAM: Final = hash_name("token")
 SPEAKER_STREAM: Final = hash_name("speaker")
-CHANNEL_KEYS: Final = {channel: hash_name(f"channel {channel}") for channel in Channel}
 
 
 def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
     """Who speaks in the window of a tick: uniform, whatever is the matter."""
     key = subkey(seed, SPEAKER_STREAM)
-    return tuple(below(draw(key, now, slot), services) for slot in range(WINDOW_LINES))
+    return tuple([below(draw(key, now, slot), services) for slot in range(WINDOW_LINES)])
 
 
 @attrs.frozen(cache_hash=True)
@@ -99,55 +88,52 @@ class Simulation:
         return tuple(found)
 
     @cached_property
+    def kept(self) -> Kept:
+        """What services and edge show where signs stay."""
+        return Kept(self.setting, self.topology, self.seed, self.conditions)
+
+    @cached_property
     def reached(self) -> frozenset[int]:
         """The services that recover when the fault is fixed."""
         if not self.truth.faults:
             return frozenset()
         return frozenset(affected(self.setting.world, self.topology, self.truth))
 
+    def speakers(self, now: int) -> tuple[int, ...]:
+        """The services of the window's lines at a tick."""
+        return speakers(self.seed, len(self.topology.services), now)
+
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """The evidence on the screen of a tick, in the order of its cells."""
-        voices = speakers(self.seed, len(self.topology), now)
-        world, topology, truth = self.setting.world, self.topology, self.truth
-        left: dict[int, Hypothesis | None] = {}
-        stay = world.rules.signs is not None
-        for cell in cells(self.setting, self.topology, voices, now, doings):
-            service, start = cell[1], cell[3]
-            if stay and (service >= 0 or cell[0] is Channel.EDGE):
-                yield Evidence(*cell, self._kept(cell, doings))
-            elif service >= 0:
-                shown = self.conditions[service]
-                if doings.remedies:
-                    if start not in left:
-                        left[start] = left_at(world, topology, truth, doings, start)
-                    shown = condition_at(world, topology, truth, left[start], service, shown)
-                yield Evidence(*cell, _service_token(self, cell, shown))
-            else:
-                yield Evidence(*cell, self._token(cell, doings))
+        for cell in cells(self.setting, self.topology, self.speakers(now), now, doings):
+            yield Evidence(*cell, self.token(cell, doings))
 
-    def _kept(self, cell: Cell, doings: Doings) -> str:
-        """The token of a cell in a world whose signs stay."""
-        setting, topology, truth = self.setting, self.topology, self.truth
-        channel, service, slot, start = cell
-        point = draw(_key(self.seed, channel), max(service, 0) << 16 | slot, start) >> 48
+    def token(self, cell: Cell, doings: Doings) -> str:
+        """The token of a cell."""
+        channel, service, _, start = cell
+        stays = self.setting.world.rules.signs is not None
         if service < 0:
-            fixed = fixed_at(setting.world, topology, truth, doings)
-            severity, begin = edge_state(truth, SEVERITIES.index(self.severity), fixed, start)
-            first = errors_first(setting.world, truth)
-            edge = drawn_edge_sign(setting, self.seed, severity, first, begin)
-            return read_edge(setting, severity, edge, start, point)
-        if is_down(setting, self.seed, service, channel):
-            return DOWN
-        condition, begin = self.conditions[service], 0
-        if doings.remedies and service in self.reached:
-            condition, begin, _ = spell(
-                setting.world, topology, truth, doings, start, service, condition
-            )
-        sort, place = setting.world.sort_of(channel, slot), places(topology)[service]
-        hidden = silent(setting, sort, start) and is_root(setting.world, condition)
-        base = base_of(sort)
-        sign = drawn_sign(setting, self.seed, base, service, place, condition, begin, hidden)
-        return read(setting, sort, place, start, sign, point)
+            edge = stays and channel is Channel.EDGE
+            return self._edge(start, doings) if edge else self._token(cell, doings)
+        if not (doings.remedies and service in self.reached):
+            if stays:
+                return self.kept.own(cell)
+            return _service_token(self, cell, self.conditions[service])
+        world, topology, own = self.setting.world, self.topology, self.conditions[service]
+        if not stays:
+            left = left_at(world, topology, self.truth, doings, start)
+            shown = condition_at(world, topology, self.truth, left, service, own)
+            return _service_token(self, cell, shown)
+        condition, begin, _ = spell(world, topology, self.truth, doings, start, service, own)
+        return self.kept.changed(cell, condition, begin) if begin else self.kept.own(cell)
+
+    def _edge(self, start: int, doings: Doings) -> str:
+        """The token of the edge panel where signs stay."""
+        world, truth, fixed = self.setting.world, self.truth, None
+        if doings.remedies:
+            fixed = fixed_at(world, self.topology, truth, doings)
+        severity, begin = edge_state(truth, SEVERITIES.index(self.severity), fixed, start)
+        return self.kept.edge(severity, errors_first(world, truth), begin, start)
 
     def _token(self, cell: Cell, doings: Doings) -> str:
         channel, _, _, start = cell
@@ -159,9 +145,7 @@ class Simulation:
         return tokens[bisect_right(tuple(accumulate(row)), point)]
 
 
-@lru_cache(maxsize=4096)
-def _key(seed: int, channel: Channel) -> int:
-    return subkey(subkey(seed, TOKEN_STREAM), CHANNEL_KEYS[channel])
+_key: Final = lru_cache(maxsize=4096)(channel_key)
 
 
 @lru_cache(maxsize=65_536)

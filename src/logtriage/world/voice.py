@@ -11,21 +11,25 @@ from typing import Final
 
 import attrs
 
-from logtriage.rng import between, draw, hash_name, subkey
+from logtriage.rng import MASK, between, draw, hash_name, subkey
 from logtriage.world.channels import DOWN, NAMES, NO_NEWS, Evidence
 from logtriage.world.figures import NOT_COLLECTED, Figures
 from logtriage.world.liveliness import Reading
+from logtriage.world.model import World
 from logtriage.world.schema.forms import (
     LATENCY_BANDS,
     Figure,
     LatencyByHeight,
     Source,
     filled,
+    pieces,
     said,
     value_of,
 )
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine
 
+#: The levels of lines, and the pieces of their texts.
+Phrases = tuple[tuple[str, tuple[str, ...]], ...]
 VOICE_STREAM: Final = hash_name("voice")
 #: The p99 of the edge as it usually is.
 _USUAL_P99: Final = {"p99": Figure("p99", LatencyByHeight(LATENCY_BANDS[0]), "usual p99")}
@@ -50,25 +54,25 @@ class Voice(Figures):
     def line(self, cell: Evidence, now: int, order: int) -> LogLine:
         """The log line of a cell; ``order`` is its place on the screen."""
         bits = draw(self._lines, (cell.service + 1) << 20 | cell.slot, cell.start << 8 | order)
-        if cell.token == DOWN:
-            return LogLine(0, self.topology.names[cell.service], LEVELS[0], NOT_COLLECTED, DOWN)
-        level, text = self._phrase(cell.service, cell.token, bits)
-        source = Reading(self, bits, order) if self.lives else self
+        service, token = cell.service, cell.token
+        if token == DOWN:
+            return LogLine(0, self.topology.names[service], LEVELS[0], NOT_COLLECTED, DOWN)
+        level, text = self._phrase(service, token, bits)
+        if len(text) > 1:
+            source = Reading(self, bits, order) if self.lives else self
+            found = list(text)
+            for place in range(1, len(text), 2):
+                name = text[place]
+                if name == "n":
+                    counts = self.world.tokens.line_figures.n
+                    found[place] = str(between(bits << 16 & MASK, *counts))
+                else:
+                    found[place] = str(self.said(name, service, token, source))
+            message = "".join(found)
+        else:
+            message = text[0]
         second = now * TICK_SECONDS - TICK_SECONDS + 1 + order * (TICK_SECONDS - 2) // 8
-        return LogLine(
-            second,
-            self.topology.names[cell.service],
-            level,
-            filled(
-                text,
-                lambda name: (
-                    between(bits << 16 & (1 << 64) - 1, *self.world.tokens.line_figures.n)
-                    if name == "n"
-                    else self.said(name, cell.service, cell.token, source)
-                ),
-            ),
-            cell.token,
-        )
+        return LogLine(second, self.topology.names[service], level, message, token)
 
     def said(self, name: str, service: int, token: str, source: Source) -> int | str:
         """What stands in a text where it has ``{name}``."""
@@ -88,11 +92,18 @@ class Voice(Figures):
                 return self._past_cause(service, token)
         raise KeyError(name)
 
-    def _phrase(self, service: int, token: str, bits: int) -> tuple[str, str]:
-        about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
-        tier = self.topology.services[service].tier
-        texts = self.world.phrases[about, tier][self.phrasing]
+    def _phrase(self, service: int, token: str, bits: int) -> tuple[str, tuple[str, ...]]:
+        """The level of a line, and the pieces of its text."""
+        texts = self._phrases.get((service, token))
+        if texts is None:
+            tier = self.topology.services[service].tier
+            texts = _phrases(self.world, token, tier, self.phrasing)
+            self._phrases[service, token] = texts
         return texts[between(bits, 0, len(texts) - 1)]
+
+    @cached_property
+    def _phrases(self) -> dict[tuple[int, str], Phrases]:
+        return {}
 
     def _past_cause(self, service: int, token: str) -> str:
         """A cause that is over: any kind of the service's tier, by a hash."""
@@ -137,6 +148,10 @@ class Voice(Figures):
             cell.token,
         )
 
+    def edges(self, cells: Sequence[Evidence]) -> EdgePanel:
+        """:meth:`edge` of the only cell."""
+        return self.edge(cells[0])
+
     def changes(self, cells: Sequence[Evidence]) -> tuple[Change, ...]:
         """The change feed, newest first; decoys included, before and after the onset.
 
@@ -154,7 +169,7 @@ class Voice(Figures):
                 ago = self.onset + self.figure(one.service, one.token, *sort.lead)
             else:
                 ago = self.figure(one.service, one.token, 1, self.onset - 1)
-            detail = said(change.says, sort.figures, self, one.service, one.token)
+            detail = said(pieces(change.says), sort.figures, self, one.service, one.token)
             name = self.topology.names[one.service]
             rows.append(Change(name, change.kind, ago, detail, one.token))
         return tuple(sorted(rows, key=lambda one: (one.minutes_ago, one.service)))
@@ -178,6 +193,13 @@ class Voice(Figures):
 
 def _usual_p99(source: Source) -> int:
     return int(value_of(_USUAL_P99, "p99", source, -1, ""))
+
+
+@lru_cache(maxsize=4096)
+def _phrases(world: World, token: str, tier: str, phrasing: int) -> Phrases:
+    """The levels and the texts of lines with a token."""
+    about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
+    return tuple([(level, pieces(text)) for level, text in world.phrases[about, tier][phrasing]])
 
 
 #: Every screen of an incident is worded by one voice, which keeps the keys of its streams.

@@ -142,11 +142,10 @@ def pieces(text: str) -> tuple[str, ...]:
     return tuple(_BRACED.split(text))
 
 
-def filled(text: str, value: Callable[[str], int | str]) -> str:
-    """A text with the value of each placeholder in its place."""
-    between = pieces(text)
+def filled(between: tuple[str, ...], value: Callable[[str], int | str]) -> str:
+    """The :func:`pieces` of a text with the value of each placeholder in its place."""
     if len(between) == 1:
-        return text
+        return between[0]
     found = list(between)
     for place in range(1, len(found), 2):
         found[place] = str(value(found[place]))
@@ -154,20 +153,25 @@ def filled(text: str, value: Callable[[str], int | str]) -> str:
 
 
 def said(
-    text: str,
+    between: tuple[str, ...],
     figures: Mapping[str, Figure],
     source: Source,
     service: int,
     token: str,
     dependency: str = "",
 ) -> str:
-    """A text with its figures filled in, and the service that it names, if it does."""
-    return filled(
-        text,
-        lambda name: (
-            dependency if name == DEPENDENCY else value_of(figures, name, source, service, token)
-        ),
-    )
+    """The pieces of a text with its figures filled in, and the service that it names."""
+    if len(between) == 1:
+        return between[0]
+    found = list(between)
+    for place in range(1, len(found), 2):
+        name = found[place]
+        found[place] = (
+            dependency
+            if name == DEPENDENCY
+            else str(value_of(figures, name, source, service, token))
+        )
+    return "".join(found)
 
 
 def placeholders(text: str) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ from logtriage.vector.tokens.compiled.scoring import Scoring, score_of
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.layout import MOST, REQUEST
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES, WINDOW_LINES, Channel
+from logtriage.world.kept import CHANNEL_KEYS, TOKEN_STREAM
 from logtriage.world.signs import BLIND_STREAM, SIGN_STREAM
-from logtriage.world.simulation import CHANNEL_KEYS, SPEAKER_STREAM, TOKEN_STREAM
+from logtriage.world.simulation import SPEAKER_STREAM
 from logtriage.world.tables import CALM, RECOVERED
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG, PLAIN_SORTS, WINDOW
 

@@ -1,0 +1,176 @@
+"""Laws of what screens leave behind: with a trace or without, everything is equal."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from logtriage import (
+    Action,
+    Incident,
+    Observation,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    State,
+    grade,
+    make_incident,
+    observe,
+)
+from logtriage.belief import belief
+from logtriage.evidence import evidence
+from logtriage.trace import ScreenTrace
+from logtriage.transition import apply, tick, transition
+from logtriage.world.schedule import Cell, cells, news
+from logtriage.world.simulation import Simulation
+from property_tests.strategies import JointEpisode, episodes, joint_episodes, world_incidents
+
+TASKS = (
+    "single_crash-v3-fog3",
+    "cascading_failure-v3",
+    "silent_degradation-v3",
+    "compound_failure-v3",
+    "unseen_world-v3",
+)
+
+
+@st.composite
+def kept_incidents(draw: st.DrawFn) -> Incident:
+    """Incidents whose signs stay, and of worlds that nobody ships."""
+    task = draw(st.sampled_from(TASKS))
+    number = draw(st.integers(0, 10_000))
+    return make_incident(f"{task}/{draw(st.sampled_from(('train', 'test')))}/{number}")
+
+
+EPISODES = episodes(source=kept_incidents() | world_incidents(several=True))
+
+
+def replayed(state: State) -> State:
+    """The same state of an incident that nobody has looked at."""
+    incident, world = state.incident, state.incident.telemetry
+    assert isinstance(world, Simulation)
+    anew = attrs.evolve(incident, telemetry=attrs.evolve(world))
+    return State(anew, state.tick, state.history, state.closing)
+
+
+def believed(state: State) -> object:
+    """All that a belief is made of."""
+    held = belief(state).posterior
+    return held.weights, held.logs, held.severities, held.fixed, held.own.tolist(), held.seen
+
+
+@settings(max_examples=60)
+@given(EPISODES, st.data())
+def test_with_a_trace_or_without_everything_is_equal(
+    states: tuple[State, ...], data: st.DataObject
+) -> None:
+    looks = st.sampled_from(("observe", "evidence", "belief", "nothing"))
+    for before, after in pairwise(states):
+        state = before
+        match data.draw(looks):
+            case "observe":
+                observe(state)
+            case "evidence":
+                evidence(state)
+            case "belief":
+                believed(state)
+        after.keep(state.trace)
+    for state in states:
+        anew = replayed(state)
+        assert (state, hash(state), repr(state)) == (anew, hash(anew), repr(anew))
+        assert state.facts == anew.facts
+        assert observe(state) == observe(anew)
+        assert evidence(state) == evidence(anew)
+        assert grade(state) == grade(anew)
+    assert believed(states[-1]) == believed(replayed(states[-1]))
+
+
+@settings(max_examples=40)
+@given(joint_episodes())
+def test_in_joint_play_everything_is_equal_too(played: JointEpisode) -> None:
+    _, states, _ = played
+    for state in states:
+        assert observe(state) == observe(replayed(state))
+        if state.incident.simulation is not None:
+            assert evidence(state) == evidence(replayed(state))
+
+
+@given(EPISODES)
+def test_news_are_the_cells_that_stood_on_no_earlier_screen(states: tuple[State, ...]) -> None:
+    world, doings = states[-1].incident.telemetry, states[-1].facts.doings
+    assert isinstance(world, Simulation)
+    seen: dict[Cell, None] = {}
+    for now in range(states[-1].tick + 1):
+        voices = world.speakers(now)
+        screen = list(cells(world.setting, world.topology, voices, now, doings))
+        new = list(news(world.setting, world.topology, voices, now, doings))
+        assert [one for one in screen if one in new] == new
+        assert set(screen) - set(seen) == set(new) - set(seen)
+        seen |= dict.fromkeys(screen)
+
+
+@given(EPISODES)
+def test_actions_of_a_tick_that_is_not_over_change_no_screen(states: tuple[State, ...]) -> None:
+    for before, after in pairwise(states):
+        observe(before)
+        acted = apply(before, after.history[-1][1])
+        assert observe(acted) == observe(replayed(acted))
+        assert evidence(acted) == evidence(replayed(acted))
+        assert observe(tick(acted)) == observe(after)
+
+
+@given(EPISODES)
+def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[State, ...]) -> None:
+    for state in states:
+        observe(state)
+        belief(state)
+        assert isinstance(state.trace, ScreenTrace)
+        for field in attrs.fields(ScreenTrace):
+            assert not isinstance(getattr(state.trace, field.name), State | ScreenTrace)
+        again = pickle.loads(pickle.dumps(state))
+        assert again == state
+        assert again.trace is None
+        assert attrs.evolve(state).trace is None
+
+
+def test_grading_fills_no_trace() -> None:
+    incident = make_incident("single_crash-v3/test/0")
+    state = transition(State(incident), _asking(incident)[0])
+    grade(state)
+    assert state.trace is None
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_threads_that_fill_a_trace_at_once_agree(task: str) -> None:
+    incident = make_incident(f"{task}/train/7")
+    states = [State(incident)]
+    for action in _asking(incident):
+        states.append(transition(states[-1], action))
+    expected = [(observe(replayed(one)), evidence(replayed(one))) for one in states]
+    shared = [replayed(states[0])]
+    for action in _asking(incident):
+        shared.append(transition(shared[-1], action))
+
+    def look(offset: int) -> list[tuple[Observation, object]]:
+        order = [*range(offset % len(shared), len(shared)), *range(offset % len(shared))]
+        seen = {place: (observe(shared[place]), evidence(shared[place])) for place in order}
+        believed(shared[-1])
+        return [seen[place] for place in range(len(shared))]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(found == expected for found in pool.map(look, range(16)))
+    assert believed(shared[-1]) == believed(replayed(states[-1]))
+
+
+def _asking(incident: Incident) -> list[Action]:
+    names = incident.topology.names
+    return [
+        RequestMetrics(names[0]),
+        RequestMoreLogs(),
+        RequestTraces(names[1]),
+        RequestMetrics(names[0]),
+    ]
