@@ -43,7 +43,7 @@ FUZZ_VENV ?= .venv-fuzz
 FUZZ ?= --inputs 10000000
 
 DEMO_OUT ?= build/demo
-DEMO_INCIDENT := cascading_failure-v2/test/27
+DEMO_INCIDENT := cascading_failure-v3/test/24
 DEMO_RECORDED ?= nezha/2023-01-30T115921
 # make demo BUNDLE=nezha.jsonl.gz: recorded incidents from there, not those that are shipped.
 BUNDLE ?=

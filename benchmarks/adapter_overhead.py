@@ -200,7 +200,7 @@ def verifiers_rows() -> list[dict[str, Any]]:
 
     os.environ["NO_KEY"] = "x"
     samples = SAMPLES // 2
-    ids = list(lt.incident_ids("single_crash-v2", "train", samples))
+    ids = list(lt.incident_ids("single_crash-v3", "train", samples))
     context = get_context("spawn")
     told = context.Queue()
     server = context.Process(target=serve, args=("expert", ids, told), daemon=True)
@@ -222,7 +222,7 @@ def verifiers_rows() -> list[dict[str, Any]]:
                     "env": {
                         "taskset": {
                             "id": "logtriage-verifiers",
-                            "tasks": ["single_crash-v2"],
+                            "tasks": ["single_crash-v3"],
                             "episodes": episodes,
                         }
                     },

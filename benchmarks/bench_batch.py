@@ -25,9 +25,9 @@ from logtriage import (
 from logtriage.grading import TRIAGE_3, action_array, grade_actions, grade_batch, truths_of
 from logtriage.grading.batch import LAYOUTS, Truths
 from logtriage.policies import perfect_actions
-from logtriage.world.loading import load_world
+from logtriage.world.default import default_world
 
-FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
+FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 Benchmark = Any
 
@@ -107,7 +107,7 @@ def bench_grade_batch_by_logtriage_3(benchmark: Benchmark) -> None:
 @pytest.mark.benchmark(group="grade 12-action transcripts")
 def bench_grade_batch_of_several_faults(benchmark: Benchmark) -> None:
     """Incidents with no, two or three faults; actions are drawn at random."""
-    incidents = tuple(map(make_incident, incident_ids("compound_failure-v2", "test", 512)))
+    incidents = tuple(map(make_incident, incident_ids("compound_failure-v3", "test", 512)))
     draws = np.random.default_rng(0)
     truths = truths_of(incidents).take(draws.integers(len(incidents), size=SIZES[-2]))
     actions = draws.integers(truths.ranges.resolve, size=(LENGTH, SIZES[-2])).astype(np.int8)

@@ -1,6 +1,6 @@
 """Beliefs of many incidents at once beside the scalar belief. Read the ratios within the group.
 
-Whole screens of ``cascading_failure-v2`` (seven services) under the expert's actions, tick
+Whole screens of ``cascading_failure-v3`` (seven services) under the expert's actions, tick
 after tick: a unit is one belief updated by one screen, its weights renewed. The scalar
 beliefs are those of the same states.
 """
@@ -26,7 +26,7 @@ from logtriage.vector import BeliefBatch
 from logtriage.world.simulation import Simulation
 
 Benchmark = Any
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 COUNTS = (256, 4096)
 #: Episodes that are played; larger batches repeat them. The ticks of each that count.
 PLAYED, TICKS = 64, 8

@@ -23,9 +23,9 @@ from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import grade_jsonl
 from logtriage.parsing import actions_from_wire
 from logtriage.parsing.replies import MAX_TEXT
-from logtriage.world.loading import load_world
+from logtriage.world.default import default_world
 
-SEVEN_SERVICES = load_world("second").topologies["seven-services"]
+SEVEN_SERVICES = default_world().topologies["seven-services"]
 
 Benchmark = Any
 
@@ -79,7 +79,7 @@ def bench_parse_action(benchmark: Benchmark) -> None:
 
 @pytest.mark.benchmark(group="generate")
 def bench_draw_incident(benchmark: Benchmark) -> None:
-    parsed = [parse_incident_id(f"cascading_failure-v2/test/{i}") for i in range(200)]
+    parsed = [parse_incident_id(f"cascading_failure-v3/test/{i}") for i in range(200)]
     benchmark.extra_info["calls_per_round"] = len(parsed)
     benchmark(lambda: [draw_incident(one.task, one) for one in parsed])
 

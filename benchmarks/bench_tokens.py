@@ -1,4 +1,4 @@
-"""The batched engine of the second world beside Gymnasium's vectorised CartPole, in one run.
+"""The batched engine beside Gymnasium's vectorised CartPole, in one run.
 
 Read the ratio within a group. A round is a few steps of all N rows: random actions, a
 new incident in every row that is closed, and an observation of every row.
@@ -13,12 +13,12 @@ import pytest
 from benchmarks.bench_vector import nbytes, per_row, random_actions
 from logtriage import Topology, random_topology
 from logtriage.vector import BatchedTriage
-from logtriage.world.loading import load_world
+from logtriage.world.default import default_world
 
-FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
+FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 Benchmark = Any
-TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
+TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
 COUNTS = (1024, 16384)
 SERVICES = (7, 50, 200)
 
@@ -56,7 +56,7 @@ def bytes_per_incident(task: str, topology: Topology | None, count: int = 1024) 
 
 @pytest.mark.parametrize("count", COUNTS)
 def bench_cartpole(benchmark: Benchmark, count: int) -> None:
-    benchmark.group = f"second world, N = {count}"
+    benchmark.group = f"token engine, N = {count}"
     envs = gymnasium.make_vec("CartPole-v1", count, vectorization_mode="vector_entry_point")
     per_row(benchmark, envs, random_actions(envs))
 
@@ -64,13 +64,13 @@ def bench_cartpole(benchmark: Benchmark, count: int) -> None:
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("task", TASKS)
 def bench_tokens(benchmark: Benchmark, task: str, count: int) -> None:
-    benchmark.group = f"second world, N = {count}"
+    benchmark.group = f"token engine, N = {count}"
     envs = Autoreset(BatchedTriage(task, copy=False), count)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(task, None)
     per_row(benchmark, envs, random_actions(envs))
 
 
-@pytest.mark.benchmark(group="second world, drawing, N = 16384")
+@pytest.mark.benchmark(group="token engine, drawing, N = 16384")
 def bench_tokens_reset(benchmark: Benchmark) -> None:
     """Drawing 16,384 incidents, and their first observations."""
     batch = BatchedTriage(TASKS[1])
@@ -79,11 +79,11 @@ def bench_tokens_reset(benchmark: Benchmark) -> None:
     benchmark.extra_info["rows_per_round"] = 16384
 
 
-@pytest.mark.benchmark(group="second world by services, N = 1024")
+@pytest.mark.benchmark(group="token engine by services, N = 1024")
 @pytest.mark.parametrize("services", SERVICES)
 def bench_tokens_services(benchmark: Benchmark, services: int) -> None:
     """How much dearer a step gets with more services."""
     topology = FIVE_TEAMS if services == 7 else random_topology(1, services, FIVE_TEAMS.teams)
-    batch = BatchedTriage("fleet_outage-v2", topology=topology, copy=False)
-    benchmark.extra_info["bytes_per_incident"] = bytes_per_incident("fleet_outage-v2", topology)
+    batch = BatchedTriage("fleet_outage-v3", topology=topology, copy=False)
+    benchmark.extra_info["bytes_per_incident"] = bytes_per_incident("fleet_outage-v3", topology)
     per_row(benchmark, Autoreset(batch, 1024), random_actions(Autoreset(batch, 1024)))

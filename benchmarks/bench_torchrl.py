@@ -18,7 +18,7 @@ pytest.importorskip("torchrl")
 from training.benchmarl.environment import GROUP, TeamEnv  # noqa: E402 (after the skips)
 from training.marl.inputs import Inputs  # noqa: E402
 
-TASK = "cascading_failure-v2-fog1"
+TASK = "cascading_failure-v3-fog1"
 SIZE = 512
 TICKS = 16
 Benchmark = Any

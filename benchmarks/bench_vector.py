@@ -16,14 +16,14 @@ from logtriage import Topology, random_topology
 from logtriage.env import ENV_IDS, TriageVectorEnv
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, get_task
 from logtriage.vector import BatchedTriage
-from logtriage.world.loading import load_world
+from logtriage.world.default import default_world
 
-FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
+FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 Benchmark = Any
 Rounds = Callable[[int], int]
 COUNTS = (1, 64, 1024, 16384, 65536)
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 STEPS = 12
 SERVICES = (7, 50, 200)
 HORIZONS = (8, 12, 15, 30, 60)

@@ -14,7 +14,7 @@ from logtriage.policies import Policy
 from logtriage.registry import make_policy
 from logtriage.world.runbook import severity_of
 
-TASKS = ("single_crash-v2", "cascading_failure-v2", "silent_degradation-v2")
+TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
 
 
 @attrs.frozen

@@ -29,7 +29,7 @@ from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.evidence import evidence
 from logtriage.policies import perfect_actions
 from logtriage.roles.splits import TRIO
-from logtriage.tasks import ONCALL_TASKS, TaskSpec
+from logtriage.tasks import DEFAULT_TASKS, TaskSpec
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Condition, Hypothesis, affected, teams_of, unaffected
@@ -47,7 +47,8 @@ from property_tests.test_compound_laws import TINY
 #: Every rule that a sign can meet: silence, growth, several faults, blind spots, all levels of fog;
 #: and other shares.
 TASKS = (
-    *(get_task(name) for name in (*ONCALL_TASKS, *(f"tiny:outage{fog}" for fog in ("", "-fog0")))),
+    *(get_task(name) for name, (_, fog) in DEFAULT_TASKS.items() if fog is not None),
+    *(get_task(name) for name in ("tiny:outage", "tiny:outage-fog0")),
     *(get_task("outage", draw_world(load_world("tiny"), seed)) for seed in range(2)),
 )
 

@@ -37,10 +37,9 @@ from logtriage.vector import (
     role_tokens_of,
     team_tokens_of,
 )
-from property_tests.strategies import DRAWN, role_splits, topologies
-from property_tests.test_vector_laws import incident_of, indices
+from property_tests.strategies import role_splits, topologies
+from property_tests.test_vector_laws import incident_of, indices, tasks
 
-tasks = st.sampled_from([task for task in DRAWN if task.topology is not None])
 splits = role_splits(settings=True)
 
 
@@ -65,9 +64,14 @@ def agrees(team: BatchedTeam, screen: TeamStep, row: int, state: State, reader: 
     assert screen.score[row] == score(state)
 
 
+def choices_of(role: Role, state: State) -> tuple[Action, ...]:
+    """Every action of the role by its integer, the hand-over last."""
+    return role_actions(role, state.incident.topology, hand_over=True)
+
+
 def choice(data: st.DataObject, state: State, role: Role) -> int:
     """Any action of the role; the right ones, requests and reports often."""
-    choices = role_actions(role, state.incident.topology)
+    choices = choices_of(role, state)
     right = [one for one in perfect_actions(state.incident) if one in choices]
     if right and data.draw(st.integers(0, 2)) == 0:
         return choices.index(data.draw(st.sampled_from(right)))
@@ -81,7 +85,7 @@ def taken(state: State, split: RoleSplit, chosen: list[Any], row: int) -> list[A
     topology = state.incident.topology
     return [
         as_allowed(
-            role_actions(role, topology)[one[row]],
+            choices_of(role, state)[one[row]],
             role,
             topology,
             requests_left(state, split, role),
@@ -207,7 +211,7 @@ def test_a_reader_that_goes_along_reads_what_the_history_says(
 def test_a_role_has_columns_of_the_team_s_observation_in_order(
     split: RoleSplit, topology: Topology
 ) -> None:
-    setting = get_task("cascading_failure-v2").setting
+    setting = get_task("cascading_failure-v3").setting
     assert setting is not None
     whole = team_tokens_of(split, setting, topology, 14)
     for role in split.roles:
@@ -219,8 +223,8 @@ def test_a_role_has_columns_of_the_team_s_observation_in_order(
 
 def test_wrong_input_is_named() -> None:
     with pytest.raises(UnknownName, match="unknown credit 'own'; known: team, counterfactual"):
-        BatchedTeam("single_crash-v2", credit="own")
-    team = BatchedTeam("single_crash-v2")
+        BatchedTeam("single_crash-v3", credit="own")
+    team = BatchedTeam("single_crash-v3")
     with pytest.raises(InvalidInput, match="call reset"):
         team.look()
     team.reset("train", [0, 1])

@@ -86,8 +86,8 @@ class Goal(NamedTuple):
     beside: str = ""
 
 
-BIG = "second world, N = 16384"
-SERVICES = "second world by services, N = 1024"
+BIG = "token engine, N = 16384"
+SERVICES = "token engine by services, N = 1024"
 GRADES = "grade 12-action transcripts"
 BELIEFS = "belief, seven services, N at once"
 LARGEST = r"grade_batch(\[.*-65536\]|_by_logtriage_3)"

@@ -13,11 +13,11 @@ from logtriage.vector.shaping import BatchedShaping
 
 
 def main() -> None:
-    batch = BatchedTriage("cascading_failure-v2")
+    batch = BatchedTriage("cascading_failure-v3")
     batch.reset("test", [0])
     BatchedShaping(batch).begin()
     batch.step([0])
-    incident = make_incident("cascading_failure-v2/test/0")
+    incident = make_incident("cascading_failure-v3/test/0")
     belief_batch([initial_state(incident)]).logs()
     # Actions are integers of one byte, or of two on a large topology; a batch has either layout.
     for one in (incident, on_large_topology()):
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def on_large_topology() -> Incident:
-    task = get_task("single_crash-v2")
+    task = get_task("single_crash-v3")
     return draw_incident(task, IncidentId(task, "train", 0), random_topology(0, 40))
 
 

@@ -1,6 +1,6 @@
 """What the search over sets of faults misplaces on fleets, against wider searches.
 
-python scripts/compound_search.py --incidents 200
+python scripts/compound_search.py --incidents 200 > docs/results/compound-failure.md
 """
 
 import argparse
@@ -31,7 +31,10 @@ FIRST: Final = 5
 ACTIONS: Final = 10
 
 TEXT: Final = """\
-## What the search misplaces
+# What the search misplaces
+
+Written by `python scripts/compound_search.py`. How well several faults are told apart:
+[policies on call](oncall.md#several-faults-at-once).
 
 On a fleet there are too many sets to weigh, and the belief
 [searches](../tasks.md#several-faults-at-once) them. Here the search stands beside wider ones, on
@@ -205,9 +208,9 @@ def _line(title: str, pairs: Sequence[Sequence[float]]) -> str:
 
 
 def main() -> None:
-    """Measure and print the section."""
+    """Measure and print the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--task", default="compound_fleet-v2")
+    parser.add_argument("--task", default="compound_fleet-v3")
     parser.add_argument("--split", default="test")
     parser.add_argument("--incidents", type=int, default=200)
     parser.add_argument("--rows", type=Path, help="file that keeps what was measured")

@@ -58,7 +58,7 @@ from logtriage.registry import constant_actions, make_policy
 from logtriage.transition import play
 
 Parse = Callable[[bytes], object]
-INCIDENT: Final = lt.make_incident("cascading_failure-v2/test/42")
+INCIDENT: Final = lt.make_incident("cascading_failure-v3/test/42")
 TOPOLOGY: Final = INCIDENT.topology
 #: Pieces that break parsers: of JSON, of Unicode, of numbers.
 PIECES: Final = (

@@ -33,7 +33,7 @@ from logtriage.actions import (
 )
 from logtriage.belief.explain import explain
 from logtriage.conversations.tools import TOOLS
-from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Rubric, get_rubric
+from logtriage.grading import TRIAGE_3, Criterion, Rubric, get_rubric
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
@@ -45,8 +45,7 @@ from logtriage.vector import token_layout_of
 from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.channels import SPANS
-from logtriage.world.default import second_world
-from logtriage.world.loading import load_world
+from logtriage.world.default import default_world
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
@@ -55,14 +54,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.audit.planted.holes import HOLES
 
-FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
+FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
 FIXED = tuple(task for task in TASKS if task.original)
-EXAMPLE = "cascading_failure-v2/test/27"
+EXAMPLE = "cascading_failure-v3/test/24"
 #: The incident of the explained episode.
-EXPLAINED = "cascading_failure-v2/test/12"
+EXPLAINED = "cascading_failure-v3/test/12"
 
 
 def play(incident: Incident, factory: PolicyFactory) -> lt.State:
@@ -105,16 +104,16 @@ def _points(rows: tuple[Criterion, ...]) -> list[list[str]]:
 
 
 def criteria() -> str:
-    return table(("criterion", "weight", "score"), _points(TRIAGE_2.criteria))
+    return table(("criterion", "weight", "score"), _points(TRIAGE_3.criteria))
 
 
 def benign_criteria() -> str:
-    return table(("criterion", "weight", "score"), _points(TRIAGE_2.benign))
+    return table(("criterion", "weight", "score"), _points(TRIAGE_3.benign))
 
 
 def discounts() -> str:
     rows = []
-    for one in TRIAGE_2.discounts:
+    for one in TRIAGE_3.discounts:
         text, _, _ = (one.factor.__doc__ or "").strip().partition("\n")
         rows.append([f"`{one.name}`", f"{text[0].lower()}{text[1:]}".removesuffix(".")])
     return table(("discount", "the total is multiplied by"), rows)
@@ -122,7 +121,7 @@ def discounts() -> str:
 
 def gates() -> str:
     rows = []
-    for gate in DEFAULT.gates:
+    for gate in TRIAGE_3.gates:
         text = (
             (gate.holds.__doc__ or "").removeprefix("Gate: ").replace("``", "`").removesuffix(".")
         )
@@ -181,16 +180,25 @@ def _yes(holds: bool) -> str:
 
 
 def fog() -> str:
+    world = default_world()
     rows = [
         [
             level,
-            "the benchmark: `…-v2`" if level == BENCHMARK_FOG else f"`…-v2-fog{level}`",
-            percent(second_world().fog_weights[level] / FULL),
-            percent(second_world().naming_weights[level] / FULL),
+            "the benchmark: `…-v3`" if level == BENCHMARK_FOG else f"`…-v3-fog{level}`",
+            *(
+                percent(weights[level] / FULL)
+                for weights in (world.fog_weights, world.blind_weights, world.naming_weights)
+            ),
         ]
-        for level in range(len(second_world().rules.fog))
+        for level in range(len(world.rules.fog))
     ]
-    head = ("fog", "tasks", "readings that say what anyone might", "root's own lines that name it")
+    head = (
+        "fog",
+        "tasks",
+        "readings that do not show their sign",
+        "services whose metrics are down, traces and logs alike",
+        "loud topics of a root that name it",
+    )
     return table(head, rows)
 
 
@@ -201,7 +209,7 @@ def told_shares(shares: Mapping[str, int]) -> str:
 
 def signatures() -> str:
     """Every signature; of each sort of cell the shares of all tokens but the ordinary one."""
-    world = second_world()
+    world = default_world()
 
     def cell(signature: Signature, sorts: Iterable[str]) -> str:
         told = {sort: dict(shares) for sort, shares in shares_of(world, signature) if sort in sorts}
@@ -232,7 +240,7 @@ def signatures() -> str:
 
 def tokens() -> str:
     """What can be read where."""
-    world = second_world()
+    world = default_world()
     naming = [f"`{one}:` and the dependency" for one in world.naming_tokens(LOG)]
     rows = [
         ["alert", "every service", code(world.ordinary[ALERT], *world.alerts)],
@@ -261,11 +269,11 @@ def tokens() -> str:
 
 
 def where_of(tiers: tuple[str, ...]) -> str:
-    return ", ".join(tiers) if len(tiers) < len(second_world().tier_names) else "every tier"
+    return ", ".join(tiers) if len(tiers) < len(default_world().tier_names) else "every tier"
 
 
 def unaffected_shares() -> str:
-    rules = second_world().rules
+    rules = default_world().rules
     rows = [[f"`{one.name}`", f"{one.share / 10:g} %"] for one in rules.distractions]
     rows.append(["a minor fault (never at the edge)", f"{rules.minor_faults / 10:g} %"])
     return table(("an unaffected service is", "share"), rows)
@@ -287,12 +295,12 @@ def faults() -> str:
             "yes" if kind.drifts else "no",
             kind.summary,
         ]
-        for kind in second_world().kinds
+        for kind in default_world().kinds
     ]
     head = ("fault", "class", "tiers", "remedies", "shows in", "creeps in", "what it is")
     weights = ", ".join(
         f"{fault_class.name} {fault_class.weight}"
-        for fault_class in second_world().classes.values()
+        for fault_class in default_world().classes.values()
     )
     note = (
         "Every service that can be the root is as likely as another; of a service, the classes "
@@ -304,7 +312,7 @@ def faults() -> str:
 def severity_rule() -> str:
     rows = [
         [row.severity, f"{row.errors / 100:g} %", f"{row.p99} ms"]
-        for row in second_world().rules.severity_rule
+        for row in default_world().rules.severity_rule
     ]
     return table(
         ("severity", "errors from", "or p99 from"), [*rows, [SEVERITIES[-1], "less", "less"]]
@@ -314,7 +322,7 @@ def severity_rule() -> str:
 def held_out_pairs() -> str:
     topology, rows = FIVE_TEAMS, []
     for index, service in enumerate(topology.services):
-        fitting = second_world().kinds_at(service.tier)
+        fitting = default_world().kinds_at(service.tier)
         kept = [kind for kind in fitting if prior.held_out(topology, index, kind)]
         rows.append([f"`{service.name}`", len(fitting), code(*(k.name for k in kept)) or "none"])
     return table(("service", "fault kinds that fit", "held out"), rows)
@@ -344,7 +352,7 @@ def default_topology() -> str:
 
 def action_integers() -> str:
     groups: dict[str, list[tuple[int, Action]]] = {}
-    for number, action in enumerate(all_actions(FIVE_TEAMS)):
+    for number, action in enumerate(all_actions(FIVE_TEAMS, hand_over=True)):
         groups.setdefault(action_name(action), []).append((number, action))
     rows = []
     for name, members in groups.items():
@@ -390,13 +398,13 @@ TOKEN_BLOCKS = {
     "answer": "its tokens: lines in their order, gauges and spans reading by reading",
     "note": "what responders saw there",
     "time": "ticks",
-    "price": "the price of silence",
+    "price": "the price of a hand-over",
     "owner": "it is owned by this team in this incident",
 }
 
 
 def token_observation() -> str:
-    topology, spec = FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v2")
+    topology, spec = FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v3")
     layout = token_layout_of(spec.setting, topology, spec.horizon)
     rows = []
     for name, first, width in layout.describe():
@@ -408,12 +416,12 @@ def token_observation() -> str:
 
 
 def team_spaces() -> str:
-    rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v2")
+    rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v3")
     where = spec.setting, FIVE_TEAMS, spec.horizon
     for split in ROLE_SPLITS.values():
         for role in split.roles:
             size = role_tokens_of(split, role, *where).size
-            actions = len(role_actions(role, FIVE_TEAMS))
+            actions = len(role_actions(role, FIVE_TEAMS, hand_over=True))
             may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
             rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
         sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")
@@ -472,7 +480,7 @@ def explained() -> str:
         ("grade", f"{explained.grade:.3f}"),
         ("hardness", f"{explained.hardness:.3f}"),
     ]
-    head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_silence:g}):"
+    head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_hand_over:g}):"
     steps = table(
         ("action", "likeliest before it", "before", "after acting", "after seeing", ""), rows
     )

@@ -21,8 +21,8 @@ from tests.audit.planted.mutants import MUTANTS, Mutant
 
 SIZES = attrs.evolve(QUICK, kinds=2, same=2, slow=2, panel=20)
 AUDITED = {
-    "single_crash-v2": ("fields", "monotone", "floor"),
-    "silent_degradation-v2": ("fields", "ceiling", "farming", "monotone", "stability"),
+    "single_crash-v3": ("fields", "monotone", "floor"),
+    "silent_degradation-v3": ("fields", "ceiling", "farming", "monotone", "stability"),
 }
 
 

@@ -17,8 +17,8 @@ from logtriage.evaluation import RunSpec, evaluate  # noqa: E402
 from logtriage.report.replay import write_replay  # noqa: E402
 from tests.chromium import Browser, find_chromium  # noqa: E402
 
-TASK: Final = "cascading_failure-v2"
-NUMBER: Final = 27  # the incident of the README's examples
+TASK: Final = "cascading_failure-v3"
+NUMBER: Final = 24  # the incident of the README's examples
 POLICIES: Final = ("observer", "expert", "first_error")
 ADDRESS: Final = f"#/e/observer/{TASK}/test/{NUMBER}?t=5&truth=1"
 WIDTH: Final = 1400

@@ -41,7 +41,7 @@ from logtriage.policies.base import Memory, Policy
 from logtriage.policies.observer import ObserverPolicy, followed
 from logtriage.tasks import setting_of
 from logtriage.world.channels import Evidence
-from logtriage.world.default import oncall
+from logtriage.world.default import default_world
 from logtriage.world.drawn import remembered
 from logtriage.world.model import World
 from logtriage.world.schedule import Doings
@@ -85,7 +85,7 @@ def remembering(incident: Incident) -> Remembering:
     """The player with the base world's tables."""
     named = parse_incident_id(incident.id)
     seed = unseen_seed(named.split, world_number(named.index))
-    return taken_for(incident, as_unseen(remembered(oncall(), seed), "remembered"))
+    return taken_for(incident, as_unseen(remembered(default_world(), seed), "remembered"))
 
 
 def taken_for(incident: Incident, world: World) -> Remembering:

@@ -39,8 +39,7 @@ def main(incident_id: str) -> None:
         scores.append(in_memory.score)
     # One of the three must be right, the others less so: the weight of severity, 0.15, with
     # the discount of a response that pages nobody.
-    price = incident.price_of_silence or 0.0
-    right = 0.15 * price / 0.625
+    right = 0.15 * 0.32
     if abs(max(scores) - right) > 1e-9 or sorted(scores)[1] >= right:
         sys.exit(f"severities graded {scores}")
     print(f"logtriage {logtriage.__version__} grades with its core alone")

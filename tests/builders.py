@@ -32,18 +32,17 @@ from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.topology import Service
 from logtriage.transition import play
-from logtriage.world.loading import load_world
+from logtriage.world.default import default_world
 from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 
-_SECOND = load_world("second")
-#: The topologies of the second world's drawn tasks, and of the original's.
-FIVE_TEAMS = _SECOND.topologies["seven-services-five-teams"]
-SEVEN_SERVICES = _SECOND.topologies["seven-services"]
-TIERS = _SECOND.tier_names
+#: The topologies of the default world's drawn tasks, and of the original's.
+FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
+SEVEN_SERVICES = default_world().topologies["seven-services"]
+TIERS = default_world().tier_names
 #: The benchmark's tasks, at the fog that their ids do not name.
-V2_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
+BENCHMARK: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
 #: Those of them on the default topology.
-SMALL_TASKS: tuple[TaskSpec, ...] = tuple(task for task in V2_TASKS if task.topology)
+SMALL_TASKS: tuple[TaskSpec, ...] = tuple(task for task in BENCHMARK if task.topology)
 V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
 
 # The right answers of `real_incident`.
@@ -226,7 +225,7 @@ def own_topology(
     capacity: str = "sre-team",
     security: str = "security-team",
 ) -> Topology:
-    """A topology for the second world: its tiers, remedies and classes, whose teams may differ."""
+    """A topology for the default world: its tiers, remedies and classes, whose teams may differ."""
     return Topology(
         name,
         teams,

@@ -6,7 +6,6 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 
 from logtriage import (
@@ -39,7 +38,7 @@ from tests.builders import SEVEN_SERVICES, real_incident
 
 GOOD: dict[str, Any] = {
     "schema": "logtriage.transcript/1",
-    "incident": "single_crash-v2/test/0",
+    "incident": "single_crash-v3/test/0",
     "actions": [{"action_type": "resolve"}],
     "status": "completed",
     "agent": "me",
@@ -60,7 +59,7 @@ def without(key: str) -> dict[str, Any]:
 def test_a_good_object_is_read() -> None:
     transcript = structure_transcript(GOOD)
     assert transcript == Transcript(
-        "single_crash-v2/test/0", ({"action_type": "resolve"},), "completed", "me"
+        "single_crash-v3/test/0", ({"action_type": "resolve"},), "completed", "me"
     )
 
 
@@ -214,7 +213,7 @@ def test_an_extra_key_cannot_take_the_place_of_a_field() -> None:
 
 
 def test_the_truth_on_the_wire() -> None:
-    data = truth_to_json(real_incident(price_of_silence=None))
+    data = truth_to_json(real_incident())
     assert data.pop("topology") == topology_to_json(SEVEN_SERVICES)
     assert data == {
         "id": "hand-made/test/0",
@@ -232,7 +231,7 @@ def test_the_truth_on_the_wire() -> None:
 def test_a_benign_truth_on_the_wire() -> None:
     benign = next(
         one
-        for one in (make_incident(f"silent_degradation-v2/test/{index}") for index in range(20))
+        for one in (make_incident(f"silent_degradation-v3/test/{index}") for index in range(20))
         if one.truth.benign
     )
     data = truth_to_json(benign)
@@ -242,18 +241,11 @@ def test_a_benign_truth_on_the_wire() -> None:
     assert data["root_causes"] == data["teams"] == data["remedies"] == []
 
 
-def test_the_price_of_silence_stands_with_the_truth_where_there_is_one() -> None:
-    free = truth_to_json(real_incident(price_of_silence=None))
-    assert not {"par", "price_of_silence"} & free.keys()
-    data = truth_to_json(attrs.evolve(real_incident(), par=7, price_of_silence=0.6))
-    assert (data["par"], data["price_of_silence"]) == (7, 0.6)
-
-
 def test_a_truth_without_a_severity() -> None:
     assert truth_to_json(real_incident(None))["severity"] is None
 
 
-@pytest.mark.parametrize("task", ["single_crash-v2", "silent_degradation-v0"])
+@pytest.mark.parametrize("task", ["single_crash-v3", "silent_degradation-v0"])
 def test_truths_are_plain_json(task: str) -> None:
     for index in range(10):
         data = truth_to_json(make_incident(f"{task}/ood/{index}"))

@@ -22,7 +22,7 @@ from logtriage.belief import search
 from logtriage.codec import role_split_from_json
 from logtriage.drawing import incidents as drawing
 from logtriage.drawing.ids import SPLITS
-from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json, triage
+from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json, priced, triage
 from logtriage.parsing import actions as parsing
 from logtriage.parsing import replies
 from logtriage.rendering.compact import LONG_LIST
@@ -31,12 +31,12 @@ from logtriage.roles import role as roles
 from logtriage.roles import splits as role_splits
 from logtriage.state import Closing
 from logtriage.world import channels, compounds
-from logtriage.world.loading import load_world
+from logtriage.world.default import default_world
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
 from logtriage.world.telemetry import TICK_SECONDS
 from tests.builders import FIVE_TEAMS
 
-WORLD = load_world("second")
+WORLD = default_world()
 DRAWN, LINK = WORLD.rules.drawn_topologies, WORLD.rules.secondary_fault
 FLEET = WORLD.tasks["fleet_outage"].services
 assert DRAWN is not None
@@ -284,17 +284,20 @@ SENTENCES = (
     ),
     (
         OVERVIEW,
-        f"and {percent(1000 * (1 - triage.UNAPPROVED_REMEDY))} of the rest before",
+        f"and {percent(1000 * (1 - priced.UNAPPROVED_REMEDY))} of the rest before",
     ),
-    (OVERVIEW, f"{triage.MOST_UNPAGED:g} is the most that can be earned without a page"),
     (
         OVERVIEW,
-        "This *price of silence* is {}, {} or {},".format(*drawing.PRICES_OF_SILENCE),
+        f"c × ({1 - priced.HAND_OVER_PROMPT:g} + {priced.HAND_OVER_PROMPT:g} × promptness)",
+    ),
+    (
+        OVERVIEW,
+        "This *price of a hand-over* is {}, {}, {}, {} or {},".format(*drawing.PRICES_OF_HAND_OVER),
     ),
     (OVERVIEW, "split `ood` ({} to {} services".format(*DRAWN.ood_services)),
     (
         OVERVIEW,
-        "`fleet_outage-v2` ({} to {} services)".format(*FLEET),
+        "`fleet_outage-v3` ({} to {} services)".format(*FLEET),
     ),
     ("docs/tasks.md", "Random topologies of {} to {} services".format(*DRAWN.ood_services)),
     (
@@ -363,7 +366,7 @@ def test_names_that_pages_list() -> None:
         assert f"| `{closing}` |" in concepts
     for split in SPLITS:
         assert f"`{split}`" in glossary
-    graded = grade_to_json(lt.grade(lt.initial_state(lt.make_incident("single_crash-v2/test/0"))))
+    graded = grade_to_json(lt.grade(lt.initial_state(lt.make_incident("single_crash-v3/test/0"))))
     assert [key for key in graded if f"`{key}`" not in transcripts] == []
     for rubric in RUBRICS:
         assert f"`{rubric}`" in grading or f"`{rubric.rpartition('/')[0]}`" in grading

@@ -23,7 +23,7 @@ from logtriage import (
     transition_jointly,
 )
 from logtriage.actions import ACTION_TYPES
-from logtriage.adapters.trl.environments import PricedEnv, environment_for, tools_offered
+from logtriage.adapters.trl.environments import TriageEnv, environment_for
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.words import completions
 from logtriage.cli.human import commands, read_action
@@ -39,13 +39,13 @@ from logtriage.server.wire import observation_of, view_of
 from logtriage.state import Closing
 from logtriage.tasks import get_task
 from logtriage.transition import play
-from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident, with_hand_over
+from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
 PRICED = attrs.evolve(real_incident(), price_of_silence=None, price_of_hand_over=0.7)
 FREE = real_incident()
-DRAWN = make_incident("single_crash-v2/test/0")
-DRAWN_PRICED = with_hand_over(DRAWN)
-PRICED_TASK = attrs.evolve(get_task("single_crash-v2"), name="priced", rubric="logtriage/3")
+DRAWN_PRICED = make_incident("single_crash-v3/test/0")
+#: The same where nobody can be handed anything.
+DRAWN = attrs.evolve(DRAWN_PRICED, rubric="logtriage-env/0/single_crash", price_of_hand_over=None)
 
 
 def test_it_closes_an_incident_in_which_it_has_a_price() -> None:
@@ -100,7 +100,7 @@ def test_the_price_stands_on_every_screen_and_with_the_truth() -> None:
     for role in get_role_split("trio").roles:
         assert slice_for(seen, role).price_of_hand_over == price
     assert observation_of(view_of(seen, first=True)).price_of_hand_over == price
-    assert "price_of_hand_over" not in view_of(observe(initial_state(DRAWN)), first=True)
+    assert view_of(observe(initial_state(DRAWN)), first=True)["price_of_hand_over"] is None
     truth = truth_to_json(DRAWN_PRICED)
     assert DRAWN.setting is not None
     assert (truth["task_par"], truth["price_of_hand_over"]) == (DRAWN.setting.par, price)
@@ -112,7 +112,7 @@ def test_a_benign_incident_has_the_par_of_its_task_beside_its_own() -> None:
     benign = next(
         one
         for number in range(100)
-        if (one := make_incident(f"single_crash-v2/val/{number}")).truth.benign
+        if (one := make_incident(f"single_crash-v3/val/{number}")).truth.benign
     )
     assert benign.setting is not None
     assert benign.par == benign.setting.par_benign
@@ -152,8 +152,8 @@ def test_prompts_list_it_where_it_has_a_price_and_to_who_may_page() -> None:
     split = get_role_split("trio")
     for role in split.roles:
         prompt = system_prompt(DRAWN_PRICED, split=split, role=role.name)
-        assert ("hand_over" in prompt) == ("escalate" in role.may)
-        assert "hand_over" not in system_prompt(DRAWN, split=split, role=role.name)
+        offered = next(one for one in prompt.splitlines() if one.startswith(said))
+        assert ("hand_over" in offered) == ("escalate" in role.may)
 
 
 def test_it_is_the_last_integer_of_a_role_that_may_page() -> None:
@@ -200,18 +200,16 @@ def test_the_replay_page_draws_it_and_the_browser_page_offers_it() -> None:
 def test_a_team_hands_over_in_text() -> None:
     split = get_role_split("trio")
     role = next(one for one in split.roles if "escalate" in one.may)
-    seat = TextSeat(role, split, PRICED_TASK, DRAWN.topology)
+    seat = TextSeat(role, split, get_task("single_crash-v3"), DRAWN.topology)
     assert seat.read(render_action(HandOver())) == HandOver()
 
 
 def test_trl_offers_it_as_a_tool() -> None:
-    environment = environment_for([DRAWN.id], resolve=lambda _: DRAWN_PRICED)
-    assert environment is PricedEnv
-    one = environment(resolve=lambda _: DRAWN_PRICED)
+    assert environment_for([DRAWN.id]) is TriageEnv
+    one = TriageEnv()
     one.reset(incident=DRAWN.id)
     one.hand_over()
     assert one.grade.score == pytest.approx(DRAWN_PRICED.price_of_hand_over)
-    assert "hand_over" not in tools_offered(environment_for([DRAWN.id]))
 
 
 def test_prices_are_drawn_evenly_from_a_stream_of_their_own() -> None:

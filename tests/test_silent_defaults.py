@@ -11,15 +11,15 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import setting_of
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis
+from logtriage.world.default import default_world
 from logtriage.world.figures import Figures
-from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
 from logtriage.world.tables import alphabet, places, weights
 from tests.builders import FIVE_TEAMS
 
-WORLD = load_world("second")
+WORLD = default_world()
 SETTING = setting_of(WORLD, WORLD.tasks["cascading_failure"], 2)
 (PLACE, *_) = places(FIVE_TEAMS)
 

@@ -13,11 +13,13 @@ from logtriage.errors import RetiredName
 from logtriage.tasks import (
     DEFAULT_TASKS,
     DRAWN_TASKS,
+    UNSEEN_TASKS,
     benchmark_of,
     tasks_of,
     world_of_tasks,
 )
 from logtriage.world.loading import load_world
+from logtriage.world.unseen import UNSEEN
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
 
@@ -39,7 +41,7 @@ from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 )
 def test_a_sheet_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(said)):
-        attrs.evolve(get_task("single_crash-v2"), **changes)
+        attrs.evolve(get_task("single_crash-v3"), **changes)
 
 
 @pytest.mark.parametrize(
@@ -58,10 +60,10 @@ def test_a_sheet_that_makes_no_sense_is_refused(changes: dict[str, Any], said: s
 )
 def test_a_setting_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(said)):
-        attrs.evolve(get_task("single_crash-v2").setting, **changes)  # type: ignore[misc]
+        attrs.evolve(get_task("single_crash-v3").setting, **changes)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("given", [None, 5, b"single_crash-v2/test/0"])
+@pytest.mark.parametrize("given", [None, 5, b"single_crash-v3/test/0"])
 def test_what_is_no_id_is_refused(given: Any) -> None:
     with pytest.raises(InvalidInput, match="expected the id of an incident, a text; got "):
         make_incident(given)
@@ -85,7 +87,7 @@ def test_the_spec_sheets_of_the_original(name: str, horizon: int, noise: int) ->
 @pytest.mark.parametrize(
     ("name", "horizon"),
     [
-        ("single_crash", 10),
+        ("single_crash", 11),
         ("cascading_failure", 14),
         ("silent_degradation", 16),
         ("fleet_outage", 14),
@@ -95,8 +97,8 @@ def test_the_spec_sheets_of_the_original(name: str, horizon: int, noise: int) ->
 )
 @pytest.mark.parametrize("fog", [0, 1, 2, 3])
 def test_drawn_tasks_stand_at_four_levels_of_fog(name: str, horizon: int, fog: int) -> None:
-    task = get_task(f"{name}-v2" if fog == 2 else f"{name}-v2-fog{fog}")
-    assert (task.horizon, task.fog, task.rubric) == (horizon, fog, "logtriage/2")
+    task = get_task(f"{name}-v3" if fog == 2 else f"{name}-v3-fog{fog}")
+    assert (task.horizon, task.fog, task.rubric) == (horizon, fog, "logtriage/3")
     assert task.setting is not None
     assert (task.noise, task.benign) == (task.setting.noise, 150)
     fleet = name in ("fleet_outage", "compound_fleet")
@@ -105,15 +107,17 @@ def test_drawn_tasks_stand_at_four_levels_of_fog(name: str, horizon: int, fog: i
 
 
 def test_one_name_for_one_thing() -> None:
-    with pytest.raises(UnknownName, match="unknown task 'single_crash-v2-fog2'"):
-        get_task("single_crash-v2-fog2")
+    with pytest.raises(UnknownName, match="unknown task 'single_crash-v3-fog2'"):
+        get_task("single_crash-v3-fog2")
 
 
 def test_the_ids_that_stand_in_the_code_are_those_of_the_files() -> None:
-    tasks = tasks_of(load_world("second"))
-    assert list(DEFAULT_TASKS) == list(tasks) == [task.id for task in TASKS]
-    assert dict(DEFAULT_TASKS) == {name: (task.name, task.fog) for name, task in tasks.items()}
-    assert benchmark_of(load_world("second")) == DRAWN_TASKS
+    tasks = tasks_of(load_world("oncall"))
+    assert list(tasks) == [task.id for task in TASKS]
+    assert {**DEFAULT_TASKS, **{name: (UNSEEN, fog) for name, fog in UNSEEN_TASKS.items()}} == {
+        name: (task.name, task.fog) for name, task in tasks.items()
+    }
+    assert benchmark_of(load_world("oncall")) == DRAWN_TASKS
 
 
 def test_tasks_of_another_world_are_named_by_it_and_have_no_version() -> None:
@@ -125,18 +129,18 @@ def test_tasks_of_another_world_are_named_by_it_and_have_no_version() -> None:
 
 
 def test_tasks_of_several_worlds_are_not_mixed() -> None:
-    tiny, second = load_world("tiny"), load_world("second")
+    tiny, oncall = load_world("tiny"), load_world("oncall")
     assert world_of_tasks(["tiny:outage", "tiny:outage-fog0"]) is tiny
-    assert world_of_tasks([]) is second
+    assert world_of_tasks([]) is oncall
     assert world_of_tasks([], "tiny") is tiny
-    with pytest.raises(InvalidInput, match=r"'tiny' .tiny:outage. and 'second' .single_crash-v2."):
-        world_of_tasks(["tiny:outage", "single_crash-v2"])
+    with pytest.raises(InvalidInput, match=r"'tiny' .tiny:outage. and 'oncall' .single_crash-v3."):
+        world_of_tasks(["tiny:outage", "single_crash-v3"])
 
 
 def test_all_means_the_benchmark() -> None:
     assert (
         tuple(
-            f"{name}-v2"
+            f"{name}-v3"
             for name in ("single_crash", "cascading_failure", "silent_degradation", "fleet_outage")
         )
         == DRAWN_TASKS
@@ -146,12 +150,12 @@ def test_all_means_the_benchmark() -> None:
 
 @pytest.mark.parametrize("name", ["single_crash", "cascading_failure", "silent_degradation"])
 def test_a_retired_task_names_the_one_in_its_place(name: str) -> None:
-    gone = f"task '{name}-v1' is retired; use '{name}-v2'"
+    gone = f"task '{name}-v1' is retired; use '{name}-v3'"
     with pytest.raises(UnknownName, match=gone) as told:
         get_task(f"{name}-v1")
     assert isinstance(told.value, RetiredName)
-    assert told.value.instead == f"{name}-v2"
-    assert f"{name}-v2" in told.value.known
+    assert told.value.instead == f"{name}-v3"
+    assert f"{name}-v3" in told.value.known
     assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
     for ask in (parse_incident_id, make_incident):
         with pytest.raises(RetiredName, match=gone):
@@ -159,7 +163,7 @@ def test_a_retired_task_names_the_one_in_its_place(name: str) -> None:
 
 
 def test_every_task_has_a_reasoned_history() -> None:
-    assert len({task.id for task in TASKS}) == len(TASKS) == 6 * 4 + 3
+    assert len({task.id for task in TASKS}) == len(TASKS) == 7 * 4 + 3
     for task in TASKS:
         assert task.history[-1].startswith(f"v{task.version}: ")
         assert task.title
@@ -167,16 +171,16 @@ def test_every_task_has_a_reasoned_history() -> None:
 
 
 def test_an_unknown_task_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match=r"'single_crash' \(did you mean 'single_crash-v2'\?\)"):
+    with pytest.raises(UnknownName, match=r"'single_crash' \(did you mean 'single_crash-v3'\?\)"):
         get_task("single_crash")
 
 
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("index", [0, 1, 42, MAX_INDEX - 1])
 def test_an_id_is_read_and_written_alike(split: str, index: int) -> None:
-    text = f"cascading_failure-v2/{split}/{index}"
+    text = f"cascading_failure-v3/{split}/{index}"
     parsed = parse_incident_id(text)
-    assert parsed == IncidentId(get_task("cascading_failure-v2"), split, index)
+    assert parsed == IncidentId(get_task("cascading_failure-v3"), split, index)
     assert str(parsed) == text
 
 
@@ -184,25 +188,25 @@ def test_an_id_is_read_and_written_alike(split: str, index: int) -> None:
     "text",
     [
         "",
-        "single_crash-v2",
-        "single_crash-v2/test",
-        "single_crash-v2/test/1/2",
-        "single_crash-v2/test/",
-        "single_crash-v2/test/-1",
-        "single_crash-v2/test/+1",
-        "single_crash-v2/test/01",
-        "single_crash-v2/test/00",
-        "single_crash-v2/test/ 1",
-        "single_crash-v2/test/1 ",
-        "single_crash-v2/test/1\n",
-        "single_crash-v2/test/1.0",
-        "single_crash-v2/test/1e3",
-        "single_crash-v2/test/1_000",
-        "single_crash-v2/test/\u0661",  # Arabic-Indic one
-        "single_crash-v2/test/\u00b2",  # superscript two
-        f"single_crash-v2/test/{MAX_INDEX}",
-        f"single_crash-v2/test/{'9' * 5000}",
-        "/single_crash-v2/test/1",
+        "single_crash-v3",
+        "single_crash-v3/test",
+        "single_crash-v3/test/1/2",
+        "single_crash-v3/test/",
+        "single_crash-v3/test/-1",
+        "single_crash-v3/test/+1",
+        "single_crash-v3/test/01",
+        "single_crash-v3/test/00",
+        "single_crash-v3/test/ 1",
+        "single_crash-v3/test/1 ",
+        "single_crash-v3/test/1\n",
+        "single_crash-v3/test/1.0",
+        "single_crash-v3/test/1e3",
+        "single_crash-v3/test/1_000",
+        "single_crash-v3/test/\u0661",  # Arabic-Indic one
+        "single_crash-v3/test/\u00b2",  # superscript two
+        f"single_crash-v3/test/{MAX_INDEX}",
+        f"single_crash-v3/test/{'9' * 5000}",
+        "/single_crash-v3/test/1",
     ],
 )
 def test_an_id_in_any_other_form_is_refused(text: str) -> None:
@@ -213,11 +217,11 @@ def test_an_id_in_any_other_form_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nosuch-v2/test/1", "unknown task 'nosuch-v2'; known: single_crash-v2"),
-        ("Single_crash-v2/test/1", "unknown task"),
-        ("single_crash-v2/dev/1", "unknown split 'dev'; known: train, val, test, ood"),
-        ("single_crash-v2/Test/1", "unknown split"),
-        ("single_crash-v2//1", "unknown split ''"),
+        ("nosuch-v3/test/1", "unknown task 'nosuch-v3'; known: single_crash-v3"),
+        ("Single_crash-v3/test/1", "unknown task"),
+        ("single_crash-v3/dev/1", "unknown split 'dev'; known: train, val, test, ood"),
+        ("single_crash-v3/Test/1", "unknown split"),
+        ("single_crash-v3//1", "unknown split ''"),
     ],
 )
 def test_unknown_parts_of_an_id_are_named(text: str, message: str) -> None:
@@ -226,14 +230,14 @@ def test_unknown_parts_of_an_id_are_named(text: str, message: str) -> None:
 
 
 def test_ids_are_listed_from_a_start() -> None:
-    assert incident_ids("single_crash-v2", "ood", 3, start=7) == (
-        "single_crash-v2/ood/7",
-        "single_crash-v2/ood/8",
-        "single_crash-v2/ood/9",
+    assert incident_ids("single_crash-v3", "ood", 3, start=7) == (
+        "single_crash-v3/ood/7",
+        "single_crash-v3/ood/8",
+        "single_crash-v3/ood/9",
     )
-    assert incident_ids("single_crash-v2", "test", 0) == ()
+    assert incident_ids("single_crash-v3", "test", 0) == ()
     with pytest.raises(UnknownName, match="unknown split"):
-        incident_ids("single_crash-v2", "dev", 1)
+        incident_ids("single_crash-v3", "dev", 1)
     with pytest.raises(UnknownName, match="unknown task"):
         incident_ids("x", "test", 1)
 
@@ -250,13 +254,13 @@ def test_seeds_of_all_tasks_and_splits_are_distinct() -> None:
 
 
 def test_the_split_stands_in_the_top_two_bits() -> None:
-    task = get_task("single_crash-v2")
+    task = get_task("single_crash-v3")
     for number, split in enumerate(SPLITS):
         assert {IncidentId(task, split, index).seed >> 62 for index in range(500)} == {number}
 
 
 def test_neighbouring_seeds_differ_in_about_half_of_their_bits() -> None:
-    task = get_task("single_crash-v2")
+    task = get_task("single_crash-v3")
     flips = [
         (
             IncidentId(task, "test", index).seed ^ IncidentId(task, "test", index + 1).seed
@@ -270,4 +274,4 @@ def test_neighbouring_seeds_differ_in_about_half_of_their_bits() -> None:
 @pytest.mark.parametrize(("count", "start"), [(3, -1), (-1, 0), (1, MAX_INDEX)])
 def test_ids_out_of_range_are_refused(count: int, start: int) -> None:
     with pytest.raises(InvalidInput, match="indices lie in"):
-        incident_ids("single_crash-v2", "test", count, start)
+        incident_ids("single_crash-v3", "test", count, start)

@@ -14,11 +14,13 @@ from logtriage import (
     State,
     Transcript,
     initial_state,
+    make_incident,
     replay,
     transcript_of,
 )
 from logtriage.actions import Report, Wait
-from logtriage.transcript import COMPLETED, SCHEMA
+from logtriage.transcript import COMPLETED, SCHEMA, check_drawn
+from logtriage.world.default import default_world
 from tests.builders import FIX, WAIT, played, real_incident
 
 
@@ -121,3 +123,19 @@ def test_a_role_that_plays_alone_keeps_what_only_roles_may_do() -> None:
     assert transcript.ticks == (0, 1)
     assert not any("tick" in one for one in transcript.actions)
     assert replay(transcript, resolve=lambda _: alone.incident)[-1] == alone
+
+
+def test_a_record_may_name_the_default_world_by_its_fingerprint_or_not_at_all() -> None:
+    incident = make_incident("single_crash-v3/train/0")
+    assert incident.world_mark is None
+    for said in (None, default_world().fingerprint):
+        check_drawn(None, said, incident)
+    with pytest.raises(InvalidInput, match="was played in the world 'w1-other'"):
+        check_drawn(None, "w1-other", incident)
+
+
+def test_a_record_must_name_any_other_world() -> None:
+    incident = make_incident("tiny:outage/train/0")
+    check_drawn(None, incident.world_mark, incident)
+    with pytest.raises(InvalidInput, match="in the world that the record does not name"):
+        check_drawn(None, None, incident)

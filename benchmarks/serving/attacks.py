@@ -28,7 +28,7 @@ ELSEWHERE: Final = "127.0.0.2"
 SOCKETS: Final = 800
 #: Seconds.
 _LONGEST: Final = 60.0
-_INCIDENT: Final = "cascading_failure-v2/train/7"
+_INCIDENT: Final = "cascading_failure-v3/train/7"
 _EVIL: Final = "http://evil.example"
 #: Containers within one list, as many as a message holds.
 EMPTY_LISTS: Final = '{"type": "step", "data": {"a": [' + "[]," * 21_000 + "[]]}}"
@@ -78,7 +78,7 @@ async def second_attempts(place: Place, count: Counter) -> None:
     """Begin sealed episodes twice, and read how they end."""
     connection = await session(place)
     for number in _SEALED:
-        named = {"task": "single_crash-v2", "split": "sealed", "index": number}
+        named = {"task": "single_crash-v3", "split": "sealed", "index": number}
         await ask(connection, "reset", named)
         ended = await ask(connection, "step", {"action_type": "resolve"})
         again = await ask(connection, "reset", named)
@@ -276,8 +276,8 @@ ATTACKS: Final[dict[str, Attack]] = {
         lambda _: ("POST", "/health", EMPTY_LISTS.encode(), {})
     ),
     "44 kB of unknown fields": _shout(UNKNOWN_FIELDS),
-    "resets of `compound_fleet-v2`": _resets(
-        lambda n: {"task": "compound_fleet-v2", "split": "train", "index": n}
+    "resets of `compound_fleet-v3`": _resets(
+        lambda n: {"task": "compound_fleet-v3", "split": "train", "index": n}
     ),
     "guessed forks": guessed_forks,
     "second attempts at sealed incidents": second_attempts,

@@ -3,7 +3,7 @@
 
 const box = document.getElementById("triage");
 const files = new URL(box.dataset.files, document.baseURI).href;
-const FIRST = "cascading_failure-v2/test/27";
+const FIRST = "cascading_failure-v3/test/24";
 let live = null; // the Python module, once it is loaded
 let game = null;
 let before = new Set(); // lines of the screen before
@@ -170,7 +170,7 @@ function debrief() {
   }
 }
 
-const TASKS = ["single_crash-v2", "cascading_failure-v2", "silent_degradation-v2", "fleet_outage-v2"];
+const TASKS = ["single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "fleet_outage-v3"];
 const [task, , index] = (location.hash.slice(1) || FIRST).split("/");
 const [tasks, tasksLabel] = select("task", TASKS, "task");
 if (TASKS.includes(task)) tasks.value = task;

@@ -20,7 +20,7 @@ try:
 except ModuleNotFoundError:
     raise MissingExtra("this example", "trl") from None
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ def ask_model(*_texts: str) -> str:  # your model goes here; it gets the rules a
 
 
 with RemoteEnv(url) as env:
-    served = env.reset(incident="cascading_failure-v2/test/42")
+    served = env.reset(incident="cascading_failure-v3/test/42")
     prompt = served.prompt or ""
     while not served.done:
         served = env.step(ask_model(prompt, served.screen))

@@ -354,7 +354,7 @@ def all_actions(topology: Topology, *, hand_over: bool = False) -> tuple[Action,
     Order: severity (P1, P2, P3), root cause (service order), escalate (team order),
     remediate (remedy-major), request logs (``all``, then service order), request metrics,
     request traces (service order), resolve, ignore: ``3 + n + teams + remedies * n + (1 + 3 n) +
-    2`` actions, 74 for the seven services and five teams of the v2 tasks. ``hand_over`` adds the
+    2`` actions, 74 for seven services and five teams. ``hand_over`` adds the
     hand-over as the last, for incidents where it has a price.
     """
     names = topology.names

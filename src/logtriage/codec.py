@@ -180,12 +180,9 @@ def encode_transcript(transcript: Transcript) -> str:
 def truth_to_json(incident: Incident) -> dict[str, Any]:
     """The hidden truth of an incident, as ``logtriage show --truth --json`` prints it."""
     truth = incident.truth
-    # Only rubrics with a price read the par, too.
     priced: dict[str, Any] = {}
-    if incident.price_of_silence is not None:
-        priced = {"par": incident.par, "price_of_silence": incident.price_of_silence}
     if incident.price_of_hand_over is not None:
-        priced |= {
+        priced = {
             "par": incident.par,
             "task_par": incident.task_par,
             "price_of_hand_over": incident.price_of_hand_over,

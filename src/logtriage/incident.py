@@ -8,7 +8,7 @@ import attrs
 
 from logtriage.actions import FaultCategory, Severity
 from logtriage.topology import Topology
-from logtriage.world.default import second_world
+from logtriage.world.default import has_version
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation, speakers
@@ -138,7 +138,7 @@ class Incident:
     truth: Truth
     telemetry: Telemetry | Simulation
     closing: ClosingRules = STRICT
-    rubric: str = "logtriage/2"
+    rubric: str = "logtriage/3"
     par: int = 5
     price_of_silence: float | None = None
     seal: str | None = None
@@ -181,7 +181,7 @@ class Incident:
         tasks have a version that changes with it.
         """
         world = self.world
-        return None if world is None or world == second_world() else world.fingerprint
+        return None if world is None or has_version(world) else world.fingerprint
 
     def speakers(self, now: int) -> tuple[int, ...]:
         """The services of the window's lines at a tick; empty if it has no :attr:`world`.

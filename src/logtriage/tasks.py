@@ -15,7 +15,7 @@ import attrs
 
 from logtriage.errors import InvalidInput, RetiredName, UnknownName
 from logtriage.topology import Topology
-from logtriage.world.default import ONCALL, oncall, second_world
+from logtriage.world.default import default_world, second_world
 from logtriage.world.loading import WorldLike, is_world, load_world, world_named
 from logtriage.world.model import World
 from logtriage.world.schema.parts import Task
@@ -93,11 +93,11 @@ class TaskSpec:
     @property
     def world(self) -> World:
         """The world of its incidents."""
-        return second_world() if self.setting is None else self.setting.world
+        return default_world() if self.setting is None else self.setting.world
 
     @cached_property
     def id(self) -> str:
-        """Name, version and fog, such as ``cascading_failure-v2-fog1``, or ``tiny:outage-fog1``.
+        """Name, version and fog, such as ``cascading_failure-v3-fog1``, or ``tiny:outage-fog1``.
 
         The benchmark's level of fog is not named: one name for one thing.
         """
@@ -112,7 +112,7 @@ PRICED: Final = "logtriage/3"
 BENCHMARK_FOG: Final = 2
 _V0_HISTORY: Final = (
     "v0: the one fixed incident of the original LogTriageEnv, new telemetry",
-    "v0: the telemetry of the drawn tasks of version 2, without fog",
+    "v0: the telemetry of the drawn tasks of version 3, without fog",
 )
 _V3_HISTORY: Final = (
     "v3: signs stay: drawn once for a condition, and read with error; a hand-over has a price",
@@ -125,16 +125,18 @@ _V2_HISTORY: Final = (
     "v2: a drawn topology is named by a hash of its content: its old name told the seed",
     "v2: sealed incidents are drawn with keys as wide as their seed",
 )
-#: Horizon, title and what is hard about it, of each ``*-v0`` task.
+#: Horizon, noise, title and what is hard about it, of each ``*-v0`` task.
 _ORIGINALS: Final = {
-    "single_crash": (8, "The original's single crash", "always payment-service, P1, restart"),
+    "single_crash": (8, 200, "The original's single crash", "always payment-service, P1, restart"),
     "cascading_failure": (
         12,
+        300,
         "The original's cascade",
         "always user-db, P1, kill-query or restart",
     ),
     "silent_degradation": (
         15,
+        600,
         "The original's silent degradation",
         "always payment-db, P2, flush-cache or kill-query",
     ),
@@ -161,7 +163,7 @@ def _versioned_ids(version: int) -> Iterator[tuple[str, tuple[str, int | None]]]
 
 
 def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
-    yield from _versioned_ids(2)
+    yield from _versioned_ids(3)
     for name in _ORIGINALS:
         yield f"{name}-v0", (name, None)
 
@@ -170,25 +172,22 @@ def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
 #: of fog, then several faults at once, then the original's, whose fog is None.
 DEFAULT_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(dict(_default_ids()))
 
-#: Name and fog of every task of the world ``oncall``, in the same order.
-ONCALL_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(
-    dict(_versioned_ids(3))
+#: Name and fog of every task of the second world, in the same order.
+SECOND_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(
+    dict(_versioned_ids(2))
 )
 
-#: Fog of every task whose incidents have worlds of their own, drawn around ``oncall``.
+#: Fog of every task whose incidents have worlds of their own, drawn around the default one.
 UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
     {_with_fog(f"{UNSEEN}-v3", fog): fog for fog in _FOGS}
 )
 
 #: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
 #: faults at once are named where they are wanted: they are another measure.
-DRAWN_TASKS: Final = tuple(f"{name}-v2" for name in _ONE_FAULT)
+DRAWN_TASKS: Final = tuple(f"{name}-v3" for name in _ONE_FAULT)
 
 #: Tasks that are no more, with those that took their places.
-RETIRED: Final = {
-    f"{name}-v1": f"{name}-v2"
-    for name in ("single_crash", "cascading_failure", "silent_degradation")
-}
+RETIRED: Final = {f"{name}-v1": f"{name}-v3" for name in _ORIGINALS}
 
 if TYPE_CHECKING:
     #: Every task of the default world.
@@ -198,7 +197,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """``TASKS``, when it is first asked for: the default world is read for it."""
     if name == "TASKS":
-        return tuple(tasks_of(second_world()).values())
+        return tuple(tasks_of(default_world()).values())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -212,9 +211,8 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
     fogs = range(len(world.rules.fog))
     drawn = [_drawn(world, row, fog, version) for row in world.tasks.values() for fog in fogs]
     drawn.sort(key=lambda task: (task.several, task.fog != BENCHMARK_FOG))
-    if version == 3 and world.name == ONCALL:
+    if world == default_world():
         drawn.extend(_unseen(world, fog) for fog in UNSEEN_TASKS.values())
-    if world == second_world():
         drawn.extend(_original(world, name) for name in _ORIGINALS)
     return MappingProxyType({task.id: task for task in drawn})
 
@@ -235,7 +233,7 @@ def _version_of(world: World) -> int | None:
     """The version of a world's tasks; None of a world with a fingerprint instead."""
     if world == second_world():
         return 2
-    return 3 if (world.name == ONCALL and world == oncall()) or is_unseen(world) else None
+    return 3 if world == default_world() or is_unseen(world) else None
 
 
 def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
@@ -291,14 +289,14 @@ def setting_of(world: World, row: Task, fog: int) -> Setting:
 
 def _original(world: World, name: str) -> TaskSpec:
     """A task of the original, with telemetry as of the task of that name without fog."""
-    horizon, title, hard = _ORIGINALS[name]
+    horizon, noise, title, hard = _ORIGINALS[name]
     return TaskSpec(
         name=name,
         version=0,
         title=title,
         hard=hard,
         horizon=horizon,
-        noise=world.tasks[name].noise,
+        noise=noise,
         rubric=f"logtriage-env/0/{name}",
         history=_V0_HISTORY,
         original=True,
@@ -343,7 +341,7 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
     of = world_of_id(task_id, world)
     tasks = tasks_of(of)
     found = tasks.get(task_id)
-    if found is None and OF_WORLD not in task_id and of != second_world():
+    if found is None and OF_WORLD not in task_id:
         found = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
     if found is not None:
         return found
@@ -398,7 +396,7 @@ def as_world(world: WorldLike | None) -> World:
         UnknownName, WorldError, OSError: as :func:`~logtriage.world.loading.load_world`.
     """
     if world is None:
-        return second_world()
+        return default_world()
     return world if isinstance(world, World) else load_world(world)
 
 
@@ -413,11 +411,12 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
     if world is None:
         if colon:
             return world_named(name)
-        return oncall() if name in ONCALL_TASKS or name in UNSEEN_TASKS else second_world()
+        return second_world() if name in SECOND_TASKS else default_world()
     given = as_world(world)
     if name in UNSEEN_TASKS and is_unseen(given):
         return given
-    for own, ids in ((second_world, DEFAULT_TASKS), (oncall, ONCALL_TASKS), (oncall, UNSEEN_TASKS)):
+    named = (default_world, {**DEFAULT_TASKS, **UNSEEN_TASKS}), (second_world, SECOND_TASKS)
+    for own, ids in named:
         if not colon and name in ids and name not in given.tasks:
             name, colon = own().name, OF_WORLD if given != own() else ""
     if colon and name != given.name:

@@ -5,7 +5,9 @@ import re
 import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,9 @@ import logtriage
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
+
+import numba
+from numba.core import event
 
 from logtriage._lib import jit
 from logtriage.vector.tokens.compiled import screens
@@ -96,3 +101,24 @@ def test_a_constant_of_every_room_moves_the_digest(tmp_path: Path) -> None:
 
 def test_a_kernel_is_cached_under_the_digest() -> None:
     assert screens.observe_rows.__qualname__ == f"observe_rows_{jit.digest()}"
+
+
+def test_a_line_says_once_that_kernels_are_being_compiled() -> None:
+    def compiled(module: str) -> None:
+        def doubled(number: Any) -> Any:
+            return number + number
+
+        doubled.__module__ = module
+        numba.njit(doubled)(1)
+
+    stream = StringIO()
+    progress = jit.Progress(stream)
+    event.register(jit.COMPILING, progress)  # type: ignore[no-untyped-call]
+    try:
+        compiled("another.kernels")
+        assert not stream.getvalue()
+        compiled("logtriage.kernels")
+        compiled("logtriage.kernels")
+    finally:
+        event.unregister(jit.COMPILING, progress)  # type: ignore[no-untyped-call]
+    assert stream.getvalue() == "logtriage: compiling kernels, once for each version ...\n"

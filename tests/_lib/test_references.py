@@ -6,12 +6,12 @@ import pytest
 
 from logtriage._lib.references import imported, is_reference
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.grading import TRIAGE_2, grade_actions, rubric_named
+from logtriage.grading import TRIAGE_3, grade_actions, rubric_named
 
 OWN = """
 import attrs
-from logtriage.grading import TRIAGE_2
-HARSH = attrs.evolve(TRIAGE_2, id="harsh/1", criteria=TRIAGE_2.criteria)
+from logtriage.grading import TRIAGE_3
+HARSH = attrs.evolve(TRIAGE_3, id="harsh/1", criteria=TRIAGE_3.criteria)
 NUMBER = 3
 """
 
@@ -27,14 +27,14 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_rubric_is_an_id_or_an_object_of_a_module(own: str) -> None:
-    assert rubric_named("logtriage/2") is TRIAGE_2
+    assert rubric_named("logtriage/3") is TRIAGE_3
     mine = rubric_named(f"{own}:HARSH")
     assert mine.id == "harsh/1"
     assert imported(f"{own}:NUMBER") == 3
-    graded = grade_actions("single_crash-v2/test/0", [{"action_type": "resolve"}], mine)
+    graded = grade_actions("single_crash-v3/test/0", [{"action_type": "resolve"}], mine)
     assert graded.rubric == "harsh/1"
     assert is_reference(f"{own}:HARSH")
-    assert not is_reference("logtriage/2")
+    assert not is_reference("logtriage/3")
 
 
 @pytest.mark.parametrize(
@@ -52,5 +52,5 @@ def test_what_is_none_is_named(own: str, name: str, said: str) -> None:
 
 
 def test_an_unknown_id_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="logtriage/2"):
+    with pytest.raises(UnknownName, match="logtriage/3"):
         rubric_named("logtriage/4")

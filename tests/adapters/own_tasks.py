@@ -19,11 +19,11 @@ import attrs
 
 from logtriage import get_task
 from logtriage.drawing.generator import draw_incident
-from logtriage.grading import TRIAGE_2
+from logtriage.grading import TRIAGE_3
 from logtriage.drawing.ids import IncidentId
 
-SHEET = attrs.evolve(get_task("single_crash-v2"), horizon=7)
-HARSH = attrs.evolve(TRIAGE_2, id="harsh/1", discounts=())
+SHEET = attrs.evolve(get_task("single_crash-v3"), horizon=7)
+HARSH = attrs.evolve(TRIAGE_3, id="harsh/1", discounts=())
 NUMBER = 3
 
 
@@ -44,7 +44,7 @@ def own_module(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def short_incident(split: str, number: int) -> Incident:
     """What ``SHEET`` of the module draws."""
-    sheet = attrs.evolve(lt.get_task("single_crash-v2"), horizon=7)
+    sheet = attrs.evolve(lt.get_task("single_crash-v3"), horizon=7)
     return draw_incident(sheet, IncidentId(sheet, split, number))
 
 

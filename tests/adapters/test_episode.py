@@ -12,7 +12,7 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.registry import make_policy
 
-INCIDENT = lt.make_incident("single_crash-v2/test/0")
+INCIDENT = lt.make_incident("single_crash-v3/test/0")
 RESOLVE = {"action_type": "resolve"}
 
 
@@ -32,7 +32,7 @@ def test_answers_are_the_screens_of_the_core() -> None:
         assert state_after(INCIDENT, wires) == (state, 0)
         if not state.is_closed:
             assert answer(INCIDENT, wires) == lt.render_observation(lt.observe(state))
-    assert answer(INCIDENT, wires).startswith("The incident is closed (resolved).")
+    assert answer(INCIDENT, wires).startswith(f"The incident is closed ({state.closing}).")
 
 
 def test_a_closed_incident_says_so_and_no_more() -> None:
@@ -50,9 +50,9 @@ def test_a_plan_is_graded_as_its_actions() -> None:
     assert f"array of at most {INCIDENT.horizon} objects" in row["prompt"][0]["content"]
     remedy, service = min(INCIDENT.truth.remedies)
     text = f'[{{"action_type": "remediate", "value": "{remedy}:{service}"}}]'
-    assert (
-        grade_plan(row["incident"], text).criterion("remediation").score == 0.5
-    )  # nobody was paged
+    graded = grade_plan(row["incident"], text)
+    assert graded.criterion("remediation").score == 1.0
+    assert [one.name for one in graded.discounts] == ["unescalated", "unapproved_fix"]
     assert grade_plan(row["incident"], "").score == 0.0
 
 

@@ -20,7 +20,7 @@ from logtriage.errors import SealError
 from logtriage.grading import grade_actions
 from tests.cli.test_cli import logtriage
 
-INCIDENT = "single_crash-v2/test/0"
+INCIDENT = "single_crash-v3/test/0"
 
 
 @pytest.fixture
@@ -56,10 +56,10 @@ def say(server: _Server, task: Path, *words: str) -> subprocess.CompletedProcess
 
 def test_calls_are_played_recorded_and_graded(player: tuple[_Server, Path], task: Path) -> None:
     server, record = player
-    assert say(server, task).stdout.startswith("TICK 0/10")
+    assert say(server, task).stdout.startswith("TICK 0/11")
     words = "identify_root_cause", "service=user-db", "confidence=0.5"
-    assert say(server, task, *words).stdout.startswith("TICK 1/10")
-    assert say(server, task, "shrug").stdout.startswith("TICK 2/10")
+    assert say(server, task, *words).stdout.startswith("TICK 1/11")
+    assert say(server, task, "shrug").stdout.startswith("TICK 2/11")
     wires = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
     assert wires[0] == {
         "action_type": "identify_root_cause",
@@ -128,13 +128,13 @@ def test_sealed_incidents_are_not_written_out(
 ) -> None:
     monkeypatch.setenv("LOGTRIAGE_SEAL", "a key of the tests, 0123456789")
     with pytest.raises(SealError, match="holds the solution"):
-        write_tasks(["single_crash-v2/sealed/0"], tmp_path)
+        write_tasks(["single_crash-v3/sealed/0"], tmp_path)
 
 
 def test_the_command_writes_tasks(tmp_path: Path) -> None:
     result = logtriage("export", "harbor", tmp_path / "out", "--count", "2", "--start", "5")
     assert result.exit_code == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["single_crash-v2-0000", "single_crash-v2-0001"]
+    assert names == ["single_crash-v3-0000", "single_crash-v3-0001"]
     told = json.loads((tmp_path / "out" / names[0] / "tests/incident.json").read_bytes())
-    assert told == {"incident": "single_crash-v2/test/5"}
+    assert told == {"incident": "single_crash-v3/test/5"}

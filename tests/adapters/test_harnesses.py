@@ -23,7 +23,7 @@ from logtriage.policies import perfect_actions
 from tests.builders import SEVEN_SERVICES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "harnesses.md"
-INCIDENT = "single_crash-v2/test/0"
+INCIDENT = "single_crash-v3/test/0"
 PERFECT = json.dumps([action_to_wire(one) for one in perfect_actions(lt.make_incident(INCIDENT))])
 MISROUTED = json.dumps(
     [
@@ -63,10 +63,10 @@ def load(path: Path) -> ModuleType:
 
 def test_promptfoo_gets_a_test_for_each_incident_and_its_prompt(folder: Path) -> None:
     told = load(folder / "logtriage_promptfoo.py")
-    config = {"task": "single_crash-v2", "split": "test", "episodes": 3}
+    config = {"task": "single_crash-v3", "split": "test", "episodes": 3}
     tests = told.generate_tests(config)
     ids = [one["vars"]["incident"] for one in tests]
-    assert ids == list(lt.incident_ids("single_crash-v2", "test", 3))
+    assert ids == list(lt.incident_ids("single_crash-v3", "test", 3))
     messages = json.loads(json.dumps(told.create_prompt({"vars": tests[0]["vars"]})))
     assert [one["role"] for one in messages] == ["system", "user"]
     assert messages[1]["content"].startswith("TICK 0/")

@@ -17,7 +17,7 @@ from logtriage.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = ROOT / "deploy/nemo_gym/resources_servers/logtriage"
-IDS = list(lt.incident_ids("single_crash-v2", "train", 5))
+IDS = list(lt.incident_ids("single_crash-v3", "train", 5))
 
 
 def item(name: str, arguments: str) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def test_a_rollout_is_verified_as_it_was_played(policy: str) -> None:
 def test_components_have_the_same_names_whatever_is_asked_for() -> None:
     names = {
         tuple(reward_of(one, verified(one, []))["reward_components"])
-        for one in map(lt.make_incident, lt.incident_ids("single_crash-v2", "train", 20))
+        for one in map(lt.make_incident, lt.incident_ids("single_crash-v3", "train", 20))
     }
     assert len(names) == 1
 
@@ -86,7 +86,7 @@ def test_the_example_rows_are_those_of_today() -> None:
 
 
 def test_stored_rollouts_are_verified_again_and_show_the_screens_of_today() -> None:
-    """Collected by NeMo Gym itself (scripts/nemo_gym_rollouts.py)."""
+    """In the form in which NeMo Gym collects them (scripts/nemo_gym_rollouts.py)."""
     lines = (SERVER / "data/example_rollouts.jsonl").read_text(encoding="utf-8").splitlines()
     stored = sorted(map(json.loads, lines), key=lambda one: IDS.index(one["incident"]))
     assert [one["incident"] for one in stored] == IDS

@@ -1,4 +1,4 @@
-"""Whoever plays an incident of version 3 in text is told what a hand-over is worth, each time."""
+"""Whoever plays an incident in text is told what a hand-over is worth, each time."""
 
 import pytest
 
@@ -18,7 +18,7 @@ WRONG = next(one for one in INCIDENT.topology.teams if one not in INCIDENT.truth
 
 
 def says_so(text: str) -> bool:
-    return WORTH in text.splitlines()[0] and "silence" not in text
+    return WORTH in text.splitlines()[0]
 
 
 def test_every_screen_of_an_episode_says_it() -> None:
@@ -76,11 +76,3 @@ def test_who_pages_wrongly_is_told_so_before_the_end(told: str) -> None:
         f"The incident is closed (misrouted: a mis-page, this is not {WRONG}'s incident). "
         "There is nothing more to do."
     )
-
-
-def test_what_the_second_world_says_of_a_wrong_page_stays() -> None:
-    old = lt.make_incident("single_crash-v2/test/0")
-    wrong = next(one for one in old.topology.teams if one not in old.truth.teams)
-    text = Episode(old).act({"action_type": "escalate", "value": wrong}).text
-    assert text == "The incident is closed (misrouted). There is nothing more to do."
-    assert "ASK" not in lt.render_observation(lt.observe(lt.initial_state(old)))

@@ -5,11 +5,11 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.rewards import REST, by_criterion, metrics_of, reward_names
-from logtriage.grading import DEFAULT, TRIAGE_2, Criterion, Grade, unscored
+from logtriage.grading import DEFAULT, TRIAGE_3, Criterion, Grade, unscored
 from logtriage.grading.criteria import severity
 from logtriage.policies import perfect_actions
 
-INCIDENT = lt.make_incident("single_crash-v2/test/0")
+INCIDENT = lt.make_incident("single_crash-v3/test/0")
 
 
 def played(*actions: lt.Action) -> Grade:
@@ -45,8 +45,8 @@ def test_what_is_unscored_has_neither_shares_nor_figures() -> None:
 
 
 def test_names_are_those_of_every_incident_of_the_rubric() -> None:
-    assert reward_names(TRIAGE_2)[-1] == REST
-    assert set(by_criterion(played(lt.Resolve()))) <= set(reward_names(TRIAGE_2))
+    assert reward_names(TRIAGE_3)[-1] == REST
+    assert set(by_criterion(played(lt.Resolve()))) <= set(reward_names(TRIAGE_3))
     taken = attrs.evolve(
         DEFAULT, id="mine/1", criteria=(Criterion(REST, 1.0, severity),), benign=()
     )

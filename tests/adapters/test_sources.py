@@ -20,9 +20,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_task_of_ones_own_is_named_and_found_again(own: str) -> None:
     sources, sheet = Sources(), f"{own}:SHEET"
-    names = sources.rows([sheet, "single_crash-v2", "single_crash-v0"], "val", 2, 3)
+    names = sources.rows([sheet, "single_crash-v3", "single_crash-v0"], "val", 2, 3)
     assert names[:2] == [f"{sheet}/val/3", f"{sheet}/val/4"]
-    assert names[2:4] == list(lt.incident_ids("single_crash-v2", "val", 2, 3))
+    assert names[2:4] == list(lt.incident_ids("single_crash-v3", "val", 2, 3))
     assert names[4:] == ["single_crash-v0/val/3"]
     assert [sources(one) for one in names[:2]] == [short_incident("val", n) for n in (3, 4)]
     # It has the id of a registered one, which its row does not say.
@@ -87,7 +87,7 @@ def test_what_is_no_task_is_named(own: str, task: str, split: str, start: int, s
 
 def test_a_bundle_that_no_task_plays_is_refused() -> None:
     with pytest.raises(lt.InvalidInput, match=r"bundle: expected recorded or recorded_models"):
-        Sources().rows(["single_crash-v2"], "test", 1, bundle="two.jsonl")
+        Sources().rows(["single_crash-v3"], "test", 1, bundle="two.jsonl")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         Sources().rows(["recorded"], "test", 1, bundle="nowhere.jsonl")
 
@@ -105,7 +105,7 @@ def test_rewards_by_criterion_take_a_rubric_of_ones_own(own: str) -> None:
         gdpo_reward_keys(f"{own}:HARSH"),
         [one.__name__ for one in criterion_rewards(f"{own}:HARSH")],
     ):
-        assert found == gdpo_reward_keys("logtriage/2")  # the same criteria, without discounts
+        assert found == gdpo_reward_keys("logtriage/3")  # the same criteria, without discounts
     for take in (gdpo_reward_keys, criterion_rewards):
         with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
             take(f"{own}:NUMBER")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage.actions import ACTION_TYPES
 from logtriage.adapters.trl import (
     TriageEnv,
     TriageTools,
@@ -23,10 +22,10 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.registry import make_policy
 
-INCIDENT = "single_crash-v2/train/0"
+INCIDENT = "single_crash-v3/train/1"
 IDS = [
     one
-    for task in ("single_crash-v2", "silent_degradation-v2")
+    for task in ("single_crash-v3", "silent_degradation-v3")
     for one in lt.incident_ids(task, "train", 6)
 ]
 
@@ -121,7 +120,7 @@ def test_the_tools_are_the_action_types_and_nothing_else_is_public() -> None:
     public = [
         name for name, _ in inspect.getmembers(TriageEnv, inspect.isfunction) if name[0] != "_"
     ]
-    assert set(public) == {*ACTION_TYPES, "reset", "get_reward"}
+    assert set(public) == {*TOOLS, "reset", "get_reward"}
 
 
 def test_tools_have_the_docstrings_and_arguments_of_the_one_schema() -> None:
@@ -238,12 +237,12 @@ def test_criteria_are_logged_without_a_reward_of_their_own() -> None:
 
 
 def test_rewards_by_criterion_add_up_to_the_reward_of_the_environment() -> None:
-    functions = criterion_rewards("logtriage/2")
+    functions = criterion_rewards("logtriage/3")
     names = [one.__name__ for one in functions]
     assert (names[0], names[-1]) == ("triage_severity", "triage_rest")
     whole, parts = TriageEnv(), TriageTools()
     assert not hasattr(parts, "get_reward")
-    incident = lt.make_incident("single_crash-v2/test/0")
+    incident = lt.make_incident("single_crash-v3/test/0")
     for env in (whole, parts):
         env.reset(incident=incident.id)
         for action in perfect_actions(incident)[:-1]:

@@ -7,7 +7,7 @@ from logtriage.adapters.rewards import reward_names
 from logtriage.adapters.verl import compute_score, episode_of, gdpo_reward_keys, verl_rows
 from logtriage.grading import get_rubric, grade_actions
 
-IDS = list(lt.incident_ids("single_crash-v2", "train", 4))
+IDS = list(lt.incident_ids("single_crash-v3", "train", 4))
 PLAN = (
     '[{"action_type": "classify_severity", "value": "P1"}, {"action_type": "resolve"}, "what now"]'
 )
@@ -29,7 +29,7 @@ def test_rows_name_the_loop_that_plays_them() -> None:
 def test_a_plans_shares_add_up_to_its_grade(row: dict) -> None:  # type: ignore[type-arg]
     incident = row["reward_model"]["ground_truth"]
     found = compute_score("logtriage", PLAN, incident, row["extra_info"], router=None)
-    keys = gdpo_reward_keys("logtriage/2")
+    keys = gdpo_reward_keys("logtriage/3")
     assert list(found) == ["score", *keys]
     grade = grade_actions(
         incident,
@@ -44,8 +44,8 @@ def test_a_plans_shares_add_up_to_its_grade(row: dict) -> None:  # type: ignore[
 
 
 def test_keys_are_those_of_the_rubric() -> None:
-    names = reward_names(get_rubric("logtriage/2"))
-    assert gdpo_reward_keys("logtriage/2") == [f"triage_{name}" for name in names]
+    names = reward_names(get_rubric("logtriage/3"))
+    assert gdpo_reward_keys("logtriage/3") == [f"triage_{name}" for name in names]
 
 
 def test_what_cannot_be_graded_is_refused() -> None:

@@ -18,11 +18,11 @@ MINE = """
 import attrs
 
 from logtriage import get_task, make_incident
-from logtriage.grading import DEFAULT
+from logtriage.grading import TRIAGE_3
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 
-TASK = get_task("single_crash-v2")
+TASK = get_task("single_crash-v3")
 #: Of few ticks, as all here, so that every list of actions is soon searched.
 SHEET = attrs.evolve(TASK, horizon=7)
 
@@ -31,7 +31,7 @@ def shrug(incident):
     return ()
 
 
-NO_GATE = attrs.evolve(DEFAULT, id="acme/no-gate-1", gates=())
+NO_GATE = attrs.evolve(TRIAGE_3, id="acme/no-gate-1", gates=())
 
 
 def fixed(state):
@@ -39,8 +39,8 @@ def fixed(state):
 
 
 ROWS = tuple(attrs.evolve(row, measure=fixed) if row.name == "closure" else row
-             for row in DEFAULT.criteria)
-HASTY = attrs.evolve(DEFAULT, id="acme/hasty-1", criteria=ROWS)
+             for row in TRIAGE_3.criteria)
+HASTY = attrs.evolve(TRIAGE_3, id="acme/hasty-1", criteria=ROWS)
 
 
 def draw(split, number):
@@ -68,10 +68,10 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_task_that_passes() -> None:
-    result = audit("--task", "single_crash-v2", "--family", "monotone")
+    result = audit("--task", "single_crash-v3", "--family", "monotone")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("single_crash-v2")
+    assert lines[0].startswith("single_crash-v3")
     assert lines[1].startswith("passed    monotonicity  a better fact never")
     assert "1 checks, 0 failed" in result.stderr
 
@@ -87,7 +87,7 @@ def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line(mine: str)
     assert found["oracle"]["rubric"] == "logtriage-env/0/cascading_failure"
 
 
-def test_all_are_the_v2_tasks() -> None:
+def test_all_are_the_benchmark() -> None:
     result = audit("--family", "fairness", "--quick", "--json")
     assert result.exit_code == 0
     subjects = [json.loads(line)["subject"] for line in result.stdout.splitlines()]
@@ -97,7 +97,7 @@ def test_all_are_the_v2_tasks() -> None:
 def test_what_is_the_users_own_is_imported(mine: str) -> None:
     result = audit("--task", f"{mine}:draw", "--task", f"{mine}:SHEET", "--family", "monotone")
     assert result.exit_code == 0
-    assert "draw  rubric logtriage/2" in result.stdout
+    assert "draw  rubric logtriage/3" in result.stdout
     result = audit("--task", f"{mine}:draw", "--rubric", f"{mine}:NO_GATE", "--family", "ceiling")
     assert result.exit_code == 1
     assert "acme/no-gate-1" in result.stdout

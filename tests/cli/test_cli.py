@@ -22,7 +22,7 @@ from logtriage.state import initial_state
 from logtriage.tasks import TASKS
 from logtriage.world.setting import FULL
 
-INCIDENT = "cascading_failure-v2/test/42"
+INCIDENT = "cascading_failure-v3/test/42"
 
 
 def logtriage(*arguments: object, stdin: str | bytes = "", width: int = 100) -> Result:
@@ -88,7 +88,7 @@ def test_no_command_gives_help() -> None:
         ["eval", "expert", "--bundle", "/no/such/bundle"],
         ["eval", "constant:dance"],
         ["show", "nope"],
-        ["show", "cascading_failure-v2/test/-1"],
+        ["show", "cascading_failure-v3/test/-1"],
         ["show", "nezha/nope"],
         ["tasks", "nope-v1"],
         ["play", "nope"],
@@ -111,18 +111,18 @@ def test_what_cannot_be_used_exits_2_without_a_traceback(arguments: list[str]) -
 
 def test_errors_say_what_was_given_and_what_there_is() -> None:
     result = logtriage("eval", "expert", "--task", "cascade", width=300)
-    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v2, ")
+    assert result.stderr.startswith("error: unknown task 'cascade'; known: single_crash-v3, ")
 
 
 @pytest.mark.parametrize(
     ("given", "lacks"),
     [
         (
-            "cascading_failure-v2/test",
-            "the number is missing; expected cascading_failure-v2/test/0",
+            "cascading_failure-v3/test",
+            "the number is missing; expected cascading_failure-v3/test/0",
         ),
-        ("cascading_failure-v2/tst", "the number is missing; expected cascading_failure-v2/test/0"),
-        ("cascading_failure-v2", "the split and the number are missing; expected cascading_fail"),
+        ("cascading_failure-v3/tst", "the number is missing; expected cascading_failure-v3/test/0"),
+        ("cascading_failure-v3", "the split and the number are missing; expected cascading_fail"),
     ],
 )
 def test_an_id_that_is_cut_short_says_what_is_missing(given: str, lacks: str) -> None:
@@ -132,7 +132,7 @@ def test_an_id_that_is_cut_short_says_what_is_missing(given: str, lacks: str) ->
 
 def test_a_retired_task_is_told_before_the_number_that_is_missing() -> None:
     told = logtriage("show", "cascading_failure-v1/test").stderr
-    assert told == "error: task 'cascading_failure-v1' is retired; use 'cascading_failure-v2'\n"
+    assert told == "error: task 'cascading_failure-v1' is retired; use 'cascading_failure-v3'\n"
     assert "error: unknown task 'cascade'; known: " in logtriage("show", "cascade/test").stderr
 
 
@@ -152,7 +152,7 @@ def test_without_its_extra_the_command_names_it() -> None:
 
 
 def test_reader_that_leaves_early_is_no_error() -> None:
-    ids = incident_ids("single_crash-v2", "test", 2_000)
+    ids = incident_ids("single_crash-v3", "test", 2_000)
     for flags in (["--truth", "--json"], []):
         with subprocess.Popen(
             command("show", *ids, *flags),
@@ -170,7 +170,7 @@ def test_reader_that_leaves_early_is_no_error() -> None:
 
 def test_terminal_without_unicode_is_served() -> None:
     done = subprocess.run(
-        command("eval", "random", "--episodes", "1", "--task", "single_crash-v2"),
+        command("eval", "random", "--episodes", "1", "--task", "single_crash-v3"),
         capture_output=True,
         env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"},
     )
@@ -193,10 +193,10 @@ def test_tasks_lists_the_registry_with_spec_sheets() -> None:
 
 def test_tasks_as_json() -> None:
     assert [one["id"] for one in lines(logtriage("tasks", "--json"))] == [t.id for t in TASKS]
-    (one,) = lines(logtriage("tasks", "cascading_failure-v2", "--json"))
-    assert (one["horizon"], one["rubric"]) == (14, "logtriage/2")
-    (one,) = lines(logtriage("tasks", "cascading_failure-v2-fog1", "--json"))
-    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 10)
+    (one,) = lines(logtriage("tasks", "cascading_failure-v3", "--json"))
+    assert (one["horizon"], one["rubric"]) == (14, "logtriage/3")
+    (one,) = lines(logtriage("tasks", "cascading_failure-v3-fog1", "--json"))
+    assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 9)
 
 
 def test_a_spec_sheet_holds_the_constants_of_its_world() -> None:
@@ -216,12 +216,13 @@ def test_a_spec_sheet_holds_the_constants_of_its_world() -> None:
 
 
 def test_the_truth_for_people_holds_par_and_price() -> None:
-    incident = make_incident("cascading_failure-v2/test/42")
+    incident = make_incident("cascading_failure-v3/test/42")
     told = logtriage("show", incident.id, "--truth").stdout
     assert f"{incident.par} ticks" in told
-    assert f"worth {incident.price_of_silence:g}" in told
+    assert f"worth {incident.price_of_hand_over:g}" in told
     (truth,) = lines(logtriage("show", incident.id, "--truth", "--json"))
-    assert (truth["par"], truth["price_of_silence"]) == (incident.par, incident.price_of_silence)
+    prices = truth["task_par"], truth["price_of_hand_over"]
+    assert (truth["par"], *prices) == (incident.par, incident.task_par, incident.price_of_hand_over)
 
 
 # -- show ------------------------------------------------------------------------------
@@ -254,14 +255,14 @@ def test_show_gives_the_truth_only_on_request() -> None:
 
 
 def test_truth_on_the_wire_is_one_object_a_line() -> None:
-    ids = [INCIDENT, "silent_degradation-v2/ood/3", shipped_incidents()[0].id]
+    ids = [INCIDENT, "silent_degradation-v3/ood/3", shipped_incidents()[0].id]
     found = lines(logtriage("show", *ids, "--truth", "--json"))
     expected = [make_incident(one) for one in ids[:2]] + [shipped_incidents()[0]]
     assert found == [truth_to_json(one) for one in expected]
 
 
 def test_show_reads_ids_from_standard_input() -> None:
-    ids = incident_ids("single_crash-v2", "train", 20)
+    ids = incident_ids("single_crash-v3", "train", 20)
     result = logtriage("show", "-", "--truth", "--json", stdin="\n".join(ids) + "\n\n")
     assert [one["id"] for one in lines(result)] == list(ids)
     assert result.exit_code == 0

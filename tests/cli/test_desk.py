@@ -42,7 +42,7 @@ from logtriage.state import State, initial_state
 from tests.cli.test_cli import command, lines, logtriage
 from tests.cli.test_play import typed
 
-INCIDENT = make_incident("cascading_failure-v2/test/27")
+INCIDENT = make_incident("cascading_failure-v3/test/15")
 TRUTH = INCIDENT.truth
 WRONG = next(team for team in INCIDENT.topology.teams if team not in TRUTH.teams)
 
@@ -253,7 +253,7 @@ def test_text_of_others_is_shown_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     "incident_id",
-    ["single_crash-v2/test/0", "recorded"],
+    ["single_crash-v3/test/0", "recorded"],
 )
 def test_every_kind_of_incident_is_played(incident_id: str) -> None:
     incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)
@@ -305,13 +305,13 @@ def test_a_glance_shows_the_worst_that_was_seen() -> None:
 
 
 def test_where_health_is_known_it_shows() -> None:
-    state = initial_state(make_incident("single_crash-v2/test/0"))
+    state = initial_state(make_incident("single_crash-v3/test/0"))
     looks = {one.service: one.look for one in glances([observe(state)])}
     assert Look.ALERTS in looks.values()
 
 
 def test_readings_out_of_the_ordinary_warn() -> None:
-    session = Session.begin(make_incident("cascading_failure-v2/test/27"))
+    session = Session.begin(make_incident("cascading_failure-v3/test/1"))
     after = session.after(RequestMetrics("user-db"))
     seen = after.observations[-1]
     assert [gauge for gauge in seen.metrics if is_odd(gauge, seen)]

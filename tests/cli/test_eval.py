@@ -18,7 +18,7 @@ from tests.cli.test_cli import command, lines, logtriage
 from tests.evaluation.test_runner import contents
 from tests.recorded.layout import BETA, ID, append, write_layout
 
-V2 = list(DRAWN_TASKS)
+BENCHMARK = list(DRAWN_TASKS)
 
 
 @pytest.fixture
@@ -31,10 +31,11 @@ def bundle(tmp_path: Path) -> Path:
 def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
     result = logtriage("eval", "oracle", "first_error", "--episodes", 5, "--out", tmp_path / "run")
     assert result.exit_code == 0
-    for task in V2:
-        assert f"{task}/test  5 episodes, rubric logtriage/2" in result.stdout
-    # Each task has a table of grades, and one of pages by the price of silence.
-    assert result.stdout.count("oracle  ") == result.stdout.count("first_error  ") == 2 * len(V2)
+    for task in BENCHMARK:
+        assert f"{task}/test  5 episodes, rubric logtriage/3" in result.stdout
+    # Each task has two tables of figures, and one by the price of a hand-over.
+    rows = [re.findall(rf"^{policy} ", result.stdout, re.M) for policy in ("oracle", "first_error")]
+    assert len(rows[0]) == len(rows[1]) >= 3 * len(BENCHMARK)
     assert "1.000 [1.000, 1.000]" in result.stdout
     assert result.stderr.splitlines() == [
         f"transcripts and summary: {tmp_path / 'run'}",
@@ -45,12 +46,12 @@ def test_table_has_a_row_for_each_policy_and_task(tmp_path: Path) -> None:
 def test_tables_fit_their_terminal(tmp_path: Path) -> None:
     long = "constant:classify_severity=P1,escalate=sre-team,resolve"
     run = tmp_path / "run"
-    logtriage("eval", "first_error", long, "--task", V2[0], "--out", run, "--episodes", 3)
+    logtriage("eval", "first_error", long, "--task", BENCHMARK[0], "--out", run, "--episodes", 3)
     pair = ("--policy-a", "first_error", "--policy-b", long)
     for width in (60, 80, 100, 160):
-        for shown, last in (
-            (logtriage("report", run, "--legend", width=width), "Brier"),
-            (logtriage("compare", run, run, *pair, "--legend", width=width), "same"),
+        for shown, last, whole in (
+            (logtriage("report", run, "--legend", width=width), "Brier", "handed over"),
+            (logtriage("compare", run, run, *pair, "--legend", width=width), "same", "same"),
         ):
             table, _, legend = shown.stdout.partition("LEGEND\n")
             assert max(map(len, shown.stdout.splitlines())) <= width
@@ -60,7 +61,7 @@ def test_tables_fit_their_terminal(tmp_path: Path) -> None:
                 assert title in table
                 assert title in legend
             if width in (60, 160):  # a list, in which each figure stands beside its name
-                assert (f"  {last}  " in table) is (width == 60)
+                assert (f"  {whole}  " in table) is (width == 60)
 
 
 def test_json_is_the_summary_a_row_a_line(tmp_path: Path) -> None:
@@ -70,7 +71,17 @@ def test_json_is_the_summary_a_row_a_line(tmp_path: Path) -> None:
 
 
 def test_any_number_of_jobs_prints_and_writes_the_same(tmp_path: Path) -> None:
-    common = ["eval", "expert", "random", "--task", V2[0], "--task", "recorded", "--episodes", 6]
+    common = [
+        "eval",
+        "expert",
+        "random",
+        "--task",
+        BENCHMARK[0],
+        "--task",
+        "recorded",
+        "--episodes",
+        6,
+    ]
     one = logtriage(*common, "--out", tmp_path / "one")
     two = logtriage(*common, "--out", tmp_path / "two", "--jobs", 2)
     assert one.stdout == two.stdout
@@ -81,7 +92,7 @@ def test_without_a_directory_nothing_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = logtriage("eval", "expert", "--episodes", 2, "--task", V2[0])
+    result = logtriage("eval", "expert", "--episodes", 2, "--task", BENCHMARK[0])
     assert result.exit_code == 0
     assert not list(tmp_path.iterdir())
     assert result.stderr == ""
@@ -89,7 +100,7 @@ def test_without_a_directory_nothing_is_kept(
 
 def test_all_tasks_are_the_benchmark() -> None:
     result = logtriage("eval", "expert", "--task", "all", "--episodes", 1, "--json")
-    assert [row["task"] for row in lines(result)] == V2
+    assert [row["task"] for row in lines(result)] == BENCHMARK
 
 
 def test_the_class_of_a_fault_has_a_column_where_it_is_graded(tmp_path: Path) -> None:
@@ -113,13 +124,13 @@ def test_recorded_incidents_shipped_and_from_a_bundle(bundle: Path) -> None:
     assert (shipped["task"], shipped["episodes"]) == (shipped_incidents()[0].task, 3)
     assert (given["task"], given["episodes"]) == (shipped["task"], 2)
     both = logtriage(
-        "eval", "expert", "--task", V2[0], "--bundle", bundle, "--episodes", 1, "--json"
+        "eval", "expert", "--task", BENCHMARK[0], "--bundle", bundle, "--episodes", 1, "--json"
     )
-    assert [row["task"] for row in lines(both)] == [V2[0], given["task"]]
+    assert [row["task"] for row in lines(both)] == [BENCHMARK[0], given["task"]]
 
 
 def test_other_run_in_the_directory_is_refused_until_fresh(tmp_path: Path) -> None:
-    common = ["eval", "expert", "--task", V2[0], "--out", tmp_path / "run", "--episodes"]
+    common = ["eval", "expert", "--task", BENCHMARK[0], "--out", tmp_path / "run", "--episodes"]
     assert logtriage(*common, 2).exit_code == 0
     result = logtriage(*common, 3)
     assert result.exit_code == 2
@@ -132,7 +143,7 @@ def test_interrupted_run_says_how_to_resume_and_resumes(tmp_path: Path) -> None:
         "eval",
         "human",
         "--task",
-        V2[0],
+        BENCHMARK[0],
         "--episodes",
         "2",
         "--out",
@@ -161,7 +172,7 @@ def test_episodes_that_broke_off_are_offered_again(
 
     gone = ["yes"]
     monkeypatch.setattr("logtriage.cli.evaluating._human", human)
-    common = ["eval", "human", "--task", V2[0], "--episodes", 2, "--out", tmp_path / "run"]
+    common = ["eval", "human", "--task", BENCHMARK[0], "--episodes", 2, "--out", tmp_path / "run"]
     result = logtriage(*common)
     assert result.exit_code == 1
     assert "2 episodes are unscored; --retry-unscored plays them again" in result.stderr
@@ -175,7 +186,9 @@ def test_unscored_episodes_exit_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise ConnectionError("gone")
 
     monkeypatch.setattr("logtriage.cli.evaluating._human", broken)
-    result = logtriage("eval", "human", "--task", V2[0], "--episodes", 2, "--out", tmp_path / "run")
+    result = logtriage(
+        "eval", "human", "--task", BENCHMARK[0], "--episodes", 2, "--out", tmp_path / "run"
+    )
     assert result.exit_code == 1
     assert "human" in result.stdout
 
@@ -202,12 +215,12 @@ def test_shares_are_never_rounded_to_all_or_none(
 
 
 def test_compare(tmp_path: Path) -> None:
-    common = ["eval", "--task", V2[0]]
+    common = ["eval", "--task", BENCHMARK[0]]
     logtriage(*common, "oracle", "random", "--episodes", 5, "--out", tmp_path / "a")
     logtriage(*common, "oracle", "--episodes", 8, "--out", tmp_path / "b")
     result = logtriage("compare", tmp_path / "a", tmp_path / "b", width=200)
     assert result.exit_code == 0
-    assert f"{V2[0]}/test  5 shared incidents" in result.stdout
+    assert f"{BENCHMARK[0]}/test  5 shared incidents" in result.stdout
     assert "+0.000 [+0.000, +0.000]" in result.stdout
     assert "5 incidents shared; left out: 0 only in A, 3 only in B" in result.stderr
     (one,) = lines(
@@ -220,14 +233,16 @@ def test_compare(tmp_path: Path) -> None:
 
 def test_runs_by_different_rubrics_are_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        logtriage("eval", "expert", "--task", V2[0], "--episodes", 2, "--out", tmp_path / name)
+        logtriage(
+            "eval", "expert", "--task", BENCHMARK[0], "--episodes", 2, "--out", tmp_path / name
+        )
     path = tmp_path / "b" / "run.json"
     manifest = json.loads(path.read_text())
-    manifest["rubrics"][V2[0]]["digest"] = "0" * 16
+    manifest["rubrics"][BENCHMARK[0]]["digest"] = "0" * 16
     path.write_text(json.dumps(manifest))
     result = logtriage("compare", tmp_path / "a", tmp_path / "b")
     assert result.exit_code == 2
-    assert "logtriage/2 (digest 0000000000000000)" in result.stderr
+    assert "logtriage/3 (digest 0000000000000000)" in result.stderr
     assert result.stdout == ""
 
 
@@ -242,8 +257,8 @@ def test_report_shows_the_table_of_a_run_again(tmp_path: Path) -> None:
 
 
 def test_report_of_an_unfinished_run_says_so(tmp_path: Path) -> None:
-    logtriage("eval", "expert", "--task", V2[0], "--episodes", 2, "--out", tmp_path / "run")
-    path = tmp_path / "run" / "transcripts" / f"expert--{V2[0]}.jsonl"
+    logtriage("eval", "expert", "--task", BENCHMARK[0], "--episodes", 2, "--out", tmp_path / "run")
+    path = tmp_path / "run" / "transcripts" / f"expert--{BENCHMARK[0]}.jsonl"
     path.write_bytes(path.read_bytes()[:-1])
     result = logtriage("report", tmp_path / "run")
     assert "not finished" in result.stderr
@@ -257,7 +272,7 @@ def test_report_writes_a_page(
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
-    logtriage("eval", "expert", "--task", V2[0], "--episodes", 2, "--out", "run")
+    logtriage("eval", "expert", "--task", BENCHMARK[0], "--episodes", 2, "--out", "run")
     result = logtriage("report", "run", "--html", *([] if out is None else [out]))
     assert result.exit_code == 0, result.output
     page = Path("run/report.html" if out is None else out)
@@ -265,7 +280,7 @@ def test_report_writes_a_page(
 
 
 def test_page_without_the_flag_for_it_is_a_mistake(tmp_path: Path) -> None:
-    logtriage("eval", "expert", "--task", V2[0], "--episodes", 1, "--out", tmp_path / "run")
+    logtriage("eval", "expert", "--task", BENCHMARK[0], "--episodes", 1, "--out", tmp_path / "run")
     result = logtriage("report", tmp_path / "run", tmp_path / "page.html")
     assert result.exit_code == 2
     assert "--html" in result.stderr
@@ -276,7 +291,7 @@ def test_rankings_have_a_table_of_their_own(bundle: Path) -> None:
     assert result.exit_code == 0
     assert "AC@1" in result.stdout
     assert "cpu_contention" in result.stdout
-    assert "AC@1" not in logtriage("eval", "expert", "--task", V2[0], "--episodes", 1).stdout
+    assert "AC@1" not in logtriage("eval", "expert", "--task", BENCHMARK[0], "--episodes", 1).stdout
     (row,) = lines(logtriage("eval", "combined", "--bundle", bundle, "--json"))
     first: Any = row["located"]
     assert (first[0]["kind"], first[0]["ac1"]) == (None, 1.0)
@@ -358,5 +373,7 @@ def test_recorded_incidents_have_no_split_to_choose(given: list[str]) -> None:
     done = logtriage("eval", "expert", *words, "--split", "val", "--episodes", 1)
     assert done.exit_code == 2
     assert "--split val: recorded incidents have no split; leave it out" in done.stderr
-    beside = logtriage("eval", "expert", *words, "--task", V2[0], "--split", "val", "--episodes", 1)
+    beside = logtriage(
+        "eval", "expert", *words, "--task", BENCHMARK[0], "--split", "val", "--episodes", 1
+    )
     assert beside.exit_code == 0

@@ -15,7 +15,7 @@ from logtriage.registry import make_policy
 from tests.cli.test_cli import lines as told
 from tests.cli.test_cli import logtriage
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 INCIDENT = f"{TASK}/test/0"
 
 
@@ -40,7 +40,7 @@ def test_tables_of_losses(tmp_path: Path, width: int) -> None:
     result = run(tmp_path / "run", "--explain", 2, width=width)
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines())) <= width
-    for word in ("hardness", "asking", "decision", "luck", "threshold", "lucky", "c 0.4"):
+    for word in ("hardness", "asking", "decision", "luck", "lucky", "handed"):
         assert word in result.stdout
     losses = load_run(tmp_path / "run").explained["random", TASK].values()
     mean = sum(one.explanation.hardness for one in losses) / 2
@@ -54,7 +54,7 @@ def test_json_has_the_losses(tmp_path: Path) -> None:
     first, _ = lines(result)
     assert first["losses"]["episodes"] == 1
     assert set(first["losses"]["luck"]) == {"mean", "low", "high"}
-    assert sum(one["incidents"] for one in first["paging"]) == 3
+    assert sum(one["incidents"] for one in first["net"]["by_price"]) == 3
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["rows"][0] == first
 

@@ -26,7 +26,7 @@ def write(path: Path, *texts: str) -> Path:
 
 
 def test_one_grade_a_line(tmp_path: Path) -> None:
-    texts = [line(agent="me"), line("single_crash-v2/test/0", [])]
+    texts = [line(agent="me"), line("single_crash-v3/test/0", [])]
     result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts), "--json")
     assert result.exit_code == 0
     assert lines(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
@@ -38,7 +38,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
 
 
 def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
-    incident = make_incident("single_crash-v2/test/2")
+    incident = make_incident("single_crash-v3/test/2")
     wrong = min(set(incident.topology.teams) - incident.truth.teams)
     page = {"action_type": "escalate", "value": wrong}
     text = line(incident.id, [page, RESOLVE], agent="me")
@@ -76,7 +76,7 @@ def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
     named = [text for text in result.stderr.splitlines() if text.startswith("error: ")]
     assert [text.split(": ")[1] for text in named] == [f"{path}:{n}" for n in (2, 3, 5, 6)]
     assert "not JSON" in named[0]
-    assert "unknown task 'nope-v1'; known: single_crash-v2" in named[1]
+    assert "unknown task 'nope-v1'; known: single_crash-v3" in named[1]
     assert "agent: expected a string, got a number" in named[3]
     said = "2 graded, mean 0.000 (0.000 with what is unscored or bad as 0); 0 unscored; 4 bad lines"
     assert said in result.stderr
@@ -118,16 +118,16 @@ def test_input_is_graded_as_it_comes() -> None:
 
 
 def test_output_for_people_has_criteria_and_gates(tmp_path: Path) -> None:
-    ignore = line("single_crash-v2/test/0", [{"action_type": "ignore"}], agent="me")
+    ignore = line("single_crash-v3/test/0", [{"action_type": "ignore"}], agent="me")
     result = logtriage("grade", write(tmp_path / "runs.jsonl", ignore))
     (text,) = result.stdout.splitlines()
-    assert text.startswith("0.000  single_crash-v2/test/0  me  severity 0.00")
+    assert text.startswith("0.000  single_crash-v3/test/0  me  severity 0.00")
     assert text.endswith("ignored_incident: a real fault was ignored")
 
 
 def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
-    result = logtriage("grade", write(tmp_path / "runs.jsonl", line("single_crash-v2/test/0")))
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", line("single_crash-v3/test/0")))
     (text,) = result.stdout.splitlines()
     assert text.endswith("  halved x 0.500")
 
@@ -172,7 +172,7 @@ def test_a_file_with_a_json_object_early_on_is_read_to_its_end(tmp_path: Path) -
 
 def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> None:
     report = {"action_type": "report_impact", "value": "api-gateway->auth-service"}
-    texts = [line("compound_failure-v2/test/1", [report, RESOLVE]), line()]
+    texts = [line("compound_failure-v3/test/0", [report, RESOLVE]), line()]
     result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts))
     first, second = result.stdout.splitlines()[:2]
     found = grade_transcript(decode_transcript(texts[0])).impact
@@ -188,7 +188,7 @@ def test_a_run_has_a_table_of_them() -> None:
         policy,
         "expert",
         "--task",
-        "compound_failure-v2",
+        "compound_failure-v3",
         "--episodes",
         2,
         "--legend",
@@ -197,5 +197,5 @@ def test_a_run_has_a_table_of_them() -> None:
     assert result.exit_code == 0, result.output
     assert "path of the damage" in result.stdout
     assert "never part of a grade" in result.stdout
-    silent = logtriage("eval", "oracle", "--task", "compound_failure-v2", "--episodes", 2)
+    silent = logtriage("eval", "oracle", "--task", "compound_failure-v3", "--episodes", 2)
     assert "path of the damage" not in silent.stdout

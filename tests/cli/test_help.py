@@ -13,8 +13,8 @@ from logtriage import __version__, make_incident
 from logtriage.cli import completion
 from logtriage.drawing.ids import ALL_SPLITS, SEALED
 from logtriage.registry import make_policy
-from logtriage.tasks import DEFAULT_TASKS, DRAWN_TASKS, TASKS, tasks_of
-from logtriage.world.loading import load_world
+from logtriage.tasks import DRAWN_TASKS, TASKS, tasks_of
+from logtriage.world.loading import load_world, shipped_worlds
 from tests.cli.test_cli import logtriage
 
 COMMANDS = (
@@ -85,10 +85,11 @@ def test_python_m_logtriage_is_the_command_line() -> None:
 
 
 def test_what_completion_offers_exists() -> None:
-    oncall, tiny = (tuple(tasks_of(load_world(name))) for name in ("oncall", "tiny"))
-    offered = [name for name, _ in completion.complete_task("")]
-    assert offered == [*DEFAULT_TASKS, *oncall, *tiny]
-    assert [name for name, _ in completion.complete_task("tiny:")] == [*tiny]
+    others = [name for name in shipped_worlds() if name != "oncall"]
+    every = [task for name in ("oncall", *others) for task in tasks_of(load_world(name))]
+    assert [name for name, _ in completion.complete_task("")] == every
+    tiny = list(tasks_of(load_world("tiny")))
+    assert [name for name, _ in completion.complete_task("tiny:")] == tiny
     assert [name for name, _ in completion.complete_tasks("r")] == ["recorded", "recorded_models"]
     assert tuple(completion.complete_split("")) == ALL_SPLITS
     for name, _ in completion.complete_policy(""):
@@ -101,8 +102,8 @@ def test_what_completion_offers_exists() -> None:
 
 
 def test_incidents_are_completed_part_by_part() -> None:
-    assert list(completion.complete_incident("cascading_failure-v2")) == [
-        f"{task.id}/" for task in TASKS if task.id.startswith("cascading_failure-v2")
+    assert list(completion.complete_incident("cascading_failure-v3")) == [
+        f"{task.id}/" for task in TASKS if task.id.startswith("cascading_failure-v3")
     ]
     task = DRAWN_TASKS[0]
     assert list(completion.complete_incident(f"{task}/t")) == [f"{task}/train/", f"{task}/test/"]
@@ -121,9 +122,9 @@ def test_incidents_are_completed_part_by_part() -> None:
     [
         ("logtriage ev", "eval"),
         ("logtriage eval ra", "random"),
-        ("logtriage eval expert --task silent_degradation-v2", "silent_degradation-v2"),
+        ("logtriage eval expert --task silent_degradation-v3", "silent_degradation-v3"),
         ("logtriage eval expert --split se", "sealed"),
-        ("logtriage play single_crash-v2/va", "single_crash-v2/val/"),
+        ("logtriage play single_crash-v3/va", "single_crash-v3/val/"),
     ],
 )
 def test_a_shell_is_offered_names(typed: str, offered: str) -> None:

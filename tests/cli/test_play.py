@@ -106,7 +106,7 @@ def test_right_answers_through_a_pipe_earn_full_marks_and_a_debrief() -> None:
     for one in graded.criteria:
         assert f"{one.name} " in result.stdout
         assert one.reason in result.stdout
-    assert "1.000  by rubric logtriage/2" in result.stdout
+    assert "1.000  by rubric logtriage/3" in result.stdout
     assert TRUTH.fault is not None
     debrief = result.stdout.partition("TRUTH")[2]
     assert f"{TRUTH.fault.kind} on {TRUTH.fault.service}" in debrief
@@ -116,14 +116,14 @@ def test_right_answers_through_a_pipe_earn_full_marks_and_a_debrief() -> None:
 def test_a_discount_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
     result = logtriage("play", INCIDENT, stdin="\n".join(map(typed, RIGHT)) + "\n")
-    assert "0.500  by rubric logtriage/2" in result.stdout
+    assert "0.500  by rubric logtriage/3" in result.stdout
     assert "halved leaves 0.500 of it: whatever was done" in result.stdout
 
 
 def test_gate_is_explained() -> None:
     team = next(one for one in SEVEN_SERVICES.teams if one not in TRUTH.teams)
     result = logtriage("play", INCIDENT, stdin=f"page {team}\n")
-    assert "0.000  by rubric logtriage/2" in result.stdout
+    assert "0.000  by rubric logtriage/3" in result.stdout
     assert f"wrong_escalation makes it 0: {team} was paged" in result.stdout
 
 
@@ -192,7 +192,7 @@ def test_watching_a_policy_shows_every_step() -> None:
     assert result.exit_code == 0
     ticks = [line for line in result.stdout.splitlines() if line.startswith("TICK ")]
     steps = [line for line in result.stdout.splitlines() if line.startswith("expert: ")]
-    assert ticks[0] == "TICK 0/14; silence is worth 0.4"
+    assert ticks[0] == "TICK 0/14; HAND-OVER is worth 0.3"
     assert len(ticks) == len(steps) + 1
     assert "CLOSED: " in result.stdout
 

@@ -7,7 +7,7 @@ import pytest
 import logtriage as lt
 from logtriage.conversations.rows import transcript_of_row
 
-INCIDENT = "single_crash-v2/test/0"
+INCIDENT = "single_crash-v3/test/0"
 CALL = {"tool_call_id": "a", "function_name": "resolve", "arguments": {}}
 
 

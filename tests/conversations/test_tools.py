@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from logtriage.actions import (
     ACTION_TYPES,
+    PRICED_ACTION_TYPES,
     Action,
     Escalate,
     IdentifyRootCause,
@@ -50,7 +51,7 @@ def reason(name: object, arguments: object = None) -> str:
 
 
 def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
-    assert list(TOOLS) == list(ACTION_TYPES)
+    assert list(TOOLS) == [*ACTION_TYPES, *PRICED_ACTION_TYPES]
 
 
 def test_calls_are_read_by_the_arguments_that_the_schema_names() -> None:
@@ -80,7 +81,7 @@ def test_a_call_of_every_action_fits_the_schema() -> None:
 
 
 def test_schemas_of_the_providers_have_the_same_content() -> None:
-    given = make_incident("single_crash-v2/test/0"), tuple(ALL_TOOLS)
+    given = make_incident("single_crash-v3/test/0"), tuple(ALL_TOOLS)
     for openai, anthropic in zip(openai_tools(*given), anthropic_tools(*given), strict=True):
         function = openai["function"]
         assert openai["type"] == "function"
@@ -91,7 +92,7 @@ def test_schemas_of_the_providers_have_the_same_content() -> None:
         }
 
 
-@pytest.mark.parametrize("incident_id", ["single_crash-v2/test/0", "tiny:outage/test/0"])
+@pytest.mark.parametrize("incident_id", ["single_crash-v3/test/0", "tiny:outage/test/0"])
 def test_the_remedies_on_offer_are_those_of_the_incidents_world(incident_id: str) -> None:
     incident = make_incident(incident_id)
     tool = next(one for one in tools_of(incident) if one.name == "remediate")

@@ -18,7 +18,7 @@ from tests.chromium import Browser, needs_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "build" / "browser"
-INCIDENT = "cascading_failure-v2/test/27"
+INCIDENT = "cascading_failure-v3/test/27"
 #: Loading Python takes seconds, on a busy machine many.
 PATIENCE = 300
 RIGHT = (

@@ -26,7 +26,7 @@ from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.registry import make_policy
 from logtriage.topology import Service
-from logtriage.world.default import second_world
+from logtriage.world.default import default_world
 from tests.builders import SEVEN_SERVICES, SMALL_TASKS, V0_TASKS, own_topology
 
 
@@ -57,8 +57,8 @@ def test_random_topologies_are_in_split_ood_only(task: TaskSpec) -> None:
 
 def test_an_id_determines_the_incident_in_any_order_of_calls() -> None:
     ids = [one for task in SMALL_TASKS for one in incident_ids(task.id, "ood", 40)]
-    first = {one: open_incident.__wrapped__(one, second_world()) for one in ids}
-    second = {one: open_incident.__wrapped__(one, second_world()) for one in reversed(ids)}
+    first = {one: open_incident.__wrapped__(one, default_world()) for one in ids}
+    second = {one: open_incident.__wrapped__(one, default_world()) for one in reversed(ids)}
     assert first == second
     assert {one: hash(incident) for one, incident in first.items()} == {
         one: hash(incident) for one, incident in second.items()

@@ -33,7 +33,7 @@ from logtriage.evidence import evidence
 from logtriage.grading import grade_transcript
 from logtriage.incident import Incident
 from logtriage.tasks import UNSEEN_TASKS, benchmark_of, is_registered, tasks_of
-from logtriage.world.default import oncall
+from logtriage.world.default import default_world
 from logtriage.world.loading import load_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
 from logtriage.world.unseen import WORLDS, is_unseen, unseen_seed, unseen_world
@@ -63,16 +63,16 @@ def test_worlds_differ_within_a_split_and_between_splits() -> None:
     seeds = {unseen_seed(split, number) for split in ALL_SPLITS for number in range(WORLDS)}
     assert len(seeds) == len(ALL_SPLITS) * WORLDS
     marks = [make_incident(one).world_mark for one in IDS]
-    assert len({*marks, oncall().fingerprint, None}) == len(IDS) + 2
+    assert len({*marks, default_world().fingerprint, None}) == len(IDS) + 2
 
 
 def test_a_world_is_made_once() -> None:
     assert unseen_world("train", 3) is unseen_world("train", 3)
     assert world_of(make_incident(f"{TASK}/train/3")) is unseen_world("train", 3)
     assert is_unseen(unseen_world("train", 3))
-    renamed = attrs.evolve(oncall().rules, name="unseen-train-3")
-    assert not is_unseen(attrs.evolve(oncall(), rules=renamed))
-    assert not is_unseen(oncall())
+    renamed = attrs.evolve(default_world().rules, name="unseen-train-3")
+    assert not is_unseen(attrs.evolve(default_world(), rules=renamed))
+    assert not is_unseen(default_world())
 
 
 @pytest.mark.parametrize("fog", UNSEEN_TASKS)
@@ -93,7 +93,7 @@ def test_sealed_incidents_need_their_key() -> None:
     assert one.seal != other.seal
 
 
-@pytest.mark.parametrize("world", [None, "oncall", oncall()])
+@pytest.mark.parametrize("world", [None, "oncall", default_world()])
 def test_the_world_that_they_are_drawn_around_finds_them(world: Any) -> None:
     name = f"{TASK}/test/2"
     assert make_incident(name, world=world) == make_incident(name)
@@ -134,11 +134,11 @@ def test_an_id_that_is_none_is_refused(name: str, error: type[Exception], said: 
 
 def test_the_task_is_one_of_the_third_world_and_none_of_the_benchmark() -> None:
     task = get_task(TASK)
-    assert task == tasks_of(oncall())[TASK]
+    assert task == tasks_of(default_world())[TASK]
     assert is_registered(task)
     assert is_of_task(f"{TASK}/test/0")
-    assert (task.id, task.version, task.world) == (TASK, 3, oncall())
-    assert TASK not in benchmark_of(oncall())
+    assert (task.id, task.version, task.world) == (TASK, 3, default_world())
+    assert TASK not in benchmark_of(default_world())
     own = get_task(TASK, unseen_world("test", 1))
     assert own.id == TASK
     assert own.world == unseen_world("test", 1)
@@ -167,7 +167,7 @@ def test_a_transcript_comes_back_and_is_graded_in_no_other_world(name: str) -> N
     assert transcript.world == world_of(incident).fingerprint
     assert replay(transcript)[-1] == state
     assert grade_transcript(transcript) == grade(state)
-    for mark in (oncall().fingerprint, unseen_world("test", 9).fingerprint, None):
+    for mark in (default_world().fingerprint, unseen_world("test", 9).fingerprint, None):
         with pytest.raises(InvalidInput, match="nothing is graded in another world"):
             grade_transcript(attrs.evolve(transcript, world=mark))
 
@@ -251,7 +251,7 @@ def test_the_prompt_states_what_mends_each_kind_and_who_is_paged(name: str) -> N
 
 def test_the_prompt_names_nothing_of_the_base_world_and_is_no_longer_than_there() -> None:
     longest = len(system_prompt(make_incident("single_crash-v3/test/0")))
-    base = oncall()
+    base = default_world()
     services = {row.name for layout in base.layouts for row in layout.services}
     names = {*base.kind_names, *(one.name for one in base.benign), *base.rules.teams, *services}
     known = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")

@@ -15,7 +15,7 @@ from logtriage.actions import Escalate, Resolve, action_id
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import MAX_INDEX, IncidentId
 from logtriage.errors import EpisodeOver, InvalidInput, MissingExtra, SealError, UnknownName
-from logtriage.grading import TRIAGE_2
+from logtriage.grading import TRIAGE_3
 from logtriage.tasks import TASKS, get_task
 from logtriage.vector import BatchedTriage, BeliefScreens, token_layout_of
 from tests.builders import FIVE_TEAMS
@@ -32,9 +32,9 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
 from logtriage.env.playlist import Playlist
 
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 #: A task of each kind.
-KINDS = (TASK, "single_crash-v2-fog0", "silent_degradation-v2-fog3")
+KINDS = (TASK, "single_crash-v3-fog0", "silent_degradation-v3-fog3")
 ACTIONS = 74
 RESOLVE = action_id(Resolve(), FIVE_TEAMS)
 ASK = RESOLVE - 1
@@ -66,12 +66,12 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
 def test_every_drawn_task_is_registered() -> None:
     assert sorted(ENV_IDS.values()) == sorted(task.id for task in TASKS if task.version)
     assert len(ENV_IDS) == 6 * 4
-    assert ENV_IDS["logtriage/Cascading-v2"] == TASK
-    assert ENV_IDS["logtriage/Fleet-fog0-v2"] == "fleet_outage-v2-fog0"
-    assert ENV_IDS["logtriage/Silent-v2"] == "silent_degradation-v2"
+    assert ENV_IDS["logtriage/Cascading-v3"] == TASK
+    assert ENV_IDS["logtriage/Fleet-fog0-v3"] == "fleet_outage-v3-fog0"
+    assert ENV_IDS["logtriage/Silent-v3"] == "silent_degradation-v3"
 
 
-@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v2", "logtriage/Silent-fog0-v2"])
+@pytest.mark.parametrize("env_id", ["logtriage/Cascading-v3", "logtriage/Silent-fog0-v3"])
 def test_gymnasium_makes_them_without_an_import_of_ours(env_id: str) -> None:
     code = f"""
 import gymnasium
@@ -109,13 +109,13 @@ def test_gymnasium_finds_no_fault(env_id: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*is out of date")
 def test_gymnasium_names_the_environment_in_the_place_of_a_retired_one() -> None:
-    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v2` instead"):
+    with pytest.raises(DeprecatedEnv, match="use `logtriage/Cascading-v3` instead"):
         gymnasium.make("logtriage/Cascading-v1")
 
 
 @pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
 def test_wrappers_of_gymnasium_fit(mode: str) -> None:
-    made = gymnasium.make_vec("logtriage/SingleCrash-v2", num_envs=4, vectorization_mode=mode)
+    made = gymnasium.make_vec("logtriage/SingleCrash-v3", num_envs=4, vectorization_mode=mode)
     _, infos = DictInfoToList(made).reset(seed=1)
     assert [set(one) for one in infos] == [set(INFOS)] * 4
     envs: Any = RecordEpisodeStatistics(made)
@@ -135,7 +135,7 @@ def test_spaces() -> None:
     assert envs.action_space == gymnasium.spaces.MultiDiscrete(3 * [ACTIONS])
     assert envs.observation_space.dtype == env.observation_space.dtype == np.float32
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    layout = token_layout_of(get_task("cascading_failure-v2").setting, FIVE_TEAMS, 14)
+    layout = token_layout_of(get_task("cascading_failure-v3").setting, FIVE_TEAMS, 14)
     space: Any = env.observation_space
     assert envs.observation_space.shape == (3, layout.size)
     assert (space.low == 0).all()
@@ -243,7 +243,7 @@ def test_scalar_masks_and_text() -> None:
     assert env.action_masks().all()
     text = env.render()
     assert text is not None
-    assert text.startswith("TICK 0/14; silence is worth ")
+    assert text.startswith("TICK 0/14; HAND-OVER is worth ")
     _, _, _, _, info = env.step(np.int64(0))
     assert not env.action_masks()[:3].any()
     assert env.action_masks()[3:].all()
@@ -262,7 +262,7 @@ def test_rewards_sum_to_the_score() -> None:
 
 
 def test_a_rubric_of_ones_own() -> None:
-    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=(), discounts=())
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", gates=(), discounts=())
     asked = {"ids": [42]}
     page = [action_id(Escalate(team), FIVE_TEAMS) for team in FIVE_TEAMS.teams]
     wrong = next(one for one in page if closes(one))
@@ -300,10 +300,10 @@ def test_the_fixed_incidents_of_the_original_are_refused(make: Any) -> None:
 
 
 def test_a_fleet_needs_a_topology() -> None:
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
-        TriageEnv("fleet_outage-v2")
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
-        TriageVectorEnv("fleet_outage-v2")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
+        TriageEnv("fleet_outage-v3")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
+        TriageVectorEnv("fleet_outage-v3")
 
 
 def test_sealed_incidents_are_played_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,7 +381,7 @@ def test_the_sequence_uses_every_incident_before_it_repeats() -> None:
 
 @pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
 def test_unknown_names_come_with_the_choices(make: Any) -> None:
-    with pytest.raises(UnknownName, match=r"task 'crash'; known: single_crash-v2, "):
+    with pytest.raises(UnknownName, match=r"task 'crash'; known: single_crash-v3, "):
         make("crash")
     with pytest.raises(UnknownName, match=r"split 'dev'; known: train, val, test, ood"):
         make(TASK, split="dev")
@@ -393,7 +393,7 @@ BAD_IDS = (
     ("crash/train/3", "unknown task 'crash'; known: "),
     (f"{TASK}/dev/3", "unknown split 'dev'; known: train"),
     (f"{TASK}/test/3", f"this environment plays {TASK}/train/"),
-    ("single_crash-v2/train/3", f"this environment plays {TASK}/train/"),
+    ("single_crash-v3/train/3", f"this environment plays {TASK}/train/"),
     (f"{TASK}/train/-3", "index must be a whole number below"),
     (-1, f"incident -1: expected an id, {TASK}/train/<index>, or a whole number in"),
     (MAX_INDEX, "or a whole number in"),
@@ -473,8 +473,8 @@ def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
     for wrong in (0.0, 1.5, -1.0):
         with pytest.raises(InvalidInput, match=f"expected a discount .* got {wrong}"):
             make(TASK, shaping=wrong)
-    rubric = attrs.evolve(TRIAGE_2, id="mine/1", gates=())
-    with pytest.raises(InvalidInput, match="by logtriage/2, not by rubric 'mine/1'"):
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", gates=())
+    with pytest.raises(InvalidInput, match="by logtriage/3, not by rubric 'mine/1'"):
         make(TASK, rubric=rubric, shaping=1.0)
 
 
@@ -482,9 +482,9 @@ def test_shaping_is_refused_where_there_is_none(make: Any) -> None:
 
 
 def test_a_belief_may_be_the_observation() -> None:
-    envs = TriageVectorEnv("single_crash-v2", 8, observations="belief")
-    plain = TriageVectorEnv("single_crash-v2", 8)
-    batch = BatchedTriage("single_crash-v2")
+    envs = TriageVectorEnv("single_crash-v3", 8, observations="belief")
+    plain = TriageVectorEnv("single_crash-v3", 8)
+    batch = BatchedTriage("single_crash-v3")
     screens = BeliefScreens(batch)
     ids = list(range(200))
     seen, infos = envs.reset(options={"ids": ids})
@@ -545,12 +545,12 @@ def test_tasks_are_drawn_by_their_weights() -> None:
 
 def test_weights_may_change_between_rounds_through_wrappers() -> None:
     many: Any = gymnasium.make_vec(
-        "logtriage/Cascading-v2", num_envs=2, vectorization_mode="sync", task=FOGS
+        "logtriage/Cascading-v3", num_envs=2, vectorization_mode="sync", task=FOGS
     )
     many.reset(seed=0)
     many.call("set_task_weights", {f"{TASK}-fog0": 1})
     assert many.reset()[1]["task"].tolist() == [0, 0]
-    one: Any = gymnasium.make("logtriage/Cascading-v2", task=FOGS)
+    one: Any = gymnasium.make("logtriage/Cascading-v3", task=FOGS)
     one.reset(seed=0)
     one.get_wrapper_attr("set_task_weights")({TASK: 1})
     assert one.reset()[1]["task"] == 1
@@ -569,13 +569,13 @@ def test_each_task_has_a_sequence_of_its_own() -> None:
 
 
 def test_several_tasks_have_one_layout() -> None:
-    tasks = {TASK: 1, "silent_degradation-v2-fog1": 1}
+    tasks = {TASK: 1, "silent_degradation-v3-fog1": 1}
     envs = TriageVectorEnv(tasks, 2)
-    layout = token_layout_of(get_task("silent_degradation-v2-fog1").setting, FIVE_TEAMS, 16)
+    layout = token_layout_of(get_task("silent_degradation-v3-fog1").setting, FIVE_TEAMS, 16)
     space: Any = envs.single_observation_space
     assert np.array_equal(space.high, 255 * layout.units)
     assert space == TriageEnv(tasks).observation_space
-    envs.reset(options={"ids": [f"{TASK}/train/1", "silent_degradation-v2-fog1/train/1"]})
+    envs.reset(options={"ids": [f"{TASK}/train/1", "silent_degradation-v3-fog1/train/1"]})
     for tick in range(1, 15):
         observations, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
         assert observations[0, layout["time"]] == np.float32(tick / 16)
@@ -596,7 +596,7 @@ def test_several_tasks_have_one_layout() -> None:
         ({TASK: float("nan")}, "expected a number from 0 on, got nan"),
         ({TASK: "1"}, "expected a number from 0 on, got '1'"),
         ({TASK: 1, "crash": 1}, "unknown task 'crash'; known: "),
-        ({TASK: 1, "fleet_outage-v2": 1}, "every incident of task 'fleet_outage-v2' has a top"),
+        ({TASK: 1, "fleet_outage-v3": 1}, "every incident of task 'fleet_outage-v3' has a top"),
         ({TASK: 1, "single_crash-v0": 1}, "task 'single_crash-v0' is one fixed incident"),
     ],
     ids=str,
@@ -610,9 +610,9 @@ def test_tasks_that_cannot_be_mixed_are_refused(make: Any, tasks: Any, message: 
 def test_weights_of_other_tasks_are_refused(make: Any) -> None:
     envs = make(FOGS)
     with pytest.raises(
-        UnknownName, match=f"this environment 'single_crash-v2'; known: {TASK}-fog0"
+        UnknownName, match=f"this environment 'single_crash-v3'; known: {TASK}-fog0"
     ):
-        envs.set_task_weights({"single_crash-v2": 1})
+        envs.set_task_weights({"single_crash-v3": 1})
     options = {"ids": [3]} if make is TriageVectorEnv else {"id": 3}
     with pytest.raises(InvalidInput, match=r"incident 3: expected an id, .* or "):
         envs.reset(options=options)

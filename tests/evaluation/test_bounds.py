@@ -12,13 +12,13 @@ from logtriage.evaluation.statistics import bound_of
 from logtriage.report.figures import cells_of
 from logtriage.report.run import read_run
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 EPISODES = 8
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    evaluate(RunSpec(["random:1"], [TASK], episodes=EPISODES), tmp_path / "run")
+    evaluate(RunSpec(["random:3"], [TASK], episodes=EPISODES), tmp_path / "run")
     evaluate(RunSpec(["random:2"], [TASK], episodes=EPISODES), tmp_path / "other")
     return tmp_path / "run"
 
@@ -27,7 +27,7 @@ def edit(run: Path, *, missing: bool = False) -> list[str]:
     """Break off the worst episodes of a run, or leave out its last one, as an editor would."""
     (path,) = (run / "transcripts").iterdir()
     lines = path.read_text().splitlines()
-    grades = [one.score or 0.0 for one in load_run(run).grades["random:1", TASK]]
+    grades = [one.score or 0.0 for one in load_run(run).grades["random:3", TASK]]
     assert max(grades) > min(grades) == grades[-1] == 0.0
     worst = [json.loads(line) for line in lines]
     edited = [
@@ -54,14 +54,14 @@ def test_an_edited_run_raises_the_mean_and_not_the_bound(run: Path, missing: boo
 
 def test_a_comparison_has_the_bounds_of_what_both_planned(run: Path) -> None:
     other = load_run(run.parent / "other")
-    names = {"policy_a": "random:1", "policy_b": "random:2"}
+    names = {"policy_a": "random:3", "policy_b": "random:2"}
     (before,) = compare_runs(load_run(run), other, **names)
     assert (before.bound_a, before.bound_b) == pytest.approx((before.mean_a, before.mean_b))
     edit(run)
     (after,) = compare_runs(load_run(run), other, **names)
     assert after.mean_a > before.mean_a
     assert (after.bound_a, after.bound_b) == (before.bound_a, before.bound_b)
-    flags = ["--policy-a", "random:1", "--policy-b", "random:2"]
+    flags = ["--policy-a", "random:3", "--policy-b", "random:2"]
     shown = CliRunner().invoke(
         app,
         ["compare", str(run), str(run.parent / "other"), *flags],
@@ -88,7 +88,7 @@ def test_grade_says_the_bound_beside_the_mean(run: Path, tmp_path: Path) -> None
 def test_the_table_of_a_run_has_a_column_for_the_bound_where_it_is_another_figure(
     run: Path,
 ) -> None:
-    spec = ["eval", "random:1", "--task", TASK, "--episodes", str(EPISODES), "--out", str(run)]
+    spec = ["eval", "random:3", "--task", TASK, "--episodes", str(EPISODES), "--out", str(run)]
     whole = CliRunner().invoke(app, spec, env={"COLUMNS": "200"})
     assert "as 0" not in whole.output
     edit(run)

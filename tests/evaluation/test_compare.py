@@ -10,7 +10,7 @@ from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import make_policy
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 
 
 def played(directory: Path, policies: list[str], episodes: int = 6, start: int = 0) -> LoadedRun:
@@ -83,7 +83,7 @@ def test_which_policies_is_asked_where_it_is_not_clear(tmp_path: Path) -> None:
 def test_grades_of_different_rubrics_are_not_compared(tmp_path: Path) -> None:
     run = played(tmp_path, ["expert"])
     other = load_run(tmp_path, attrs.evolve(DEFAULT, id="mine/1"))
-    with pytest.raises(RubricError, match=r"grades of different rubrics .*logtriage/2 .*mine/1"):
+    with pytest.raises(RubricError, match=r"grades of different rubrics .*logtriage/3 .*mine/1"):
         compare_runs(run, other)
 
 
@@ -98,6 +98,6 @@ def test_nothing_in_common_is_no_comparison(tmp_path: Path) -> None:
     b = played(tmp_path / "b", ["expert"], episodes=2, start=2)
     with pytest.raises(InvalidInput, match="share no scored incident"):
         compare_runs(a, b)
-    evaluate(RunSpec(["expert"], ["cascading_failure-v2"], episodes=1), tmp_path / "c")
-    with pytest.raises(InvalidInput, match="no task in common: single_crash-v2 and cascading"):
+    evaluate(RunSpec(["expert"], ["cascading_failure-v3"], episodes=1), tmp_path / "c")
+    with pytest.raises(InvalidInput, match="no task in common: single_crash-v3 and cascading"):
         compare_runs(a, load_run(tmp_path / "c"))

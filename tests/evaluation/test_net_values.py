@@ -22,30 +22,22 @@ from logtriage.evaluation import (
     net_value,
     summarise,
 )
-from logtriage.evaluation.episodes import played_state
 from logtriage.evaluation.net_values import net_value_of
 from logtriage.evaluation.statistics import ratio_interval
-from logtriage.grading import grade_actions
 from logtriage.state import State
-from tests.builders import RIGHT_PAGE, WRONG_PAGE, played, real_incident, with_hand_over
+from tests.builders import RIGHT_PAGE, WRONG_PAGE, played, real_incident
 
-TASK = "single_crash-v2"
-REAL = attrs.evolve(
-    real_incident(), rubric="logtriage/3", price_of_silence=None, price_of_hand_over=0.7
-)
+TASK = "single_crash-v3"
+REAL = attrs.evolve(real_incident(), price_of_hand_over=0.7)
 
 
-def priced(incident_id: str) -> Incident:
-    return with_hand_over(make_incident(incident_id))
+def free(incident_id: str) -> Incident:
+    return attrs.evolve(make_incident(incident_id), price_of_hand_over=None)
 
 
-def as_priced(run: LoadedRun) -> LoadedRun:
-    """The same run, as if its incidents had a price of hand-over."""
-    grades = {
-        cell: tuple(grade_actions(priced(one.incident), one.actions) for one in rows)
-        for cell, rows in run.grades.items()
-    }
-    return attrs.evolve(run, incidents=cast(Any, priced), grades=grades)
+def without_prices(run: LoadedRun) -> LoadedRun:
+    """The same run, as if its incidents had no price of hand-over."""
+    return attrs.evolve(run, incidents=cast(Any, free))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +69,7 @@ def test_its_interval_covers_as_often_as_that_of_a_mean_where_prices_are_alike()
 
 def test_always_handing_over_is_exactly_nothing_and_solving_everything_is_one() -> None:
     states = [
-        transition(initial_state(priced(f"{TASK}/test/{number}")), HandOver())
+        transition(initial_state(make_incident(f"{TASK}/test/{number}")), HandOver())
         for number in range(40)
     ]
     rows = [(state, grade(state).score or 0.0) for state in states]
@@ -102,8 +94,7 @@ def test_what_became_of_incidents() -> None:
     found = net_value_of([(state, grade(state).score or 0.0) for state in states])
     assert found is not None
     assert (found.handed_over, found.paged_right, found.mis_paged) == (0.25, 0.25, 0.5)
-    free = [(played(real_incident(), RIGHT_PAGE), 0.5)]
-    assert net_value_of(free) is None
+    assert net_value_of([(played(real_incident(), RIGHT_PAGE), 0.5)]) is None
 
 
 @pytest.mark.parametrize(
@@ -116,20 +107,18 @@ def test_what_has_no_ratio_is_refused(above: list[int], below: list[int], messag
 
 
 def test_rows_of_a_run_have_it_where_incidents_have_a_price(run: LoadedRun) -> None:
-    assert all(row.net is None for row in summarise(run))
-    rows = {row.policy: row for row in summarise(as_priced(run))}
+    assert all(row.net is None for row in summarise(without_prices(run)))
+    rows = {row.policy: row for row in summarise(run)}
     for policy, row in rows.items():
         assert row.net is not None
         graded = [
-            (one.score or 0.0, priced(one.incident).price_of_hand_over or 0.0)
-            for one in as_priced(run).grades[policy, TASK]
+            (one.score or 0.0, make_incident(one.incident).price_of_hand_over or 0.0)
+            for one in run.grades[policy, TASK]
         ]
         assert row.net.net == net_value(graded)
         assert row.net.mis_paged == row.mis_paged
     assert rows["random"].net is not None
     assert rows["random"].net.net.mean < 0
-    state = played_state(priced(f"{TASK}/test/0"), as_priced(run).grades["oracle", TASK][0])
-    assert state.is_closed
 
 
 def _printed(put: Any, *shown: Any) -> str:
@@ -139,9 +128,9 @@ def _printed(put: Any, *shown: Any) -> str:
 
 
 def test_tables_lead_with_it_where_incidents_have_a_price(run: LoadedRun) -> None:
-    before = _printed(print_rows, summarise(run))
+    before = _printed(print_rows, summarise(without_prices(run)))
     assert not [word for word in ("net value", "handed", "price") if word in before]
-    rows = summarise(as_priced(run))
+    rows = summarise(run)
     shown = _printed(print_rows, rows)
     lines = shown.splitlines()
     head = next(line for line in lines if "policy" in line and "solved" in line)
@@ -158,12 +147,12 @@ def test_tables_lead_with_it_where_incidents_have_a_price(run: LoadedRun) -> Non
 
 
 def test_runs_are_compared_by_it(run: LoadedRun) -> None:
-    (plain,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
+    unpriced = without_prices(run)
+    (plain,) = compare_runs(unpriced, unpriced, policy_a="expert", policy_b="oracle")
     assert plain.net is None
     assert "net" not in _printed(print_comparisons, [plain], ("A", "B"))
-    made = as_priced(run)
-    (found,) = compare_runs(made, made, policy_a="expert", policy_b="oracle")
-    rows = {row.policy: row for row in summarise(made)}
+    (found,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
+    rows = {row.policy: row for row in summarise(run)}
     assert found.net is not None
     expert, oracle = rows["expert"].net, rows["oracle"].net
     assert expert is not None

@@ -31,8 +31,8 @@ from logtriage.policies import ConstantPolicy, Policy
 from logtriage.registry import make_policy
 from logtriage.state import Closing
 
-INCIDENT = make_incident("cascading_failure-v2/test/42")
-SPEC = RunSpec(["expert", "random"], ["single_crash-v2", "silent_degradation-v2"], episodes=7)
+INCIDENT = make_incident("cascading_failure-v3/test/42")
+SPEC = RunSpec(["expert", "random"], ["single_crash-v3", "silent_degradation-v3"], episodes=7)
 
 
 class Failing:
@@ -162,7 +162,7 @@ def test_interrupted_and_resumed_is_as_if_never_interrupted(tmp_path: Path, stop
 def test_torn_last_line_is_played_again(tmp_path: Path) -> None:
     evaluate(SPEC, tmp_path / "run")
     whole = contents(tmp_path / "run")
-    path = tmp_path / "run" / "transcripts" / "random--single_crash-v2.jsonl"
+    path = tmp_path / "run" / "transcripts" / "random--single_crash-v3.jsonl"
     content = path.read_bytes()
     path.write_bytes(content[:-10])
     seen: list[tuple[int, bool]] = []
@@ -184,12 +184,12 @@ def test_finished_run_is_not_played_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_unscored_episodes_are_kept_with_their_cause(tmp_path: Path, jobs: int) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=4)
+    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=4)
     (row,) = evaluate(spec, tmp_path / "run", jobs=jobs, factories={"mine": failing_on_third})
     assert (row.episodes, row.unscored) == (4, 1)
     assert row.grade is not None
     assert row.grade.mean > 0.9  # the unscored one is no zero in the mean
-    grades = load_run(tmp_path / "run").grades["mine", "single_crash-v2"]
+    grades = load_run(tmp_path / "run").grades["mine", "single_crash-v3"]
     assert [one.cause for one in grades] == [
         None,
         None,
@@ -199,7 +199,7 @@ def test_unscored_episodes_are_kept_with_their_cause(tmp_path: Path, jobs: int) 
 
 
 def test_process_that_dies_ends_the_run_and_keeps_the_rest(tmp_path: Path) -> None:
-    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=4)
+    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=4)
     with pytest.raises(LogTriageError, match="died"):
         evaluate(spec, tmp_path / "run", jobs=2, factories={"mine": dying_on_third})
     rows = evaluate(spec, tmp_path / "run", factories={"mine": dying_on_third})
@@ -216,15 +216,15 @@ def test_recorded_incidents_are_played_like_any_other(tmp_path: Path) -> None:
 
 def test_text_that_is_no_unicode_survives(tmp_path: Path) -> None:
     said = Malformed("half of a pair: \ud83d", "no JSON")
-    spec = RunSpec(["mine"], ["single_crash-v2"], episodes=1)
+    spec = RunSpec(["mine"], ["single_crash-v3"], episodes=1)
     evaluate(spec, tmp_path, factories={"mine": lambda _: ConstantPolicy((said, Resolve()))})
-    (grade_,) = load_run(tmp_path).grades["mine", "single_crash-v2"]
+    (grade_,) = load_run(tmp_path).grades["mine", "single_crash-v3"]
     assert grade_.actions == (said, Resolve())
 
 
 def test_unknown_policy_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="unknown policy 'nobody'; known: oracle"):
-        evaluate(RunSpec(["nobody"], ["single_crash-v2"]), tmp_path / "run")
+        evaluate(RunSpec(["nobody"], ["single_crash-v3"]), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

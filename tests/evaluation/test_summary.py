@@ -18,7 +18,6 @@ from logtriage.drawing.ids import incident_ids
 from logtriage.evaluation import (
     Interval,
     LoadedRun,
-    Paging,
     Row,
     RunSpec,
     evaluate,
@@ -73,12 +72,15 @@ def play(directory: Path, plans: Plans, task: str) -> Row:
 
 def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
     plans = [perfect, wrong_page, ignoring, wrong_cause, failing]
-    ids = incident_ids("single_crash-v2", "test", len(plans))
-    row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v2")
+    ids = incident_ids("single_crash-v3", "test", len(plans))
+    row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v3")
+    assert row.net is not None
+    figures = row.net.incidents, row.net.handed_over, row.net.paged_right, row.net.mis_paged
+    assert figures == (4, 0.0, 0.25, 0.25)
     assert row == Row(
         policy="mine",
-        task="single_crash-v2",
-        rubric="logtriage/2",
+        task="single_crash-v3",
+        rubric="logtriage/3",
         episodes=5,
         unscored=1,
         grade=mean_interval([1.0, 0.0, 0.0, 0.0]),
@@ -93,40 +95,36 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
         confidences=2,
         split="test",
         augrc=0.125,
-        paging=(Paging(0.2, 1, 0.0, 0.0), Paging(0.4, 3, 2 / 3, 1 / 3)),
+        net=row.net,
     )
 
 
 def test_summary_file_says_the_same(tmp_path: Path) -> None:
-    rows = evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=3), tmp_path)
+    rows = evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=3), tmp_path)
     written = json.loads((tmp_path / "summary.json").read_text())
     assert written["schema"] == "logtriage.summary/1"
     (row,) = written["rows"]
-    read = {
-        "grade": Interval(**row["grade"]),
-        "paging": tuple(Paging(**one) for one in row["paging"]),
-    }
-    assert Row(**{**row, **read}) == rows[0]
+    assert row == json.loads(json.dumps(attrs.asdict(rows[0])))
     assert summarise(load_run(tmp_path)) == rows
 
 
 def neighbours(benign: bool) -> str:
     """The first incident of its kind."""
-    ids = incident_ids("silent_degradation-v2", "test", 50)
+    ids = incident_ids("silent_degradation-v3", "test", 50)
     return next(one for one in ids if make_incident(one).truth.benign is benign)
 
 
 def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(
     tmp_path: Path,
 ) -> None:
-    row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v2")
+    row = play(tmp_path, {neighbours(True): perfect}, "silent_degradation-v3")
     assert row.grade == Interval(1.0, 1.0, 1.0)
     assert (row.root_cause, row.ignored, row.ticks) == (None, None, None)
     assert (row.severity, row.mis_paged) == (1.0, 0.0)
 
 
 def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path) -> None:
-    task = "compound_failure-v2"
+    task = "compound_failure-v3"
     first, second, third = incident_ids(task, "test", 3)
     call = ReportImpact((("api-gateway", "auth-service"),))
 
@@ -159,13 +157,13 @@ def test_any_page_and_any_blame_on_a_benign_incident_is_wrong(tmp_path: Path) ->
     def sure(incident: Incident) -> list[Action]:
         return [IdentifyRootCause(incident.topology.names[0], 0.8), *wrong_page(incident)]
 
-    row = play(tmp_path, {neighbours(True): sure}, "silent_degradation-v2")
+    row = play(tmp_path, {neighbours(True): sure}, "silent_degradation-v3")
     assert row.mis_paged == 1.0
     assert row.brier == pytest.approx(0.64)
 
 
 def test_resolving_an_unfixed_fault_is_no_resolution(tmp_path: Path) -> None:
-    row = play(tmp_path, {neighbours(False): wrong_cause}, "silent_degradation-v2")
+    row = play(tmp_path, {neighbours(False): wrong_cause}, "silent_degradation-v3")
     assert row.ticks is None
 
 
@@ -187,7 +185,7 @@ def test_the_class_of_a_fault_is_summed_up_where_it_is_graded(tmp_path: Path) ->
 
 
 def test_nothing_scored_is_no_zero(tmp_path: Path) -> None:
-    row = play(tmp_path, {"single_crash-v2/test/0": failing}, "single_crash-v2")
+    row = play(tmp_path, {"single_crash-v3/test/0": failing}, "single_crash-v3")
     assert (row.episodes, row.unscored) == (1, 1)
     assert (row.grade, row.solved, row.mis_paged, row.brier) == (None, None, None, None)
 
@@ -199,8 +197,8 @@ def test_original_tasks_are_summed_up_by_their_own_rubrics(tmp_path: Path) -> No
 
 
 def test_rows_of_an_unfinished_run_are_about_what_was_played(tmp_path: Path) -> None:
-    evaluate(RunSpec(["expert"], ["single_crash-v2"], episodes=3), tmp_path)
-    path = tmp_path / "transcripts" / "expert--single_crash-v2.jsonl"
+    evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=3), tmp_path)
+    path = tmp_path / "transcripts" / "expert--single_crash-v3.jsonl"
     path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
     run: LoadedRun = load_run(tmp_path)
     assert [row.episodes for row in summarise(run)] == [1]

@@ -24,7 +24,7 @@ from logtriage.world.channels import Channel
 
 def played(index: int) -> State:
     """Two ticks of questions, then the end."""
-    state = initial_state(make_incident(f"cascading_failure-v2/test/{index}"))
+    state = initial_state(make_incident(f"cascading_failure-v3/test/{index}"))
     for acts in (
         (RequestTraces("user-db"), Wait(), RequestMetrics("user-db")),
         (RequestMoreLogs("user-db"), Wait(), RequestMetrics("payment-db")),
@@ -71,7 +71,7 @@ def test_what_is_pooled_is_what_any_role_was_shown() -> None:
 
 
 def test_several_faults_are_doubted_too() -> None:
-    state = initial_state(make_incident("compound_failure-v2/test/3"))
+    state = initial_state(make_incident("compound_failure-v3/test/3"))
     for acts in ((RequestMoreLogs(), Wait(), Wait()), (Wait(), Wait(), Resolve())):
         state = transition_jointly(state, acts)
     found = teamwork_of([state], TRIO)

@@ -19,13 +19,13 @@ from logtriage.exporting.tape import EARLIEST, LATEST, Tape
 from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
 from logtriage.tasks import get_task
 from logtriage.world.channels import Channel
-from logtriage.world.loading import load_world
+from logtriage.world.default import default_world
 from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS
 
 TEAMS = FIVE_TEAMS.teams
-WORLD = load_world("second")
-INCIDENT = "cascading_failure-v2/test/27"
+WORLD = default_world()
+INCIDENT = "cascading_failure-v3/test/27"
 OPENED = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
 
 
@@ -179,8 +179,8 @@ def test_alerts_come_back(record: RecordedIncident) -> None:
 
 
 def test_that_no_alert_fires_comes_back(tmp_path: Path) -> None:
-    task = get_task("single_crash-v2")
-    incident = draw_incident(task, IncidentId(task, "test", 12), random_topology(12, 8, TEAMS))
+    task = get_task("single_crash-v3")
+    incident = draw_incident(task, IncidentId(task, "test", 14), random_topology(14, 8, TEAMS))
     assert lt.observe(lt.initial_state(incident)).alerts == ()
     write_otlp(incident, tmp_path)
     write_alertmanager(incident, tmp_path)
@@ -196,7 +196,7 @@ def test_gauges_come_back(record: RecordedIncident) -> None:
         for one in tape.holding(now, screen, Channel.METRICS):
             if tuple(WORLD.gauges)[one.slot] != "cpu":
                 continue
-            ((_, _, percent),) = reading(tape.voice, one.service, "cpu", one.token)
+            ((_, _, percent),) = reading(tape.voice, one.service, "cpu", one.token, one.start)
             metrics = {row.name: row for row in services[tape.names[one.service]].metrics}
             # Columns begin at tick -4.
             assert metrics["cpu_utilization_bp"].value[now + 4] == 100 * percent
@@ -220,7 +220,7 @@ def test_the_same_bytes_each_time_and_the_same_incident_at_another_time(
 def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
     name = next(
         name
-        for name in lt.incident_ids("single_crash-v2", "test", 40)
+        for name in lt.incident_ids("single_crash-v3", "test", 40)
         if lt.make_incident(name).truth.benign
     )
     incident = lt.make_incident(name)
@@ -248,7 +248,7 @@ def test_several_faults_at_once_have_no_labels(tmp_path: Path) -> None:
 
     from logtriage.cli.app import app
 
-    incident = lt.make_incident("compound_failure-v2/test/3")
+    incident = lt.make_incident("compound_failure-v3/test/3")
     count = len(incident.truth.parts)
     assert count > 1
     told = f"labels.csv has one fault a line, and this incident has {count} at once"
@@ -301,7 +301,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         "metrics.jsonl",
         "traces.jsonl",
     }
-    assert "cascading_failure-v2-test-27" in labels.read_text()
+    assert "cascading_failure-v3-test-27" in labels.read_text()
     result = runner.invoke(app, ["export", "otlp", INCIDENT, str(out), "--opened", "noon"])
     assert result.exit_code == 2
     assert "--opened must be a time with an offset" in result.output

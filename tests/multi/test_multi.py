@@ -37,7 +37,7 @@ from logtriage import (
 from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate, Severity
 from logtriage.drawing.ids import MAX_INDEX
 from logtriage.errors import EpisodeOver, MissingExtra
-from logtriage.grading import DEFAULT, triage
+from logtriage.grading import DEFAULT, priced, triage
 from logtriage.grading.batch import CLOSINGS
 from logtriage.observation import slice_for
 from logtriage.rendering import public_rules
@@ -68,7 +68,7 @@ from logtriage.multi import triage_team_v1
 from logtriage.multi.seats import OBSERVATIONS
 from logtriage.multi.texts import MAX_SCREEN
 
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 AGENTS = ["triage_0", "escalation_0", "remediation_0"]
 MAKERS = (triage_team_v1.parallel_env, triage_team_v1.env, triage_team_v1.raw_env)
 #: As odd as a user may want it: overlaps, a blind role, one that cannot wait.
@@ -193,9 +193,9 @@ def test_those_who_wait_are_cut_off_at_the_horizon(task: Any) -> None:
 
 
 def test_both_are_registered() -> None:
-    env: Any = pettingzoo.make("parallel", "logtriage/triage_team_v1", task="single_crash-v2")
+    env: Any = pettingzoo.make("parallel", "logtriage/triage_team_v1", task="single_crash-v3")
     assert isinstance(env, triage_team_v1.parallel_env)
-    assert env._incidents.task.id == "single_crash-v2"
+    assert env._incidents.task.id == "single_crash-v3"
     turns: Any = pettingzoo.make("aec", triage_team_v1.ENV_ID, role_split="duo")
     assert isinstance(turns.unwrapped, type(triage_team_v1.raw_env()))
     assert turns.possible_agents == ["diagnosis_0", "action_0"]
@@ -260,7 +260,7 @@ def test_spaces_and_names_stay_the_same_objects(make: Any) -> None:
 def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
     env = triage_team_v1.parallel_env(role_split=split, topology=topology)
     flat = triage_team_v1.parallel_env(role_split=split, topology=topology, observations="flat")
-    where = get_task("cascading_failure-v2").setting, env.topology, 14
+    where = get_task("cascading_failure-v3").setting, env.topology, 14
     assert env.state_space.shape == (team_tokens_of(split, *where).size,)
     for role in split.roles:
         agent, layout = f"{role.name}_0", role_tokens_of(split, role, *where)
@@ -332,7 +332,7 @@ def test_a_seed_is_whole_episodes(split: RoleSplit, observations: str) -> None:
 @pytest.mark.parametrize("observations", OBSERVATIONS)
 @pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
 def test_turns_are_parallel_play(split: RoleSplit, observations: str) -> None:
-    settings: Any = {"role_split": split, "observations": observations, "task": "single_crash-v2"}
+    settings: Any = {"role_split": split, "observations": observations, "task": "single_crash-v3"}
     for seed in range(6):
         together = play(triage_team_v1.parallel_env(**settings), seed=seed)
         turns = play_by_turns(triage_team_v1.env(**settings), seed=seed)
@@ -408,10 +408,9 @@ def test_a_masked_action_costs_the_turn_and_nothing_else() -> None:
 
 
 def right_severity(index: int) -> float:
-    """What the right severity alone earns, silence having its price."""
-    price = make_incident(f"{TASK}/test/{index}").price_of_silence
-    assert price is not None
-    return triage.WEIGHTS["severity"] * price / triage.MOST_UNPAGED
+    """What the right severity alone earns, nobody having been paged."""
+    assert not make_incident(f"{TASK}/test/{index}").truth.benign
+    return triage.WEIGHTS["severity"] * priced.UNESCALATED
 
 
 def test_rewards_by_credit() -> None:
@@ -509,7 +508,7 @@ def test_the_fixed_incidents_of_the_original_are_refused(task: TaskSpec) -> None
 
 
 def test_a_task_is_played_by_text() -> None:
-    env = triage_team_v1.parallel_env("cascading_failure-v2", observations="text")
+    env = triage_team_v1.parallel_env("cascading_failure-v3", observations="text")
     assert env.topology == FIVE_TEAMS
     screens, infos = env.reset(options={"id": 0})
     assert all(screens[agent] in env.observation_space(agent) for agent in AGENTS)
@@ -523,7 +522,7 @@ def test_a_task_is_played_by_text() -> None:
     assert rewards == dict.fromkeys(AGENTS, 0.0)
     whole = observe(
         transition_jointly(
-            initial_state(make_incident("cascading_failure-v2/train/0")),
+            initial_state(make_incident("cascading_failure-v3/train/0")),
             [asks["triage_0"], Wait(), asks["remediation_0"]],
         )
     )
@@ -534,10 +533,10 @@ def test_a_task_is_played_by_text() -> None:
 
 
 @pytest.mark.usefixtures("quiet")
-def test_a_task_of_the_second_world_is_played_in_turns_by_text(
+def test_a_task_is_played_in_turns_by_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    turns = triage_team_v1.env("single_crash-v2", observations="text")
+    turns = triage_team_v1.env("single_crash-v3", observations="text")
     turns.reset(seed=3)
     for agent in turns.agent_iter():
         *_, terminated, truncated, _ = turns.last()
@@ -549,16 +548,14 @@ def test_a_task_of_the_second_world_is_played_in_turns_by_text(
         "_test_observation_space_compatibility",
         lambda expected, seen, recursed_keys: None,  # noqa: ARG005
     )
-    api_test(triage_team_v1.env("single_crash-v2", observations="text"), num_cycles=20)
+    api_test(triage_team_v1.env("single_crash-v3", observations="text"), num_cycles=20)
 
 
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("observations", ["dict", "flat"])
 @pytest.mark.parametrize("split", ["trio", "by_tier"])
-def test_pettingzoo_finds_no_fault_with_numbers_of_the_second_world(
-    split: str, observations: str
-) -> None:
-    settings: Any = {"task": "single_crash-v2", "role_split": split, "observations": observations}
+def test_pettingzoo_finds_no_fault_with_numbers(split: str, observations: str) -> None:
+    settings: Any = {"task": "single_crash-v3", "role_split": split, "observations": observations}
 
     def parallel_env() -> Any:
         return triage_team_v1.parallel_env(**settings)
@@ -570,9 +567,9 @@ def test_pettingzoo_finds_no_fault_with_numbers_of_the_second_world(
 
 
 @pytest.mark.parametrize("observations", ["dict", "flat"])
-def test_numbers_of_the_second_world_lie_in_their_spaces(observations: str) -> None:
+def test_numbers_lie_in_their_spaces(observations: str) -> None:
     env = triage_team_v1.parallel_env(
-        "cascading_failure-v2", role_split="north_south", observations=observations, show_id=True
+        "cascading_failure-v3", role_split="north_south", observations=observations, show_id=True
     )
     for seen, *_, infos in play(env, episodes=4, seed=5):
         for agent in env.possible_agents:
@@ -584,8 +581,8 @@ def test_numbers_of_the_second_world_lie_in_their_spaces(observations: str) -> N
 
 def test_agents_may_see_each_in_its_own_way() -> None:
     kinds = {"triage_0": "text", "escalation_0": "flat", "remediation_0": "dict"}
-    env = triage_team_v1.parallel_env("cascading_failure-v2", observations=kinds)
-    alone = triage_team_v1.parallel_env("cascading_failure-v2", observations="dict")
+    env = triage_team_v1.parallel_env("cascading_failure-v3", observations=kinds)
+    alone = triage_team_v1.parallel_env("cascading_failure-v3", observations="dict")
     seen, _ = env.reset(seed=3)
     numbers, _ = alone.reset(seed=3)
     for _ in range(3):
@@ -598,24 +595,24 @@ def test_agents_may_see_each_in_its_own_way() -> None:
         assert env.state().tolist() == alone.state().tolist()
     for wrong in ({"triage_0": "text"}, {**kinds, "sre_0": "text"}, {}):
         with pytest.raises(InvalidInput, match="expected a kind for each agent: triage_0, escal"):
-            triage_team_v1.parallel_env("cascading_failure-v2", observations=wrong)
+            triage_team_v1.parallel_env("cascading_failure-v3", observations=wrong)
     with pytest.raises(UnknownName, match="kind of observations 'image'"):
         triage_team_v1.parallel_env(observations={**kinds, "triage_0": "image"})
 
 
 def test_a_horizon_or_a_task_of_one_s_own() -> None:
-    short = attrs.evolve(get_task("cascading_failure-v2"), horizon=3)
+    short = attrs.evolve(get_task("cascading_failure-v3"), horizon=3)
     for env in (
-        triage_team_v1.parallel_env("cascading_failure-v2", horizon=3),
+        triage_team_v1.parallel_env("cascading_failure-v3", horizon=3),
         triage_team_v1.parallel_env(short),
     ):
-        env.reset(options={"id": "cascading_failure-v2/train/7"})
+        env.reset(options={"id": "cascading_failure-v3/train/7"})
         waits = {f"{role.name}_0": len(role_actions(role, env.topology)) - 1 for role in TRIO.roles}
         for tick in range(3):
             assert env.agents == AGENTS
             seen, *_, truncations, infos = env.step(waits)
             assert set(truncations.values()) == {tick == 2}
-        team = BatchedTeam("cascading_failure-v2", TRIO, horizon=3)
+        team = BatchedTeam("cascading_failure-v3", TRIO, horizon=3)
         team.reset("train", [7])
         for _ in range(3):
             screen = team.step([[count - 1] for count in team.action_counts])
@@ -626,19 +623,19 @@ def test_a_horizon_or_a_task_of_one_s_own() -> None:
     wrong: list[Any] = [0, -1, 2.0, True, "3"]
     for horizon in wrong:
         with pytest.raises(InvalidInput, match="horizon"):
-            triage_team_v1.parallel_env("cascading_failure-v2", horizon=horizon)
+            triage_team_v1.parallel_env("cascading_failure-v3", horizon=horizon)
     for horizon in wrong:
         with pytest.raises(InvalidInput, match="horizon"):
-            BatchedTeam("cascading_failure-v2", TRIO, horizon=horizon)
+            BatchedTeam("cascading_failure-v3", TRIO, horizon=horizon)
     with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident"):
         triage_team_v1.parallel_env("single_crash-v0", horizon=3)
 
 
 def test_services_that_differ_from_incident_to_incident_need_one_topology() -> None:
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v2' has a top"):
-        triage_team_v1.parallel_env("fleet_outage-v2", observations="text")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
+        triage_team_v1.parallel_env("fleet_outage-v3", observations="text")
     own = random_topology(2, 20, FIVE_TEAMS.teams)
-    env = triage_team_v1.parallel_env("fleet_outage-v2", topology=own, observations="text")
+    env = triage_team_v1.parallel_env("fleet_outage-v3", topology=own, observations="text")
     assert own.names[0] in env.reset(seed=1)[0]["triage_0"]
 
 
@@ -746,7 +743,7 @@ def test_sampled_replies_are_the_roles_own_actions() -> None:
 
 def test_the_largest_screens_fit_their_space() -> None:
     env = triage_team_v1.parallel_env(
-        "silent_degradation-v2",
+        "silent_degradation-v3",
         topology=random_topology(1, 200, FIVE_TEAMS.teams),
         observations="text",
     )
@@ -775,7 +772,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
         env = make(render_mode="ansi")
         env.reset(seed=0)
         text = env.render()
-        assert text.startswith("TICK 0/14; silence is worth ")
+        assert text.startswith("TICK 0/14; HAND-OVER is worth ")
         assert "LOGS:" in text
         assert "DIRECTORY:" in text
         silent = make()
@@ -788,7 +785,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
         assert shown.render() is None
         assert capsys.readouterr().out == f"{text}\n\n"
         act(shown, WAITING["triage_0"])
-        assert capsys.readouterr().out.startswith("TICK 1/14; silence is worth ")
+        assert capsys.readouterr().out.startswith("TICK 1/14; HAND-OVER is worth ")
 
 
 # -- misuse --------------------------------------------------------------------------
@@ -797,7 +794,7 @@ def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("make", MAKERS)
 def test_unknown_names_come_with_the_choices(make: Any) -> None:
     wrong = (
-        ({"task": "crash"}, r"task 'crash'; known: single_crash-v2, "),
+        ({"task": "crash"}, r"task 'crash'; known: single_crash-v3, "),
         ({"split": "dev"}, r"split 'dev'; known: train, val, test, ood"),
         ({"role_split": "quartet"}, r"role split 'quartet'; known: solo, duo, trio"),
         ({"credit": "own"}, r"credit 'own'; known: team, counterfactual"),

@@ -57,7 +57,7 @@ def test_ppo_trains_a_policy_for_each_role():
     register_env(
         "triage_team",
         lambda config: ParallelPettingZooEnv(
-            triage_team_v1.parallel_env("single_crash-v2", observations="flat", **config)
+            triage_team_v1.parallel_env("single_crash-v3", observations="flat", **config)
         ),
     )
     config = (

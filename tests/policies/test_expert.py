@@ -30,9 +30,9 @@ from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.transition import transition
 from logtriage.world.channels import NOTHING_READ
-from tests.builders import V2_TASKS, final_state
+from tests.builders import BENCHMARK, final_state
 
-every_task = pytest.mark.parametrize("task", V2_TASKS, ids=lambda task: task.id)
+every_task = pytest.mark.parametrize("task", BENCHMARK, ids=lambda task: task.id)
 every_split = pytest.mark.parametrize(
     "split", tuple(ROLE_SPLITS.values()), ids=lambda split: split.name
 )

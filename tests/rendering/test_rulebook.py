@@ -25,7 +25,7 @@ from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced
 from logtriage.rendering import Reply
 from logtriage.rendering.chances import COMMON, LEAST
-from logtriage.tasks import ONCALL_TASKS, TaskSpec, get_task
+from logtriage.tasks import DEFAULT_TASKS, TaskSpec, get_task
 from logtriage.world.loading import load_world
 from logtriage.world.model import LOADED, WAITING, World
 from logtriage.world.schema.forms import Range
@@ -35,7 +35,7 @@ from tests.rendering.reader_rules import Rules, sort_of
 from tests.worlds.folders import copy_of, edit
 
 WORLDS = ("oncall", "tiny")
-TASKS = tuple(get_task(name) for name in ONCALL_TASKS)
+TASKS = tuple(get_task(name) for name, (_, fog) in DEFAULT_TASKS.items() if fog is not None)
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Characters of the rules: the prompt without its opening, services and how to answer.
 LIMIT, SEVERAL_MORE = 6_350, 200

@@ -10,13 +10,13 @@ import logtriage as lt
 from logtriage.actions import action_name, action_value
 from logtriage.report.live import PLAYER, RIVAL, Game
 
-INCIDENT = "single_crash-v2/test/0"
+INCIDENT = "single_crash-v3/test/0"
 
 WITHOUT_NUMPY = """
 import json, sys
 sys.modules["numpy"] = None  # an import of it raises
 from logtriage.report.live import Game
-game = Game("single_crash-v2/test/0")
+game = Game("single_crash-v3/test/0")
 game.act('{"action_type": "request_more_logs", "value": "all"}')
 game.act('{"action_type": "resolve"}')
 print(json.loads(game.debrief())["score"])
@@ -43,7 +43,8 @@ def test_the_view_is_the_screen_and_every_action() -> None:
     assert offered == {
         (action_name(one), action_value(one)) for one in known if action_value(one) is not None
     }
-    assert {kind for kind, values in view["choices"].items() if not values} == {"resolve", "ignore"}
+    bare = {kind for kind, values in view["choices"].items() if not values}
+    assert bare == {"resolve", "ignore", "hand_over"}
     assert (view["tick"], view["closed"], view["done"]) == (0, False, [])
 
 

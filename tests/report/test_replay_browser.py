@@ -17,8 +17,10 @@ from tests.chromium import Browser, needs_chromium
 
 pytestmark = needs_chromium
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 FIRST = f"{TASK}/test/0"
+#: The incident of the team, which closes it by a fix.
+JOINT = "cascading_failure-v3/test/0"
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">'
 #: axe.min.js of the npm package axe-core: AXE, or what `make browser` fetched.
 FETCHED = Path(__file__).resolve().parents[2] / "build" / "browser-fetched" / "axe.min.js"
@@ -45,7 +47,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for record in records:
         record["actions"][0]["reasoning"] = f"because {HOSTILE}"
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="trio"), place / "team")
+    evaluate(
+        RunSpec(["observer"], [JOINT.split("/")[0]], episodes=1, role_split="trio"), place / "team"
+    )
     evaluate(RunSpec(["combined"], ["recorded"], episodes=1), place / "recorded")
     for name in ("sole", "team", "recorded"):
         write_replay(place / name, place / f"{name}.html", beliefs=2, explain=0)
@@ -211,7 +215,7 @@ def test_the_report_is_no_wider_than_the_window(tab: Browser, report: Path, widt
 
 
 def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:
-    tab.open(pages["team"], f"#/e/expert/{FIRST}?t=1")
+    tab.open(pages["team"], f"#/e/observer/{JOINT}?t=1")
     assert tab.ask("document.querySelectorAll('.lanes .lane').length") == 3
     assert tab.ask("document.querySelectorAll('.lanes .message').length") > 0
     assert tab.ask("document.querySelectorAll('.screen').length") == 3
@@ -221,14 +225,14 @@ def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:
 
 
 def test_a_team_has_its_doubts_and_its_news(tab: Browser, pages: dict[str, Path]) -> None:
-    tab.open(pages["team"], f"#/e/expert/{FIRST}")
+    tab.open(pages["team"], f"#/e/observer/{JOINT}")
     assert tab.ask("[...document.querySelectorAll('.talk tbody th')].map(e => e.textContent)") == [
         "all roles", "triage", "escalation", "remediation"
     ]  # fmt: skip
     assert "None." in text(tab, ".talk")
     told = "[...document.querySelectorAll('.board li')].filter(e => / bits/.test(e.textContent))"
     tick = int(tab.ask(f"{told}[0].querySelector('.tick').textContent").removeprefix("tick "))
-    tab.open(pages["team"], f"#/e/expert/{FIRST}?t={tick + 1}")
+    tab.open(pages["team"], f"#/e/observer/{JOINT}?t={tick + 1}")
     assert re.search(
         r" bits about the truth; (without the news|it acts the same)", text(tab, ".news")
     )
@@ -238,7 +242,8 @@ def test_a_team_has_its_doubts_and_its_news(tab: Browser, pages: dict[str, Path]
 def test_no_page_is_wider_than_the_window(tab: Browser, pages: dict[str, Path], width: int) -> None:
     tab.see(width)
     for name, page in pages.items():
-        for address in ("", f"#/e/expert/{FIRST}?t=2&truth=1"):
+        played = f"observer/{JOINT}" if name == "team" else f"expert/{FIRST}"
+        for address in ("", f"#/e/{played}?t=2&truth=1"):
             tab.open(page, address if name != "recorded" else "")
             assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
 
@@ -268,7 +273,7 @@ def test_a_declaration_in_the_outer_column_is_not_cut(tab: Browser, pages: dict[
 
 def test_names_of_roles_stay_when_the_lanes_scroll(tab: Browser, pages: dict[str, Path]) -> None:
     tab.see(390)
-    tab.open(pages["team"], f"#/e/expert/{FIRST}")
+    tab.open(pages["team"], f"#/e/observer/{JOINT}")
     tab.press("End")
     tab.wait("document.querySelector('.swim .scroll').scrollLeft > 0")
     assert text(tab, ".lanes .role") == "triage"
@@ -301,7 +306,7 @@ def test_axe_finds_nothing(tab: Browser, pages: dict[str, Path], report: Path, d
         ("sole", "", 1400),
         ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&service=user-db", 1400),
         ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&with=first_error", 1400),
-        ("team", f"#/e/expert/{FIRST}?t=2&truth=1", 1400),
+        ("team", f"#/e/observer/{JOINT}?t=2&truth=1", 1400),
     ]:
         tab.see(width, dark=dark)
         tab.open({**pages, "report": report}[name], address)

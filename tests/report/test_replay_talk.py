@@ -22,7 +22,7 @@ from logtriage.roles import RoleSplit
 from logtriage.roles.splits import TRIO
 from tests.report.test_replay_page import episode, unpacked
 
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 #: What is told reaches the others two ticks later, and some of it never.
 LATE = RoleSplit("late", [attrs.evolve(role, delay=1, loss=30) for role in TRIO.roles])
 
@@ -49,7 +49,7 @@ def hasty(_: lt.Incident) -> RolePolicies:
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Row, ...]]:
     directory = tmp_path_factory.mktemp("runs") / "late"
-    spec = RunSpec(["expert", "hasty"], [TASK], episodes=2, start=2, role_split=LATE)
+    spec = RunSpec(["observer", "hasty"], [TASK], episodes=2, start=2, role_split=LATE)
     return directory, evaluate(spec, directory, teams={"hasty": hasty}, listening=True)
 
 

@@ -43,7 +43,7 @@ HOSTILE = (
     '<img src="http://evil.example/x.png" onerror="alert(2)"> \ud800 \x00 \x1b[31m $x_1$ &amp;'
 )
 HOSTILE_POLICY = 'mine <script>alert(3)</script> "quoted" $\\frac$ \U0001f600'
-TASKS = ("cascading_failure-v2", "silent_degradation-v2")
+TASKS = ("cascading_failure-v3", "silent_degradation-v3")
 EPISODES = 6
 
 
@@ -236,6 +236,7 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
             expected.append(
                 [
                     label.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&#34;"),
+                    *net_cells(row["net"]),
                     number(grade["mean"]),
                     "",
                     interval,
@@ -246,6 +247,7 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
                     ),
                     number(row["ticks"], 1),
                     number(row["brier"]),
+                    number(row["augrc"]),
                     str(row["unscored"]),
                     str(row["episodes"]),
                 ]
@@ -253,9 +255,17 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
     assert rows == expected
 
 
+def net_cells(net: Any) -> tuple[str, str, str]:
+    """The cells of net value, handed over and paged right."""
+    if net is None:
+        return "–", "–", "–"
+    mean, low, high = (number(net["net"][name]) for name in ("mean", "low", "high"))
+    return f"{mean} {low} – {high}", percent(net["handed_over"]), percent(net["paged_right"])
+
+
 def test_header_says_what_was_run(page: str) -> None:
     head = page[: page.index('<section id="results">')]
-    for text in ("baseline", lt.__version__, "test", *TASKS, "logtriage/2"):
+    for text in ("baseline", lt.__version__, "test", *TASKS, "logtriage/3"):
         assert text in head
     assert "not finished" not in head
 
@@ -289,14 +299,11 @@ def test_what_discounts_took_is_shown_beside_what_counts(
             assert (halved["name"], halved["points"]) == ("halved", -0.5)
 
 
-def test_the_truth_names_the_price_of_silence(run: Run) -> None:
+def test_the_truth_names_the_price_of_a_hand_over(run: Run) -> None:
     episode = next(one for one in run.episodes if one.grade.score is not None)
-    free = attrs.evolve(episode.incident, price_of_silence=None)
-    assert "price of silence" not in truth_of(attrs.evolve(episode, incident=free))
-    priced = attrs.evolve(episode.incident, par=6, price_of_silence=0.4)
-    told = truth_of(attrs.evolve(episode, incident=priced))
-    assert (told["par"], told["price of silence"]) == ("6 ticks", "0.4")
-    assert "price of hand-over" not in told
+    free = attrs.evolve(episode.incident, price_of_hand_over=None)
+    told = truth_of(attrs.evolve(episode, incident=free))
+    assert not {"par", "price of hand-over"} & told.keys()
     handed = attrs.evolve(free, par=6, price_of_hand_over=0.7)
     told = truth_of(attrs.evolve(episode, incident=handed))
     assert (told["par"], told["price of hand-over"]) == ("6 ticks", "0.7")
@@ -330,7 +337,7 @@ def test_other_rubrics_and_recorded_incidents(tmp_path: Path) -> None:
 
 
 def on(service: str) -> lt.Incident:
-    incident = lt.make_incident("single_crash-v2/test/0")
+    incident = lt.make_incident("single_crash-v3/test/0")
     truth = attrs.evolve(incident.truth, root_causes=frozenset({service}))
     return attrs.evolve(incident, truth=truth)
 
@@ -367,7 +374,7 @@ def test_place_in_a_deep_topology_and_with_several_roots() -> None:
 def test_a_benign_incident_has_no_root() -> None:
     benign = next(
         one
-        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v2", "test", 30))
+        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v3", "test", 30))
         if one.truth.benign
     )
     assert place_of(benign, None) is None

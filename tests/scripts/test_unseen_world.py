@@ -10,7 +10,7 @@ from logtriage import initial_state, make_incident, play
 from logtriage.belief import belief
 from logtriage.evidence import evidence
 from logtriage.policies.base import Policy
-from logtriage.world.default import oncall
+from logtriage.world.default import default_world
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "unseen_world-v3/val/{}"
@@ -45,10 +45,10 @@ def test_it_sees_the_same_screens_and_believes_by_the_tables_of_the_base_world(
     assert ours.probabilities != theirs.probabilities
     world = theirs.world
     assert sorted(kind.remedies for kind in world.kinds) == sorted(
-        kind.remedies for kind in oncall().kinds
+        kind.remedies for kind in default_world().kinds
     )
     assert {row.name: row.weight for row in world.rules.classes} == {
-        row.name: row.weight for row in oncall().rules.classes
+        row.name: row.weight for row in default_world().rules.classes
     }
 
 

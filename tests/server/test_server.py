@@ -47,10 +47,11 @@ from logtriage.server.sessions import UNTOUCHED_SECONDS, NoCapacity, Sessions
 from logtriage.server.settings import Settings, is_loopback
 from logtriage.server.wire import Served, observation_of, served_of, view_of
 from logtriage.tasks import TASKS
+from logtriage.world.default import default_world
 from logtriage.world.loading import load_world
 from tests.worlds.folders import copy_of
 
-INCIDENT = "cascading_failure-v2/test/42"
+INCIDENT = "cascading_failure-v3/test/42"
 KEY = b"the key of these tests, 0123456789"
 SEAL = Seal(KEY)
 DRAWN = tuple(task.id for task in TASKS if not task.original)
@@ -115,7 +116,7 @@ def test_while_open_a_grade_is_its_score_alone() -> None:
 
 
 def test_while_open_a_grade_shows_no_discounts() -> None:
-    incident = lt.make_incident("cascading_failure-v2/test/0")
+    incident = lt.make_incident("cascading_failure-v3/test/0")
     assert not incident.truth.benign
     silent = lt.transition(lt.initial_state(incident), lt.ClassifySeverity("P1"))
     assert grade(silent).discounts
@@ -182,7 +183,7 @@ TOLD = {
     *("action_type", "value", "confidence"),
     *("services", "teams", "calls", "tier", "owner", "remedies", "tiers", "entry"),
     *("paged", "capacity", "security"),
-    *("reason", "edge", "metrics", "traces", "notes", "effects", "price_of_silence", "token"),
+    *("reason", "edge", "metrics", "traces", "notes", "effects", "price_of_hand_over", "token"),
     "root_causes",
 }
 #: What its readings have.
@@ -276,7 +277,7 @@ def test_the_same_episode_id_reads_the_same_and_says_nothing_of_the_incident(one
         return episode.name, episode.seen(with_view=True)
 
     assert told(INCIDENT) == told(INCIDENT)
-    assert told(INCIDENT)[0] == told("single_crash-v2/train/0")[0]
+    assert told(INCIDENT)[0] == told("single_crash-v3/train/0")[0]
     assert told(INCIDENT)[0] != Episode(INCIDENT, Gate(), f"{one}.").name
 
 
@@ -292,16 +293,16 @@ def test_a_finished_episode_does_not_name_its_incident() -> None:
 
 
 def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
-    tasks = ("single_crash-v0", "single_crash-v2", "fleet_outage-v2")
+    tasks = ("single_crash-v0", "single_crash-v3", "fleet_outage-v3")
     catalogue, without = Catalogue(tasks, SEAL), Catalogue(tasks)
     assert catalogue.splits()[-1] == {"name": "sealed", "type": "test"}
     assert without.splits() == catalogue.splits()[:-1]
     # The tasks take turns that can be sealed.
     specs = catalogue.specs("sealed", 0, 3)
     assert [one["id"] for one in specs] == [
-        "single_crash-v2/sealed/0",
-        "fleet_outage-v2/sealed/0",
-        "single_crash-v2/sealed/1",
+        "single_crash-v3/sealed/0",
+        "fleet_outage-v3/sealed/0",
+        "single_crash-v3/sealed/1",
     ]
     assert {one["seal"] for one in specs} == {SEAL.fingerprint}
     assert "seal" not in catalogue.spec("test", 0)
@@ -324,7 +325,7 @@ def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
 
 def test_no_list_of_actions_is_graded_on_a_sealed_incident() -> None:
     with pytest.raises(SealError, match="graded in the session that plays it"):
-        grade_listed("single_crash-v2/sealed/0", [])
+        grade_listed("single_crash-v3/sealed/0", [])
 
 
 def test_settings_show_a_seal_by_its_fingerprint() -> None:
@@ -342,9 +343,9 @@ def test_a_server_plays_one_world(tmp_path: Path) -> None:
     assert (settings.tasks, settings.world) == (("own:outage",), load_world(folder))
     assert Settings(tasks=["outage-fog0"], world="tiny").tasks == ("tiny:outage-fog0",)
     assert Settings(tasks=["tiny:outage"]).world is load_world("tiny")
-    assert Settings().world is load_world("second")
+    assert Settings().world is default_world()
     with pytest.raises(InvalidInput, match="expected tasks of one world"):
-        Settings(tasks=["tiny:outage", "single_crash-v2"])
+        Settings(tasks=["tiny:outage", "single_crash-v3"])
 
 
 def test_a_server_refuses_episodes_of_another_world(tmp_path: Path) -> None:
@@ -357,7 +358,7 @@ def test_a_server_refuses_episodes_of_another_world(tmp_path: Path) -> None:
     for named in ({"incident": "tiny:outage/test/3"}, {"task": "tiny:outage"}):
         with pytest.raises(InvalidInput, match=r"of world 'tiny', and the world .*'own'"):
             catalogue.incident_id(named)
-    with pytest.raises(InvalidInput, match=r"of world 'tiny', and the world .*'second'"):
+    with pytest.raises(InvalidInput, match=r"of world 'tiny', and the world .*'oncall'"):
         Catalogue(DRAWN).incident_id({"incident": "tiny:outage/test/3"})
     expected = {"incident": "own:outage/test/3", "world": own.fingerprint}
     assert catalogue.incident_id(expected) == "own:outage/test/3"
@@ -766,7 +767,7 @@ def test_a_record_of_the_log_is_short() -> None:
         ({"head_seconds": 0.0}, "head_seconds: expected more than 0"),
         ({"proxies": ["a.proxy"]}, "proxies: expected IP addresses: 'a.proxy'"),
         ({"proxies": "10.0.0.1"}, "proxies: expected a list"),
-        ({"tasks": "single_crash-v2"}, "tasks: expected a list"),
+        ({"tasks": "single_crash-v3"}, "tasks: expected a list"),
     ],
 )
 def test_settings_are_checked(given: dict[str, Any], told: str) -> None:

@@ -67,7 +67,7 @@ def test_ids_of_a_wrong_split_or_system_list_the_choices() -> None:
 
 
 def test_arrivals_are_in_order_on_distinct_systems() -> None:
-    incident = make_incident("single_crash-v2/train/0")
+    incident = make_incident("single_crash-v3/train/0")
     one = Arrival(3, "maps", incident)
     for arrivals in ((), (one, attrs.evolve(one, tick=2, system="chat")), (one, one)):
         with pytest.raises(InvalidInput, match="arrivals"):
@@ -77,5 +77,5 @@ def test_arrivals_are_in_order_on_distinct_systems() -> None:
 def test_ids_of_shifts_are_told_from_others() -> None:
     assert is_shift("quiet_shift-v1")
     assert is_shift("busy_shift-v1/test/3")
-    assert not is_shift("single_crash-v2/test/3")
+    assert not is_shift("single_crash-v3/test/3")
     assert [one.tick for one in small_shift(0, 4).arrivals] == [0, 4]

@@ -3,43 +3,53 @@
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import attrs
 import numpy as np
 import pytest
 
 from logtriage import (
+    Action,
+    HandOver,
+    Ignore,
     InvalidInput,
+    Remediate,
+    RequestMetrics,
     RequestMoreLogs,
+    RequestTraces,
     State,
     UnknownName,
     action_id,
     initial_state,
+    make_incident,
     random_topology,
     transition,
 )
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2
+from logtriage.grading import TRIAGE_2, TRIAGE_3, score
+from logtriage.grading.tables import HANDED_OVER
 from logtriage.tasks import get_task
 from logtriage.topology import Service
 from logtriage.vector import BatchedTriage, encode_tokens
 from logtriage.vector.engine import WIDE
 from tests.builders import FIVE_TEAMS, own_topology
+from tests.worlds.newcomer import KIND, newcomers_world
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
 
 def begun(count: int = 3) -> BatchedTriage:
-    batch = BatchedTriage("single_crash-v2")
+    batch = BatchedTriage("single_crash-v3")
     batch.reset("train", np.arange(count))
     return batch
 
 
 def test_unknown_and_fixed_tasks_are_refused() -> None:
-    with pytest.raises(UnknownName, match="known: single_crash-v2"):
+    with pytest.raises(UnknownName, match="known: single_crash-v3"):
         BatchedTriage("crash")
     with pytest.raises(InvalidInput, match="fixed incident"):
         BatchedTriage("single_crash-v0")
@@ -47,14 +57,14 @@ def test_unknown_and_fixed_tasks_are_refused() -> None:
 
 def test_a_task_with_a_topology_for_each_incident_needs_one_of_ones_own() -> None:
     with pytest.raises(InvalidInput, match="each incident has a topology of its own"):
-        BatchedTriage("fleet_outage-v2")
-    assert BatchedTriage("fleet_outage-v2", topology=FIVE_TEAMS).topology == FIVE_TEAMS
+        BatchedTriage("fleet_outage-v3")
+    assert BatchedTriage("fleet_outage-v3", topology=FIVE_TEAMS).topology == FIVE_TEAMS
 
 
 def test_a_horizon_that_no_byte_counts_is_refused() -> None:
-    task = attrs.evolve(get_task("single_crash-v2"), horizon=126)
+    task = attrs.evolve(get_task("single_crash-v3"), horizon=126)
     assert BatchedTriage(attrs.evolve(task, horizon=250)).task.horizon == 250
-    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v2'"):
+    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v3'"):
         BatchedTriage(attrs.evolve(task, horizon=251))
     with pytest.raises(InvalidInput, match="with 2 who act in each tick: expected at most 125"):
         BatchedTriage(task, lanes=2)
@@ -70,29 +80,81 @@ def test_a_topology_that_no_byte_counts_is_refused() -> None:
     )
     large = attrs.evolve(topology, name="large", services=(*services, *more))
     with pytest.raises(InvalidInput, match="topology 'large' has 260 services"):
-        BatchedTriage("single_crash-v2", topology=large)
+        BatchedTriage("single_crash-v3", topology=large)
 
 
 def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
     def mine(state: State) -> tuple[float, str]:
         return (float(state.tick > 3), "")
 
-    first = attrs.evolve(TRIAGE_2.criteria[0], measure=mine)
-    rubric = attrs.evolve(TRIAGE_2, id="mine/1", criteria=(first, *TRIAGE_2.criteria[1:]))
+    first = attrs.evolve(TRIAGE_3.criteria[0], measure=mine)
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", criteria=(first, *TRIAGE_3.criteria[1:]))
     with pytest.raises(RubricError, match=r"mine \('severity'\) has no kernel; those that"):
-        BatchedTriage("single_crash-v2", rubric=rubric)
+        BatchedTriage("single_crash-v3", rubric=rubric)
 
 
-def test_a_rubric_that_counts_the_right_remedies_of_a_fault_is_refused() -> None:
+def test_a_rubric_that_reads_a_price_of_silence_is_refused() -> None:
+    with pytest.raises(RubricError, match=r"'logtriage/2': 'unescalated' reads the price of sil"):
+        BatchedTriage("single_crash-v3", rubric=TRIAGE_2)
+
+
+def test_a_rubric_may_count_the_remedies_of_a_dismissal() -> None:
+    """The right one, too: every remedy is counted, not the wrong ones alone."""
     dismissal = next(one for one in TRIAGE_2.benign if one.name == "dismissal")
-    rubric = attrs.evolve(TRIAGE_2, id="mine/1", penalties=(attrs.evolve(dismissal, name="away"),))
-    with pytest.raises(RubricError, match=r"'mine/1': 'away' counts the remedies of a fault"):
-        BatchedTriage("single_crash-v2", rubric=rubric)
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", penalties=(attrs.evolve(dismissal, name="away"),))
+    batch = BatchedTriage("single_crash-v3", rubric=rubric)
+    batch.reset("train", np.arange(20))
+    states = [initial_state(make_incident(f"single_crash-v3/train/{row}")) for row in range(20)]
+    fixes: list[Action] = [
+        Remediate(*min(one.incident.truth.remedies, default=("restart", "user-db")))
+        for one in states
+    ]
+    nothing: list[Action] = [Ignore()] * 20
+    for wanted in (fixes, nothing):
+        batch_actions = [action_id(one, batch.topology) for one in wanted]
+        screen = batch.step(batch_actions)
+        states = [transition(state, one) for state, one in zip(states, wanted, strict=True)]
+    assert screen.score.tolist() == [score(state, rubric) for state in states]
+
+
+def test_worlds_and_tasks_that_no_batch_holds_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"'second' has no \[signs\] in its world.toml"):
+        BatchedTriage("single_crash-v2")
+    with pytest.raises(InvalidInput, match="'compound_failure-v3': its incidents have several"):
+        BatchedTriage("compound_failure-v3")
+    with pytest.raises(InvalidInput, match="'unseen_world-v3': each incident has a world of its"):
+        BatchedTriage("unseen_world-v3")
+
+
+def test_a_hand_over_is_the_last_action_and_pays_its_price() -> None:
+    batch = begun(60)
+    last = batch.action_count - 1
+    assert last == action_id(HandOver(), batch.topology, hand_over=True)
+    screen = batch.step(np.full(60, last))
+    states = [initial_state(make_incident(f"single_crash-v3/train/{row}")) for row in range(60)]
+    assert screen.score.tolist() == [score(transition(one, HandOver())) for one in states]
+    assert set(np.round(screen.score, 1)) == {0.3, 0.5, 0.7, 0.8, 0.9}
+    assert (screen.closing == HANDED_OVER).all()
+
+
+def test_a_newcomers_kind_is_played_as_the_scalar_core_plays_it(tmp_path: Path) -> None:
+    world = newcomers_world(tmp_path / "bench", "oncall")
+    task = get_task("single_crash", world)
+    batch = BatchedTriage(task, world=world)
+    screen = batch.reset("train", np.arange(80))
+    states = [initial_state(draw_incident(task, IncidentId(task, "train", at))) for at in range(80)]
+    assert any(
+        state.incident.truth.fault.kind == KIND for state in states if state.incident.truth.fault
+    )
+    for action in (RequestTraces("user-db"), RequestMetrics("auth-service"), RequestMoreLogs(None)):
+        screen = batch.step(np.full(80, action_id(action, batch.topology)))
+        states = [transition(state, action) for state in states]
+        assert np.array_equal(screen.observation, np.stack([encode_tokens(one) for one in states]))
 
 
 def test_counts_stop_where_a_byte_does() -> None:
     """Six everyday lines a tick in the window, for 250 ticks: more than a byte counts."""
-    task = attrs.evolve(get_task("silent_degradation-v2"), horizon=250)
+    task = attrs.evolve(get_task("silent_degradation-v3"), horizon=250)
     topology = own_topology("one", ("a", "b"), (Service("web", "edge", "a"),), "a", "b")
     batch = BatchedTriage(task, topology=topology)
     batch.reset("train", [0, 1])
@@ -107,9 +169,9 @@ def test_counts_stop_where_a_byte_does() -> None:
 
 def test_ood_needs_a_topology_of_ones_own() -> None:
     with pytest.raises(InvalidInput, match="give a topology"):
-        BatchedTriage("single_crash-v2").reset("ood", [0])
+        BatchedTriage("single_crash-v3").reset("ood", [0])
     graph = random_topology(1, 9)
-    screen = BatchedTriage("single_crash-v2", topology=graph).reset("ood", [0, 1])
+    screen = BatchedTriage("single_crash-v3", topology=graph).reset("ood", [0, 1])
     assert len(screen.observation) == 2
 
 
@@ -126,18 +188,18 @@ def test_ood_needs_a_topology_of_ones_own() -> None:
 )
 def test_bad_indices_are_refused(split: str, index: object, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        BatchedTriage("single_crash-v2").reset(split, index)  # type: ignore[arg-type]
+        BatchedTriage("single_crash-v3").reset(split, index)  # type: ignore[arg-type]
 
 
 def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     gate = Service("gate", "edge", "sre-team")
     alone = own_topology("alone", ("sre-team", "security-team"), (gate,))
     with pytest.raises(InvalidInput, match="'alone' has no place for a fault of this task"):
-        BatchedTriage("cascading_failure-v2", topology=alone)
+        BatchedTriage("cascading_failure-v3", topology=alone)
 
 
 def test_nothing_goes_before_a_reset() -> None:
-    batch = BatchedTriage("single_crash-v2")
+    batch = BatchedTriage("single_crash-v3")
     with pytest.raises(InvalidInput, match="call reset"):
         batch.step([0])
     with pytest.raises(InvalidInput, match="call reset"):
@@ -148,7 +210,7 @@ def test_nothing_goes_before_a_reset() -> None:
 
 @pytest.mark.parametrize(
     ("actions", "message"),
-    [([0, 0], "must be 3 integers"), ([0, 0, 74], "must lie in"), ([0, -1, 0], "must lie in")],
+    [([0, 0], "must be 3 integers"), ([0, 0, 75], "must lie in"), ([0, -1, 0], "must lie in")],
 )
 def test_bad_actions_are_refused_and_change_nothing(actions: list[int], message: str) -> None:
     batch = begun()
@@ -178,8 +240,8 @@ def test_bad_rows_are_refused_and_change_nothing(
 
 
 def test_a_task_needs_a_horizon_that_can_be_counted() -> None:
-    task = attrs.evolve(get_task("single_crash-v2"), horizon=251)
-    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v2'"):
+    task = attrs.evolve(get_task("single_crash-v3"), horizon=251)
+    with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v3'"):
         BatchedTriage(task)
 
 
@@ -188,14 +250,14 @@ def test_numba_is_imported_when_it_is_first_needed() -> None:
 import sys
 from logtriage.vector import BatchedTriage
 assert "numba" not in sys.modules
-BatchedTriage("single_crash-v2")
+BatchedTriage("single_crash-v3")
 assert "numba" in sys.modules
 """
     subprocess.run([sys.executable, "-c", probe], check=True)
 
 
 def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
-    own, shared = begun(), BatchedTriage("single_crash-v2", copy=False)
+    own, shared = begun(), BatchedTriage("single_crash-v3", copy=False)
     shared.reset("train", np.arange(3))
     first, second = own.step([0, 1, 2]).observation, own.look().observation
     assert not np.shares_memory(first, second)
@@ -210,11 +272,27 @@ def test_observations_are_the_callers_own_unless_asked_otherwise() -> None:
         kept[0, 0] = 1
 
 
+@pytest.mark.parametrize("copy", [True, False])
+def test_bytes_are_the_same_numbers_without_their_units(copy: bool) -> None:
+    plain = begun(8)
+    small = BatchedTriage("single_crash-v3", dtype="uint8", copy=copy)
+    small.reset("train", np.arange(8))
+    for tick in range(6):
+        wanted = plain.step(np.full(8, 60 + tick)).observation
+        found = small.step(np.full(8, 60 + tick)).observation
+        assert found.dtype == np.uint8
+        assert np.array_equal(found.astype(np.float32) * small.layout.units, wanted)
+    assert np.shares_memory(found, small.look().observation) != copy
+    assert found.flags.writeable == copy
+    with pytest.raises(UnknownName, match="unknown dtype 'float64'; known: float32, uint8"):
+        BatchedTriage("single_crash-v3", dtype="float64")
+
+
 @pytest.mark.parametrize("count", [1, 5])
 def test_a_shared_observation_follows_resets_restarts_and_steps(count: int) -> None:
     wide = random_topology(1, 60, FIVE_TEAMS.teams)  # of which only what has changed is written
     own, shared = (
-        BatchedTriage("silent_degradation-v2", topology=wide, copy=copy) for copy in (True, False)
+        BatchedTriage("silent_degradation-v3", topology=wide, copy=copy) for copy in (True, False)
     )
     assert own.layout.size >= WIDE
     assert own.layout.size * count % 64  # some columns are no whole block

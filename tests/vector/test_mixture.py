@@ -8,26 +8,26 @@ import numpy as np
 import pytest
 
 from logtriage import InvalidInput, random_topology
-from logtriage.grading import TRIAGE_2
+from logtriage.grading import TRIAGE_3
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-FOGS = ("cascading_failure-v2-fog0", "cascading_failure-v2")
+FOGS = ("cascading_failure-v3-fog0", "cascading_failure-v3")
 
 
 def test_tasks_that_share_nothing_are_refused() -> None:
     with pytest.raises(InvalidInput, match="task: expected at least one"):
         BatchedTriage([])
-    with pytest.raises(InvalidInput, match="'cascading_failure-v2' is named twice"):
-        BatchedTriage(["cascading_failure-v2", "cascading_failure-v2"])
-    with pytest.raises(InvalidInput, match="'fleet_outage-v2' has another topology than 'casc"):
-        BatchedTriage(["cascading_failure-v2", "fleet_outage-v2"])
-    other = attrs.evolve(get_task("single_crash-v2"), rubric="recorded/1")
-    with pytest.raises(InvalidInput, match=r"graded by recorded/1, 'casc.* by logtriage/2"):
-        BatchedTriage(["cascading_failure-v2", other])
+    with pytest.raises(InvalidInput, match="'cascading_failure-v3' is named twice"):
+        BatchedTriage(["cascading_failure-v3", "cascading_failure-v3"])
+    with pytest.raises(InvalidInput, match="'fleet_outage-v3' has another topology than 'casc"):
+        BatchedTriage(["cascading_failure-v3", "fleet_outage-v3"])
+    other = attrs.evolve(get_task("single_crash-v3"), rubric="recorded/1")
+    with pytest.raises(InvalidInput, match=r"graded by recorded/1, 'casc.* by logtriage/3"):
+        BatchedTriage(["cascading_failure-v3", other])
 
 
 def test_every_row_names_its_task() -> None:
@@ -50,8 +50,8 @@ def test_every_row_names_its_task() -> None:
 @pytest.mark.parametrize("digits", [None, 2])
 def test_rows_earn_what_their_tasks_pay_alone(digits: int | None) -> None:
     """On a topology with other hypotheses for each task, by a rubric that rounds."""
-    tasks = ("single_crash-v2", "fleet_outage-v2-fog1")
-    rubric = attrs.evolve(TRIAGE_2, id="mine/1", digits=digits)
+    tasks = ("single_crash-v3", "fleet_outage-v3-fog1")
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", digits=digits)
     given: Any = {"topology": random_topology(4, 12), "rubric": rubric}
     mixed, alone = BatchedTriage(tasks, **given), [BatchedTriage(one, **given) for one in tasks]
     index = np.arange(40)

@@ -15,14 +15,14 @@ from logtriage.vector import BatchedTeam
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "cascading_failure-v2-fog1"
+TASK = "cascading_failure-v3-fog1"
 
 
 def test_more_wrong_remedies_than_ticks_are_graded_as_by_the_scalar_core() -> None:
     team = BatchedTeam(TASK, BY_TIER)
     screen = team.reset("train", np.arange(8))
     states = [initial_state(make_incident(f"{TASK}/train/{row}")) for row in range(8)]
-    actions = [role_actions(role, team.topology) for role in BY_TIER.roles]
+    actions = [role_actions(role, team.topology, hand_over=True) for role in BY_TIER.roles]
     remedies = [
         next(at for at, act in enumerate(of) if isinstance(act, Remediate)) for of in actions
     ]

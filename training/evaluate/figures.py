@@ -21,9 +21,7 @@ from logtriage.evaluation import (
     pass_hat_k,
     played_state,
 )
-from logtriage.evaluation.paging import paging_by_price
 from logtriage.evaluation.statistics import bound_of
-from logtriage.evaluation.threshold import threshold_regret
 from logtriage.grading import Grade, Resolver
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
@@ -72,7 +70,7 @@ def figures(attempts: Attempts, resolve: Resolver) -> dict[str, Any]:
         "grade": interval(means(attempts)),
         "bound": bound_of(bounds(attempts)),
         "gated": _mean(one.gate is not None for one in scored),
-        "paging": [attrs.asdict(one) for one in paging_by_price(states)],
+        "paging": _paging(states),
         "out_of_time": _mean(one.closing is Closing.OUT_OF_TIME for one in states),
         "malformed": _mean(
             sum(type(action).__name__ == "Malformed" for action in one.actions) for one in scored
@@ -133,6 +131,23 @@ def held_out_part(incident: Incident) -> str:
     return f"{place}, {'held-out pair' if unseen else 'pair of training'}"
 
 
+def _paging(states: Sequence[State]) -> list[dict[str, Any]]:
+    """Pages and mis-pages for each price of hand-over, lowest first."""
+    by_price: dict[float, list[State]] = {}
+    for one in states:
+        if (price := one.incident.price_of_hand_over) is not None:
+            by_price.setdefault(price, []).append(one)
+    return [
+        {
+            "price": price,
+            "incidents": len(mine),
+            "paged": fmean(bool(one.facts.pages) for one in mine),
+            "mis_paged": fmean(one.facts.wrong_pages > 0 for one in mine),
+        }
+        for price, mine in sorted(by_price.items())
+    ]
+
+
 def parts(states: Sequence[State], on_each: Callable[[], None]) -> dict[str, Any] | None:
     """How grades came about, on average: their parts. None without episodes.
 
@@ -143,10 +158,9 @@ def parts(states: Sequence[State], on_each: Callable[[], None]) -> dict[str, Any
     rows = []
     for one in states:
         found = explain(one)
-        rows.append([*(getattr(found, name) for name in PARTS), threshold_regret(one)])
+        rows.append([getattr(found, name) for name in PARTS])
         on_each()
-    names = (*PARTS, "threshold_regret")
-    means_of = {name: fmean(row[at] for row in rows) for at, name in enumerate(names)}
+    means_of = {name: fmean(row[at] for row in rows) for at, name in enumerate(PARTS)}
     return {"episodes": len(states), **means_of}
 
 

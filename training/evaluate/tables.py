@@ -117,7 +117,7 @@ def _changes(results: Mapping[str, Any]) -> Table:
 
 
 def _paging(results: Mapping[str, Any]) -> Table:
-    """Whether pages move with the price of silence."""
+    """Whether pages move with the price of a hand-over."""
     rows = [
         (task, agent["agent"], f"{one['price']:g}", str(one["incidents"]), _share(one["paged"]),
          _share(one["mis_paged"]))
@@ -125,8 +125,8 @@ def _paging(results: Mapping[str, Any]) -> Table:
         for agent in results["agents"]
         for one in agent["tasks"][task]["paging"]
     ]  # fmt: skip
-    columns = ("task", "agent", "price of silence", "episodes", "paged", "mis-paged")
-    return Table("Pages by the price of silence", columns, tuple(rows))
+    columns = ("task", "agent", "price of hand-over", "episodes", "paged", "mis-paged")
+    return Table("Pages by the price of a hand-over", columns, tuple(rows))
 
 
 def _listening(results: Mapping[str, Any]) -> Table:
@@ -148,9 +148,9 @@ def _lost(results: Mapping[str, Any]) -> Table:
         for agent in results["agents"]:
             one = agent["tasks"][task]["lost"]
             if one is not None:
-                figures = (f"{one[name]:+.3f}" for name in (*PARTS, "threshold_regret"))
+                figures = (f"{one[name]:+.3f}" for name in PARTS)
                 rows.append((task, agent["agent"], str(one["episodes"]), *figures))
-    names = (name.replace("_", " ") for name in (*PARTS, "threshold_regret"))
+    names = (name.replace("_", " ") for name in PARTS)
     return Table("How grades came about", ("task", "agent", "episodes", *names), tuple(rows))
 
 

@@ -171,7 +171,7 @@ def _paging(runs: Sequence[Written]) -> Iterable[str]:
 
 
 def _lost(runs: Sequence[Written]) -> Iterable[str]:
-    names = (*PARTS, "threshold_regret")
+    names = PARTS
     yield from _head("task", "seed", "agent", "episodes", *(one.replace("_", " ") for one in names))
     for cells, one in _agents(runs):
         if one["lost"] is not None:

@@ -5,16 +5,18 @@ constants and functions of many files. So its name carries a digest of them all,
 other sources is never loaded. Needs the extra ``fast`` (numba).
 """
 
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TextIO, TypeVar, cast
 
 from logtriage.errors import MissingExtra
 
 try:
     import numba
+    from numba.core import event
 except ModuleNotFoundError as error:
     if error.name != "numba":
         raise
@@ -37,6 +39,8 @@ _OPTIONS: Final[dict[str, Any]] = {
 }
 
 
+#: Numba's name for the event that a function is compiled.
+COMPILING: Final = "numba:compile"
 #: Where kernels, and what they take facts from, are kept; besides the root of the package.
 _ROOMS: Final = ("_lib", "belief", "drawing", "grading", "vector", "world")
 
@@ -54,6 +58,28 @@ def digest(package: Path = Path(__file__).parents[1]) -> str:
     for path in sources(package):
         found.update(path.read_bytes())
     return found.hexdigest()
+
+
+class Progress(event.Listener):
+    """Says once that kernels of this package are being compiled, which takes up to a minute."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._said = stream, False
+
+    def on_start(self, event: Any) -> None:
+        """Numba begins to compile a function that its cache does not have."""
+        module: str = event.data["dispatcher"].py_func.__module__
+        if not self._said and module.startswith("logtriage."):
+            self._said = True
+            self._stream.write("logtriage: compiling kernels, once for each version ...\n")
+            self._stream.flush()
+
+    def on_end(self, event: Any) -> None:
+        """The line stays."""
+
+
+if sys.stderr.isatty():
+    event.register(COMPILING, Progress(sys.stderr))  # type: ignore[no-untyped-call]
 
 
 def kernel(function: Function) -> Function:

@@ -1,7 +1,7 @@
 """One episode, text in and text out: what every shell around a trainer plays.
 
 >>> import logtriage as lt
->>> episode = Episode(lt.make_incident("single_crash-v2/test/0"))
+>>> episode = Episode(lt.make_incident("single_crash-v3/test/0"))
 >>> [message["role"] for message in episode.prompt]
 ['system', 'user']
 >>> call = {"name": "request_more_logs", "arguments": {"service": "user-db"}}
@@ -12,13 +12,12 @@
 No message holds the incident's id: rows name it, and the host alone reads them.
 """
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.told import answer, closed, opening, row_of, rules_of, state_after
-from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
+from logtriage.adapters.turns import ERROR, Message, Stopping, Turn, answer_to, messages_of_turn
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, no_call, wire_of
@@ -50,10 +49,9 @@ __all__ = [
 
 #: Why an episode has stopped whose incident is still open.
 OUT_OF_TURNS: Final = "out_of_turns"
-ERROR: Final = "error"
 
 
-class Episode:
+class Episode(Stopping):
     """One incident, played by the replies of one agent.
 
     It can be pickled, compared by its ``actions``, and forked: what was played is the whole
@@ -71,7 +69,6 @@ class Episode:
         actions: the wire actions so far, those after the closing one included.
         rewards: the reward of each turn; with ``floor``, what the first screen is worth,
             they add up to ``reward``.
-        error: why the episode must not be scored, or None. That is never a 0.
 
     Raises:
         InvalidInput: for what is no incident, or fewer turns than one.
@@ -95,7 +92,6 @@ class Episode:
         self.floor = self._score = score(self._state, rubric)
         self.actions: tuple[Wire, ...] = ()
         self.rewards: tuple[float, ...] = ()
-        self.error: str | None = None
         self._unplayed = 0
 
     @classmethod
@@ -185,16 +181,6 @@ class Episode:
             wires = [action_to_wire(parse_action(text, topology))]
         return [None] * len(wires), wires
 
-    def fail(self, cause: str) -> None:
-        """Say that the episode broke off for a reason that is not the agent's."""
-        if not cause:
-            raise InvalidInput("a cause in words is needed")
-        self.error = cause
-
-    def fork(self) -> Self:
-        """The same episode once more: what one plays from here on, the other does not see."""
-        return copy.copy(self)  # every attribute is immutable
-
     # -- where it stands ------------------------------------------------------------------
 
     @property
@@ -225,11 +211,6 @@ class Episode:
             return str(self._state.closing)
         used_up = self._turns is not None and len(self.rewards) >= self._turns
         return OUT_OF_TURNS if used_up else None
-
-    @property
-    def done(self) -> bool:
-        """Whether the episode has stopped."""
-        return self.stop is not None
 
     @property
     def grade(self) -> Grade:

@@ -8,12 +8,11 @@
 ('SHIFT TICK 3/200', 0.0, False)
 """
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from logtriage.adapters.request_limits import EndpointError
-from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
+from logtriage.adapters.turns import ERROR, Message, Stopping, Turn, answer_to, messages_of_turn
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import SHIFT_TOOLS, Wire, as_openai
 from logtriage.conversations.wires import calls_of, no_call, wire_of
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 LEFT_OUT: Final = "(an earlier screen)"
 #: Why an episode has stopped.
 OVER: Final = "over"
-ERROR: Final = "error"
 
 
 def play_served(
@@ -51,7 +49,7 @@ def play_served(
     return episode
 
 
-class ShiftEpisode:
+class ShiftEpisode(Stopping):
     """One shift, played by the replies of one agent.
 
     Args:
@@ -64,7 +62,6 @@ class ShiftEpisode:
         prompt: the messages that open it: the rules, and the first screen.
         actions: the wire actions so far.
         rewards: the reward of each turn; they add up to ``reward``.
-        error: why the episode must not be scored, or None. That is never a 0.
 
     Raises:
         InvalidInput: for what is no shift, or fewer screens than one.
@@ -82,7 +79,6 @@ class ShiftEpisode:
         self._said: tuple[Message, ...] = self.prompt[1:]
         self.actions: tuple[Wire, ...] = ()
         self.rewards: tuple[float, ...] = ()
-        self.error: str | None = None
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any], reply: Reply = "tools") -> Self:
@@ -147,16 +143,6 @@ class ShiftEpisode:
         self._state = take(self._state, wire)
         return render(observe(self._state))
 
-    def fail(self, cause: str) -> None:
-        """Say that the episode broke off for a reason that is not the agent's."""
-        if not cause:
-            raise InvalidInput("a cause in words is needed")
-        self.error = cause
-
-    def fork(self) -> Self:
-        """The same episode once more: what one plays from here on, the other does not see."""
-        return copy.copy(self)  # every attribute is immutable
-
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The conversation to send to the model, without the screens that are too old."""
@@ -180,11 +166,6 @@ class ShiftEpisode:
     def stop(self) -> str | None:
         """Why the episode has stopped, ``over`` or ``error``; None while it goes on."""
         return ERROR if self.error is not None else OVER if self._state.is_over else None
-
-    @property
-    def done(self) -> bool:
-        """Whether the episode has stopped."""
-        return self.stop is not None
 
     @property
     def grade(self) -> ShiftGrade:

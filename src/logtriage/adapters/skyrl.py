@@ -4,7 +4,7 @@ Importing this module registers it, by a name that every process can import; so 
 that was told nothing makes it as soon as this module is imported there.
 
 >>> import logtriage.adapters.skyrl  # doctest: +SKIP
->>> env = skyrl_gym.make("logtriage", extras={"incident": "single_crash-v2/train/0"})
+>>> env = skyrl_gym.make("logtriage", extras={"incident": "single_crash-v3/train/0"})
 ... # doctest: +SKIP
 """
 

@@ -4,15 +4,13 @@ In each tick every role is shown its screen and answers once; then time passes. 
 shares the grade; what each role added is told beside it.
 """
 
-import copy
 from collections.abc import Mapping
-from typing import Self
 
 import attrs
 
 from logtriage.actions import Wait, signed
-from logtriage.adapters.episode import Message
 from logtriage.adapters.rewards import by_criterion
+from logtriage.adapters.turns import ERROR, Message, Stopping
 from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Grade, Rubric, grade, score, unscored
@@ -40,13 +38,12 @@ class TeamTurn:
     done: bool
 
 
-class TeamEpisode:
+class TeamEpisode(Stopping):
     """One incident, played by the replies of a team; as :class:`~.episode.Episode` is by one.
 
     Attributes:
         prompts: for each role, the messages that open its conversation.
         rewards: the team's reward of each tick.
-        error: why the episode must not be scored, or None.
     """
 
     def __init__(
@@ -59,7 +56,6 @@ class TeamEpisode:
         }
         self.rewards: tuple[float, ...] = ()
         self._credit: tuple[dict[str, float], ...] = ()
-        self.error: str | None = None
 
     def step(self, replies: Mapping[str, Message]) -> TeamTurn:
         """Play one tick: the reply of each role, by its name.
@@ -92,27 +88,12 @@ class TeamEpisode:
         screens = {role.name: role_screen(after, self.split, role) for role in roles}
         return TeamTurn(screens, earned, credit, self.done)
 
-    def fail(self, cause: str) -> None:
-        """Say that the episode broke off for a reason that is not the agents'."""
-        if not cause:
-            raise InvalidInput("a cause in words is needed")
-        self.error = cause
-
-    def fork(self) -> Self:
-        """The same episode once more: what one plays from here on, the other does not see."""
-        return copy.copy(self)
-
     @property
     def stop(self) -> str | None:
         """Why the episode has stopped: ``error`` or the closing; None while it goes on."""
         if self.error is not None:
-            return "error"
+            return ERROR
         return None if self.state.closing is None else str(self.state.closing)
-
-    @property
-    def done(self) -> bool:
-        """Whether the episode has stopped."""
-        return self.stop is not None
 
     @property
     def grade(self) -> Grade:

@@ -162,7 +162,7 @@ class TriageDatasetBuilder(RLDatasetBuilder):
     renderer_name: str
     batch_size: int = 32
     group_size: int = 8
-    tasks: tuple[str, ...] = ("single_crash-v2",)
+    tasks: tuple[str, ...] = ("single_crash-v3",)
     train: int = 1_000
     test: int = 100
     max_trajectory_tokens: int | None = None

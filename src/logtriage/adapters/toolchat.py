@@ -6,22 +6,22 @@
 >>> policies = ToolChatPolicies(ask.with_tools)  # doctest: +SKIP
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 
 from logtriage.actions import Action
+from logtriage.adapters.turns import Message, answer_to
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
-from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of
+from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire
 from logtriage.policies import Memory
 from logtriage.rendering import render_observation, system_prompt
 
-Message = Mapping[str, Any]
 #: Asks a model: the messages so far, and the tools on offer, to its message.
 AskWithTools = Callable[[Sequence[Message], Sequence[Message]], Message]
 
@@ -56,7 +56,7 @@ class ToolChatPolicy:
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen as the answer to the last call, and play the next one."""
         talk: _Talk = memory or _Talk()
-        messages = (*talk.messages, _answer(talk.played, render_observation(observation)))
+        messages = (*talk.messages, answer_to(talk.played, render_observation(observation)))
         waiting = talk.waiting
         if not waiting:
             said = self.ask([{"role": "system", "content": self.rules}, *messages], self.tools)
@@ -68,15 +68,6 @@ class ToolChatPolicy:
         call, *others = waiting
         action = action_from_wire(wire_of(call), observation.topology)
         return action, _Talk(messages, tuple(others), call)
-
-
-def _answer(call: Any, screen: str) -> Message:
-    """The message that shows a screen: of the tool that was called, if one was."""
-    if call is None or is_in_text(call):
-        return {"role": "user", "content": screen}
-    answer = {"role": "tool", "content": screen}
-    number = call.get("id") if isinstance(call, Mapping) else None
-    return answer if number is None else {**answer, "tool_call_id": number}
 
 
 @attrs.frozen

@@ -1,7 +1,9 @@
-"""A turn of an episode: the messages of a reply, and what the agent is told then."""
+"""Turns of an episode: the messages of a reply, what the agent is told then, and how it stops."""
 
+import copy
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Self
 
 import attrs
 
@@ -11,6 +13,38 @@ from logtriage.errors import InvalidInput
 from logtriage.parsing.calls import Wire
 
 Message = Mapping[str, Any]
+#: Why an episode has stopped that must not be scored.
+ERROR: Final = "error"
+
+
+class Stopping(ABC):
+    """An episode that is played to its end, or breaks off.
+
+    Attributes:
+        error: why the episode must not be scored, or None. That is never a 0.
+    """
+
+    error: str | None = None
+
+    def fail(self, cause: str) -> None:
+        """Say that the episode broke off for a reason that is not the agents'."""
+        if not cause:
+            raise InvalidInput("a cause in words is needed")
+        self.error = cause
+
+    def fork(self) -> Self:
+        """The same episode once more: what one plays from here on, the other does not see."""
+        return copy.copy(self)  # every attribute is immutable
+
+    @property
+    @abstractmethod
+    def stop(self) -> str | None:
+        """Why the episode has stopped; None while it goes on."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode has stopped."""
+        return self.stop is not None
 
 
 @attrs.frozen
@@ -52,7 +86,8 @@ def messages_of_turn(reply: object) -> Sequence[Message]:
 
 def answer_to(call: Any, told: str) -> dict[str, Any]:
     """The message that tells an agent what its call led to: of the tool, if it has an id."""
-    number = None if call is None or is_in_text(call) else call.get("id")
+    named = isinstance(call, Mapping) and not is_in_text(call)
+    number = call.get("id") if named else None
     if number is None:
         return {"role": "user", "content": told}
     return {"role": "tool", "tool_call_id": number, "content": told}

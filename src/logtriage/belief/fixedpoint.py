@@ -44,39 +44,40 @@ def log2(value: int) -> int:
 
 
 #: Bits of a mantissa whose square fits 64, and those of them that index a table.
-_SHORT: Final = 30
-_INDEX: Final = 12
+SHORT: Final = 30
+INDEX: Final = 12
 #: 1 / ln(2) in units of 2**-30.
-_PER_E: Final = 1_549_082_005
+PER_E: Final = 1_549_082_005
 
 
 def log2s(values: Longs) -> Longs:
     """The base-2 logarithms of whole numbers below 2**52, as :func:`log2` to 2 units at most."""
     # The exponent of a float is exact for such numbers.
     whole = np.frexp(np.maximum(values, 1).astype(np.float64))[1].astype(np.int64) - 1
-    down = whole - _SHORT
+    down = whole - SHORT
     mantissa = np.where(down > 0, values >> np.maximum(down, 0), values << np.maximum(-down, 0))
     # The table has the logarithm of the upper bits; of the rest, ln(1 + x) = x - x * x / 2.
-    upper = mantissa >> (_SHORT - _INDEX)
-    rest = ((mantissa & ((1 << (_SHORT - _INDEX)) - 1)) << _INDEX) // np.maximum(upper, 1)
-    rest -= rest * rest >> (_SHORT + 1)
-    logs = _UPPER[upper & ((1 << _INDEX) - 1)] + (rest * _PER_E >> _SHORT)
-    return np.where(values > 0, (whole << BITS) + (logs >> (_SHORT - BITS)), NEVER)
+    upper = mantissa >> (SHORT - INDEX)
+    rest = ((mantissa & ((1 << (SHORT - INDEX)) - 1)) << INDEX) // np.maximum(upper, 1)
+    rest -= rest * rest >> (SHORT + 1)
+    logs = UPPER[upper & ((1 << INDEX) - 1)] + (rest * PER_E >> SHORT)
+    return np.where(values > 0, (whole << BITS) + (logs >> (SHORT - BITS)), NEVER)
 
 
 def _upper_logs() -> Longs:
     """The logarithms of 1 + i / 2**12 in units of 2**-30, bit by bit as in :func:`log2`."""
-    mantissa = (np.arange(1 << _INDEX, dtype=np.int64) << (_SHORT - _INDEX)) + (1 << _SHORT)
-    logs = np.zeros(1 << _INDEX, np.int64)
-    for _ in range(_SHORT):
-        mantissa = mantissa * mantissa >> _SHORT
-        bit = mantissa >> (_SHORT + 1)
+    mantissa = (np.arange(1 << INDEX, dtype=np.int64) << (SHORT - INDEX)) + (1 << SHORT)
+    logs = np.zeros(1 << INDEX, np.int64)
+    for _ in range(SHORT):
+        mantissa = mantissa * mantissa >> SHORT
+        bit = mantissa >> (SHORT + 1)
         mantissa >>= bit
         logs = logs << 1 | bit
     return logs
 
 
-_UPPER: Final = _upper_logs()
+#: The logarithm of the upper bits of a mantissa.
+UPPER: Final = _upper_logs()
 
 
 def _roots() -> tuple[int, ...]:

@@ -423,13 +423,11 @@ def check_drawn_anew(world: World) -> None:
 
 
 def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
-    """The compiled model of single faults whose readings are drawn anew; cached.
+    """The compiled model of single faults; cached.
 
     Raises:
-        InvalidInput: for a setting with several faults, and for a world whose signs stay:
-            batched play and batched beliefs know neither.
+        InvalidInput: for a setting with several faults, which no batch plays or believes.
     """
-    check_drawn_anew(setting.world)
     if setting.several:
         raise InvalidInput(
             "incidents with several faults are not played or believed in batches, whose arrays "

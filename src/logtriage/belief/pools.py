@@ -102,6 +102,8 @@ class Pools:
                 continue
             sort = sort_of(one.channel, one.slot)
             gain, hidden = _gain(readers[one.service], sort, one.start, one.token)
+            if not gain:  # such a reading never shows the sign
+                continue
             segment = bisect_left(breaks, one.start) if breaks else 0
             key = one.service, base_of(sort)
             if key not in stale:

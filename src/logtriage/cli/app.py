@@ -26,7 +26,7 @@ from logtriage.cli.usage import usage
 from logtriage.cli.worlds import check_world_, diff_worlds, new_world, show_world
 
 #: The incident of the examples.
-_INCIDENT = "cascading_failure-v2/test/27"
+_INCIDENT = "cascading_failure-v3/test/24"
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 app = typer.Typer(
@@ -104,7 +104,7 @@ _add(
     tasks,
     "List the tasks with their spec sheets.",
     "tasks",
-    "tasks cascading_failure-v2",
+    "tasks cascading_failure-v3",
     "tasks --world my-shop",
 )
 _add(
@@ -123,7 +123,7 @@ _add(
     "Triage an incident yourself, or watch a policy.",
     f"play {_INCIDENT} --practice",
     f"play {_INCIDENT} --policy expert --brief",
-    "play single_crash-v2/test/7 --policy expert --split-roles trio",
+    "play single_crash-v3/test/7 --policy expert --split-roles trio",
 )
 _add(
     app,
@@ -131,7 +131,7 @@ _add(
     evaluate_,
     "Let policies play incidents, and sum up the results.",
     "eval expert first_error --episodes 20",
-    "eval expert --task single_crash-v2 --jobs 4 --out runs/expert",
+    "eval expert --task single_crash-v3 --jobs 4 --out runs/expert",
     "eval combined --task recorded",
     "eval openai:MODEL --base-url URL --out runs/model",
 )
@@ -182,7 +182,7 @@ _add(
     replay,
     "Show episodes of a run tick by tick, in one HTML page.",
     "replay runs/expert",
-    "replay runs/expert cascading_failure-v2/test/27 --open",
+    "replay runs/expert cascading_failure-v3/test/24 --open",
 )
 _add(
     app,
@@ -197,7 +197,7 @@ _add(
     "audit",
     audit_,
     "Check tasks and rubrics for holes.",
-    "audit --task single_crash-v2 --quick",
+    "audit --task single_crash-v3 --quick",
     "audit --env gymnasium:FrozenLake-v1",
     "audit --task my_package.tasks:TASK --family floor --family leaks",
 )
@@ -291,7 +291,7 @@ def _exporting() -> None:
     """Write incidents for other harnesses."""
 
 
-_HARBOR = "export harbor harbor-tasks --task cascading_failure-v2 --count 20"
+_HARBOR = "export harbor harbor-tasks --task cascading_failure-v3 --count 20"
 exporting.callback(help=usage(_exporting, f"logtriage {_HARBOR}"))(_exporting)
 app.add_typer(exporting, name="export")
 _add(exporting, "harbor", harbor, "Write task directories for Harbor.", _HARBOR)
@@ -300,14 +300,14 @@ _add(
     "otlp",
     export_otlp,
     "Write an incident's telemetry as OTLP.",
-    "export otlp single_crash-v2/test/7 capture --labels answers.csv",
+    "export otlp single_crash-v3/test/7 capture --labels answers.csv",
 )
 _add(
     exporting,
     "alertmanager",
     alertmanager,
     "Write an incident's alerts as Alertmanager sends them.",
-    "export alertmanager single_crash-v2/test/7 capture",
+    "export alertmanager single_crash-v3/test/7 capture",
 )
 
 

@@ -1,4 +1,4 @@
-"""Tables of why grades are what they are, and of pages by what silence is worth."""
+"""Tables of why grades are what they are."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -7,7 +7,6 @@ from rich.text import Text
 
 from logtriage._lib.printable import spelled
 from logtriage.cli.figures import Cell, Figures, share, stacked
-from logtriage.cli.screens import number
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Calls, Comparison, LossDifference, Losses, Row
 
@@ -19,7 +18,6 @@ _PARTS: Final = (
     ("hardness", "hardness"),
 )
 _WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
-_THRESHOLD: Final = ("threshold_regret", "threshold\nregret")
 
 
 def check_adjusted(losses: Iterable[Losses | LossDifference | None]) -> None:
@@ -35,9 +33,7 @@ def check_adjusted(losses: Iterable[Losses | LossDifference | None]) -> None:
 
 
 def put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -> None:
-    """What the rows of a task say of prices and losses, if anything."""
-    if any(row.paging or row.augrc is not None for row in rows):
-        _put_paging(figures, rows)
+    """What the explained episodes of a task say, if there are any."""
     explained = [(row.policy, row.losses) for row in rows if row.losses is not None]
     if explained:
         _put_parts(figures, explained, luck_adjusted=luck_adjusted)
@@ -51,7 +47,7 @@ def put_loss_differences(
     found = [(one, one.losses) for one in comparisons if one.losses is not None]
     if not found:
         return
-    parts = (*_parts(luck_adjusted), _THRESHOLD)
+    parts = _parts(luck_adjusted)
 
     def cells(wide: bool) -> list[list[Cell]]:
         return [
@@ -64,24 +60,6 @@ def put_loss_differences(
         ]
 
     figures.put(["B - A", "explained", *(title for _, title in parts)], cells)
-
-
-def _put_paging(figures: Figures, rows: Sequence[Row]) -> None:
-    prices = sorted({one.price for row in rows for one in row.paging})
-
-    def cells(row: Row, digits: int) -> list[Cell]:
-        found = {one.price: one for one in row.paging}
-        shares = []
-        for price in prices:
-            one = found.get(price)
-            values = (None, None) if one is None else (one.paged, one.mis_paged)
-            shares += [share(value, digits) for value in values]
-        return [Text(spelled(row.policy)), *shares, number(row.augrc)]
-
-    titles = ["policy"]
-    for price in prices:
-        titles += [f"c {price:g}\npaged", "mis-paged"]
-    figures.put([*titles, "AUGRC"], lambda wide: [cells(row, 1 if wide else 0) for row in rows])
 
 
 def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
@@ -113,13 +91,12 @@ def _put_calls(figures: Figures, explained: Sequence[tuple[str, Losses]]) -> Non
                 Text(spelled(policy)),
                 Text(name),
                 *_shares(calls, wide=wide),
-                stacked(losses.threshold_regret, wide=wide) if calls is losses.pages else "",
             ]
             for policy, losses in explained
             for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes))
         ]
 
-    titles = ("policy", "of", "made", "right", "justified", "lucky", _THRESHOLD[1])
+    titles = ("policy", "of", "made", "right", "justified", "lucky")
     figures.put(titles, cells, names=2)
 
 

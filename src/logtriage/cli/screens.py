@@ -87,11 +87,6 @@ def truth(incident: Incident) -> RenderableType:
             ("page", joined.join(sorted(answer.teams)) or "not known"),
             (words[1], joined.join(remedies) or "not known"),
         ]
-    if incident.price_of_silence is not None:
-        rows += [
-            ("par", f"{incident.par} ticks"),
-            ("silence", f"worth {incident.price_of_silence:g}"),
-        ]
     if incident.price_of_hand_over is not None:
         rows += [
             ("par", f"{incident.par} ticks"),

@@ -45,13 +45,16 @@ def _is_sibling(one: TaskSpec, task: TaskSpec) -> bool:
 
 def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
     """The public constants of a world."""
-    share = setting.world.naming_weights[setting.fog]
-    named = f", {100 * share / FULL:.0f} % of the root's own lines name their cause"
-    yield (
-        "fog",
-        f"level {setting.fog}: {100 * setting.fog_weight / FULL:.0f} % of the readings say what "
-        f"any service might say{named if share else ''}",
+    fogged, blind, named = (
+        f"{100 * share / FULL:.0f} %"
+        for share in (setting.fog_weight, setting.blind_weight, setting.naming_weight)
     )
+    said = f"level {setting.fog}: {fogged} of the readings do not show their sign"
+    if setting.blind_weight:
+        said += f"; {blind} of the services' metrics are down, and so for traces and logs"
+    if setting.naming_weight:
+        said += f"; {named} of a root's loud topics name their cause"
+    yield "fog", said
     yield "par", f"{setting.par} ticks, {setting.par_benign} for a benign incident"
     yield "onset", f"{setting.onset} minutes before tick 0"
     yield "severity", f"the edge panel shows it without fog from tick {setting.severity_from} on"

@@ -1,6 +1,6 @@
 """Tables of figures: the rows of a run, and runs compared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from rich.console import Console
@@ -14,14 +14,16 @@ from logtriage.cli.screens import NO_FIGURE, heading, number, signed
 from logtriage.evaluation import Comparison, Interval, Row
 
 _SHARES: Final = (
-    ("solved", "solved"),
     ("root_cause", "root\ncause"),
+    ("fault_class", "fault\nclass"),
     ("severity", "severity"),
     ("mis_paged", "mis-paged"),
     ("ignored", "ignored"),
 )
-#: The share that there is where incidents are graded by the class of the fault.
-_CLASS: Final = ("fault_class", "fault\nclass")
+#: Shares of incidents that have a price of hand-over.
+_NET_SHARES: Final = (("handed_over", "handed\nover"), ("paged_right", "paged\nright"))
+#: A title, and the cell of a row on a wide terminal or a narrow one.
+_Column = tuple[str, Callable[[Row, bool], Cell]]
 
 
 def print_rows(
@@ -66,38 +68,52 @@ def _title(task: str, split: str | None, count: str, rubric: str, seal: str | No
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    first, second, *others = _SHARES
-    classed = any(row.fault_class is not None for row in rows)
-    shares = (first, second, *([_CLASS] if classed else []), *others)
-    net = any(row.net for row in rows)
-    titles = ["policy", *(["net value\n[95 % interval]"] if net else [])]
-    titles.append("mean grade\n[95 % interval]")
+    """The figures of each policy: one table, or two where net values leave no room for all."""
     # Where it is not the mean itself.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
-    titles += [*(["unscored\nas 0"] if bounded else []), shares[0][1]]
-    titles += ["handed\nover", "paged\nright"] if net else []
-    titles += [title for _, title in shares[1:]]
-    titles += ["ticks", "Brier", *(["unscored"] if unscored else [])]
+    net = any(row.net for row in rows)
+    headline: list[_Column] = [
+        *([("net value\n[95 % interval]", _net_value)] if net else []),
+        ("mean grade\n[95 % interval]", lambda row, wide: _estimate(row.grade, wide=wide)),
+        *([("unscored\nas 0", lambda row, _: number(row.bound))] if bounded else []),
+        ("solved", _share_of("solved")),
+        *((title, _share_of_net(name)) for name, title in _NET_SHARES if net),
+    ]
+    details: list[_Column] = [
+        *((title, _share_of(name)) for name, title in _SHARES),
+        ("ticks", lambda row, _: number(row.ticks, 1)),
+        ("Brier", lambda row, _: number(row.brier)),
+        ("AUGRC", lambda row, _: number(row.augrc)),
+    ]
+    if unscored:
+        details.append(("unscored", _unscored))
+    for columns in (headline, details) if net else ([*headline, *details],):
+        _put_columns(figures, rows, columns)
 
-    def cells(row: Row, wide: bool) -> Iterator[Cell]:
-        yield Text(spelled(row.policy))
-        if net:
-            yield _estimate(None if row.net is None else row.net.net, wide=wide)
-        yield _estimate(row.grade, wide=wide)
-        if bounded:
-            yield number(row.bound)
-        digits = 1 if wide else 0
-        yield share(row.solved, digits)
-        if net:
-            yield share(None if row.net is None else row.net.handed_over, digits)
-            yield share(None if row.net is None else row.net.paged_right, digits)
-        yield from (share(getattr(row, name), digits) for name, _ in shares[1:])
-        yield number(row.ticks, 1)
-        yield number(row.brier)
-        if unscored:
-            yield Text(str(row.unscored), style="bold yellow" if row.unscored else "")
 
-    figures.put(titles, lambda wide: [list(cells(row, wide)) for row in rows])
+def _put_columns(figures: Figures, rows: Sequence[Row], columns: Sequence[_Column]) -> None:
+    figures.put(
+        ["policy", *(title for title, _ in columns)],
+        lambda wide: [
+            [Text(spelled(row.policy)), *(cell(row, wide) for _, cell in columns)] for row in rows
+        ],
+    )
+
+
+def _net_value(row: Row, wide: bool) -> Cell:
+    return _estimate(None if row.net is None else row.net.net, wide=wide)
+
+
+def _share_of(name: str) -> Callable[[Row, bool], Cell]:
+    return lambda row, wide: share(getattr(row, name), 1 if wide else 0)
+
+
+def _share_of_net(name: str) -> Callable[[Row, bool], Cell]:
+    return lambda row, wide: share(getattr(row.net, name, None), 1 if wide else 0)
+
+
+def _unscored(row: Row, _: bool) -> Cell:
+    return Text(str(row.unscored), style="bold yellow" if row.unscored else "")
 
 
 def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
@@ -250,36 +266,39 @@ def print_comparisons(
 def _put_comparisons(
     figures: Figures, comparisons: Sequence[Comparison], runs: tuple[str, str]
 ) -> None:
+    def put(titles: Sequence[str], cells: Callable[[Comparison], Sequence[Cell]]) -> None:
+        figures.put(
+            ["A", "B", *titles],
+            lambda _: [
+                [
+                    Text(f"{spelled(runs[0])}: {spelled(one.policy_a)}"),
+                    Text(f"{spelled(runs[1])}: {spelled(one.policy_b)}"),
+                    *cells(one),
+                ]
+                for one in comparisons
+            ],
+            names=2,
+        )
+
+    if any(one.net for one in comparisons):
+        put(["net A", "net B", "net B - A [95 % interval]"], _net)
     # Where they are not the means themselves.
-    net = any(one.net for one in comparisons)
     bounded = any((one.bound_a, one.bound_b) != (one.mean_a, one.mean_b) for one in comparisons)
-
-    def cells(_: bool) -> list[list[Cell]]:
-        return [
-            [
-                *(
-                    Text(f"{spelled(run)}: {spelled(policy)}")
-                    for run, policy in zip(runs, (one.policy_a, one.policy_b), strict=True)
-                ),
-                *(_net(one) if net else ()),
-                number(one.mean_a),
-                number(one.mean_b),
-                *((number(one.bound_a), number(one.bound_b)) if bounded else ()),
-                _signed(one.difference),
-                *(str(count) for count in (one.better, one.worse, one.same)),
-            ]
-            for one in comparisons
-        ]
-
-    titles = ["A", "B"]
-    titles += ["net A", "net B", "net B - A [95 % interval]"] if net else []
-    titles += ["mean A", "mean B"]
+    titles = ["mean A", "mean B"]
     titles += ["A, unscored\nas 0", "B, unscored\nas 0"] if bounded else []
-    titles.append("B - A [95 % interval]")
-    figures.put([*titles, "better", "worse", "same"], cells, names=2)
+    put(
+        [*titles, "B - A [95 % interval]", "better", "worse", "same"],
+        lambda one: (
+            number(one.mean_a),
+            number(one.mean_b),
+            *((number(one.bound_a), number(one.bound_b)) if bounded else ()),
+            _signed(one.difference),
+            *(str(count) for count in (one.better, one.worse, one.same)),
+        ),
+    )
 
 
-def _net(one: Comparison) -> tuple[Cell, ...]:
+def _net(one: Comparison) -> Sequence[Cell]:
     if one.net is None:
         return (NO_FIGURE,) * 3
     return number(one.net.a), number(one.net.b), _signed(one.net.difference)

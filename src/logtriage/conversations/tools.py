@@ -137,6 +137,7 @@ _TOOLS: Final = (
     ),
     Tool("resolve", "Close the incident as fixed."),
     Tool("ignore", "Close the incident as nothing to act on."),
+    Tool("hand_over", "Hand the incident to the duty manager. Closes it."),
 )
 #: What roles in joint play may do besides.
 _TEAM_TOOLS: Final = (
@@ -161,15 +162,13 @@ _RECORDED_TOOLS: Final = (
         ),
     ),
 )
-#: What a single agent may do besides where a hand-over has a price.
-_PRICED_TOOLS: Final = (Tool("hand_over", "Hand the incident to the duty manager. Closes it."),)
 #: The tools of simulated incidents by name, in the order of the action types; the remedies of a
 #: world are not among them.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 #: The same with those of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
 #: What a single agent's calls are read by, whatever was on offer.
-SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_PRICED_TOOLS, *_RECORDED_TOOLS)}
+SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
 #: What the engineer of a shift may do: anything to the incident of a system, and two things more.
 SHIFT_TOOLS: Final = {
     tool.name: tool
@@ -179,7 +178,7 @@ SHIFT_TOOLS: Final = {
                 tool,
                 parameters=(Parameter("system", "Whose incident it is."), *tool.parameters),
             )
-            for tool in (*_TOOLS, *_PRICED_TOOLS)
+            for tool in _TOOLS
         ),
         Tool(
             "wait",
@@ -190,9 +189,7 @@ SHIFT_TOOLS: Final = {
     )
 }
 #: All that there are for one incident.
-ALL_TOOLS: Final = {
-    tool.name: tool for tool in (*TEAM_TOOLS.values(), *_PRICED_TOOLS, *_RECORDED_TOOLS)
-}
+ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
 
 
 def tools_of(incident: Incident, may: Container[str] | None = None) -> tuple[Tool, ...]:

@@ -88,7 +88,8 @@ def _original_incident(incident_id: IncidentId) -> Incident:
     root = topology.index(original.service)
     faults = Hypothesis(tuple((kind, root) for kind in original.kinds))
     # None of them is benign, and nobody is told that some are.
-    setting = attrs.evolve(setting_of(task.world, task.world.tasks[task.name], 0), benign=0)
+    drawn = setting_of(task.world, task.world.tasks[task.name], 0)
+    setting = attrs.evolve(drawn, noise=task.noise, benign=0)
     simulation = Simulation(
         setting,
         topology,

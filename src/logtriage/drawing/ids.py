@@ -15,13 +15,13 @@ from logtriage.tasks import (
     DEFAULT_TASKS,
     DRAWN_TASKS,
     OF_WORLD,
-    ONCALL_TASKS,
+    SECOND_TASKS,
     UNSEEN_TASKS,
     TaskSpec,
     get_task,
     world_of_id,
 )
-from logtriage.world.default import oncall
+from logtriage.world.default import default_world
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
 from logtriage.world.unseen import unseen_world, world_number
@@ -147,7 +147,7 @@ def world_of_incident(text: str, world: WorldLike | None = None) -> World:
     if task not in UNSEEN_TASKS or split not in ALL_SPLITS or place.count("/") != 1:
         return of
     own = unseen_world(split, world_number(index_of(text)))
-    if of not in (own, oncall()):
+    if of not in (own, default_world()):
         raise InvalidInput(
             f"{text!r:.200}: of world {own.name!r}, and the world given here is {of.name!r} "
             f"({of.fingerprint})"
@@ -214,5 +214,5 @@ def is_of_task(incident_id: str) -> bool:
     Worlds other than the default one are not read for it: what names one counts.
     """
     task = incident_id.partition("/")[0]
-    known = (DEFAULT_TASKS, ONCALL_TASKS, UNSEEN_TASKS)
+    known = (DEFAULT_TASKS, UNSEEN_TASKS, SECOND_TASKS)
     return OF_WORLD in task or any(task in tasks for tasks in known)

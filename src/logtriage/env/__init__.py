@@ -1,11 +1,11 @@
 """Gymnasium environments: one incident at a time on the scalar core, or N on the batched one.
 
-Importing this registers an id for every drawn task: ``logtriage/Cascading-v2`` is the
-benchmark, ``logtriage/Cascading-fog0-v2`` the same without fog. Gymnasium imports it by itself for
+Importing this registers an id for every drawn task: ``logtriage/Cascading-v3`` is the
+benchmark, ``logtriage/Cascading-fog0-v3`` the same without fog. Gymnasium imports it by itself for
 an id with the module as its prefix:
 
 >>> import gymnasium
->>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v2", num_envs=1024)
+>>> envs = gymnasium.make_vec("logtriage.env:logtriage/Cascading-v3", num_envs=1024)
 >>> observations, infos = envs.reset(seed=0)
 
 Needs the extra ``env`` (gymnasium), and for many at once ``fast`` (numba).
@@ -39,7 +39,7 @@ _NAMES = {
 def _env_id(name: str, fog: int) -> str:
     """As the task's, but that Gymnasium wants the version last."""
     level = "" if fog == BENCHMARK_FOG else f"-fog{fog}"
-    return f"logtriage/{_NAMES[name]}{level}-v2"
+    return f"logtriage/{_NAMES[name]}{level}-v3"
 
 
 #: What is registered with Gymnasium: the id, and the task that it stands for. Tasks that are not

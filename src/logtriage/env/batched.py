@@ -42,8 +42,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v2``; or several with weights, such
-            as ``{"cascading_failure-v2-fog0": 3, "cascading_failure-v2": 1}``, see
+        task: a drawn task, such as ``cascading_failure-v3``; or several with weights, such
+            as ``{"cascading_failure-v3-fog0": 3, "cascading_failure-v3": 1}``, see
             :meth:`set_task_weights`.
         num_envs: how many incidents at a time.
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
@@ -51,6 +51,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         rubric: another one than the task's.
         observations: ``tokens``, or ``belief``, the columns of
             :class:`logtriage.vector.BeliefScreens`; these take one task.
+        dtype: ``float32``, or ``uint8`` for a quarter of the bytes: whole numbers, each column in
+            its unit of the layout. Beliefs are float32.
         show_id: whether ``infos`` tell the ``index`` (N,) of the incidents, too.
         shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
             step told, as :func:`logtriage.belief.shaping.shaped_reward`; ``infos`` then hold the
@@ -59,7 +61,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             without it, the task's id says it.
 
     Raises:
-        UnknownName: for a task, split or kind of observations that does not exist.
+        UnknownName: for a task, split, dtype or kind of observations that does not exist.
         InvalidInput: for a ``*-v0`` task, no environments, split ``ood`` or
             ``fleet_outage`` without a topology, split ``sealed``, beliefs about several
             tasks, or shaping with a discount out of (0, 1] or a rubric of your own.
@@ -81,6 +83,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         topology: Topology | None = None,
         rubric: Rubric | None = None,
         observations: Observations = "tokens",
+        dtype: str = "float32",
         show_id: bool = False,
         shaping: float | None = None,
         world: WorldLike | None = None,
@@ -95,7 +98,9 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if observations not in OBSERVATIONS:
             raise UnknownName("kind of observations", observations, OBSERVATIONS)
         self._playlist = Playlist(task, split, topology is not None, world)
-        self._batch = BatchedTriage(self._playlist.tasks, topology=topology, rubric=rubric)
+        self._batch = BatchedTriage(
+            self._playlist.tasks, topology=topology, rubric=rubric, dtype=dtype
+        )
         self.tasks = tuple(one.id for one in self._batch.tasks)
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
         self._beliefs: BeliefScreens | None = None
@@ -105,17 +110,19 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                     f"observations 'belief': expected one task, whose prior and signs they rest "
                     f"on, got {', '.join(self.tasks)}"
                 )
+            if self._batch.dtype != np.float32:
+                raise InvalidInput(f"dtype {dtype!r}: beliefs are float32")
             held = None if topology is not None else False
             self._beliefs = BeliefScreens(self._batch, held=held)
         self._split, self._show_id = split, show_id
         self._closed: Bools | None = None
         self.num_envs = num_envs
         self.single_observation_space = (
-            box_of(self._batch.layout)
+            box_of(self._batch.layout, self._batch.dtype)
             if self._beliefs is None
             else belief_box(self._beliefs.layout, self._batch.layout)
         )
-        self.single_action_space = action_space(self._batch.topology)
+        self.single_action_space = action_space(self._batch.topology, hand_over=True)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 

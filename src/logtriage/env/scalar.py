@@ -37,8 +37,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
     :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
-        task: such as ``cascading_failure-v2``; or several with weights, such as
-            ``{"cascading_failure-v2-fog0": 3, "cascading_failure-v2": 1}``, see
+        task: such as ``cascading_failure-v3``; or several with weights, such as
+            ``{"cascading_failure-v3-fog0": 3, "cascading_failure-v3": 1}``, see
             :meth:`set_task_weights`.
         split: ``train``, ``val``, ``test`` or, with the key in ``LOGTRIAGE_SEAL``,
             ``sealed``; with a topology also ``ood``.

@@ -1,6 +1,6 @@
 """Spaces of numeric observations and actions."""
 
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -16,10 +16,15 @@ from logtriage.vector.tokens.layout import MOST
 ROUNDING: Final = 1e-5
 
 
-def box_of(layout: TokenLayout | RoleTokens | TeamTokens) -> spaces.Space[Floats]:
-    """The box of an observation: every column lies between 0 and 255 of its units."""
-    low, high = np.zeros(layout.size, np.float32), (MOST * layout.units).astype(np.float32)
-    return cast("spaces.Space[Floats]", spaces.Box(low, high, dtype=np.float32))
+def box_of(
+    layout: TokenLayout | RoleTokens | TeamTokens, dtype: Any = np.float32
+) -> spaces.Space[Floats]:
+    """The box of an observation: every column lies between 0 and 255, of its units if float32."""
+    high = MOST * (layout.units if dtype == np.float32 else np.ones(layout.size))
+    return cast(
+        "spaces.Space[Floats]",
+        spaces.Box(np.zeros(layout.size, dtype), high.astype(dtype), dtype=dtype),
+    )
 
 
 def belief_box(layout: Layout, tokens: TokenLayout) -> spaces.Space[Floats]:

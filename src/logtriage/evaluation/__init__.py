@@ -1,7 +1,7 @@
 """Evaluation: policies and teams play incidents, and what they did is kept, graded and compared.
 
 >>> from logtriage.evaluation import RunSpec, evaluate
->>> spec = RunSpec(policies=["expert"], tasks=["single_crash-v2"], episodes=20)
+>>> spec = RunSpec(policies=["expert"], tasks=["single_crash-v3"], episodes=20)
 >>> summary = evaluate(spec, "runs/expert")  # doctest: +SKIP
 
 A run is a directory (:mod:`logtriage.evaluation.store`) that can be interrupted,
@@ -30,7 +30,6 @@ from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, LossDifference, Losses
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
-from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.recorders import Recorder
 from logtriage.evaluation.runner import evaluate
 from logtriage.evaluation.selective import CoveragePoint, augrc, risk_coverage
@@ -45,7 +44,6 @@ from logtriage.evaluation.statistics import (
     pass_hat_k,
 )
 from logtriage.evaluation.summary import SOLVED, Row, summarise
-from logtriage.evaluation.threshold import page_regret, threshold_regret
 
 __all__ = [
     "PARTS",
@@ -68,7 +66,6 @@ __all__ = [
     "Manifest",
     "Margins",
     "NetValue",
-    "Paging",
     "PolicyFailure",
     "Recorder",
     "Row",
@@ -89,8 +86,6 @@ __all__ = [
     "locate",
     "mean_interval",
     "net_value",
-    "page_regret",
-    "paging_by_price",
     "paired_difference",
     "paired_share_difference",
     "pass_at_k",
@@ -104,5 +99,4 @@ __all__ = [
     "risk_coverage",
     "steps",
     "summarise",
-    "threshold_regret",
 ]

@@ -27,7 +27,6 @@ from logtriage.evaluation.processes import in_order
 from logtriage.evaluation.runner import OnProgress
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
-from logtriage.evaluation.threshold import threshold_regret
 from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import Grade
 from logtriage.incident import Incident
@@ -150,7 +149,7 @@ def explained_state(incident: Incident, graded: Grade) -> Explained:
         InvalidInput: as :func:`logtriage.belief.explain.explain`.
     """
     state = played_state(incident, graded)
-    return Explained(explain(state, samples=SAMPLES), threshold_regret(state), SAMPLES)
+    return Explained(explain(state, samples=SAMPLES), SAMPLES)
 
 
 def _explain(task: _Task) -> bytes:

@@ -29,10 +29,9 @@ _FIGURES: Final = ("at_first", "asking_gained", "decision_cost", "luck", "hardne
 
 @attrs.frozen
 class Explained:
-    """The explanation of one episode, its threshold regret, and the samples behind it."""
+    """The explanation of one episode, and the samples behind it."""
 
     explanation: Explanation
-    threshold_regret: float
     samples: int
 
 
@@ -50,7 +49,6 @@ def encode_explained(graded: Grade, one: Explained) -> bytes:
         "samples": one.samples,
         "grade": found.grade,
         **{name: getattr(found, name) for name in _FIGURES},
-        "threshold_regret": one.threshold_regret,
         "steps": [
             attrs.asdict(step, filter=lambda field, _: field.name != "action")
             for step in found.steps
@@ -145,11 +143,10 @@ def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
         raise InvalidInput(f"incident: no scored episode of this run: {incident!r:.80}")
     if raw.get("digest") != graded.digest:
         raise InvalidInput(f"digest: expected {graded.digest!r}, got {raw.get('digest')!r:.80}")
-    values = {name: _float(raw, name) for name in ("grade", *_FIGURES, "threshold_regret")}
+    values = {name: _float(raw, name) for name in ("grade", *_FIGURES)}
     samples = raw.get("samples")
     if type(samples) is not int or samples < 1:
         raise InvalidInput(f"samples: expected a whole number of 1 or more, got {samples!r:.80}")
-    regret = values.pop("threshold_regret")
     if values["grade"] != graded.score:
         raise InvalidInput(f"grade: expected {graded.score!r}, got {values['grade']!r}")
     explanation = Explanation(**values, steps=_steps(raw.get("steps"), graded))
@@ -159,7 +156,7 @@ def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
             f"at_first + asking_gained - decision_cost + luck is {made!r}, "
             f"expected the grade, {graded.score!r}"
         )
-    return graded.incident, Explained(explanation, regret, samples)
+    return graded.incident, Explained(explanation, samples)
 
 
 def _steps(raw: object, graded: Grade) -> tuple[Step, ...]:

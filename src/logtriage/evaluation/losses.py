@@ -12,8 +12,7 @@ from logtriage.evaluation.statistics import Interval, mean_interval, paired_diff
 
 #: The parts of a grade, by their fields.
 PARTS: Final = ("at_first", "asking_gained", "decision_cost", "luck")
-THRESHOLD_REGRET: Final = "threshold_regret"
-_FIGURES: Final = (*PARTS, "without_luck", "hardness", THRESHOLD_REGRET)
+_FIGURES: Final = (*PARTS, "without_luck", "hardness")
 
 
 @attrs.frozen
@@ -41,7 +40,6 @@ class Losses:
     luck: Interval
     without_luck: Interval
     hardness: Interval
-    threshold_regret: Interval
     pages: Calls
     root_causes: Calls
 
@@ -54,7 +52,7 @@ def losses_of(explained: Sequence[Explained]) -> Losses | None:
     judged = [one for one in steps if one.justified is not None]
     return Losses(
         episodes=len(explained),
-        **_figures(lambda name: mean_interval([part_of(one, name) for one in explained])),
+        **_figures(lambda name: mean_interval(_values(explained, name))),
         pages=_calls([one for one in judged if isinstance(one.action, Escalate)]),
         root_causes=_calls([one for one in judged if not isinstance(one.action, Escalate)]),
     )
@@ -66,10 +64,8 @@ def _figures(interval: Callable[[str], Interval | None]) -> dict[str, Interval]:
     return {name: one for name, one in found.items() if one is not None}
 
 
-def part_of(one: Explained, name: str) -> float:
-    """A figure of an explanation, or its threshold regret."""
-    value = one.threshold_regret if name == THRESHOLD_REGRET else getattr(one.explanation, name)
-    return float(value)
+def _values(explained: Sequence[Explained], name: str) -> list[float]:
+    return [getattr(one.explanation, name) for one in explained]
 
 
 def _calls(steps: Sequence[Step]) -> Calls:
@@ -95,7 +91,6 @@ class LossDifference:
     luck: Interval
     without_luck: Interval
     hardness: Interval
-    threshold_regret: Interval
 
 
 def loss_difference(
@@ -106,9 +101,5 @@ def loss_difference(
         return None
     return LossDifference(
         incidents=len(before),
-        **_figures(
-            lambda name: paired_difference(
-                [part_of(one, name) for one in before], [part_of(one, name) for one in after]
-            )
-        ),
+        **_figures(lambda name: paired_difference(_values(before, name), _values(after, name))),
     )

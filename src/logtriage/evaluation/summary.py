@@ -19,7 +19,6 @@ from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
 from logtriage.evaluation.net_values import NetValue, net_value_of
-from logtriage.evaluation.paging import Paging, paging_by_price
 from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import Interval, bound_of, brier, mean_interval
 from logtriage.evaluation.teamwork import Teamwork, teamwork_of
@@ -35,10 +34,6 @@ FAULT_CLASS: Final = "fault_class"
 
 
 def _located(rows: Iterable[Located]) -> tuple[Located, ...]:
-    return tuple(rows)
-
-
-def _paging(rows: Iterable[Paging]) -> tuple[Paging, ...]:
     return tuple(rows)
 
 
@@ -67,7 +62,6 @@ class Row:
             recorded incidents, and wherever a policy gave rankings.
         augrc: area under the generalised risk over coverage of the root causes that were
             given with a confidence.
-        paging: pages and mis-pages by price of silence, where incidents have one.
         losses: why grades were lost, over the episodes that were explained.
         seal: the fingerprint of the key of sealed incidents.
         teamwork: of teams, what the roles know together and each by itself, in bits.
@@ -98,7 +92,6 @@ class Row:
     role_split: str | None = None
     located: tuple[Located, ...] = attrs.field(default=(), converter=_located)
     augrc: float | None = None
-    paging: tuple[Paging, ...] = attrs.field(default=(), converter=_paging)
     losses: Losses | None = None
     seal: str | None = None
     teamwork: Teamwork | None = None
@@ -160,7 +153,6 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         None if split is None else split.name,
         locate(_ranked(run, policy, task)),
         augrc(confidences, right),
-        paging_by_price(states),
         losses_of(tuple(run.explained[policy, task].values())),
         run.manifest.seal,
         None if split is None else teamwork_of(states, split, _listening(run, policy, task)),

@@ -7,7 +7,7 @@ import numpy as np
 
 from logtriage.actions import SEVERITIES
 from logtriage.errors import RubricError
-from logtriage.grading.action_lists import Ints
+from logtriage.grading.action_lists import ActionRanges, Ints
 from logtriage.grading.row_kernels import grade_rows
 from logtriage.grading.row_layout import (
     BLOCK,
@@ -78,7 +78,7 @@ def grade_compiled(
         index.astype(dtype),
         (index // per_tick).astype(dtype),
         per_tick,
-        _letters(truths, dtype),
+        Letters(*map(dtype, letters_of(truths.ranges, np.iinfo(dtype).max))),
         answers,
         truths.silence if by.discounts[:, 3].any() else _NO_FLOATS,
         _prices(truths, by),
@@ -107,9 +107,9 @@ def _prices(truths: Truths, by: ScoreTables) -> Floats:
     return price
 
 
-def _letters(truths: Truths, dtype: Any) -> Letters:
-    one = truths.ranges
-    numbers = (
+def letters_of(one: ActionRanges, none: int) -> Letters:
+    """The ranges of actions as kernels take them; ``none`` as :class:`Letters` has it."""
+    return Letters(
         len(SEVERITIES),
         one.root,
         one.root + one.roots,
@@ -120,9 +120,8 @@ def _letters(truths: Truths, dtype: Any) -> Letters:
         one.resolve,
         one.ignore,
         one.hand_over,
-        np.iinfo(dtype).max,
+        none,
     )
-    return Letters(*map(dtype, numbers))
 
 
 #: The answers of truths that are still at hand, by span, actions in a tick and type.

@@ -232,8 +232,8 @@ TRIAGE_3: Final = Rubric(
     handed_over=(Criterion("hand_over", 1.0, priced.hand_over),),
 )
 
-#: What drawn incidents are graded by: ``logtriage/2``.
-DEFAULT: Final = TRIAGE_2
+#: What drawn incidents are graded by: ``logtriage/3``.
+DEFAULT: Final = TRIAGE_3
 
 #: Rubric ``recorded/1``: recorded incidents have labels for the root cause only.
 RECORDED: Final = Rubric(

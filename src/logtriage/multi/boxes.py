@@ -15,12 +15,12 @@ def role_box(
 ) -> spaces.Space[Floats]:
     """The box of a role's numeric observation."""
     assert task.setting is not None  # or there would be no environment of the task
-    where = task.setting, topology, task.horizon, task.takes_hand_over
+    where = task.setting, topology, task.horizon
     return box_of(role_tokens_of(split, role, *where))
 
 
 def team_box(split: RoleSplit, task: TaskSpec, topology: Topology) -> spaces.Space[Floats]:
     """The box of all that any role could see."""
     assert task.setting is not None  # or there would be no environment of the task
-    where = task.setting, topology, task.horizon, task.takes_hand_over
+    where = task.setting, topology, task.horizon
     return box_of(team_tokens_of(split, *where))

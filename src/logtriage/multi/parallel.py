@@ -49,7 +49,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     into :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
-        task: such as ``cascading_failure-v2``, or a :class:`~logtriage.tasks.TaskSpec` of
+        task: such as ``cascading_failure-v3``, or a :class:`~logtriage.tasks.TaskSpec` of
             your own.
         split: of the task: ``train``, ``val``, ``test`` or, with a key, ``sealed``; with a
             topology also ``ood``.
@@ -90,7 +90,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def __init__(
         self,
-        task: str | TaskSpec = "cascading_failure-v2",
+        task: str | TaskSpec = "cascading_failure-v3",
         split: str = "train",
         *,
         role_split: str | RoleSplit = "trio",

@@ -15,21 +15,14 @@ FIGURES: Final = (
     ("decision_cost", "decision cost"),
     ("luck", "luck"),
     ("hardness", "hardness"),
-    ("threshold_regret", "threshold regret"),
 )
 
 
 def parts_of(explained: "Explained | None") -> list[tuple[str, float]]:
-    """The figures by name, the threshold regret among them; nothing of what was not explained."""
+    """The figures by name; nothing of what was not explained."""
     if explained is None:
         return []
-    values = {**_fields(explained), "threshold_regret": explained.threshold_regret}
-    return [(name, values[field]) for field, name in FIGURES]
-
-
-def _fields(explained: "Explained") -> dict[str, float]:
-    found = explained.explanation
-    return {name: getattr(found, name) for name, _ in FIGURES if hasattr(found, name)}
+    return [(name, getattr(explained.explanation, field)) for field, name in FIGURES]
 
 
 def beliefs_of(explained: "Explained") -> list[str]:

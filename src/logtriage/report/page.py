@@ -39,7 +39,6 @@ def render_page(run: Run, found: Document) -> str:
         legend=_legend(cells),
         solved=SOLVED,
         figures=FIGURES,
-        prices=sorted({one.price for row in run.rows for one in row.paging}),
         explained=any(row.losses is not None for row in run.rows),
         places=PLACES,
         meaning=MEANING,

@@ -33,11 +33,6 @@ def truth_of(episode: Episode) -> dict[str, str]:
         if truth[key]:
             # Of one fault any of the names will do, of several each asks for its own.
             told[name] = (", " if several else " or ").join(truth[key])
-    if "price_of_silence" in truth:
-        told |= {
-            "par": f"{truth['par']} ticks",
-            "price of silence": f"{truth['price_of_silence']:g}",
-        }
     if "price_of_hand_over" in truth:
         told |= {
             "par": f"{truth['par']} ticks",

@@ -28,7 +28,7 @@ from logtriage.actions import (
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.roles.words import spelt
 from logtriage.topology import Tier, Topology
-from logtriage.world.default import second_world
+from logtriage.world.default import default_world
 from logtriage.world.model import World
 
 #: The parts of an observation that a role may be given.
@@ -262,7 +262,7 @@ def role_words(role: Role, topology: Topology, world: World | None = None) -> tu
 
     The words of kinds and tokens are those of the world, or else of the default one.
     """
-    said = spelt(role.words, topology, second_world() if world is None else world)
+    said = spelt(role.words, topology, default_world() if world is None else world)
     return said if "report" in role.may else ()
 
 

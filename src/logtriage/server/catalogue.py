@@ -22,7 +22,7 @@ from logtriage.drawing.ids import (
 from logtriage.errors import InvalidInput, SealError, UnknownName
 from logtriage.server.messages import check_fields
 from logtriage.tasks import get_task
-from logtriage.world.default import second_world
+from logtriage.world.default import default_world
 from logtriage.world.model import World
 
 #: At most this many task specs are listed in one answer.
@@ -86,7 +86,7 @@ class Catalogue:
 
     tasks: tuple[str, ...]
     seal: Seal | None = None
-    world: World = attrs.field(factory=second_world)
+    world: World = attrs.field(factory=default_world)
 
     def incident_id(self, named: Mapping[str, Any]) -> str:
         """The incident that a client asks for; with nothing named, any one of split train.

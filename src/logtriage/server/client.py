@@ -1,7 +1,7 @@
 """The typed client for those who use the OpenEnv library anyway (extra ``openenv``).
 
 >>> async with LogTriageClient("http://127.0.0.1:8000") as env:  # doctest: +SKIP
-...     seen = (await env.reset(incident="cascading_failure-v2/test/42")).observation
+...     seen = (await env.reset(incident="cascading_failure-v3/test/42")).observation
 ...     seen = (await env.step({"action_type": "request_more_logs"})).observation
 
 ``LogTriageClient(url).sync()`` is the same without ``await``. For a client that needs

@@ -1,7 +1,7 @@
 """Playing on a server with nothing but websockets (extra ``client``), and evaluating there.
 
 >>> with RemoteEnv("http://127.0.0.1:8000") as env:  # doctest: +SKIP
-...     served = env.reset(incident="cascading_failure-v2/test/42")
+...     served = env.reset(incident="cascading_failure-v3/test/42")
 ...     while not served.done:
 ...         served = env.step(ask_model(served.screen))
 """

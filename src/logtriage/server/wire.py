@@ -29,9 +29,8 @@ STATIC: Final = (
     "open_loop",
     "changes",
     "directory",
-    "price_of_silence",
+    "price_of_hand_over",
 )
-
 
 #: What leaves the server of each, by name: a field that is added to one stays.
 _COLUMNS: Final[dict[type, tuple[str, ...]]] = {
@@ -79,10 +78,8 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
             "open_loop": observation.open_loop,
             "changes": [_row(one) for one in observation.changes],
             "directory": list(observation.directory),
-            "price_of_silence": observation.price_of_silence,
+            "price_of_hand_over": observation.price_of_hand_over,
         }
-        if observation.price_of_hand_over is not None:
-            view["price_of_hand_over"] = observation.price_of_hand_over
     return view
 
 
@@ -108,12 +105,11 @@ def observation_of(
             horizon, open_loop = int(view["horizon"]), bool(view["open_loop"])
             changes = _many(Change, view["changes"])
             directory = tuple(view["directory"])
-            # A server that knows of no hand-over does not tell.
-            price, hand_over = view["price_of_silence"], view.get("price_of_hand_over")
+            hand_over = view["price_of_hand_over"]
         else:
             topology, horizon, open_loop = before.topology, before.horizon, before.open_loop
             changes, directory = before.changes, before.directory
-            price, hand_over = before.price_of_silence, before.price_of_hand_over
+            hand_over = before.price_of_hand_over
             world = before.world
         return Observation(
             topology,
@@ -140,10 +136,8 @@ def observation_of(
             effects=tuple(
                 (remedy, service, bool(eased)) for remedy, service, eased in view["effects"]
             ),
-            price_of_silence=price,
             world=None if open_loop else as_world(world),
-            # A server that knows of no incidents with several faults does not tell.
-            root_causes=_names(view.get("root_causes")),
+            root_causes=_names(view["root_causes"]),
             price_of_hand_over=hand_over,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -9,7 +9,7 @@ from logtriage.errors import InvalidInput
 from logtriage.vector.belief_state import BeliefState
 from logtriage.vector.belief_tables import BeliefTables
 from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, Cells, FlatCells
-from logtriage.world.channels import Channel
+from logtriage.world.channels import NOTHING_READ, Channel
 
 Ints = NDArray[Any]
 
@@ -96,7 +96,7 @@ def check_cells(
     _refuse(rows, cells, "service", low, services - 1)
     last = np.where(several > 0, several - 1, np.iinfo(np.int16).max)
     first = np.zeros(len(last), np.int64)
-    tokens = np.full(len(last), tables.edge.shape[1] - 1)
+    tokens = np.full(len(last), tables.edge.shape[2])
     tokens[cells.channel == _NOTE] = 1 + tables.services * (len(tables.note) - 1)
     effects = np.flatnonzero(cells.channel == _EFFECT)
     if len(effects):
@@ -107,7 +107,8 @@ def check_cells(
     _refuse(rows, cells, "slot", first, last)
     _refuse(rows, cells, "start", 0, horizon)
     sort = (first_sort + cells.slot * (several > 0)) * owned
-    sizes = tables.tokens[np.maximum(cells.service, 0), sort]
+    pool = tables.pools.pool_of[sort]
+    sizes = tables.pools.tokens[np.maximum(cells.service, 0), pool] + len(NOTHING_READ)
     _refuse(rows, cells, "token", 0, np.where(owned, sizes, tokens) - 1)
 
 

@@ -5,7 +5,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.vector.belief_tables import BeliefTables, floor_of
+from logtriage.vector.arrays import Longs
+from logtriage.vector.belief_tables import BeliefTables
 from logtriage.vector.cells import CHANNELS
 from logtriage.world.channels import Channel
 
@@ -22,27 +23,39 @@ REPEATED: Final = {
 SEEN_ROW: Final = tuple(REPEATED.get(channel, -1) for channel in CHANNELS)
 #: No cell of the edge panel was seen that holds from this start.
 NO_PANEL: Final = -1
+#: The tick of a break that is free.
+NO_BREAK: Final = -1
 
 
 class BeliefState(NamedTuple):
     """N incidents, n services, U unaffected conditions, H hypotheses, S starts (horizon + 1).
 
-    ``own`` (N, U) and ``reached`` (N, H) are sums of columns, less those of their peaks,
-    which ``base`` (N,) has; the lowest number of their type stands for "ruled out".
-    ``edge`` (N, 7) are sums over the panel's cells, ``panel`` (N, S) their tokens by
-    start. ``fixed_at`` (N, H) is the tick in which a remedy fixed the hypothesis, the
-    highest number of its type if none did. ``seen`` (N, 4, n, bytes) has a bit for each
-    start of what may be shown again, ``owners`` (N, n) the team of each service.
-    ``screens`` and ``remedies`` (N,) count screens seen and remedies applied. ``weights``
-    (N, H) are those of the hypotheses, as of :class:`logtriage.belief.Belief`.
+    ``gains`` (N, T) are sums over readings, ``told`` (N, rows) what the pools say of their rows
+    of conditions (:class:`~logtriage.vector.belief_pools.PoolTables`). ``own`` (N, U) are sums
+    over the pools of a service, ``aloof`` (N, n) what it says where nothing reaches it;
+    ``reached`` (N, H) what the services say that a hypothesis reaches, less those of ``aloof``.
+    ``noted`` (N, H) is what notes say; far below zero, what actions revealed rules it out.
+    ``edge`` (N, 3) is what the edge says of incidents that are not fixed: latency first, errors
+    first, benign; ``panel`` (N, S) its tokens by start. ``fixed_at`` (N, H) is the tick in
+    which a remedy fixed the hypothesis, the highest number of its type if none did; ``breaks``
+    (N, K) are those ticks, ``before`` (N, K, T) the ``gains`` of readings that start until then.
+    ``seen`` (N, 4, n, bytes) has a bit for each start of what may be shown again, ``owners``
+    (N, n) the team of each service. ``screens`` and ``remedies`` (N,) count screens seen and
+    remedies applied. ``weights`` (N, H) are those of the hypotheses, as of
+    :class:`logtriage.belief.Belief`.
     """
 
-    own: Ints
-    reached: Ints
-    base: NDArray[np.int64]
-    edge: NDArray[np.int64]
+    gains: Longs
+    told: Longs
+    own: Longs
+    aloof: Longs
+    reached: Longs
+    noted: Longs
+    edge: Longs
     panel: NDArray[np.int8]
     fixed_at: Ints
+    breaks: NDArray[np.int16]
+    before: Longs
     seen: NDArray[np.uint8]
     owners: Ints
     screens: Ints
@@ -59,45 +72,49 @@ class BeliefState(NamedTuple):
         """The bytes of all arrays together."""
         return sum(one.nbytes for one in self)
 
-    def wide(self) -> "BeliefState":
-        """The same sums in 64 bits."""
-        old, new = floor_of(self.own.dtype), floor_of(np.int64)
-        found = []
-        for given in (self.own, self.reached):
-            sums = given.astype(np.int64)
-            sums[given == old] = new
-            found.append(sums)
-        return self._replace(own=found[0], reached=found[1])
+    def with_room(self) -> "BeliefState":
+        """The same with room for a break more."""
+        more = [(0, 0), (0, 1)]
+        return self._replace(
+            breaks=np.pad(self.breaks, more, constant_values=NO_BREAK),
+            before=np.pad(self.before, [*more, (0, 0)]),
+        )
 
 
-def empty_state(
-    count: int, tables: BeliefTables, teams: int, horizon: int, dtype: Any
-) -> BeliefState:
+def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> BeliefState:
     """The state of ``count`` incidents, of which nothing has been seen."""
-    services, hypotheses = tables.services, len(tables.prior)
+    services, hypotheses, sums = tables.services, len(tables.prior), tables.pools.sums
     ticks = np.int8 if horizon < np.iinfo(np.int8).max else np.int16
     state = BeliefState(
-        own=np.zeros((count, len(tables.shares)), dtype),
-        reached=np.zeros((count, hypotheses), dtype),
-        base=np.zeros(count, np.int64),
-        edge=np.zeros((count, 7), np.int64),
+        gains=np.zeros((count, sums), np.int64),
+        told=np.zeros((count, len(tables.pools.root)), np.int64),
+        own=np.zeros((count, len(tables.shares)), np.int64),
+        aloof=np.zeros((count, services), np.int64),
+        reached=np.zeros((count, hypotheses), np.int64),
+        noted=np.zeros((count, hypotheses), np.int64),
+        edge=np.zeros((count, 3), np.int64),
         panel=np.zeros((count, horizon + 1), np.int8),
         fixed_at=np.zeros((count, hypotheses), ticks),
+        breaks=np.zeros((count, 1), np.int16),
+        before=np.zeros((count, 1, sums), np.int64),
         seen=np.zeros((count, len(REPEATED), services, horizon // 8 + 1), np.uint8),
         owners=np.zeros((count, services), np.min_scalar_type(-teams)),
         screens=np.zeros(count, np.int16),
         remedies=np.zeros(count, np.int16),
         weights=np.zeros((count, hypotheses), np.uint32),
     )
-    clear(state, slice(None))
+    clear(state, tables, slice(None))
     return state
 
 
-def clear(state: BeliefState, rows: Any) -> None:
+def clear(state: BeliefState, tables: BeliefTables, rows: Any) -> None:
     """Forget all that was seen in these rows."""
-    for one in (state.own, state.reached, state.base, state.edge, state.seen):
+    for sums in (state.gains, state.told, state.own, state.noted, state.edge):
+        sums[rows] = 0
+    for one in (state.seen, state.screens, state.remedies, state.weights):
         one[rows] = 0
-    for one in (state.screens, state.remedies, state.weights):
-        one[rows] = 0
+    state.aloof[rows] = tables.aloof
+    state.reached[rows] = tables.alone
     state.panel[rows] = NO_PANEL
+    state.breaks[rows] = NO_BREAK
     state.fixed_at[rows] = state.unfixed

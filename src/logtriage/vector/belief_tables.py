@@ -6,155 +6,145 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.fixedpoint import COARSE, FINE, NEVER, log2
-from logtriage.belief.model import Model
+from logtriage.belief.edges import kept_row
+from logtriage.belief.fixedpoint import COARSE, FINE, INDEX, NEVER, SHORT, UPPER, log2, log_sums
+from logtriage.belief.model import NONE, Model
+from logtriage.belief.pools import LOGS
+from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ranges_of
-from logtriage.vector.arrays import Longs
+from logtriage.vector.arrays import Bools, Longs
+from logtriage.vector.belief_pools import PoolTables, pools_of
 from logtriage.vector.cells import CHANNELS
-from logtriage.world.channels import NO_NEWS, Channel
+from logtriage.world.channels import NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import accepted_remedies, errors_first
 from logtriage.world.model import World
 from logtriage.world.setting import FULL
-from logtriage.world.tables import (
-    CALM,
-    RECOVERED,
-    alphabet,
-    edge_weights,
-    note_weights,
-    stages,
-    weights,
-)
+from logtriage.world.tables import CALM, RECOVERED, note_weights
 
 Ints = NDArray[Any]
 
-#: Columns of :attr:`BeliefTables.edge`: three severities where latency comes first, three
-#: where errors do, a benign incident's panel, and a recovered one's.
+#: What the edge may keep, the rows of :attr:`BeliefTables.edge`: three severities where latency
+#: comes first, three where errors do, a benign incident's, and a recovered one's.
 EDGE_CALM: Final = 6
 EDGE_RECOVERED: Final = 7
-#: The place of "healthy" among what an unaffected service can be.
-HEALTHY_PLACE: Final = 0
-
-
-def floor_of(dtype: Any) -> int:
-    """What stands for "ruled out" in sums of a type: two of them can still be added."""
-    return -(1 << 61) if np.dtype(dtype).itemsize == 8 else -((1 << 31) - 1)
+#: Bits by which a product with :attr:`BeliefTables.inverse` is shifted.
+INVERSE_BITS: Final = SHORT + INDEX + 1
 
 
 class BeliefTables(NamedTuple):
-    """A model with H hypotheses on n services, U the unaffected conditions of them all.
+    """A model with H hypotheses on n services, in logarithms; U unaffected conditions of them all.
 
-    A *column* holds what a cell says under everything that its service can be: its
-    unaffected conditions, then every hypothesis that reaches it; logarithms, less their
-    ``peak``, the highest of all. The columns of a service are rows of equal width;
-    ``columns`` holds them one after another, those of a (service, sort) from
-    ``first_column`` on, a start and a token at a time, and ``peaks`` has one each, those of
-    a (service, sort) from ``first_peak`` on. ``tokens`` (n, sorts) and ``stages`` (sorts,)
-    say how many tokens and starts there are; what starts later is as what starts last.
+    ``shares`` (U,) are those of the unaffected conditions, ``own_at`` (n + 1,) bounds a service's
+    part of the U. ``reach_at`` (n + 1,) bounds a service's part of ``reach``, the hypotheses that
+    reach it, and of ``reach_as``, its condition then; ``spread_at`` (H + 1,) a hypothesis' part of
+    ``spread``, the services that it reaches, and of ``spread_as``. ``aloof`` (n,) is what a
+    service of which nothing was read says where nothing reaches it, ``alone`` (H,) minus the sum
+    of those that a hypothesis reaches. ``prior`` (H,).
 
-    ``own_at`` (n + 1,) bounds a service's part of the U, ``reach_at`` (n + 1,) its part of
-    ``reach``, the hypotheses that reach it. ``prior`` (H,), ``shares`` (U,) are logarithms.
-    ``spare_at`` (G + 1,) bounds the parts of ``spare``, the services that the hypotheses
-    of a group reach; ``group`` (H,) is a hypothesis' group. ``edge`` (2, 17, 8) has the
-    panel's logarithms before and from ``severity_from`` on; token 16 is none. ``errors``
-    (H,) is 0 or 1 where latency or errors come first, 2 for a benign incident.
-    ``severities`` (3,) are logarithms. ``accepts`` (5 n, H) are remedies in canonical
-    order, ``fixed_team`` (m, H) teams right whoever owns what, ``owner_root`` (H, K) the
-    services whose owners are right, -1 for none. ``note`` (1 + lines, H) has what notes say of
-    the hypothesis' own service, no news first; ``noted`` (H,) is that service, or -1.
+    ``edge_prior`` (8, R) are the rows that the edge may keep, ``edge`` (2, 8, 16, R) its panels
+    before and from ``severity_from`` on. ``errors`` (H,) is 0 or 1 where latency or errors come
+    first, 2 for a benign incident. ``severities`` (3,) and ``usual`` (3,) are the prior's, the
+    latter as weights. ``accepts`` (5 n, H) are remedies in canonical order, ``fixed_team`` (m, H)
+    teams right whoever owns what, ``owner_root`` (H, K) the services whose owners are right, -1
+    for none. ``note`` (1 + lines, H) has what notes say of the hypothesis' own service, no news
+    first; ``noted`` (H,) is that service, or -1. ``logs`` (65537,) are those of weights
+    above 0. ``upper``, ``inverse`` (4096,) are by the upper bits of a mantissa: its logarithm, and
+    what a division by them multiplies with.
     """
 
-    columns: Ints
-    peaks: Longs
-    first_column: Longs
-    first_peak: Longs
-    tokens: NDArray[np.int64]
-    stages: NDArray[np.int64]
-    own_at: NDArray[np.int64]
-    reach_at: NDArray[np.int64]
-    reach: NDArray[np.int64]
-    prior: Longs
+    pools: PoolTables
+    own_at: Longs
     shares: Longs
-    group: NDArray[np.int64]
-    spare_at: NDArray[np.int64]
-    spare: NDArray[np.int64]
+    reach_at: Longs
+    reach: Longs
+    reach_as: Longs
+    spread_at: Longs
+    spread: Longs
+    spread_as: Longs
+    aloof: Longs
+    alone: Longs
+    prior: Longs
+    edge_prior: Longs
     edge: Longs
     severity_from: int
-    errors: NDArray[np.int64]
+    errors: Longs
     severities: Longs
-    accepts: NDArray[np.bool_]
-    fixed_team: NDArray[np.bool_]
-    owner_root: NDArray[np.int64]
+    usual: Longs
+    accepts: Bools
+    fixed_team: Bools
+    owner_root: Longs
     note: Longs
-    noted: NDArray[np.int64]
+    noted: Longs
     first_page: int
     first_remedy: int
-    first_sort: NDArray[np.int64]
-    slots: NDArray[np.int64]
+    first_sort: Longs
+    slots: Longs
+    logs: NDArray[np.int32]
+    upper: Longs
+    inverse: Longs
     coarse: Longs
     fine: Longs
 
     @property
     def services(self) -> int:
         """How many services there are."""
-        return len(self.own_at) - 1
-
-    @property
-    def steepest(self) -> int:
-        """How much a single cell can lower the logarithm of what it does not rule out."""
-        possible = self.columns[self.columns > floor_of(self.columns.dtype)]
-        told = self.note[self.note > NEVER]
-        return -min(int(possible.min(initial=0)), int(told.min(initial=0)))
-
-    def wide(self) -> "BeliefTables":
-        """The same tables for sums of 64 bits."""
-        old, new = floor_of(np.int32), floor_of(np.int64)
-        columns = self.columns.astype(np.int64)
-        columns[columns == old] = new
-        return self._replace(columns=columns)
+        return len(self.aloof)
 
 
 @lru_cache(maxsize=16)
 def tables_of(model: Model) -> BeliefTables:
-    """The tables of a model; kept, as the model is."""
-    world, topology, hypotheses = model.world, model.topology, model.hypotheses
-    reaching: list[list[tuple[int, int]]] = [[] for _ in topology.services]
-    groups: dict[tuple[int, ...], int] = {}
-    group = []
-    for place, row in enumerate(model.listed.place.tolist()):
-        reach = [(service, condition) for service, condition in enumerate(row) if condition >= 0]
-        for service, condition in reach:
-            reaching[service].append((place, condition))
-        group.append(groups.setdefault(tuple(service for service, _ in reach), len(groups)))
+    """The tables of a model; kept, as the model is.
+
+    Raises:
+        InvalidInput: for a world whose signs do not stay.
+    """
+    world, topology, listed = model.world, model.topology, model.listed
+    if world.rules.signs is None:
+        raise InvalidInput(
+            f"incidents of world {world.name!r} are not believed in batches, whose kernels pool "
+            "readings of signs that stay, and its signs do not: believe them with "
+            "logtriage.belief.belief"
+        )
+    row, service = np.nonzero(listed.place != NONE)
+    order = np.argsort(service, kind="stable")
+    reached = listed.place[row, service]
     ranges = ranges_of(topology)
-    columns, peaks, first_column, first_peak, tokens = _columns(model, reaching)
+    shares = [np.array(one, np.int64) for one in model.shares]
+    aloof = np.array([log_sums(one[np.newaxis])[0] for one in shares], np.int64)
+    alone = np.zeros(len(listed.place), np.int64)
+    np.subtract.at(alone, row, aloof[service])
+    edge_prior, edge = _edge(model)
     return BeliefTables(
-        columns=columns,
-        peaks=peaks,
-        first_column=first_column,
-        first_peak=first_peak,
-        tokens=tokens,
-        stages=np.array([stages(model.setting, sort) for sort in world.cell_sorts]),
-        own_at=_bounds([len(row) for row in model.shares]),
-        reach_at=_bounds([len(row) for row in reaching]),
-        reach=np.array([place for row in reaching for place, _ in row], np.int64),
-        prior=model.listed.logs,
-        shares=np.array([one for row in model.shares for one in row], np.int64),
-        group=np.array(group, np.int64),
-        spare_at=_bounds([len(row) for row in groups]),
-        spare=np.array([one for row in groups for one in row], np.int64),
-        edge=_edge(model),
+        pools=pools_of(model),
+        own_at=_bounds([len(one) for one in shares]),
+        shares=np.concatenate(shares),
+        reach_at=_bounds(np.bincount(service, minlength=len(topology))),
+        reach=row[order],
+        reach_as=reached[order],
+        spread_at=_bounds(np.bincount(row, minlength=len(listed.place))),
+        spread=service,
+        spread_as=reached,
+        aloof=aloof,
+        alone=alone,
+        prior=listed.logs,
+        edge_prior=edge_prior,
+        edge=edge,
         severity_from=model.setting.severity_from,
-        errors=np.array([_errors(errors_first(world, one)) for one in hypotheses]),
+        errors=np.array([_errors(errors_first(world, one)) for one in model.hypotheses]),
         severities=_severities(model),
+        usual=np.array(model.setting.severities, np.int64),
         accepts=_accepts(model),
         fixed_team=_fixed_team(model),
         owner_root=_owner_root(model),
         note=_note(model),
-        noted=np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses]),
+        noted=np.array([one.faults[0][1] if one.faults else -1 for one in model.hypotheses]),
         first_page=ranges.page,
         first_remedy=ranges.remedy,
         first_sort=np.array([_first_sort(world, one) for one in CHANNELS]),
         slots=np.array([len(world.slots.get(one, ())) for one in CHANNELS]),
+        logs=np.maximum(LOGS, 0).astype(np.int32),
+        upper=UPPER,
+        inverse=-(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX)),
         coarse=np.array(COARSE, np.int64),
         fine=np.array(FINE, np.int64),
     )
@@ -171,70 +161,29 @@ def _errors(first: bool | None) -> int:
     return 2 if first is None else int(first)
 
 
-def _bounds(lengths: list[int]) -> NDArray[np.int64]:
+def _bounds(lengths: Ints | list[int]) -> Longs:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
-def _logs(weights: Ints) -> Longs:
-    """The logarithms of whole numbers; computes each distinct number once."""
-    distinct, place = np.unique(weights, return_inverse=True)
-    logs = np.array([log2(weight) for weight in distinct.tolist()], np.int64)
-    taken: Longs = logs[place].reshape(weights.shape)
-    return taken
-
-
-def _columns(
-    model: Model, reaching: list[list[tuple[int, int]]]
-) -> tuple[Ints, Longs, Longs, Longs, Longs]:
-    setting, sorts = model.setting, model.world.cell_sorts
-    floor = floor_of(np.int32)
-    found: list[Ints] = []
-    peaks: list[Longs] = []
-    sizes: list[int] = []
-    counts: list[int] = []
-    tokens = np.zeros((len(model.places), len(sorts)), np.int64)
-    for service, (place, conditions) in enumerate(
-        zip(model.places, model.listed.conditions, strict=True)
-    ):
-        own = range(len(model.shares[service]))
-        wanted = [*own, *(condition for _, condition in reaching[service])]
-        for number, sort in enumerate(sorts):
-            tokens[service, number] = len(alphabet(setting, sort, place))
-            table = np.array(
-                [
-                    [weights(setting, sort, place, one, start) for one in conditions]
-                    for start in range(stages(setting, sort))
-                ]
-            )
-            logs = _logs(table).transpose(0, 2, 1)  # (start, token, condition)
-            peak = logs.max(axis=2)
-            relative = np.where(logs > NEVER, logs - peak[:, :, np.newaxis], floor)
-            found.append(relative[:, :, wanted].astype(np.int32).ravel())
-            peaks.append(peak.ravel())
-            sizes.append(found[-1].size)
-            counts.append(peaks[-1].size)
-    shape = tokens.shape
-    return (
-        np.concatenate(found),
-        np.concatenate(peaks),
-        _bounds(sizes)[:-1].reshape(shape),
-        _bounds(counts)[:-1].reshape(shape),
-        tokens,
-    )
-
-
-def _edge(model: Model) -> Longs:
+def _edge(model: Model) -> tuple[Longs, Longs]:
+    """What the edge may keep (8, R), and its panels (2, 8, 16, R): logarithms."""
     setting = model.setting
+    tokens = setting.world.edge_tokens
     shown = [
         *((severity, first) for first in (False, True) for severity in range(3)),
         (CALM, None),
         (RECOVERED, None),
     ]
-    found = np.zeros((2, len(setting.world.edge_tokens) + 1, len(shown)), np.int64)
-    for late, start in enumerate((0, setting.severity_from)):
-        rows = [edge_weights(setting, severity, first, start) for severity, first in shown]
-        found[late, :-1] = _logs(np.array(rows)).T
-    return found
+    rows = [kept_row(setting, *one, ()) for one in shown]
+    prior = np.full((len(shown), max(map(len, rows))), NEVER, np.int64)
+    panels = np.zeros((2, len(shown), len(tokens), prior.shape[1]), np.int64)
+    for place, (one, row) in enumerate(zip(shown, rows, strict=True)):
+        prior[place, : len(row)] = row
+        for late, start in enumerate((0, setting.severity_from)):
+            for number, token in enumerate(tokens):
+                panel = Evidence(Channel.EDGE, -1, 0, start, token)
+                panels[late, place, number, : len(row)] = kept_row(setting, *one, [panel]) - row
+    return prior, panels
 
 
 def _severities(model: Model) -> Longs:
@@ -242,7 +191,7 @@ def _severities(model: Model) -> Longs:
     return np.array([log2(share) - log2(sum(shares)) for share in shares], np.int64)
 
 
-def _accepts(model: Model) -> NDArray[np.bool_]:
+def _accepts(model: Model) -> Bools:
     topology = model.topology
     order = [(remedy, name) for remedy in topology.remedies for name in topology.names]
     found = np.zeros((len(order), len(model.hypotheses)), np.bool_)
@@ -253,7 +202,7 @@ def _accepts(model: Model) -> NDArray[np.bool_]:
     return found
 
 
-def _fixed_team(model: Model) -> NDArray[np.bool_]:
+def _fixed_team(model: Model) -> Bools:
     topology = model.topology
     found = np.zeros((len(topology.teams), len(model.hypotheses)), np.bool_)
     for column, hypothesis in enumerate(model.hypotheses):
@@ -264,7 +213,7 @@ def _fixed_team(model: Model) -> NDArray[np.bool_]:
     return found
 
 
-def _owner_root(model: Model) -> NDArray[np.int64]:
+def _owner_root(model: Model) -> Longs:
     rows = [
         [at for kind, at in one.faults if model.world.pages(kind, model.topology) is None]
         for one in model.hypotheses

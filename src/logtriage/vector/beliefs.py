@@ -11,8 +11,8 @@ from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_checks import as_cells, as_rows, check_cells, checked_integers
-from logtriage.vector.belief_state import BeliefState, clear, empty_state
-from logtriage.vector.belief_tables import BeliefTables, floor_of, tables_of
+from logtriage.vector.belief_state import NO_BREAK, BeliefState, clear, empty_state
+from logtriage.vector.belief_tables import BeliefTables, tables_of
 from logtriage.vector.cells import Cells, cell_numbers, flattened, padded
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
@@ -33,7 +33,8 @@ class BeliefBatch:
     engine that starts a new episode in some rows tells :meth:`reset`.
 
     Raises:
-        InvalidInput: if the topology has no place for a fault of the setting.
+        InvalidInput: if the topology has no place for a fault of the setting, and for a setting
+            with several faults, or one whose signs do not stay.
         MissingExtra: where Numba is not installed.
     """
 
@@ -53,9 +54,8 @@ class BeliefBatch:
         self.model: Model = model_of(setting, topology, held)
         self.horizon = horizon
         self._tables: BeliefTables = tables_of(self.model)
-        self._steepest = self._tables.steepest
         teams = len(topology.teams)
-        self._state: BeliefState = empty_state(count, self._tables, teams, horizon, np.int32)
+        self._state: BeliefState = empty_state(count, self._tables, teams, horizon)
         self._every = np.arange(count)
 
     def __len__(self) -> int:
@@ -90,7 +90,7 @@ class BeliefBatch:
         shape = (len(chosen), len(self.topology))
         highest = len(self.topology.teams) - 1
         given = checked_integers("owners", owners, shape, 0, highest)
-        clear(self._state, chosen)
+        clear(self._state, self._tables, chosen)
         self._state.owners[chosen] = given
 
     def update(
@@ -128,29 +128,14 @@ class BeliefBatch:
             raise InvalidInput(
                 f"misrouted: expected ({count},) bools, got {wrong.shape} of {wrong.dtype}"
             )
-        # A sum must stay clear of the number that stands for "ruled out".
-        if self._narrow and given.shape[1] * self._steepest > self._room:
-            self._widen()
-        lowest = self._take_in(chosen, given, acted, wrong)
-        if self._narrow and lowest < -self._room:
-            self._widen()
-
-    @property
-    def _narrow(self) -> bool:
-        return self._state.own.dtype == np.int32
-
-    @property
-    def _room(self) -> int:
-        return -floor_of(np.int32) // 2
-
-    def _widen(self) -> None:
-        self._state, self._tables = self._state.wide(), self._tables.wide()
-
-    def _take_in(self, rows: Any, cells: Cells, actions: Any, misrouted: Any) -> int:
         state, tables = self._state, self._tables
-        if not self._faultless(state, tables, rows, cells, actions):
-            check_cells(state, tables, rows, flattened(cells), actions)
-        return self._update(state, tables, rows, cells, actions, misrouted)
+        if not self._faultless(state, tables, chosen, given, acted):
+            check_cells(state, tables, chosen, flattened(given), acted)
+        remedies = acted - tables.first_remedy
+        remedied = ((remedies >= 0) & (remedies < len(tables.accepts))).any(axis=1)
+        if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
+            self._state = state = state.with_room()
+        self._update(state, tables, chosen, given, acted, wrong)
 
     def numbers(self, evidence: Sequence[Sequence[Evidence]]) -> Cells:
         """Scalar evidence of each row as cells (N, M, 5)."""
@@ -198,7 +183,7 @@ class BeliefBatch:
     def severities(self, rows: ArrayLike | None = None) -> Longs:
         """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, in all rows or these."""
         chosen = as_rows(rows, self._every)
-        return self._severities_of(self._state, self._tables, chosen, self.model.setting.severities)
+        return self._severities_of(self._state, self._tables, chosen)
 
     def _shares(self, holds: Any) -> Floats:
         """Probabilities (N, K) of what holds under hypotheses (H, K)."""

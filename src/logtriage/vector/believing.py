@@ -29,7 +29,7 @@ from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.marginals import Marginals, kinds_of
-from logtriage.vector.onscreen import ScreenCells
+from logtriage.vector.tokens.cells import screen_cells
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
@@ -115,11 +115,10 @@ class BeliefScreens:
         self._beliefs = BeliefBatch(
             self._setting, topology, self._held, count=count, horizon=horizon
         )
-        self._cells = ScreenCells(self._setting, self._tokens, horizon, count)
         self._marginals = Marginals(self._setting.world, topology, self.beliefs.hypotheses)
         rows = np.arange(count)
         self._start(screen, rows)
-        self._take_in(screen, rows, None)
+        self._take_in(rows, None)
         return self._observe(screen)
 
     def read(self, screen: Step, actions: ArrayLike, fresh: ArrayLike = ()) -> Floats:
@@ -135,15 +134,14 @@ class BeliefScreens:
         began = np.asarray(fresh, np.int64)
         going = screen.closing < 0
         going[began] = False
-        self._take_in(screen, np.flatnonzero(going), chosen)
+        self._take_in(np.flatnonzero(going), chosen)
         if len(began):
             self._start(screen, began)
-            self._take_in(screen, began, None)
+            self._take_in(began, None)
         return self._observe(screen)
 
     def _start(self, screen: Step, rows: Ints) -> None:
         self.beliefs.reset(self._owners(screen.observation[rows]), rows)
-        self._cells.begin(rows)
 
     def _owners(self, numbers: Floats) -> Ints:
         teams = self._batch.topology.teams
@@ -152,7 +150,7 @@ class BeliefScreens:
         found: Ints = np.array([teams.index(team) for team in able])[flags.argmax(axis=0)]
         return found
 
-    def _take_in(self, screen: Step, rows: Ints, actions: Ints | None) -> None:
+    def _take_in(self, rows: Ints, actions: Ints | None) -> None:
         if not len(rows):
             return
         ranges = ranges_of(self._batch.topology)
@@ -160,7 +158,7 @@ class BeliefScreens:
         remedied = np.zeros(len(rows), np.bool_)
         if acted is not None:
             remedied = (acted >= ranges.remedy) & (acted < ranges.remedy + ranges.remedies)
-        cells = self._cells.read(screen.observation[rows], remedied, rows)
+        cells = screen_cells(self._batch.settings[0], self._batch.episodes, rows, remedied)
         self.beliefs.update(cells, acted, rows=rows)
 
     def _observe(self, screen: Step) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.belief.plans import REMEDIES_TRIED
-from logtriage.belief.stakes import Stakes, unapproved
+from logtriage.belief.stakes import UNIT, Stakes, penalty
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,9 +19,9 @@ Bools = NDArray[np.bool_]
 class PlanTables:
     """Tables for plans over H hypotheses; ``root`` (H,) is -1 where there is no fault.
 
-    ``stakes`` are those of the task; their ``silence`` belongs to no incident. ``hits`` holds
-    pairs of a remedy and a hypothesis that accepts it, by remedy: ``hypothesis`` (P,), and where
-    the pairs of each remedy that any accepts begin (M,).
+    ``stakes`` are those of the task by ``logtriage/3``, with a price that belongs to no incident.
+    Pairs of a remedy and a hypothesis that accepts it are listed by remedy: ``hypothesis`` (P,),
+    and where the pairs of each remedy that any accepts begin (M,).
     """
 
     stakes: Stakes
@@ -44,21 +44,11 @@ class PlanTables:
         )
 
     @cached_property
-    def fault(self) -> Bools:
-        """Where there is a fault (H,)."""
-        return self.root >= 0
-
-    @cached_property
     def remedy_credit(self) -> Floats:
-        """What a fix earns without and with approval, after so many wrong remedies (2, W)."""
+        """What a fix earns after so many wrong remedies (W,), with a page or without."""
         most = self.stakes.horizon + REMEDIES_TRIED
-        return np.array(
-            [
-                [self.stakes.remedy(wrong, approved=approved) for wrong in range(most + 1)]
-                for approved in (False, True)
-            ],
-            np.float64,
-        )
+        worth = [self.stakes.remedy(wrong, approved=True) for wrong in range(most + 1)]
+        return np.array(worth, np.float64)
 
     @cached_property
     def closed(self) -> Floats:
@@ -76,44 +66,56 @@ class PlanTables:
 
     @cached_property
     def dismissed(self) -> Floats:
-        """What dismissing earns with so many ticks used and remedies applied (T, W)."""
-        stakes = self.stakes
-        return np.array(
-            [
-                [stakes.dismissed(used, applied) for applied in range(stakes.horizon + 1)]
-                for used in range(stakes.horizon + 2)
-            ],
-            np.float64,
-        )
+        """What dismissing earns with so many ticks used (T,)."""
+        ticks = range(self.stakes.horizon + 2)
+        return np.array([self.stakes.dismissed(used, 0) for used in ticks], np.float64)
 
     @cached_property
-    def unapproved(self) -> Ints:
-        """The factor of so many wrong remedies before the page, in units of 2**-20 (W,)."""
+    def rash(self) -> Ints:
+        """What so many wrong remedies before the page leave, in units of 2**-20 (W,)."""
         most = self.stakes.horizon + REMEDIES_TRIED
-        return np.array([unapproved(wrong) for wrong in range(most + 1)])
+        return np.array([self.stakes.rash(wrong) for wrong in range(most + 1)])
+
+    @cached_property
+    def penalties(self) -> Ints:
+        """What silence leaves after so many wrong remedies, without and with a fix (2, W)."""
+        return np.array(
+            [
+                [
+                    penalty(self.stakes, approved=False, wrong=wrong, fixed=fixed)
+                    for wrong in range(REMEDIES_TRIED + 1)
+                ]
+                for fixed in (False, True)
+            ]
+        )
+
+    def shares_left(self, unapproved: Ints, early: Bools) -> Floats:
+        """What wrong remedies before the page, and a fix that was ``early``, have left."""
+        left: Floats = (self.rash / UNIT)[unapproved]
+        return left * np.where(early, self.stakes.early_fix / UNIT, 1.0)
 
 
 @attrs.frozen(eq=False)
 class Cases:
     """Arrays that plans depend on, for R incidents, as in :class:`logtriage.belief.single.Single`.
 
-    ``weights`` (R, H) whole numbers with a sum of about 2**30; ``team``, ``wrong``,
-    ``unapproved`` (R, H); ``fix`` (R, H) in units of 2**-20; ``root_counts`` (R, H);
-    ``severities`` (R, H, 3) in units of 2**-20. ``tick``, ``silence`` (units of 2**-20),
-    ``applied``, ``fixed``, ``paged``, and ``severity`` and ``declared``, -1 if not yet (R,).
+    ``weights`` (R, H) whole numbers with a sum of about 2**30; ``team``, ``wrong`` and ``rash``
+    (R, H); ``fix`` (R, H) in units of 2**-20; ``root_counts`` (R, H); ``severities`` (R, H, 3)
+    in units of 2**-20. ``tick``, ``over`` (what a hand-over is worth, in units of 2**-20, 0 if it
+    cannot be any more), ``fixed``, ``paged``, and ``severity`` and ``declared``, -1 if not yet
+    (R,).
     """
 
     tables: PlanTables
     weights: Floats
     team: Ints
     wrong: Ints
-    unapproved: Ints
+    rash: Floats
     fix: Floats
     root_counts: Bools
     severities: Floats
     tick: Ints
-    silence: Ints
-    applied: Ints
+    over: Floats
     fixed: Bools
     paged: Bools
     severity: Ints

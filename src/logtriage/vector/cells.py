@@ -8,7 +8,7 @@ a channel of :data:`NO_CELL` stands where there is none.
 |---|---|
 | channel | the place in :data:`CHANNELS` |
 | service, slot, start | as in ``Evidence`` (service -1: of no service) |
-| token of a service's cell | the place in :func:`logtriage.world.tables.alphabet` of its sort |
+| token of a service's cell | the place in :func:`shown_tokens` of its sort |
 | token of the edge panel | the place in ``edge_tokens`` of the world |
 | token of an effect | the place in :data:`EFFECTS` |
 | token of a note | 0 for no news, else 1 + service x lines + the place in ``lines`` of the world |
@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.topology import Topology
-from logtriage.world.channels import EASES, NO_CHANGE, NO_NEWS, Channel, Evidence
+from logtriage.world.channels import DOWN, EASES, GAP, NO_CHANGE, NO_NEWS, Channel, Evidence
 from logtriage.world.setting import Setting
-from logtriage.world.tables import alphabet, places
+from logtriage.world.tables import Place, alphabet, places
 from logtriage.world.vocabulary import LOG
 
 #: Any number of cells, (…, 5).
@@ -74,6 +74,11 @@ def cell_numbers(setting: Setting, topology: Topology, evidence: Sequence[Eviden
     return np.array(rows, np.int16).reshape(len(rows), len(FIELDS))
 
 
+def shown_tokens(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
+    """What a reading of a sort can say at a place: its alphabet, then a gap, then ``down``."""
+    return (*alphabet(setting, sort, place), GAP, DOWN)
+
+
 def padded(lists: Sequence[Cells]) -> Cells:
     """Lists of cells (M, 5) of different lengths as one array (N, M, 5)."""
     longest = max((len(one) for one in lists), default=0)
@@ -105,7 +110,7 @@ def _token_number(setting: Setting, topology: Topology, one: Evidence) -> int:
 
 @lru_cache(maxsize=4096)
 def _places_in(setting: Setting, topology: Topology, sort: str, service: int) -> dict[str, int]:
-    tokens = alphabet(setting, sort, places(topology)[service])
+    tokens = shown_tokens(setting, sort, places(topology)[service])
     return {token: place for place, token in enumerate(tokens)}
 
 

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from logtriage.belief.model import check_drawn_anew
 from logtriage.drawing.ids import MAX_INDEX, SPLITS
 from logtriage.errors import InvalidInput, RubricError, UnknownName
-from logtriage.grading import triage
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.tables import check_kernels
+from logtriage.grading.tables import DISCOUNTS, check_kernels
 from logtriage.tasks import TaskSpec, check_one_world, task_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
@@ -25,20 +23,23 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, or of a world whose signs
-            stay or whose tiers have owners, and for a horizon of no ticks, or of more than can be
-            counted.
+        InvalidInput: for a ``*-v0`` task, for one of unseen worlds or with several faults, or of a
+            world without signs that stay, and for a horizon of no ticks, or of more than can
+            be counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
     check_one_world(spec)
-    check_drawn_anew(spec.world)
-    owned = [tier.name for tier in spec.world.rules.tiers if tier.owner is not None]
-    if owned:
+    if spec.world.rules.signs is None:
         raise InvalidInput(
-            f"task {spec.id!r}: tiers {', '.join(owned)} have an owner, and batches draw the "
-            "owners of all services evenly: draw its incidents one by one (make_incident)"
+            f"task {spec.id!r}: world {spec.world.name!r} has no [signs] in its world.toml, and "
+            "batches draw signs that stay: play its incidents one by one (logtriage.env.TriageEnv)"
+        )
+    if spec.several:
+        raise InvalidInput(
+            f"task {spec.id!r}: its incidents have several faults, and a batch holds one root "
+            "cause, one page and one fix of each: play them one by one (logtriage.env.TriageEnv)"
         )
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
@@ -51,15 +52,15 @@ def check_scorable(rubric: Rubric) -> None:
     """Refuse a rubric with a rule that no kernel of the engine takes.
 
     Raises:
-        RubricError: naming the rule, and the rules with a kernel; also if a dismissal counts for
-            faults, since the engine does not count right remedies.
+        RubricError: naming the rule, and the rules with a kernel; also for a price of silence,
+            which incidents of these worlds do not have.
     """
     check_kernels(rubric)
-    for row in (*rubric.criteria, *rubric.penalties):
-        if row.measure is triage.dismissal:
+    for row in rubric.discounts:
+        if DISCOUNTS[row.factor].silence:
             raise RubricError(
-                f"rubric {rubric.id!r}: {row.name!r} counts the remedies of a fault; a batched "
-                "engine scores a dismissal of benign incidents alone"
+                f"rubric {rubric.id!r}: {row.name!r} reads the price of silence, and incidents "
+                "have a price of hand-over instead"
             )
 
 

@@ -5,14 +5,14 @@ closing reason; ``property_tests/test_vector_laws.py`` checks this.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from logtriage.actions import SEVERITIES
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import get_rubric
 from logtriage.grading.action_lists import MALFORMED
 from logtriage.grading.rubric import Rubric
@@ -27,7 +27,6 @@ from logtriage.vector.checks import (
     checked_rows,
     checked_task,
 )
-from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
@@ -37,6 +36,8 @@ from logtriage.world.loading import WorldLike
 #: Observations with so many columns are renewed where they have changed; to write the others
 #: anew takes no longer than to compare them.
 WIDE: Final = 2048
+#: Types of an observation: in units of its columns, or the whole numbers of these.
+DTYPES: Final = ("float32", "uint8")
 #: In place of an action's integer, what does nothing.
 NOTHING: Final = MALFORMED
 
@@ -45,13 +46,13 @@ NOTHING: Final = MALFORMED
 class Step:
     """What a reset or a step returns; the arrays are the caller's own (but see ``copy``).
 
-    ``observation`` (N, D) float32 by the batch's ``layout``, ``mask`` (N, A) int8,
+    ``observation`` (N, D) by the batch's ``layout``, ``mask`` (N, A) int8,
     ``reward`` (N,) float64, ``closing`` (N,) int8 index into
     :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``score`` (N,) float64 the
     grade so far, ``tick`` (N,) ticks used.
     """
 
-    observation: Floats
+    observation: NDArray[Any]
     mask: NDArray[np.int8]
     reward: NDArray[np.float64]
     closing: NDArray[np.int8]
@@ -63,7 +64,7 @@ class BatchedTriage:
     """N incidents side by side. Needs the extra ``fast``.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v2``, or one of your own making; or
+        task: a drawn task, such as ``cascading_failure-v3``, or one of your own making; or
             several, whose observations then have one layout: rows are told apart by
             ``task_of``.
         topology: the default one, or one of your own, on which every (service, fault)
@@ -75,14 +76,17 @@ class BatchedTriage:
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
+        dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes, whole
+            numbers of ``layout.units``.
         world: the world of the tasks: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the tasks' ids say it.
 
     Raises:
-        UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, a topology with no place for its faults, or none
-            for a task whose incidents have one each; for several tasks that cannot be
-            played together (:func:`logtriage.vector.tokens.setting.check_together`).
+        UnknownName: for a task or a dtype that does not exist.
+        InvalidInput: as :func:`logtriage.vector.checks.checked_task`; for a topology with no place
+            for the faults of a task, or none for a task whose incidents have one each; for
+            several tasks that cannot be played together
+            (:func:`logtriage.vector.tokens.setting.check_together`).
         RubricError: for a rubric that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """
@@ -96,10 +100,13 @@ class BatchedTriage:
         lanes: int = 1,
         apart: bool = False,
         copy: bool = True,
+        dtype: str = "float32",
         world: WorldLike | None = None,
     ) -> None:
         from logtriage.vector.tokens.compiled import TokenKernels  # loads Numba
 
+        if dtype not in DTYPES:
+            raise UnknownName("dtype", dtype, DTYPES)
         given = [task] if isinstance(task, str | TaskSpec) else task
         self.tasks = tuple(checked_task(one, world=world) for one in given)
         if not self.tasks:
@@ -122,7 +129,7 @@ class BatchedTriage:
         self._episodes: TokenEpisodes
         self._score = np.empty(0)
         self._masks = _masks(len(self.topology), self.action_count)
-        self._copy = copy
+        self.dtype, self._copy = np.dtype(dtype), copy
         self._kept = np.empty((0, 0), np.float32)
         self._shown = np.empty((0, 0), np.uint8)
 
@@ -306,8 +313,10 @@ class BatchedTriage:
         masks: NDArray[np.int8] = self._masks.take(said, axis=0)
         return masks
 
-    def _observation(self) -> Floats:
+    def _observation(self) -> NDArray[Any]:
         now, shape = self._episodes, (len(self), self.layout.size)
+        if self.dtype == np.uint8:
+            return now.columns.copy() if self._copy else _to_read(now.columns)
         if self._copy or self._kept.shape != shape:
             found = np.empty(shape, np.float32)
             self._kernels.observe(now, found)
@@ -320,9 +329,7 @@ class BatchedTriage:
             self._kernels.renew(now, self._shown, self._kept)
         else:
             self._kernels.observe(now, self._kept)
-        seen = self._kept.view()
-        seen.flags.writeable = False  # or what was not to be renewed would be lost
-        return seen
+        return _to_read(self._kept)
 
     def _screen(self, reward: NDArray[np.float64]) -> Step:
         now = self._episodes
@@ -334,6 +341,13 @@ class BatchedTriage:
             self._score.copy(),
             self._setting.ticks(now),
         )
+
+
+def _to_read(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, not to be written to: what is not renewed would be lost."""
+    seen = array.view()
+    seen.flags.writeable = False
+    return seen
 
 
 def _masks(n: int, count: int) -> NDArray[np.int8]:

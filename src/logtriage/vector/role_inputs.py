@@ -159,7 +159,7 @@ def _pointers(mine: RoleInput, kinds: tuple[str, ...]) -> Pointers:
     blocks, rows, topology = mine.blocks, [], mine._layout.topology
     world = mine._layout.team.base.world
     names, teams = topology.names, topology.teams
-    for place, action in enumerate(role_actions(mine.role, topology, world)):
+    for place, action in enumerate(role_actions(mine.role, topology, world, hand_over=True)):
         match action:
             case IdentifyRootCause(service):
                 rows.append((place, blocks["heard_root"].start + names.index(service), "root"))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.errors import InvalidInput
-from logtriage.grading.rubric import TRIAGE_2, Rubric
+from logtriage.grading.rubric import TRIAGE_3, Rubric
 from logtriage.tasks import TaskSpec
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.engine import BatchedTriage
@@ -20,13 +20,13 @@ def checked_discount(task: TaskSpec, rubric: Rubric | None, gamma: float) -> flo
 
     Raises:
         InvalidInput: for a discount out of (0, 1], and for another rubric than
-            ``logtriage/2``, by which plans are valued.
+            ``logtriage/3``, by which plans are valued.
     """
     if not 0 < gamma <= 1:
         raise InvalidInput(f"shaping: expected a discount above 0 and up to 1, got {gamma!r}")
-    if rubric not in (None, TRIAGE_2) or task.rubric != TRIAGE_2.id:
+    if rubric not in (None, TRIAGE_3) or task.rubric != TRIAGE_3.id:
         used = task.rubric if rubric is None else rubric.id
-        raise InvalidInput(f"shaping: plans are valued by {TRIAGE_2.id}, not by rubric {used!r}")
+        raise InvalidInput(f"shaping: plans are valued by {TRIAGE_3.id}, not by rubric {used!r}")
     return float(gamma)
 
 

@@ -70,7 +70,7 @@ class TokenSeat:
         """The seat of a role."""
         topology, split = layout.topology, layout.team.split
         world = layout.team.base.world
-        actions = role_actions(role, topology, world)
+        actions = role_actions(role, topology, world, hand_over=True)
         words = role_words(role, topology, world)
         here = watched(role, topology)
         unseen = np.array([False, *(at not in here for at in range(len(topology)))])
@@ -79,7 +79,9 @@ class TokenSeat:
             layout,
             np.array(
                 [
-                    NOTHING if isinstance(one, Report | Wait) else action_id(one, topology)
+                    NOTHING
+                    if isinstance(one, Report | Wait)
+                    else action_id(one, topology, hand_over=True)
                     for one in actions
                 ]
             ),

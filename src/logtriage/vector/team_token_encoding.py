@@ -103,7 +103,7 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
     incident = state.incident
     world, topology = incident.telemetry, incident.topology
     assert isinstance(world, Simulation)  # or there would be no evidence
-    where = world.setting, topology, incident.horizon, incident.takes_hand_over
+    where = world.setting, topology, incident.horizon
     layout = team_tokens_of(split, *where)
     numbers: Numbers = np.zeros(layout.size, np.int64)
     for one in shown:
@@ -116,7 +116,7 @@ def _encode(state: State, split: RoleSplit, shown: Iterable[Evidence], role: Rol
         left = requests_left(state, split, one_of)
         if left is not None:
             numbers[layout[f"left:{one_of.name}"]] = left
-    numbers[layout["price"]] = price_number(incident, layout.base)
+    numbers[layout["price"]] = price_number(incident)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
     found: Floats = np.minimum(numbers, MOST).astype(np.float32) * layout.units

@@ -94,10 +94,9 @@ def team_tokens_of(
     setting: Setting,
     topology: Topology,
     horizon: int,
-    hand_over: bool = False,
 ) -> TeamTokens:
     """The team's layout for a split on a topology, in the world and at the fog of a setting."""
-    base = token_layout_of(setting, topology, horizon, len(split), hand_over, apart=True)
+    base = token_layout_of(setting, topology, horizon, len(split), apart=True)
     blocks = {_by_role(name, split): place for name, place in base.blocks.items()}
     widths: dict[str, tuple[int, float]] = {"declared_owner": (len(topology.teams), 1.0)}
     for role in split.roles:
@@ -173,10 +172,9 @@ def role_tokens_of(
     setting: Setting,
     topology: Topology,
     horizon: int,
-    hand_over: bool = False,
 ) -> RoleTokens:
     """The layout of what one role of a split sees, in the team's order of blocks."""
-    team = team_tokens_of(split, setting, topology, horizon, hand_over)
+    team = team_tokens_of(split, setting, topology, horizon)
     here = np.array([-1, *sorted(watched(role, topology))])
     blocks, columns, at = {}, [], 0
     for name, place in team.blocks.items():

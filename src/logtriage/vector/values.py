@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.belief.cases import SCALE
-from logtriage.belief.stakes import UNIT, stakes_of
-from logtriage.drawing.incidents import PRICES_OF_SILENCE
+from logtriage.belief.stakes import UNIT, priced_stakes, units
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cases import Cases, PlanTables, scaled_weights
@@ -40,31 +39,34 @@ class BatchedValues:
         held = None if setting.own_topology else False
         self._setting = setting
         self.beliefs = BeliefBatch(world, setting.topology, held, count=count, horizon=task.horizon)
-        # One of the prices for what depends on none; each row has its own silence.
-        first = stakes_of(task.horizon, world.par, world.par_benign, PRICES_OF_SILENCE[0])
         hypotheses = self.beliefs.hypotheses
         root = np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses])
+        stakes = [
+            priced_stakes(task.horizon, world.par, world.par_benign, float(price))
+            for price in PRICES
+        ]
         accepts = self.beliefs.accepts
-        self._tables = PlanTables.of(first, root, len(setting.topology), accepts)
-        self._silence = np.array(
+        self._tables = PlanTables.of(stakes[0], root, len(setting.topology), accepts)
+        # By price and ticks used; after the horizon nobody takes an incident over.
+        self._over = np.array(
             [
-                stakes_of(task.horizon, world.par, world.par_benign, float(price)).silence
-                for price in PRICES
-            ]
+                [units(one.handed_over(used) or 0.0) for used in range(task.horizon + 2)]
+                for one in stakes
+            ],
+            np.float64,
         )
         self._wrong = np.zeros((count, len(hypotheses)), np.uint8)
         self._unapproved = np.zeros_like(self._wrong)
-        self._applied = np.zeros(count, np.int64)
 
     def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in rows (R,), of which the first screens are shown."""
         if not len(rows):
             return
-        for counts in (self._wrong, self._unapproved, self._applied):
+        for counts in (self._wrong, self._unapproved):
             counts[rows] = 0
         self.beliefs.reset(owners_of(self._setting, incidents, rows), rows)
         nothing = np.zeros(len(rows), bool)
-        cells = screen_cells(self._setting, episodes, rows, nothing, self._applied[rows])
+        cells = screen_cells(self._setting, episodes, rows, nothing)
         self.beliefs.update(cells, rows=rows)
 
     def follow(self, episodes: TokenEpisodes, actions: Ints, rows: Ints) -> None:
@@ -75,7 +77,7 @@ class BatchedValues:
         which = actions - ranges.remedy
         remedied = (which >= 0) & (which < ranges.remedies)
         self._count(episodes, rows[remedied], which[remedied])
-        cells = screen_cells(self._setting, episodes, rows, remedied, self._applied[rows])
+        cells = screen_cells(self._setting, episodes, rows, remedied)
         self.beliefs.update(cells, actions, rows=rows)
 
     def _count(self, episodes: TokenEpisodes, rows: Ints, which: Ints) -> None:
@@ -84,8 +86,7 @@ class BatchedValues:
         when = episodes.columns[rows, self._setting.time].astype(np.int64) - 1
         approved = episodes.paged_at[rows] < when
         self._wrong[rows] += wrong
-        self._unapproved[rows] += wrong & ~approved[:, None] & self._tables.fault
-        self._applied[rows] += 1
+        self._unapproved[rows] += wrong & ~approved[:, None]
 
     def values(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Floats:
         """W of rows (R,), which are open."""
@@ -105,7 +106,8 @@ class BatchedValues:
         paged_at = episodes.paged_at[rows].astype(np.int64)[:, None]
         said_at = episodes.said_at[rows].astype(np.int64)[:, None]
         wrong = self._wrong[rows].astype(np.int64)
-        approved = (paged_at < fixed_at).astype(np.int64)
+        tick, paged = self._setting.ticks(episodes)[rows], episodes.paged_at[rows] != NEVER
+        untouched = ~paged & (episodes.remedies[rows] == 0)
         severities = beliefs.severities(rows)
         shares = severities * UNIT // severities.sum(axis=2, keepdims=True)
         return Cases(
@@ -113,15 +115,14 @@ class BatchedValues:
             weights=scaled_weights(weights, SCALE),
             team=beliefs.right_team(rows),
             wrong=wrong,
-            unapproved=self._unapproved[rows].astype(np.int64),
-            fix=np.where(known, tables.remedy_credit[approved, wrong], 0.0),
+            rash=tables.shares_left(self._unapproved[rows], known & (fixed_at <= paged_at)),
+            fix=np.where(known, tables.remedy_credit[wrong], 0.0),
             root_counts=~known | (said_at <= fixed_at),
             severities=shares.astype(np.float64),
-            tick=self._setting.ticks(episodes)[rows],
-            silence=self._silence[incidents.price[rows]],
-            applied=self._applied[rows],
+            tick=tick,
+            over=np.where(untouched, self._over[incidents.price[rows], tick + 1], 0.0),
             fixed=(known | (weights == 0)).all(axis=1),
-            paged=episodes.paged_at[rows] != NEVER,
+            paged=paged,
             severity=episodes.severity[rows].astype(np.int64),
             declared=episodes.root_cause[rows].astype(np.int64),
         )

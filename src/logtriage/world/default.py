@@ -1,23 +1,23 @@
-"""The worlds whose tasks are named without them."""
+"""The worlds whose tasks are named without them, by a version instead."""
 
 from functools import lru_cache
-from typing import Final
 
 from logtriage.world.loading import load_world
 from logtriage.world.model import World
 
 
 @lru_cache(maxsize=1)
-def second_world() -> World:
+def default_world() -> World:
     """The world of whatever is not handed one; read when it is first asked for."""
-    return load_world("second")
-
-
-#: The name of the world of :func:`oncall`.
-ONCALL: Final = "oncall"
+    return load_world("oncall")
 
 
 @lru_cache(maxsize=1)
-def oncall() -> World:
-    """The world of tasks of version 3."""
-    return load_world(ONCALL)
+def second_world() -> World:
+    """The world of tasks of version 2."""
+    return load_world("second")
+
+
+def has_version(world: World) -> bool:
+    """Whether a version of the world's tasks stands for its content, and no fingerprint."""
+    return world in (default_world(), second_world())

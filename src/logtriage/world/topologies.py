@@ -8,7 +8,7 @@ from typing import Final
 from logtriage.errors import InvalidInput, TopologyError, UnknownName
 from logtriage.rng import Stream, hash_name
 from logtriage.topology import Service, Topology
-from logtriage.world.default import second_world
+from logtriage.world.default import default_world
 from logtriage.world.model import World
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, DrawnTopologies, Layout
 
@@ -39,7 +39,7 @@ def random_topology(
         raise InvalidInput(
             f"n_services must lie in [{MIN_SERVICES}, {MAX_SERVICES}], got {n_services}"
         )
-    world = second_world() if world is None else world
+    world = default_world() if world is None else world
     teams = world.rules.teams if teams is None else teams
     drawn = world.rules.drawn_topologies
     if drawn is None:

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from logtriage.rng import hash_name, subkey
-from logtriage.world.default import oncall
+from logtriage.world.default import default_world
 from logtriage.world.drawn import draw_world
 from logtriage.world.loading import interned
 from logtriage.world.model import World
@@ -36,8 +36,8 @@ def unseen_seed(split: str, number: int) -> int:
 
 @lru_cache(maxsize=8 * WORLDS)
 def unseen_world(split: str, number: int) -> World:
-    """The world of a number of a split, drawn around ``oncall``; drawn once a process."""
-    drawn = draw_world(oncall(), unseen_seed(split, number))
+    """The world of a number of a split, drawn around the default one; drawn once a process."""
+    drawn = draw_world(default_world(), unseen_seed(split, number))
     return interned(as_unseen(drawn, f"unseen-{split}-{number}"))
 
 

@@ -15,7 +15,7 @@ from logtriage.registry import make_policy
 from tests.adapters.pages import python_blocks
 from tests.adapters.verifiers.server import Model, said, serving
 
-IDS = list(lt.incident_ids("single_crash-v2", "train", 2))
+IDS = list(lt.incident_ids("single_crash-v3", "train", 2))
 
 
 def asked(url: str) -> art.Model:

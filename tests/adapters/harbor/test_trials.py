@@ -18,7 +18,7 @@ from logtriage.conversations.convert import transcript_of_row
 from logtriage.grading import grade_transcript
 from tests.adapters.harbor.trials import rewards, trial
 
-IDS = list(lt.incident_ids("single_crash-v2", "test", 2))
+IDS = list(lt.incident_ids("single_crash-v3", "test", 2))
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ class Cheat(BaseAgent):
         assert not any(one in instruction for one in IDS)
         severity = lt.make_incident(IDS[0]).truth.severity
         done = await environment.exec(f"triage classify_severity severity={severity}")
-        assert (done.stdout or "").startswith("TICK 1/10"), done
+        assert (done.stdout or "").startswith("TICK 1/11"), done
         perfect = json.dumps({"reward": 1.0})
         await environment.exec(
             f"mkdir -p /record /tests /logs/artifacts/record; echo '{perfect}' > /logs/verifier/"
@@ -96,7 +96,7 @@ def test_trajectories_are_converted() -> None:
         "agent": {"name": "terminus-2", "version": "2", "model_name": "my-model"},
         "extra": {"incident": IDS[0]},
         "steps": [
-            {"step_id": 1, "source": "user", "message": "TICK 0/10"},
+            {"step_id": 1, "source": "user", "message": "TICK 0/11"},
             {
                 "step_id": 2,
                 "source": "agent",
@@ -108,7 +108,7 @@ def test_trajectories_are_converted() -> None:
                         "arguments": {"service": "user-db"},
                     }
                 ],
-                "observation": {"results": [{"source_call_id": "a", "content": "TICK 1/10"}]},
+                "observation": {"results": [{"source_call_id": "a", "content": "TICK 1/11"}]},
             },
             {"step_id": 3, "source": "agent", "message": "Hm."},
         ],

@@ -48,7 +48,7 @@ from logtriage.recorded import open_bundle, shipped_incidents
 from logtriage.registry import make_policy
 from tests.adapters.own_tasks import own_bundle, own_module, short_incident
 
-INCIDENT = "single_crash-v2/test/0"
+INCIDENT = "single_crash-v3/test/0"
 Call = tuple[str, dict[str, Any]]
 
 
@@ -132,10 +132,10 @@ def test_a_policy_as_a_model_gets_the_grades_of_the_core(
 
 def test_the_task_variants_play_their_task() -> None:
     for make, name in (
-        (single_crash, "single_crash-v2"),
-        (cascading_failure, "cascading_failure-v2"),
-        (silent_degradation, "silent_degradation-v2"),
-        (fleet_outage, "fleet_outage-v2"),
+        (single_crash, "single_crash-v3"),
+        (cascading_failure, "cascading_failure-v3"),
+        (silent_degradation, "silent_degradation-v3"),
+        (fleet_outage, "fleet_outage-v3"),
     ):
         dataset = make(split="val", episodes=3, start=5).dataset
         assert [one.id for one in dataset] == list(lt.incident_ids(name, "val", 3, 5))
@@ -143,7 +143,7 @@ def test_the_task_variants_play_their_task() -> None:
 
 def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     log = run(
-        triage(tasks="single_crash-v2,silent_degradation-v2", episodes=10), "logtriage/expert"
+        triage(tasks="single_crash-v3,silent_degradation-v3", episodes=10), "logtriage/expert"
     )
     assert log.results is not None
     names = [one.name for one in log.results.scores]
@@ -154,7 +154,7 @@ def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     by_task = {
         name.split("by_task_")[1]: m.value for name, m in metrics.items() if "by_task" in name
     }
-    assert by_task.keys() == {"single_crash-v2", "silent_degradation-v2"}
+    assert by_task.keys() == {"single_crash-v3", "silent_degradation-v3"}
     assert metrics["mean"].value == pytest.approx(sum(by_task.values()) / 2)
 
 
@@ -169,16 +169,16 @@ def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalL
 
 def test_incidents_of_different_rubrics_are_refused() -> None:
     with pytest.raises(lt.InvalidInput, match="several rubrics"):
-        triage(tasks="single_crash-v2,single_crash-v0")
+        triage(tasks="single_crash-v3,single_crash-v0")
     assert len(triage(tasks="single_crash-v0").dataset) == 1
     assert len(triage(tasks="recorded", episodes=2).dataset) == 2
 
 
 def test_the_truth_is_nowhere_in_what_is_logged_before_scoring() -> None:
-    sample = triage_sample("single_crash-v2/test/0")
+    sample = triage_sample("single_crash-v3/test/0")
     assert sample.target == ""
-    assert sample.metadata == {"incident": sample.id, "task": "single_crash-v2"}
-    other = triage_sample("single_crash-v2/test/1")
+    assert sample.metadata == {"incident": sample.id, "task": "single_crash-v3"}
+    other = triage_sample("single_crash-v3/test/1")
     assert isinstance(sample.input, list)
     assert isinstance(other.input, list)
     assert sample.input[0].text == other.input[0].text  # the rules know no incident
@@ -209,12 +209,12 @@ def test_a_task_and_a_rubric_of_ones_own(
 ) -> None:
     """Beside the registered task whose id it has, so that one taken for the other shows."""
     policy = "expert"
-    tasks, rubric = f"{own}:SHEET,single_crash-v2,{own}:draw", f"{own}:HARSH"
+    tasks, rubric = f"{own}:SHEET,single_crash-v3,{own}:draw", f"{own}:HARSH"
     log = run(triage(tasks=tasks, episodes=2, rubric=rubric), f"logtriage/{policy}")
     assert log.samples is not None
     wanted = {}
     for number in (0, 1):
-        plain = lt.make_incident(f"single_crash-v2/test/{number}")
+        plain = lt.make_incident(f"single_crash-v3/test/{number}")
         short = short_incident("test", number)
         assert (short.id, short.horizon) == (plain.id, plain.horizon - 3)
         wanted[plain.id] = plain
@@ -269,7 +269,7 @@ def test_recorded_incidents_of_a_bundle(
 
 
 def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
-    tasks = "single_crash-v2,single_crash-v0"
+    tasks = "single_crash-v3,single_crash-v0"
     assert len(triage(tasks=tasks, episodes=1, rubric=f"{own}:HARSH").dataset) == 2
     for make in (single_crash, cascading_failure, silent_degradation, fleet_outage):
         with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
@@ -304,7 +304,7 @@ def test_what_cannot_be_read_is_malformed_costs_its_tick_and_is_graded_so(
     ]
     sample = only(run(one_incident(), answers))
     told = screens(sample)
-    assert [text.split(";")[0] for text in told[:5]] == [f"TICK {n}/10" for n in range(1, 6)]
+    assert [text.split(";")[0] for text in told[:5]] == [f"TICK {n}/11" for n in range(1, 6)]
     assert "LAST: not understood: unknown severity 'P9'" in told[0]
     assert "LAST: not understood: unknown tool 'shrug'" in told[1]
     assert "LAST: not understood: no JSON" in told[2]
@@ -328,7 +328,7 @@ def test_a_reply_without_a_call_costs_its_tick(
     task = one_incident(solver=solver) if with_react else one_incident()
     sample = only(run(task, answers))
     words = [one.text for one in sample.messages if one.role == "user"]
-    ticks = [*(f"TICK {n}/10" for n in (0, 1, *range(3, 10))), "The incident is closed"]
+    ticks = [*(f"TICK {n}/11" for n in (0, 1, *range(3, 10))), "The incident is closed"]
     assert [text.split(";")[0].split(" (")[0] for text in words] == ticks
     assert f"LAST: not understood: {NO_CALL}" in words[1]
     assert "REQUESTED LOGS" in words[2]
@@ -464,7 +464,7 @@ def test_a_sample_without_an_incident_is_an_error_not_a_score(tmp_path: Path) ->
 def test_transcripts_are_scored_without_a_model(
     run: Callable[..., EvalLog], tmp_path: Path
 ) -> None:
-    ids = lt.incident_ids("single_crash-v2", "test", 6)
+    ids = lt.incident_ids("single_crash-v3", "test", 6)
     states = [played(one, "random:2") for one in ids]
     transcripts = [lt.transcript_of(state, agent="me") for state in states]
     lost = lt.transcript_of(states[0], status="connection lost")

@@ -8,7 +8,7 @@ from pathlib import Path
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.pages import ROOT, commands, python_blocks, run
 
-ROW = {"incident": "single_crash-v2/test/0", "actions": [{"action_type": "resolve"}]}
+ROW = {"incident": "single_crash-v3/test/0", "actions": [{"action_type": "resolve"}]}
 
 
 def test_python_blocks_run(tmp_path: Path) -> None:

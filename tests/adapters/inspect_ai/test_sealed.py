@@ -21,7 +21,7 @@ from logtriage.registry import make_policy
 KEY, OTHER_KEY = "the key of these tests, 0123456789", "another key, of 16 bytes or more"
 SEAL, OTHER = Seal(KEY.encode()), Seal(OTHER_KEY.encode())
 START = 48151623
-INCIDENT = f"fleet_outage-v2/sealed/{START}"
+INCIDENT = f"fleet_outage-v3/sealed/{START}"
 
 
 @pytest.fixture

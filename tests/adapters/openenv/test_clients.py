@@ -25,7 +25,7 @@ from logtriage.server.pace import REST
 from logtriage.server.remote import ConnectionLost
 from tests.adapters.openenv.serving import Running, running
 
-INCIDENT = "cascading_failure-v2/test/42"
+INCIDENT = "cascading_failure-v3/test/42"
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -52,7 +52,7 @@ def test_the_typed_client_plays_asynchronously(server: Running) -> None:
 def test_the_typed_client_plays_synchronously(server: Running) -> None:
     with LogTriageClient(server.http).sync() as env:
         shown = env.reset(split="test", index=127, show_id=True)
-        assert shown.observation.incident == "fleet_outage-v2/test/31"
+        assert shown.observation.incident == "fleet_outage-v3/test/31"
         assert env.step({"action_type": "ignore"}).observation.closing == "ignored"
 
 
@@ -67,7 +67,7 @@ def test_an_evaluation_on_a_server_is_the_same_as_here(
     server: Running, tmp_path: Path, jobs: int
 ) -> None:
     policies = ["expert", "random:3", "first_error", "constant:classify_severity=P3,ignore"]
-    spec = RunSpec(policies, ["silent_degradation-v2", "cascading_failure-v2"], "ood", 4)
+    spec = RunSpec(policies, ["silent_degradation-v3", "cascading_failure-v3"], "ood", 4)
     there = evaluate(spec, tmp_path / "there", jobs=jobs, recorder=RemoteRecorder(server.http))
     assert there == evaluate(spec, tmp_path / "here")
     for path in (tmp_path / "here" / "transcripts").iterdir():
@@ -75,10 +75,10 @@ def test_an_evaluation_on_a_server_is_the_same_as_here(
 
 
 def test_a_policy_that_wants_the_truth_is_unscored(server: Running, tmp_path: Path) -> None:
-    spec = RunSpec(["oracle"], ["single_crash-v2"], episodes=2)
+    spec = RunSpec(["oracle"], ["single_crash-v3"], episodes=2)
     (row,) = evaluate(spec, tmp_path, recorder=RemoteRecorder(server.http))
     assert row.unscored == 2
-    grades = load_run(tmp_path).grades["oracle", "single_crash-v2"]
+    grades = load_run(tmp_path).grades["oracle", "single_crash-v3"]
     assert "the truth stays on the server" in str(grades[0].cause)
 
 
@@ -91,13 +91,13 @@ def test_a_server_of_another_version_is_found_out(
         return grade_actions(INCIDENT, [])
 
     monkeypatch.setattr(remote, "grade_transcript", other)
-    spec = RunSpec(["expert"], ["single_crash-v2"], episodes=1)
+    spec = RunSpec(["expert"], ["single_crash-v3"], episodes=1)
     with pytest.raises(LogTriageError, match="it runs another version"):
         evaluate(spec, tmp_path, recorder=RemoteRecorder(server.http))
 
 
 def test_a_server_that_is_gone_ends_the_run(tmp_path: Path) -> None:
-    spec = RunSpec(["expert"], ["single_crash-v2"], episodes=1)
+    spec = RunSpec(["expert"], ["single_crash-v3"], episodes=1)
     with pytest.raises(ConnectionLost):
         evaluate(spec, tmp_path, recorder=RemoteRecorder("http://127.0.0.1:9"))
 
@@ -117,7 +117,7 @@ def cli(
 
 
 def test_eval_takes_the_url_of_a_server(server: Running) -> None:
-    asked = ("eval", "expert", "--task", "single_crash-v2", "--episodes", "3", "--json")
+    asked = ("eval", "expert", "--task", "single_crash-v3", "--episodes", "3", "--json")
     there = cli(*asked, "--env-url", server.http)
     assert there.returncode == 0, there.stderr
     assert json.loads(there.stdout) == json.loads(cli(*asked).stdout)

@@ -13,7 +13,7 @@ from logtriage.server.remote import ServerError
 from logtriage.server.wire import observation_of
 from tests.adapters.openenv.serving import Running, running, wait_for
 
-INCIDENT = "cascading_failure-v2/test/42"
+INCIDENT = "cascading_failure-v3/test/42"
 LOOK = {"action_type": "request_more_logs", "value": "user-db"}
 SEVERITY = {"action_type": "classify_severity", "value": "P1"}
 RESOLVE = {"action_type": "resolve"}
@@ -55,7 +55,7 @@ def test_a_fork_needs_a_place_and_an_open_episode(forking: Running) -> None:
         env.reset(incident=INCIDENT)
         handle = env.state()["fork"]
         with pytest.raises(ServerError, match="task: a fork takes it from the episode"):
-            env.reset(fork=handle, task="single_crash-v2")
+            env.reset(fork=handle, task="single_crash-v3")
         with pytest.raises(ServerError, match="show_id: a fork takes it"):
             env.reset(fork=handle, show_id=True)
         with RemoteEnv(forking.http), pytest.raises(ServerError, match="as many as it may have"):

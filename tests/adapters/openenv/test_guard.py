@@ -72,7 +72,7 @@ def test_too_many_requests_are_told_when_to_come_again() -> None:
 
 def test_messages_beyond_the_rate_are_late_and_none_is_lost() -> None:
     with running(rate=10) as own, RemoteEnv(own.http) as env:
-        env.reset(incident="silent_degradation-v2/test/0")
+        env.reset(incident="silent_degradation-v3/test/0")
         assert env.step({"action_type": "request_more_logs"}).tick == 1
         for _ in range(13):
             env.state()

@@ -93,7 +93,7 @@ def test_without_a_session_there_is_no_episode(server: Running) -> None:
 
 
 def test_the_grade_of_an_open_episode_tells_nothing_but_the_score(client: httpx.Client) -> None:
-    client.post("/reset", params={"task": "single_crash-v2", "seed": 5})
+    client.post("/reset", params={"task": "single_crash-v3", "seed": 5})
     client.post("/step", json={"action_type": "classify_severity", "value": "P1"})
     told = client.post("/grader").json()
     assert told["breakdown"] == {}
@@ -102,7 +102,7 @@ def test_the_grade_of_an_open_episode_tells_nothing_but_the_score(client: httpx.
 
 
 def test_a_list_of_actions_is_graded(server: Running) -> None:
-    incident = "cascading_failure-v2/test/42"
+    incident = "cascading_failure-v3/test/42"
     actions = [{"action_type": "escalate", "value": "sre-team"}, {"action_type": "resolve"}]
     url = f"{server.http}/grader"
     told = httpx.post(url, json={"incident": incident, "actions": actions}).json()
@@ -117,7 +117,7 @@ def test_a_list_of_actions_is_graded(server: Running) -> None:
 
 
 def test_an_open_session_of_a_stranger_keeps_no_list_from_being_graded(server: Running) -> None:
-    incident = "cascading_failure-v2/test/43"
+    incident = "cascading_failure-v3/test/43"
     asked = {"incident": incident, "actions": [{"action_type": "resolve"}]}
     with httpx.Client(base_url=server.http) as one, RemoteEnv(server.http) as other:
         one.post("/reset", json={"incident": incident})
@@ -132,7 +132,7 @@ def test_without_a_grader_there_is_none() -> None:
         one.post("/reset")
         one.post("/step", json={"action_type": "resolve"})
         assert one.post("/grader").status_code == 404
-        asked = {"incident": "cascading_failure-v2/test/42", "actions": []}
+        asked = {"incident": "cascading_failure-v3/test/42", "actions": []}
         assert one.post("/grader", json=asked).status_code == 404
 
 
@@ -140,11 +140,11 @@ def test_tasks_are_listed_with_the_original_ones_first(client: httpx.Client) -> 
     tasks = client.get("/tasks").json()["tasks"]
     assert [one["id"] for one in tasks[:3]] == list(ORIGINALS)
     assert [one["max_steps"] for one in tasks[:3]] == [8, 12, 15]
-    assert "cascading_failure-v2" in [one["id"] for one in tasks]
+    assert "cascading_failure-v3" in [one["id"] for one in tasks]
 
 
 def test_openenv_bodies_are_understood(client: httpx.Client) -> None:
-    body = {"task": "cascading_failure-v2", "split": "test", "index": 42, "episode_id": "mine"}
+    body = {"task": "cascading_failure-v3", "split": "test", "index": 42, "episode_id": "mine"}
     seen = client.post("/reset", json=body).json()
     assert "TICK 0/14" in seen["observation"]["screen"]
     assert client.get("/state").json()["episode_id"] == "mine"

@@ -22,8 +22,8 @@ from tests.evaluation.test_runner import contents
 
 KEY = "the key of these tests, 0123456789"
 SEAL, OTHER = Seal(KEY.encode()), Seal(b"another key, of 16 bytes or more")
-SPEC = RunSpec(["expert"], ["single_crash-v2", "fleet_outage-v2"], "sealed", 2)
-INCIDENT, ANOTHER = "fleet_outage-v2/sealed/3", "fleet_outage-v2/sealed/4"
+SPEC = RunSpec(["expert"], ["single_crash-v3", "fleet_outage-v3"], "sealed", 2)
+INCIDENT, ANOTHER = "fleet_outage-v3/sealed/3", "fleet_outage-v3/sealed/4"
 RESOLVE = {"action_type": "resolve"}
 
 
@@ -60,7 +60,7 @@ def test_a_server_without_a_key_offers_no_sealed_incident(
         with pytest.raises(ServerError, match="this server has no key"):
             env.reset(incident=INCIDENT)
         with pytest.raises(ServerError, match="this server has no key"):
-            env.reset(task="single_crash-v2", split="sealed", index=0)
+            env.reset(task="single_crash-v3", split="sealed", index=0)
         with pytest.raises(ServerError, match="is one fixed incident and has no"):
             env.reset(task="single_crash-v0", split="sealed", index=0)
     listed = httpx.get(f"{sealing.http}/logtriage/splits").json()
@@ -134,7 +134,7 @@ def test_a_second_attempt_is_refused_on_every_way_and_after_a_restart(ledger: Pa
         env.reset(incident=INCIDENT)
         for named in (
             {"incident": INCIDENT},
-            {"task": "fleet_outage-v2", "split": "sealed", "index": 3},
+            {"task": "fleet_outage-v3", "split": "sealed", "index": 3},
         ):
             with pytest.raises(ServerError, match="has had its attempt at this sealed"):
                 other.reset(**named)

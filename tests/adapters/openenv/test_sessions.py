@@ -17,7 +17,7 @@ from logtriage.server.remote import ServerError
 from logtriage.server.wire import observation_of
 from tests.adapters.openenv.serving import Running, running, wait_for
 
-INCIDENT = "cascading_failure-v2/test/42"
+INCIDENT = "cascading_failure-v3/test/42"
 RESOLVE = {"action_type": "resolve"}
 
 
@@ -33,7 +33,7 @@ def actions_of(incident: str, spec: str) -> list[Any]:
 
 @pytest.mark.parametrize("spec", ["expert", "random:3", "first_error"])
 @pytest.mark.parametrize(
-    "incident", [INCIDENT, "single_crash-v2/ood/7", "silent_degradation-v2/val/5"]
+    "incident", [INCIDENT, "single_crash-v3/ood/7", "silent_degradation-v3/val/5"]
 )
 def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
     server: Running, incident: str, spec: str
@@ -77,7 +77,7 @@ def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
 def test_sessions_do_not_see_each_other(server: Running) -> None:
     with RemoteEnv(server.http) as one, RemoteEnv(server.http) as other:
         one.reset(incident=INCIDENT, show_id=True)
-        other.reset(incident="single_crash-v2/test/0")
+        other.reset(incident="single_crash-v3/test/0")
         one.step({"action_type": "escalate", "value": "sre-team"})
         assert other.state()["step_count"] == 0
         assert other.step(RESOLVE).done
@@ -113,10 +113,10 @@ def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Runni
     ("named", "incident"),
     [
         ({"incident": INCIDENT}, INCIDENT),
-        ({"task": "cascading_failure-v2", "split": "test", "index": 42}, INCIDENT),
-        ({"task": "cascading_failure-v2", "split": "test", "seed": 42}, INCIDENT),
-        ({"split": "ood", "index": 7}, "fleet_outage-v2/ood/1"),
-        ({"seed": 0}, "single_crash-v2/train/0"),
+        ({"task": "cascading_failure-v3", "split": "test", "index": 42}, INCIDENT),
+        ({"task": "cascading_failure-v3", "split": "test", "seed": 42}, INCIDENT),
+        ({"split": "ood", "index": 7}, "fleet_outage-v3/ood/1"),
+        ({"seed": 0}, "single_crash-v3/train/0"),
         ({"task": "single_crash-v0", "seed": 3}, "single_crash-v0/train/3"),
     ],
 )

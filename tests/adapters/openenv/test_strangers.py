@@ -20,7 +20,7 @@ from logtriage.server.launch import OTHER_CONNECTIONS
 from logtriage.server.remote import ServerError
 from tests.adapters.openenv.serving import Running, running, wait_for
 
-INCIDENT = "cascading_failure-v2/test/42"
+INCIDENT = "cascading_failure-v3/test/42"
 TOKEN = "0123456789abcdef0123"
 
 
@@ -343,7 +343,7 @@ BODIES = [
     b'{"split": "test", "index": 1e400}',
     b'{"split": 1e400}',
     b'{"incident": [], "actions": []}',
-    b'{"incident": "cascading_failure-v2/test/42", "actions": [{"action_type": [], "value": {}}]}',
+    b'{"incident": "cascading_failure-v3/test/42", "actions": [{"action_type": [], "value": {}}]}',
     b'{"session_id": ["x"]}',
     b'{"session_id": {}, "action": {"action_type": 1e400}}',
     b'{"task_id": {}, "task": []}',

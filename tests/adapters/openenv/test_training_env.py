@@ -11,7 +11,7 @@ from logtriage.registry import make_policy
 from tests.adapters.openenv.serving import Running
 from training.grpo.environment import RemoteTrainingEnv, Stopwatch, TrainingEnv
 
-IDS = ["single_crash-v2/train/0", "cascading_failure-v2/train/1", "silent_degradation-v2/train/2"]
+IDS = ["single_crash-v3/train/0", "cascading_failure-v3/train/1", "silent_degradation-v3/train/2"]
 
 
 def played(env: TrainingEnv, policy: str) -> list[object]:

@@ -33,7 +33,7 @@ from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.openenv.serving import Running
 
 SPACE = Path(__file__).resolve().parents[3] / "deploy" / "space"
-V2 = ("fleet_outage-v2", "single_crash-v2", "cascading_failure-v2")
+V2 = ("fleet_outage-v3", "single_crash-v3", "cascading_failure-v3")
 
 
 def test_a_running_server_passes_every_check(server: Running) -> None:
@@ -92,7 +92,7 @@ def test_tasks_are_discovered(server: Running) -> None:
         "num_tasks": len(DRAWN_TASKS) * MAX_INDEX
     }
     task = httpx.post(f"{url}/task", json={"split": "test", "index": 127}).json()["task"]
-    assert task["incident"] == "fleet_outage-v2/test/31"
+    assert task["incident"] == "fleet_outage-v3/test/31"
     assert task.keys() == {"id", "incident", "task", "split", "index", "horizon", "title"}
     some = httpx.post(f"{url}/task_range", json={"split": "ood", "start": 3, "stop": 6})
     assert [one["task"] for one in some.json()["tasks"]] == list(V2)
@@ -109,7 +109,7 @@ def test_tasks_are_discovered(server: Running) -> None:
 
 def test_the_rubric_can_be_looked_into() -> None:
     env = TriageEnvironment(Catalogue(DRAWN_TASKS), Gate())
-    env.reset(incident="cascading_failure-v2/test/42")
+    env.reset(incident="cascading_failure-v3/test/42")
     rubric = env.rubric
     assert rubric is not None
     names = [name for name, _ in rubric.named_rubrics()]
@@ -120,7 +120,7 @@ def test_the_rubric_can_be_looked_into() -> None:
     env.step(TriageAction(action_type="resolve"))
     assert rubric.get_rubric("escalation").last_score == 1.0
     assert rubric.get_rubric("dismissal").last_score is None
-    env.reset(incident="cascading_failure-v2/test/42")
+    env.reset(incident="cascading_failure-v3/test/42")
     assert rubric.get_rubric("escalation").last_score is None
 
 
@@ -128,5 +128,5 @@ def test_steps_run_on_the_servers_loop() -> None:
     """The library looks for overridden coroutines; else each step would go to a thread."""
     assert TriageEnvironment.step_async is not Environment.step_async
     env = TriageEnvironment(Catalogue(DRAWN_TASKS), Gate())
-    seen = asyncio.run(env.reset_async(incident="single_crash-v2/test/0", show_id=True))
-    assert json.loads(seen.model_dump_json())["incident"] == "single_crash-v2/test/0"
+    seen = asyncio.run(env.reset_async(incident="single_crash-v3/test/0", show_id=True))
+    assert json.loads(seen.model_dump_json())["incident"] == "single_crash-v3/test/0"

@@ -50,7 +50,7 @@ def test_a_client_of_another_world_is_refused(
     assert own.fingerprint in str(told.value)
     assert other.fingerprint in str(told.value)
     with RemoteEnv(shop.http) as env, pytest.raises(ServerError, match=f"'second'.*'{NAME}'"):
-        env.reset(incident="single_crash-v2/test/0")
+        env.reset(incident="single_crash-v3/test/0")
 
 
 def test_the_original_form_plays_its_tasks(shop: Running) -> None:

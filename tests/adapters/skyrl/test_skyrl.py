@@ -18,7 +18,7 @@ from logtriage.parsing import render_action
 from logtriage.registry import make_policy
 from tests.adapters.pages import ROOT, python_blocks, run
 
-IDS = list(lt.incident_ids("single_crash-v2", "train", 3))
+IDS = list(lt.incident_ids("single_crash-v3", "train", 3))
 
 
 def rollout(row: dict[str, Any], replies: list[str]) -> tuple[TriageTextEnv, list[Any], float]:

@@ -20,7 +20,7 @@ from tests.adapters.pages import python_blocks
 from tests.adapters.verl.chat import said, tiny_tokenizer
 
 register_tokenizer("tiny", tiny_tokenizer)
-IDS = list(lt.incident_ids("single_crash-v2", "train", 3))
+IDS = list(lt.incident_ids("single_crash-v3", "train", 3))
 
 
 class Scripted(TokenCompleter):
@@ -90,7 +90,7 @@ def test_data_sets_are_batches_of_groups() -> None:
     assert len(envs) == 4
     observation, _ = asyncio.run(envs[0].initial_observation())  # type: ignore[misc]
     assert isinstance(observation, tinker.ModelInput)
-    assert train.get_batch(0)[0].logging_tags() == ["logtriage", "single_crash-v2"]
+    assert train.get_batch(0)[0].logging_tags() == ["logtriage", "single_crash-v3"]
     assert json.dumps(builder.tasks)
 
 

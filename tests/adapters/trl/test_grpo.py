@@ -25,7 +25,7 @@ from logtriage.adapters.trl import (
 from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools, wire_from_call
 from logtriage.evaluation import play_episode
 from logtriage.grading import DEFAULT, grade_actions
-from logtriage.grading.triage import MOST_UNPAGED
+from logtriage.grading.priced import UNESCALATED
 from logtriage.parsing import action_to_wire, render_action
 from logtriage.registry import make_policy
 from logtriage.state import Closing
@@ -102,7 +102,7 @@ def test_a_reward_for_each_criterion(tmp_path: Path) -> None:
     trainer = GRPOTrainer(
         model=model,
         args=config(tmp_path, multi_objective_aggregation="normalize_then_sum"),
-        reward_funcs=criterion_rewards("logtriage/2"),
+        reward_funcs=criterion_rewards("logtriage/3"),
         train_dataset=Dataset.from_list(triage_rows(IDS[:1])),
         processing_class=tokenizer,
         environment_factory=TriageTools,
@@ -114,15 +114,9 @@ def test_a_reward_for_each_criterion(tmp_path: Path) -> None:
         DEFAULT.criteria[1].weight / GROUP
     )
     severity = DEFAULT.criteria[0].weight  # earned by two: one is right, one pages nobody
-    unpaged = severity * price_of(IDS[0]) / MOST_UNPAGED
+    unpaged = severity * UNESCALATED
     assert log["rewards/triage_severity/mean"] == pytest.approx((severity + unpaged) / GROUP)
     assert log["reward"] == pytest.approx((1.0 + unpaged) / GROUP)
-
-
-def price_of(incident_id: str) -> float:
-    price = lt.make_incident(incident_id).price_of_silence
-    assert price is not None
-    return price
 
 
 def first_log(trainer: GRPOTrainer) -> dict[str, float]:
@@ -207,7 +201,7 @@ def test_prompts_hold_the_rules_and_the_screens_of_the_core_and_nothing_else(
 
 def test_tools_in_the_prompt_are_those_of_the_one_schema() -> None:
     env = TriageEnv()
-    for ours in openai_tools(lt.make_incident("single_crash-v2/test/0")):
+    for ours in openai_tools(lt.make_incident("single_crash-v3/test/0")):
         # TRL's environments are of no one world: the runbook says which remedies there are.
         ours["function"]["parameters"]["properties"].get("remedy", {}).pop("enum", None)
         schema = get_json_schema(getattr(env, ours["function"]["name"]))

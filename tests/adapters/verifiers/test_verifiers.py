@@ -30,7 +30,7 @@ from tests.adapters.pages import ROOT, python_blocks, run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.versions import command_of_page, settings_of_run
 
-INCIDENT = "single_crash-v2/train/0"
+INCIDENT = "single_crash-v3/train/0"
 Messages = list[dict[str, Any]]
 
 
@@ -98,9 +98,9 @@ def test_the_package_for_the_hub_is_found_by_its_id(
 
 
 def test_rows_name_incidents_and_hold_no_truth() -> None:
-    config = TriageConfig(id="logtriage-verifiers", tasks=["single_crash-v2"], episodes=2, start=3)
+    config = TriageConfig(id="logtriage-verifiers", tasks=["single_crash-v3"], episodes=2, start=3)
     first, second = TriageTaskset(config)
-    assert (first.data.incident, first.key) == ("single_crash-v2/train/3",) * 2
+    assert (first.data.incident, first.key) == ("single_crash-v3/train/3",) * 2
     assert first.data.system_prompt == second.data.system_prompt
     incident = lt.make_incident(first.data.incident)
     assert first.data.prompt == lt.render_observation(lt.observe(lt.initial_state(incident)))
@@ -131,7 +131,7 @@ def test_a_rubric_of_ones_own_grades_by_its_name(
 def test_a_task_of_ones_own_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = own_module("own_task_of_verifiers", tmp_path, monkeypatch)
     model = scripted(*[said(("request_more_logs", {}))] * 20)
-    tasks = [f"{own}:SHEET", "single_crash-v2", f"{own}:draw"]
+    tasks = [f"{own}:SHEET", "single_crash-v3", f"{own}:draw"]
     traces = evaluate(tmp_path, model, None, tasks=tasks, episodes=1)
     assert [trace["task"]["key"] for trace in traces] == [f"{one}/train/0" for one in tasks]
     # The first has the id of the second; only the horizons tell them apart.
@@ -171,12 +171,12 @@ def test_a_bundle_is_played(tmp_path: Path) -> None:
     assert trace["rewards"]["grade"]["score"] == grade_actions(incident, [lt.Resolve()]).score
     assert trace["task"]["data"]["incident"] == ids[0]
     with pytest.raises(lt.InvalidInput, match="bundle: expected recorded or recorded_models"):
-        list(TriageTaskset(TriageConfig(tasks=["single_crash-v2"], bundle=str(bundle))))
+        list(TriageTaskset(TriageConfig(tasks=["single_crash-v3"], bundle=str(bundle))))
 
 
 @pytest.mark.parametrize("policy", ["expert", "random:5"])
 def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) -> None:
-    tasks = ["single_crash-v2", "silent_degradation-v2"]
+    tasks = ["single_crash-v3", "silent_degradation-v3"]
     ids = [one for task in tasks for one in lt.incident_ids(task, "val", 4)]
     model = playing(policy, ids)
     traces = evaluate(tmp_path, model, None, tasks=tasks, split="val", episodes=4)
@@ -229,7 +229,7 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
     assert len(requests) == 3
     assert all(tools == openai_tools(lt.make_incident(INCIDENT)) for _, tools in requests)
     told = [one["content"] for one in requests[-1][0] if one["role"] == "tool"]
-    assert [text.split(";")[0] for text in told] == ["TICK 1/10", "TICK 2/10", "TICK 3/10"]
+    assert [text.split(";")[0] for text in told] == ["TICK 1/11", "TICK 2/11", "TICK 3/11"]
     assert "LAST: not understood: unknown tool 'shrug'" in told[0]
     assert "LAST: not understood: arguments are not JSON" in told[1]
     assert trace["metrics"]["ticks"] == 4.0
@@ -246,7 +246,7 @@ def test_a_reply_without_a_call_costs_its_tick(tmp_path: Path) -> None:
         one["message"]["content"] for one in trace["nodes"] if one["message"]["role"] == "user"
     ]
     ticks = (0, 1, *range(3, 10))
-    assert [one.split(";")[0] for one in words] == [f"TICK {n}/10" for n in ticks]
+    assert [one.split(";")[0] for one in words] == [f"TICK {n}/11" for n in ticks]
     assert f"LAST: not understood: {NO_CALL}" in words[1]
     assert "REQUESTED LOGS" in words[2]
     assert trace["metrics"]["ticks"] == 10.0
@@ -286,7 +286,7 @@ def test_python_blocks_run(tmp_path: Path) -> None:
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
-    with serving(playing("first_error", list(lt.incident_ids("single_crash-v2", "val", 5)))) as url:
+    with serving(playing("first_error", list(lt.incident_ids("single_crash-v3", "val", 5)))) as url:
         example = str(ROOT / "examples/adapters/verifiers_eval.py")
         done = run([sys.executable, example, url, "scripted"], tmp_path)
     grades = [
@@ -296,6 +296,6 @@ def test_the_example_runs(tmp_path: Path) -> None:
                 lt.make_incident(one), make_policy("first_error")(lt.make_incident(one))
             ).actions,
         ).score
-        for one in lt.incident_ids("single_crash-v2", "val", 5)
+        for one in lt.incident_ids("single_crash-v3", "val", 5)
     ]
     assert all(score is not None and f"{score:.3f}" in done.stdout for score in grades)

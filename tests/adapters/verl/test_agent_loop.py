@@ -27,7 +27,7 @@ from tests.adapters.pages import ROOT, run
 from tests.adapters.verl.chat import said, tiny_tokenizer
 from tests.adapters.verl.worker import Server, batch_of, config_of, save_model
 
-KEYS = gdpo_reward_keys("logtriage/2")
+KEYS = gdpo_reward_keys("logtriage/3")
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +150,6 @@ def test_the_gdpo_manager_asks_compute_score(config: DictConfig, folder: Path) -
 
 
 def test_the_tools_are_those_of_verls_schema() -> None:
-    for tool in openai_tools(lt.make_incident("single_crash-v2/test/0"), ALL_TOOLS):
+    for tool in openai_tools(lt.make_incident("single_crash-v3/test/0"), ALL_TOOLS):
         read = OpenAIFunctionToolSchema.model_validate(tool)
         assert read.model_dump(exclude_unset=True, exclude_none=True) == tool

@@ -11,7 +11,7 @@ from logtriage.adapters.nemo_gym import nemo_gym_rows
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--task", default="single_crash-v2")
+    parser.add_argument("--task", default="single_crash-v3")
     parser.add_argument("--split", default="train")
     parser.add_argument("--count", type=int, default=5)
     given = parser.parse_args()

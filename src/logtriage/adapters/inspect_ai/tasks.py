@@ -104,32 +104,32 @@ def triage(
 def single_crash(
     split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
 ) -> Task:
-    """Triage incidents of ``single_crash-v2``; ``rubric`` as for :func:`triage`."""
-    return _triage("single_crash-v2", split, episodes, start, rubric)
+    """Triage incidents of ``single_crash-v3``; ``rubric`` as for :func:`triage`."""
+    return _triage("single_crash-v3", split, episodes, start, rubric)
 
 
 @task
 def cascading_failure(
     split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
 ) -> Task:
-    """Triage incidents of ``cascading_failure-v2``; ``rubric`` as for :func:`triage`."""
-    return _triage("cascading_failure-v2", split, episodes, start, rubric)
+    """Triage incidents of ``cascading_failure-v3``; ``rubric`` as for :func:`triage`."""
+    return _triage("cascading_failure-v3", split, episodes, start, rubric)
 
 
 @task
 def silent_degradation(
     split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
 ) -> Task:
-    """Triage incidents of ``silent_degradation-v2``; ``rubric`` as for :func:`triage`."""
-    return _triage("silent_degradation-v2", split, episodes, start, rubric)
+    """Triage incidents of ``silent_degradation-v3``; ``rubric`` as for :func:`triage`."""
+    return _triage("silent_degradation-v3", split, episodes, start, rubric)
 
 
 @task
 def fleet_outage(
     split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
 ) -> Task:
-    """Triage incidents of ``fleet_outage-v2``; ``rubric`` as for :func:`triage`."""
-    return _triage("fleet_outage-v2", split, episodes, start, rubric)
+    """Triage incidents of ``fleet_outage-v3``; ``rubric`` as for :func:`triage`."""
+    return _triage("fleet_outage-v3", split, episodes, start, rubric)
 
 
 @task

@@ -166,10 +166,6 @@ class TriageTools(_Ignoring):
     @_tool
     def remediate(self, *, remedy: str, service: str) -> str: ...  # noqa: D102
 
-
-class PricedTools(TriageTools):
-    """As its base, with a tool that hands the incident over."""
-
     @_tool
     def hand_over(self) -> str: ...  # noqa: D102
 
@@ -203,10 +199,6 @@ class TriageEnv(TriageTools, _Rewarded):
     """
 
 
-class PricedEnv(PricedTools, _Rewarded):
-    """As its base, with a tool that hands the incident over."""
-
-
 class RecordedEnv(RecordedTools, _Rewarded):
     """The same of a recording of ``recorded/1``."""
 
@@ -215,8 +207,8 @@ class OnRequestEnv(OnRequestTools, _Rewarded):
     """The same of a recording of ``recorded/2``."""
 
 
-_REWARDED: Final[tuple[type[_Rewarded], ...]] = (TriageEnv, PricedEnv, RecordedEnv, OnRequestEnv)
-_BARE: Final[tuple[type[Playing], ...]] = (TriageTools, PricedTools, RecordedTools, OnRequestTools)
+_REWARDED: Final[tuple[type[_Rewarded], ...]] = (TriageEnv, RecordedEnv, OnRequestEnv)
+_BARE: Final[tuple[type[Playing], ...]] = (TriageTools, RecordedTools, OnRequestTools)
 
 
 def environment_for(

@@ -226,8 +226,6 @@ class Desk(App[State]):
     def _show(self) -> None:
         seen = observe(self.session.state)
         head = f"{self.session.incident.id}  tick {seen.tick}/{seen.horizon}"
-        if seen.price_of_silence is not None:
-            head += f"  silence is worth {seen.price_of_silence:g}"
         if seen.price_of_hand_over is not None:
             head += f"  HAND-OVER is worth {seen.price_of_hand_over:g}"
         if seen.open_loop:

@@ -205,7 +205,6 @@ def _incident(one: Episode, parts: Sequence[Part]) -> dict[str, Any]:
     topology = incident.topology
     return {
         "horizon": incident.horizon,
-        "price": incident.price_of_silence,
         "belief": incident.setting is not None,
         "recorded": incident.rubric.startswith("recorded/"),
         "services": [

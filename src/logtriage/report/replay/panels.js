@@ -173,7 +173,6 @@ const PART_WORDS = {
   "decision cost": [-1, "what all other actions were expected to lose, by what was known then"],
   luck: [1, "luck of the draw: what came of it, beside what was expected"],
   hardness: [0, "beside the parts: what all evidence together would leave in doubt"],
-  "threshold regret": [-1, "beside the parts: lost on the wrong side of the bar for a page"],
 };
 
 function hindsight(episode) {

@@ -26,7 +26,8 @@ def premixed(stream: int) -> np.uint64:
 
 
 @kernel
-def _scramble(value: np.uint64) -> np.uint64:
+def scrambled(value: np.uint64) -> np.uint64:
+    """As :func:`logtriage.rng.mix`."""
     value = (value ^ (value >> _30)) * _MIX_1
     value = (value ^ (value >> _27)) * _MIX_2
     return value ^ (value >> _31)
@@ -35,13 +36,13 @@ def _scramble(value: np.uint64) -> np.uint64:
 @kernel
 def subkey(seed: np.uint64, stream: np.uint64) -> np.uint64:
     """As :func:`logtriage.rng.subkey`, for a stream that was mixed before."""
-    return _scramble(seed + stream)
+    return scrambled(seed + stream)
 
 
 @kernel
 def draw(key: np.uint64, a: Int, b: Int) -> np.uint64:
     """As :func:`logtriage.rng.draw`."""
-    return _scramble(key + np.uint64(a) * _A + np.uint64(b) * _B)
+    return scrambled(key + np.uint64(a) * _A + np.uint64(b) * _B)
 
 
 @kernel

@@ -46,7 +46,8 @@ class _Stakes(NamedTuple):
     begins: Ints
     remedy_credit: Floats
     closed: Floats
-    unapproved: Ints
+    rash: Ints
+    penalties: Ints
     dismissed: Floats
     calm: Floats
     near: Floats
@@ -108,23 +109,25 @@ def _likeliest_root(stakes: _Stakes, room: _Room) -> Int:
 
 
 @kernel
-def _silenced(value: Any, approved: bool, silence: Int, wrong: Int, stakes: _Stakes) -> Any:
-    """A value with the discounts of a plan after so many wrong remedies."""
-    if approved:
-        return value
-    factor = silence * stakes.unapproved[wrong] // UNIT
-    return np.floor(value / UNIT) * factor
+def _scaled(value: Any, factor: Int) -> Any:
+    """A value times a factor in units of 2**-20, rounded down."""
+    return value if factor == UNIT else np.floor(value / UNIT) * factor
 
 
 @kernel
-def _remedies(row: Int, used: Int, approved: bool, stand: Any, stakes: _Stakes, room: _Room) -> Any:
-    """The value of trying remedies, likeliest first, as long as it pays; ``some`` is used up."""
-    some, base, silence = room.some, room.base, stand.silence[row]
+def _remedies(
+    row: Int, used: Int, approved: bool, calm: Any, stand: Any, stakes: _Stakes, room: _Room
+) -> Any:
+    """The value of trying remedies, likeliest first, as long as it pays; ``some`` is used up.
+
+    ``calm`` is what is earned if nothing is broken, of which every remedy may cost a share.
+    """
+    some, base = room.some, room.base
     rest = 0.0
     for one in range(len(some)):
         rest += some[one] * base[one]
     earned = 0.0
-    best = _silenced(rest, approved, silence, 0, stakes)
+    best = calm + _scaled(rest, UNIT if approved else stakes.penalties[0, 0])
     for tried in range(min(REMEDIES_TRIED, stakes.horizon - used)):
         most, pick = -1.0, 0
         for remedy in range(len(stakes.begins) - 1):
@@ -137,14 +140,14 @@ def _remedies(row: Int, used: Int, approved: bool, stand: Any, stakes: _Stakes, 
         for place in range(stakes.begins[pick], stakes.begins[pick + 1]):
             one = stakes.hypothesis[place]
             if some[one] > 0:
-                credit = stakes.remedy_credit[np.int64(approved), stand.wrong[row, one] + tried]
+                credit = stakes.remedy_credit[stand.wrong[row, one] + tried]
                 closing = stakes.closed[used + tried + 2]
                 gained += some[one] * (base[one] + credit + closing)
                 rest -= some[one] * base[one]
                 some[one] = 0.0
-        earned += _silenced(gained, approved, silence, tried, stakes)
-        total = earned + _silenced(rest, approved, silence, tried + 1, stakes)
-        best = max(best, total)
+        earned += _scaled(gained, UNIT if approved else stakes.penalties[1, tried])
+        total = earned + _scaled(rest, UNIT if approved else stakes.penalties[0, tried + 1])
+        best = max(best, total + _scaled(calm, stakes.rash[tried + 1]))
     return best
 
 
@@ -183,14 +186,12 @@ def _plan(
             found += np.floor(credit * (stakes.severity / UNIT))
         if root >= 0 and stakes.root[one] == root and (blames or stand.root_counts[row, one]):
             found += stakes.root_cause
-        early = stand.unapproved[row, one]
-        if early > 0:
-            some[one] = np.floor(some[one] * (stakes.unapproved[early] / UNIT))
+        some[one] = np.floor(some[one] * stand.rash[row, one])
         base[one] = found
         earned += some[one] * (found + stand.fix[row, one] + resolve)
     if stand.fixed[row]:
-        return value + _silenced(earned, approved, stand.silence[row], 0, stakes)
-    return value + _remedies(row, used, approved, stand, stakes, room)
+        return value + _scaled(earned, UNIT if approved else stakes.penalties[0, 0])
+    return _remedies(row, used, approved, value, stand, stakes, room)
 
 
 @kernel
@@ -198,7 +199,7 @@ def _dismissal(row: Int, says: bool, calm: Any, stand: Any, stakes: _Stakes) -> 
     severity = _LOWEST if says else stand.severity[row]
     earned = stakes.calm[severity] if severity >= 0 else 0.0
     if stand.declared[row] < 0:
-        earned += stakes.dismissed[stand.tick[row] + np.int64(says) + 1, stand.applied[row]]
+        earned += stakes.dismissed[stand.tick[row] + np.int64(says) + 1]
     return calm * earned
 
 
@@ -210,13 +211,15 @@ def _best(row: Int, stand: Any, stakes: _Stakes, room: _Room) -> Any:
     may_blame = stand.declared[row] < 0 and not stand.fixed[row]
     room.base[:] = 0.0
     room.paged[:] = 0.0
-    calm = 0.0
+    calm, total = 0.0, 0.0
     for one in range(len(room.some)):
+        weight = stand.weights[row, one]
+        total += weight
         if stakes.root[one] < 0:
-            calm += stand.weights[row, one]
+            calm += np.floor(weight * stand.rash[row, one])
         else:
-            room.paged[stand.team[row, one]] += stand.weights[row, one]
-    best = -1.0
+            room.paged[stand.team[row, one]] += weight
+    best = total * stand.over[row]
     for says in (True, False):
         if not stand.paged[row] and left >= 1 + np.int64(says) and (may_say or not says):
             best = max(best, _dismissal(row, says, calm, stand, stakes))
@@ -256,7 +259,8 @@ def _stakes_of(tables: PlanTables) -> _Stakes:
         begins=np.append(tables.begins, len(tables.hypothesis)),
         remedy_credit=tables.remedy_credit,
         closed=tables.closed,
-        unapproved=tables.unapproved,
+        rash=tables.rash,
+        penalties=tables.penalties,
         dismissed=tables.dismissed,
         calm=tables.calm,
         near=np.array(given.severity_credits),

@@ -26,13 +26,12 @@ _NO_CHANGE: Final = EFFECTS.index(NO_CHANGE)
 
 
 def screen_cells(
-    setting: TokenSetting, episodes: TokenEpisodes, rows: Ints, remedied: Bools, applied: Ints
+    setting: TokenSetting, episodes: TokenEpisodes, rows: Ints, remedied: Bools
 ) -> Cells:
     """The cells (R, M, 5) on the present screens of rows (R,) in which one acts.
 
     All that an earlier screen did not show, and some that it did. ``remedied`` (R,) says
-    where a remedy was applied in the last tick, ``applied`` (R,) how many were until then,
-    that one included.
+    where a remedy was applied in the last tick.
     """
     read = ShownCells(setting, episodes, rows)
     parts = read.panels(remedied)
@@ -40,7 +39,7 @@ def screen_cells(
     parts += [read.answers(kind, service, token)] if kind.any() else []
     if remedied.any():  # only the first accepted remedy changes anything
         eased = episodes.fixed_at[rows].astype(np.int64) == read.now - 1
-        parts += [read.effects(remedied, applied - 1, eased)]
+        parts += [read.effects(remedied, episodes.remedies[rows].astype(np.int64) - 1, eased)]
     return np.concatenate(parts, axis=1)
 
 

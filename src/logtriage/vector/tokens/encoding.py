@@ -20,17 +20,17 @@ from logtriage.incident import Incident
 from logtriage.roles import Role
 from logtriage.state import State, declared_in
 from logtriage.topology import Topology
+from logtriage.vector.cells import shown_tokens
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
     MOST,
+    PRICE_UNIT,
     REQUEST,
     TokenLayout,
     token_layout_of,
 )
 from logtriage.world.channels import (
-    DOWN,
     EASES,
-    GAP,
     NO_NEWS,
     NOTHING_READ,
     Channel,
@@ -64,30 +64,25 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     shown = evidence(state)
     incident, world = state.incident, simulation_of(state.incident)
     if layout is None:
-        layout = token_layout_of(
-            world.setting, world.topology, incident.horizon, lanes, incident.takes_hand_over
-        )
+        layout = token_layout_of(world.setting, world.topology, incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)
     for one in shown:
         enter(numbers, layout, world, state.tick, one)
     write_asked(numbers, layout, state, world)
     _done(numbers, layout, state)
-    numbers[layout["price"]] = price_number(incident, layout)
+    numbers[layout["price"]] = price_number(incident)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
     return np.minimum(numbers, MOST).astype(np.float32) * layout.units
 
 
-def price_number(incident: Incident, layout: TokenLayout) -> int:
-    """The price of hand-over, or of silence, in units of the layout; 0 for none."""
-    price = incident.price_of_hand_over if layout.hand_over else incident.price_of_silence
-    return round((price or 0) / layout.price_unit)
+def price_number(incident: Incident) -> int:
+    """The price of hand-over in units of the layout; 0 where nobody takes it over."""
+    return round((incident.price_of_hand_over or 0) / PRICE_UNIT)
 
 
 def _place(setting: Setting, topology: Topology, sort: str, one: Evidence) -> int:
-    """The place of a token in its alphabet; behind it, that of a gap and of what is down."""
-    tokens = alphabet(setting, sort, places(topology)[one.service])
-    return (*tokens, GAP, DOWN).index(one.token)
+    return shown_tokens(setting, sort, places(topology)[one.service]).index(one.token)
 
 
 def enter(

@@ -29,12 +29,14 @@ class TokenEpisodes:
     :data:`logtriage.grading.batch.CLOSINGS`, -1 while open; ``severity`` and ``root_cause``
     (N,) first declarations, -1 if none; ``said_at``, ``paged_at`` and ``fixed_at`` (N,) the
     tick of the first root cause, accepted page and accepted remedy, or ``NEVER``;
-    ``wrong_remedies`` and ``unapproved`` (N,) how many were applied, and how many of them
-    before an accepted page; ``anew`` (N,) whether a remedy was applied in the last tick, so
-    that everything is read anew; ``epochs`` (N, 3) the last ticks at which gauges were read,
-    newest last, ``NEVER`` where there was none; ``lines_asked`` (N, n + 1) how often all
-    services (first) and each were asked for lines; ``metrics_until`` and ``traces_until``
-    (N, n) the last tick whose screen showed them, or ``NEVER``.
+    ``remedies``, ``wrong_remedies`` and ``unapproved`` (N,) how many were applied, how many
+    of them wrong, and how many of these before an accepted page; ``anew`` (N,) whether a remedy
+    was applied in the last tick, so that everything is read anew; ``epochs`` (N, 3) the last
+    ticks at which gauges were read, newest last, ``NEVER`` where there was none;
+    ``lines_asked`` (N, n + 1) how often all services (first) and each were asked for lines;
+    ``metrics_until`` and ``traces_until`` (N, n) the last tick whose screen showed them, or
+    ``NEVER``; ``signs`` (N, sorts, n) the present sign of each sort and service plus one, 0
+    where it has not been drawn.
     """
 
     columns: Bytes
@@ -44,6 +46,7 @@ class TokenEpisodes:
     said_at: Bytes
     paged_at: Bytes
     fixed_at: Bytes
+    remedies: Bytes
     wrong_remedies: Bytes
     unapproved: Bytes
     anew: Bools
@@ -51,10 +54,11 @@ class TokenEpisodes:
     lines_asked: Bytes
     metrics_until: Bytes
     traces_until: Bytes
+    signs: Bytes
 
     @classmethod
-    def begin(cls, incidents: TokenIncidents) -> "TokenEpisodes":
-        """Fresh episodes of incidents, with nothing shown yet."""
+    def begin(cls, incidents: TokenIncidents, sorts: int) -> "TokenEpisodes":
+        """Fresh episodes of incidents with cells of so many sorts, with nothing shown yet."""
         count, n = incidents.conditions.shape
 
         def never(*shape: int) -> Bytes:
@@ -72,6 +76,7 @@ class TokenEpisodes:
             said_at=never(),
             paged_at=never(),
             fixed_at=never(),
+            remedies=none(),
             wrong_remedies=none(),
             unapproved=none(),
             anew=np.zeros(count, bool),
@@ -79,6 +84,7 @@ class TokenEpisodes:
             lines_asked=none(n + 1),
             metrics_until=never(n),
             traces_until=never(n),
+            signs=none(sorts, n),
         )
 
     def copy(self) -> "TokenEpisodes":

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.ids import SCRAMBLE, SEED_BITS, SEED_MASK, SPLITS, task_offset
-from logtriage.drawing.incidents import PRICES_OF_SILENCE
+from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.vector.arrays import Bits, Ints
 from logtriage.vector.tokens.layout import PRICE_UNIT, TokenLayout
 
 P3: Final = SEVERITIES.index(Severity.P3)
-#: The prices of silence in units of the layout, and by number of unit.
-PRICE_NUMBERS: Final = np.array([round(price / PRICE_UNIT) for price in PRICES_OF_SILENCE])
+#: The prices of a hand-over in units of the layout, and by number of unit.
+PRICE_NUMBERS: Final = np.array([round(price / PRICE_UNIT) for price in PRICES_OF_HAND_OVER])
 PRICES: Final = np.zeros(PRICE_NUMBERS.max() + 1)
-PRICES[PRICE_NUMBERS] = PRICES_OF_SILENCE
+PRICES[PRICE_NUMBERS] = PRICES_OF_HAND_OVER
 
 
 @attrs.define(eq=False)
@@ -30,7 +30,7 @@ class TokenIncidents:
     ``index`` and ``seed`` (N,); ``hypothesis`` (N,) which of the prior's is true;
     ``severity`` (N,) rank; ``team`` (N,) whom to page, -2 if nobody; ``conditions`` (N, n)
     places of what each service is; ``board`` (N, D) the numbers of the layout, in their
-    units: the columns that never change within an incident, price of silence and owners,
+    units: the columns that never change within an incident, price of a hand-over and owners,
     belong to it, the others to the episode that shares the board.
     """
 
@@ -45,7 +45,7 @@ class TokenIncidents:
 
     @property
     def price(self) -> NDArray[np.uint8]:
-        """The price of silence (N,) in units of the layout."""
+        """The price of a hand-over (N,) in units of the layout."""
         return self.board[:, self.first_public]
 
     @classmethod

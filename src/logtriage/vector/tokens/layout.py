@@ -31,9 +31,8 @@ Ints = NDArray[Any]
 MOST: Final = 255
 #: Units of token numbers: the place of a token in its alphabet plus one, 0 for nothing.
 TOKEN_UNIT: Final = 1 / 64
-#: Units of the price of silence, and of that of a hand-over.
-PRICE_UNIT: Final = 1 / 5
-HAND_OVER_UNIT: Final = 1 / 10
+#: Units of the price of a hand-over.
+PRICE_UNIT: Final = 1 / 10
 #: Sorts of which every service shows one cell whenever any does: ``none`` is not counted.
 SHOWN_BY_ALL: Final = (ALERT, CHANGE)
 #: Things that an agent can request.
@@ -49,8 +48,7 @@ class TokenLayout(Layout):
     ``units`` (D,) float32. ``column_of`` (sorts, n, K) is the column in which a token is
     counted, by the number of its sort in ``cell_sorts`` of the world, the
     service and its place in the alphabet; -1 where it is not. ``answers``
-    is how many tokens a request shows at most, ``lanes`` how many ask in a tick. ``hand_over``
-    is whether the price is that of a hand-over.
+    is how many tokens a request shows at most, ``lanes`` how many ask in a tick.
     """
 
     world: World
@@ -58,12 +56,6 @@ class TokenLayout(Layout):
     column_of: Ints
     answers: int
     lanes: int
-    hand_over: bool
-
-    @property
-    def price_unit(self) -> float:
-        """The unit of the price."""
-        return HAND_OVER_UNIT if self.hand_over else PRICE_UNIT
 
     @property
     def first_public(self) -> int:
@@ -83,7 +75,6 @@ def token_layout_of(
     topology: Topology,
     horizon: int,
     lanes: int = 1,
-    hand_over: bool = False,
     *,
     apart: bool = False,
 ) -> TokenLayout:
@@ -104,10 +95,11 @@ def token_layout_of(
     ``window_token`` (6); ``asked`` (1 of 4, in quarters), ``asked_service`` (in n-ths) and
     ``answer``: tokens of what was asked for in the last tick, lines in their order, gauges
     and spans reading by reading; ``note`` (n) what responders saw there; ``time`` (tick /
-    horizon). Tokens are numbered from 1 in 64ths. ``lanes`` is how many ask in a tick.
+    horizon). Tokens are numbered from 1 in 64ths, a gap and what is down behind the last of
+    their alphabet. ``lanes`` is how many ask in a tick.
 
-    What is public and stays: ``price`` of silence in fifths, or with ``hand_over`` of a hand-over
-    in tenths; ``owner:<team>`` (n each) for each team that may own a service.
+    What is public and stays: ``price`` of a hand-over in tenths; ``owner:<team>`` (n each)
+    for each team that may own a service.
 
     ``apart``, for roles that may see one and not the other: lines of the window, everyday
     ones too, count as ``seen:window``, apart from ``seen:log``, those asked for.
@@ -150,7 +142,7 @@ def token_layout_of(
     screen |= {
         "note": (n, TOKEN_UNIT),
         "time": (1, 1 / horizon),
-        "price": (1, HAND_OVER_UNIT if hand_over else PRICE_UNIT),
+        "price": (1, PRICE_UNIT),
         **{f"owner:{team}": (n, 1.0) for team in world.owning_teams(topology)},
     }
     widths |= {name: width for name, (width, _) in screen.items()}
@@ -163,7 +155,7 @@ def token_layout_of(
         units[blocks[name]] = unit
     units.setflags(write=False)
     columns = _columns(world, blocks, sizes, n)
-    return TokenLayout(topology, blocks, at, world, units, columns, answers, lanes, hand_over)
+    return TokenLayout(topology, blocks, at, world, units, columns, answers, lanes)
 
 
 def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 1) -> TokenLayout:
@@ -175,7 +167,7 @@ def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 
     settings = [one.setting for one in tasks if one.setting is not None]
     clearest = min(settings, key=lambda setting: setting.fog)
     horizon = max(one.horizon for one in tasks)
-    return token_layout_of(clearest, topology, horizon, lanes, tasks[0].takes_hand_over)
+    return token_layout_of(clearest, topology, horizon, lanes)
 
 
 def _columns(world: World, blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:

@@ -12,12 +12,13 @@ from logtriage.grading.tables import Span
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
+from logtriage.vector.cells import shown_tokens
 from logtriage.vector.tokens.episodes import MOST_TICKS, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_tasks, token_layout_of
 from logtriage.vector.tokens.tables import TokenTables, tables_of
 from logtriage.world.model import World
-from logtriage.world.tables import alphabet, places
+from logtriage.world.tables import places
 from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
 
@@ -65,7 +66,7 @@ class TokenSetting:
                 f"task {task.id!r}: each incident has a topology of its own, and a batch has "
                 "one: give a topology"
             )
-        widest = max(len(alphabet(setting, LOG, one)) for one in places(topology))
+        widest = max(len(shown_tokens(setting, LOG, one)) for one in places(topology))
         if max(len(topology), widest) >= MOST:
             raise InvalidInput(
                 f"topology {topology.name!r} has {len(topology)} services, one of which can say "
@@ -107,7 +108,7 @@ class TokenSetting:
     @cached_property
     def ranges(self) -> ActionRanges:
         """The canonical integers of the topology's actions."""
-        return ranges_of(self.topology)
+        return ranges_of(self.topology, hand_over=True)
 
     @property
     def time(self) -> int:
@@ -121,7 +122,7 @@ class TokenSetting:
 
     def begin(self, incidents: TokenIncidents) -> TokenEpisodes:
         """Fresh episodes of these incidents."""
-        return TokenEpisodes.begin(incidents)
+        return TokenEpisodes.begin(incidents, len(self.layout.world.cell_sorts))
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""

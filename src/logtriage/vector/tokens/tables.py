@@ -1,6 +1,6 @@
-"""What a cell can hold, as arrays: thresholds by sort, service, phase and condition.
+"""What a cell can hold, as arrays: thresholds of signs, and of what a reading makes of them.
 
-Nothing is restated here: weights come from :mod:`logtriage.world.tables`, hypotheses and
+Nothing is restated here: weights come from :mod:`logtriage.world.signs`, hypotheses and
 conditions from the compiled model that the belief reads. A token is known by its place in
 the alphabet of its sort at its service; the ordinary one has place 0.
 """
@@ -14,22 +14,24 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.model import Model, model_of
+from logtriage.belief.model import Model, any_model_of
+from logtriage.rng import hash_name, mix
 from logtriage.topology import Topology
 from logtriage.world.channels import NO_NEWS
 from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
 from logtriage.world.model import World
 from logtriage.world.setting import FULL, Setting
+from logtriage.world.signs import edge_reading, is_root, reading, sign_weights
 from logtriage.world.tables import (
     RECOVERED,
     Place,
     alphabet,
-    edge_weights,
+    base_of,
+    clear_edge,
     note_weights,
     places,
-    weights,
 )
-from logtriage.world.vocabulary import LOG, WINDOW
+from logtriage.world.vocabulary import LOG
 
 Table = NDArray[Any]
 
@@ -48,29 +50,42 @@ def _table(rows: Any, dtype: Any = np.int64) -> Table:
 class TokenTables:
     """A task's world on a topology of n services, as arrays.
 
-    ``conditions`` lists what each service can be, by place. ``steps`` (W, K) are thresholds,
-    K a power of two: of 16 random bits, the token's place is how many steps of its row they
-    reach. ``row_of`` (sorts, n, phases, conditions) finds
-    the row, ``phase_of`` (256,) the phase of a tick. Of the H hypotheses: ``prior_steps``
-    (H,) summed weights; ``condition_of`` (H, n) what each makes of a service, -1 where it
-    does not reach it; ``recovers`` (H,) whether there is a fault; ``root`` (H,) where it is,
-    or the benign load; ``remedies`` (H, 5) what fixes it; ``team`` (H,) whom to page, or
-    :data:`OWNER` or :data:`NOBODY`; ``errors_first`` (H,); ``note_row`` (H,) its row of
-    ``note_steps`` (M, K), and of ``note_numbers`` (M, K): the place of the token among log
-    lines plus one, 0 for no news. ``unaffected_steps`` (n, U) say what an
-    unaffected service is. ``edge_steps`` (2, 2, 5, 16): whether the panel is clear by now,
-    whether errors come first, what severity it shows. ``alert_at`` (256,) is true where
-    alerts are judged anew.
+    ``conditions`` lists what each service can be, by place; 0 is healthy. ``steps`` (W, K) are
+    thresholds, K a power of two: 16 random bits fall into the place of how many steps of
+    their row they reach. ``sign_row`` (sorts, n, conditions) finds the row of a sign, a token's
+    place. ``reading_row`` (sorts, n, phases) finds that of a reading: 0 shows the sign, 1 is a gap,
+    what is above is another token, by its place plus 2; ``phase_of`` (256,) is the phase of a tick.
+    ``sign_stream`` (sorts,) is the premixed stream of a sort's signs, ``sizes`` (sorts, n) how many
+    tokens its alphabet has; a window's line has no sign of its own. ``silenced``
+    (n, conditions) is true of faults of the service's own, which a root is silent about at first.
+
+    Of the H hypotheses: ``prior_steps`` (H,) summed weights; ``condition_of`` (H, n) what each
+    makes of a service, -1 where it does not reach it; ``recovers`` (H,) whether there is a fault;
+    ``root`` (H,) where it is, or the benign load; ``remedies`` (H, 5) what fixes it; ``team``
+    (H,) whom to page, or :data:`OWNER` or :data:`NOBODY`; ``errors_first`` (H,); ``note_row``
+    (H,) its row of ``note_steps`` (M, K), and of ``note_numbers`` (M, K): the place of the token
+    among log lines plus one, 0 for no news.
+
+    ``unaffected_steps`` (n, U) say what an unaffected service is, ``severity_steps`` (3,) are
+    summed weights of severities, ``owners`` (O,) the teams that may own a service and
+    ``owner_steps`` (n, O) summed weights of them. ``edge_signs`` (2, 5, K) whether errors come
+    first, what severity the panel keeps; ``edge_steps`` (2, 5, E, K) whether the panel is clear by
+    now, what severity, which of E tokens is kept. ``alert_at`` (256,) is true where alerts are
+    judged anew.
     """
 
     setting: Setting
     topology: Topology
     conditions: tuple[tuple[Condition, ...], ...]
     steps: Table
-    row_of: Table
+    sign_row: Table
+    reading_row: Table
     phase_of: Table
+    sign_stream: Table
+    sizes: Table
+    silenced: Table
     prior_steps: Table
-    total: int
+    prior_total: Table
     condition_of: Table
     recovers: Table
     root: Table
@@ -81,6 +96,10 @@ class TokenTables:
     note_steps: Table
     note_numbers: Table
     unaffected_steps: Table
+    severity_steps: Table
+    owners: Table
+    owner_steps: Table
+    edge_signs: Table
     edge_steps: Table
     alert_at: Table
 
@@ -92,7 +111,7 @@ class TokenTables:
     @property
     def condition_type(self) -> np.dtype[Any]:
         """The narrowest type that holds the place of a condition."""
-        return np.min_scalar_type(self.row_of.shape[-1] - 1)
+        return np.min_scalar_type(self.sign_row.shape[-1] - 1)
 
 
 @lru_cache(maxsize=32)
@@ -102,20 +121,30 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
     Raises:
         InvalidInput: if the topology has no place for the task's faults.
     """
-    model = model_of(setting, topology, held)
+    model = any_model_of(setting, topology, held)
+    world, every, here = setting.world, model.hypotheses, places(topology)
+    rows: dict[tuple[int, ...], int] = {}
     phase_of, starts = _phases(setting)
-    steps, row_of = _thresholds(model, starts)
-    world, every = setting.world, model.hypotheses
+    sign_row, reading_row = _sign_rows(model, rows), _reading_rows(setting, here, starts, rows)
     notes = _notes(setting, topology, every)
+    bases = [base_of(sort) for sort in world.cell_sorts]
+    owners = world.owning_teams(topology)
+    clear = setting.severity_from
     return TokenTables(
         setting=setting,
         topology=topology,
         conditions=model.listed.conditions,
-        steps=steps,
-        row_of=row_of,
+        steps=_padded(list(rows)),
+        sign_row=sign_row,
+        reading_row=reading_row,
         phase_of=phase_of,
+        sign_stream=_table([mix(hash_name(base)) for base in bases], np.uint64),
+        sizes=_table([[len(alphabet(setting, base, one)) for one in here] for base in bases]),
+        silenced=_table(
+            _filled([[is_root(world, one) for one in row] for row in model.listed.conditions]), bool
+        ),
         prior_steps=_table(list(accumulate(model.prior.weights)), np.uint64),
-        total=model.prior.total,
+        prior_total=_table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
         condition_of=_table(model.listed.place, np.int16),
         recovers=_table([bool(one.faults) for one in every], bool),
         root=_table([(one.benign or one.faults[0])[1] for one in every], np.int16),
@@ -131,9 +160,34 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
                 for row in topology.services
             ]
         ),
-        edge_steps=_edges(setting),
+        severity_steps=_table(list(accumulate(setting.severities))),
+        owners=_table([topology.teams.index(team) for team in owners]),
+        owner_steps=_table(
+            [list(accumulate(world.owner_weights(topology, row.tier))) for row in topology.services]
+        ),
+        edge_signs=_edge_table(
+            [
+                [clear_edge(setting, severity, first) for severity in range(RECOVERED + 1)]
+                for first in (False, True)
+            ]
+        ),
+        edge_steps=_edge_table(
+            [
+                [
+                    [edge_reading(setting, severity, token, tick) for token in world.edge_tokens]
+                    for severity in range(RECOVERED + 1)
+                ]
+                for tick in (max(0, clear - 1), clear)
+            ]
+        ),
         alert_at=_table([tick in setting.alert_ticks for tick in range(256)], bool),
     )
+
+
+def _filled(rows: Sequence[Sequence[Any]], fill: Any = 0) -> list[list[Any]]:
+    """Rows, each filled up to the length of the longest."""
+    widest = max(map(len, rows))
+    return [[*row, *[fill] * (widest - len(row))] for row in rows]
 
 
 def _padded(rows: Sequence[Sequence[int]], fill: int = FULL) -> Table:
@@ -142,41 +196,72 @@ def _padded(rows: Sequence[Sequence[int]], fill: int = FULL) -> Table:
     return _table([[*row, *[fill] * (widest - len(row))] for row in rows], np.int32)
 
 
+def _edge_table(weights: Any) -> Table:
+    """Thresholds (…, K) of rows of weights (…, E), filled up to a power of two."""
+    rows = np.cumsum(np.array(weights), axis=-1)
+    width = (1 << (rows.shape[-1] - 1).bit_length()) - rows.shape[-1]
+    return _table(
+        np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, width)], constant_values=FULL), np.int32
+    )
+
+
 def _phases(setting: Setting) -> tuple[Table, list[int]]:
-    """The phase of every tick, and a tick of every phase: within one no weight changes."""
-    starts: dict[tuple[int, bool], int] = {}
+    """The phase of every tick, and a tick of every phase: within one no reading changes."""
+    starts: dict[int, int] = {}
     phases = []
     for tick in range(256):
-        key = setting.strength(tick), tick < setting.root_silent
-        starts.setdefault(key, tick)
-        phases.append(list(starts).index(key))
+        strength = setting.strength(tick)
+        starts.setdefault(strength, tick)
+        phases.append(list(starts).index(strength))
     return _table(phases), list(starts.values())
 
 
-def _thresholds(model: Model, starts: list[int]) -> tuple[Table, Table]:
-    """The distinct rows of thresholds, and which holds where."""
-    setting, here = model.setting, places(model.topology)
-    world = setting.world
-    widest = max(map(len, model.listed.conditions))
-    row_of = np.zeros((len(world.cell_sorts), len(here), len(starts), widest), np.int32)
-    rows: dict[tuple[int, ...], int] = {}
+def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
+    """Where the thresholds of each sign stand among ``rows``, which are extended."""
+    setting, world = model.setting, model.setting.world
     known: dict[tuple[object, ...], int] = {}
-    for number, sort in enumerate(world.cell_sorts):
+
+    def row_of(sort: str, place: Place, condition: Condition) -> int:
         # Tokens may depend on whom a service calls, not on its tier alone.
-        calling = bool(world.naming_tokens(LOG if sort == WINDOW else sort))
-        for service, place in enumerate(here):
-            for at, condition in enumerate(model.listed.conditions[service]):
-                what: tuple[object, ...] = (
-                    (place, condition) if calling else (place.tier, condition.name)
-                )
-                for phase, start in enumerate(starts):
-                    key = sort, phase, *what
-                    if key not in known:
-                        row = weights(setting, sort, place, condition, start)
-                        known[key] = rows.setdefault(tuple(accumulate(row)), len(rows))
-                    row_of[number, service, phase, at] = known[key]
-    row_of.setflags(write=False)
-    return _padded(list(rows)), row_of
+        calling = bool(world.naming_tokens(sort))
+        key = (sort, place, condition) if calling else (sort, place.tier, condition.name)
+        if key not in known:
+            row = tuple(accumulate(sign_weights(setting, sort, place, condition)))
+            known[key] = rows.setdefault(row, len(rows))
+        return known[key]
+
+    return _table(
+        [
+            _filled(
+                [
+                    [row_of(base_of(sort), place, one) for one in conditions]
+                    for place, conditions in zip(
+                        places(model.topology), model.listed.conditions, strict=True
+                    )
+                ]
+            )
+            for sort in world.cell_sorts
+        ],
+        np.int32,
+    )
+
+
+def _reading_rows(
+    setting: Setting, here: tuple[Place, ...], starts: list[int], rows: dict[tuple[int, ...], int]
+) -> Table:
+    """Where the thresholds of each reading stand among ``rows``, which are extended."""
+
+    def row_of(sort: str, place: Place, start: int) -> int:
+        one = reading(setting, sort, place, start)
+        return rows.setdefault(tuple(accumulate((one.sign, one.gap, *one.other))), len(rows))
+
+    return _table(
+        [
+            [[row_of(sort, place, start) for start in starts] for place in here]
+            for sort in setting.world.cell_sorts
+        ],
+        np.int32,
+    )
 
 
 def _remedies(world: World, hypothesis: Hypothesis) -> list[bool]:
@@ -210,19 +295,3 @@ def _notes(
         steps.append(list(accumulate(weight for _, weight in found)))
         numbers.append([0 if token == NO_NEWS else 1 + lines.index(token) for token, _ in found])
     return _table(of), _padded(steps), _padded(numbers, 0)
-
-
-def _edges(setting: Setting) -> Table:
-    """Thresholds of the edge panel before and from the tick on which it is clear."""
-    ticks = (max(0, setting.severity_from - 1), setting.severity_from)
-    found = [
-        [
-            [
-                list(accumulate(edge_weights(setting, severity, first, tick)))
-                for severity in range(RECOVERED + 1)
-            ]
-            for first in (False, True)
-        ]
-        for tick in ticks
-    ]
-    return _table(found, np.int32)

@@ -33,7 +33,7 @@ from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
 from logtriage.vector.tokens.compiled.scoring import Scoring, score_rows
 from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import TokenEpisodes
-from logtriage.vector.tokens.incidents import TokenIncidents, seeds_of
+from logtriage.vector.tokens.incidents import PRICE_NUMBERS, TokenIncidents, seeds_of
 from logtriage.vector.tokens.setting import TokenSetting
 
 Scores = NDArray[np.float64]
@@ -80,17 +80,13 @@ class TokenKernels:
     def draw(self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints) -> None:
         """Draw the incidents ``index`` (R,) of a split into ``rows``."""
         for task, at in self._by_task(rows):
-            topology, tables = task.setting.topology, task.setting.tables
-            owners = tables.setting.world.owning_teams(topology)
             draw_rows(
                 rows[at],
                 index[at],
                 seeds_of(task.setting.task.id, split, index[at]),
                 incident_fields(incidents),
                 task.tables,
-                np.array([topology.teams.index(team) for team in owners]),
-                np.array(tables.setting.severities),
-                np.array([tables.total & 0xFFFFFFFF, tables.total >> 32], np.uint64),
+                PRICE_NUMBERS,
             )
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:

@@ -5,22 +5,18 @@ from typing import Any, Final
 import numpy as np
 
 from logtriage._lib.jit import kernel
-from logtriage.actions import SEVERITIES
-from logtriage.drawing.incidents import DIRECTORY_STREAM, PRICES_OF_SILENCE, TRUTH_STREAM, Slot
+from logtriage.drawing.incidents import DIRECTORY_STREAM, HAND_OVER_STREAM, TRUTH_STREAM, Slot
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
-from logtriage.vector.tokens.incidents import P3, PRICE_NUMBERS
+from logtriage.vector.tokens.incidents import P3
 from logtriage.vector.tokens.tables import OWNER
 from logtriage.world.simulation import CONDITION_STREAM
 
 _TRUTH: Final = premixed(TRUTH_STREAM)
 _DIRECTORY: Final = premixed(DIRECTORY_STREAM)
 _CONDITION: Final = premixed(CONDITION_STREAM)
+_HAND_OVER: Final = premixed(HAND_OVER_STREAM)
 _TRUTH_SLOT: Final = int(Slot.TRUTH)
 _SEVERITY_SLOT: Final = int(Slot.SEVERITY)
-_PRICE_SLOT: Final = int(Slot.PRICE)
-_PRICES: Final = len(PRICES_OF_SILENCE)
-_NUMBERS: Final = tuple(int(one) for one in PRICE_NUMBERS)
-_SEVERITIES: Final = len(SEVERITIES)
 _P3: Final = int(P3)
 _OWNER: Final = int(OWNER)
 _LOW: Final = np.uint64(0xFFFFFFFF)
@@ -50,31 +46,16 @@ def _bisected(steps: Any, point: np.uint64) -> Int:
 
 
 @kernel
-def _severity(bits: np.uint64, severities: Any) -> Int:
-    point = below(bits, severities.sum())
-    rank = 0
-    passed = severities[0]
-    while point >= passed:
-        rank += 1
-        passed += severities[rank]
-    return rank
+def _weighted(bits: np.uint64, steps: Any) -> Int:
+    """What 64 random bits pick by summed weights."""
+    return _bisected(steps, below(bits, steps[-1]))
 
 
 @kernel
-def draw_rows(
-    rows: Any,
-    index: Any,
-    seeds: Any,
-    one: Any,
-    tables: Any,
-    owners: Any,
-    severities: Any,
-    total: Any,
-) -> None:
+def draw_rows(rows: Any, index: Any, seeds: Any, one: Any, tables: Any, prices: Any) -> None:
     """Draw the incidents ``index`` (R,) with ``seeds`` (R,) into ``rows`` (R,) of ``one``.
 
-    ``owners`` are the teams that may own a service, ``severities`` (3,) weights, ``total``
-    (2,) the low and high half of the summed weights of the prior.
+    ``prices`` are those of a hand-over in units of the layout.
     """
     n = one.conditions.shape[1]
     for place in range(len(rows)):
@@ -82,22 +63,24 @@ def draw_rows(
         one.index[row] = index[place]
         one.seed[row] = seed
         key = subkey(seed, _TRUTH)
-        point = high_product(draw(key, _TRUTH_SLOT, 0), total[0], total[1])
+        point = high_product(
+            draw(key, _TRUTH_SLOT, 0), tables.prior_total[0], tables.prior_total[1]
+        )
         true = np.uint64(_bisected(tables.prior_steps, point))
         one.hypothesis[row] = true
         one.severity[row] = _P3
         if tables.recovers[true]:
-            one.severity[row] = _severity(draw(key, _SEVERITY_SLOT, 0), severities)
+            one.severity[row] = _weighted(draw(key, _SEVERITY_SLOT, 0), tables.severity_steps)
         public = one.board[row, np.uint64(one.first_public) :]
         public[:] = 0
-        public[0] = _NUMBERS[below(draw(key, _PRICE_SLOT, 0), _PRICES)]
+        public[0] = prices[below(draw(subkey(seed, _HAND_OVER), 0, 0), len(prices))]
         one.team[row] = tables.team[true]
         key = subkey(seed, _DIRECTORY)
         for service in range(n):
-            pick = below(draw(key, 0, service), len(owners))
+            pick = _weighted(draw(key, 0, service), tables.owner_steps[service])
             public[np.uint64(1 + pick * n + service)] = 1
             if service == tables.root[true] and tables.team[true] == _OWNER:
-                one.team[row] = owners[pick]
+                one.team[row] = tables.owners[pick]
         key = subkey(seed, _CONDITION)
         for service in range(n):
             reached: Int = np.int64(tables.condition_of[true, service])

@@ -6,13 +6,16 @@ from typing import Any, Final, NamedTuple
 import attrs
 
 from logtriage.actions import RequestMoreLogs, action_id
-from logtriage.vector.tokens.episodes import TokenEpisodes
+from logtriage.grading.compiled import letters_of
+from logtriage.grading.steps import Letters, Rules
+from logtriage.incident import STRICT
+from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.vector.tokens.tables import TokenTables
 
 #: Fields of the tables that are no arrays of numbers.
-_NO_ARRAYS: Final = ("setting", "topology", "conditions", "total")
+_NO_ARRAYS: Final = ("setting", "topology", "conditions")
 
 
 def _names(arrays: type[Any]) -> list[str]:
@@ -47,7 +50,9 @@ class ColumnPlaces(NamedTuple):
     """Where blocks of the observation begin, and what else kernels read of a setting.
 
     ``answers`` is the width of what one lane asked for, its request included. ``first_gauge``
-    and ``first_span`` are numbers of sorts.
+    and ``first_span`` are numbers of sorts. ``blind`` is how often a channel of a service is down,
+    of 65,536; ``to`` has the canonical integers of actions, ``requests`` those of requests, and
+    ``rules`` what closes an incident.
     """
 
     n: int
@@ -70,25 +75,23 @@ class ColumnPlaces(NamedTuple):
     time: int
     closed: int
     severity_from: int
+    root_silent: int
+    blind: int
     bands: int
     gauges: int
     first_gauge: int
     spans: int
     first_span: int
     horizon: int
-    roots: int
-    pages: int
-    teams: int
-    remedies: int
     requests: int
-    resolve: int
-    ignore: int
+    to: Letters
+    rules: Rules
 
     @classmethod
     def of(cls, setting: TokenSetting) -> "ColumnPlaces":
         """Of a setting."""
         starts = {name: at.start for name, at in setting.layout.blocks.items()}
-        ranges, world = setting.ranges, setting.layout.world
+        ranges, world, here = setting.ranges, setting.layout.world, setting.tables.setting
         gauges, spans = world.slots.values()
         found = {name: starts[name] for name in cls._fields if name in starts}
         return cls(
@@ -97,18 +100,16 @@ class ColumnPlaces(NamedTuple):
             lanes=setting.lanes,
             answers=2 + setting.layout.answers,
             seen_edge=starts["seen:edge"],
-            severity_from=setting.tables.setting.severity_from,
+            severity_from=here.severity_from,
+            root_silent=here.root_silent,
+            blind=here.blind_weight,
             bands=len(world.bands),
             gauges=len(gauges),
             first_gauge=world.cell_sorts.index(gauges[0]),
             spans=len(spans),
             first_span=world.cell_sorts.index(spans[0]),
             horizon=setting.task.horizon,
-            roots=ranges.root,
-            pages=ranges.page,
-            teams=ranges.pages,
-            remedies=ranges.remedy,
             requests=action_id(RequestMoreLogs(None), setting.topology),
-            resolve=ranges.resolve,
-            ignore=ranges.ignore,
+            to=letters_of(ranges, NEVER),
+            rules=Rules(int(STRICT.wrong_page), int(not STRICT.ignore_only_p1), 1),
         )

@@ -6,7 +6,16 @@ import numpy as np
 
 from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
-from logtriage.grading.tables import IGNORED, MISROUTED, OUT_OF_TIME, RESOLVED
+from logtriage.grading.steps import (
+    Facts,
+    Response,
+    counts,
+    facts_step,
+    move_of,
+    response_step,
+)
+from logtriage.grading.tables import MISROUTED, OUT_OF_TIME
+from logtriage.grading.tables import OPEN as UNCLOSED
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.episodes import NEVER, OPEN
@@ -36,56 +45,97 @@ def _ask(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) -> None:
 
 
 @kernel
-def _remedy(
-    row: Int, remedy: Int, service: Int, now: Any, incidents: Any, tables: Any, to: ColumnPlaces
-) -> None:
-    """Apply a remedy to a service."""
-    when = now.columns[row, np.uint64(to.time)]
-    now.columns[row, np.uint64(to.remedied + service)] = 1
-    now.columns[row, np.uint64(to.applied + remedy)] = 1
-    now.anew[row] = True
+def facts_of(row: Int, now: Any, incidents: Any, tables: Any) -> Facts:
+    """The facts of a row, as the steps of grading take them."""
     true = np.uint64(incidents.hypothesis[row])
-    if tables.root[true] == service and tables.remedies[true, np.uint64(remedy)]:
-        now.fixed_at[row] = min(now.fixed_at[row], when)
-        now.columns[row, np.uint64(to.eased)] = 1
-    else:
-        now.wrong_remedies[row] += 1
-        now.unapproved[row] += now.paged_at[row] >= when
+    said, declared = np.int64(now.severity[row]), np.int64(now.root_cause[row])
+    closing = np.int64(now.closing[row])
+    rightly = tables.recovers[true] and declared == tables.root[true]
+    return Facts(
+        said if said >= 0 else np.int64(_SEVERITIES),
+        np.int64(declared >= 0),
+        np.int64(rightly),
+        np.int64(now.paged_at[row]),
+        np.int64(closing == MISROUTED),
+        np.int64(now.remedies[row]),
+        np.int64(now.wrong_remedies[row]),
+        np.int64(now.unapproved[row]),
+        closing if closing >= 0 else np.int64(UNCLOSED),
+    )
+
+
+@kernel
+def response_of(row: Int, facts: Facts, now: Any) -> Response:
+    """What was done about the fault of a row."""
+    said = np.int64(now.said_at[row]) if facts.rightly != 0 else np.int64(NEVER)
+    return Response(said, facts.paged, np.int64(now.fixed_at[row]))
+
+
+@kernel
+def _accepted(row: Int, action: Int, incidents: Any, tables: Any, places: ColumnPlaces) -> Any:
+    """Whether the incident of a row accepts the service, team or remedy of an action."""
+    true, to = np.uint64(incidents.hypothesis[row]), places.to
+    if not tables.recovers[true]:
+        return False
+    if to.root <= action < to.root_end:
+        return action - to.root == tables.root[true]
+    if to.page <= action < to.page_end:
+        return action - to.page == incidents.team[row]
+    if to.remedy <= action < to.remedy_end:
+        remedy, service = (action - to.remedy) // places.n, (action - to.remedy) % places.n
+        return service == tables.root[true] and tables.remedies[true, np.uint64(remedy)]
+    return False
+
+
+@kernel
+def _show(row: Int, action: Int, eased: Any, columns: Any, places: ColumnPlaces) -> None:
+    """Write a page or a remedy where the screen shows it."""
+    to = places.to
+    if to.page <= action < to.page_end:
+        columns[row, np.uint64(places.paged + action - to.page)] = 1
+    elif to.remedy <= action < to.remedy_end:
+        at = action - to.remedy
+        columns[row, np.uint64(places.remedied + at % places.n)] = 1
+        columns[row, np.uint64(places.applied + at // places.n)] = 1
+        if eased:
+            columns[row, np.uint64(places.eased)] = 1
 
 
 @kernel
 def apply_action(
-    row: Int, action: Int, lane: Int, now: Any, incidents: Any, tables: Any, to: ColumnPlaces
+    row: Int, action: Int, lane: Int, now: Any, incidents: Any, tables: Any, places: ColumnPlaces
 ) -> None:
-    """Enter an action into the history of a row."""
-    columns = now.columns
-    when = columns[row, np.uint64(to.time)]
-    if action < _SEVERITIES:
-        if now.severity[row] < 0:
-            now.severity[row] = action
-            columns[row, np.uint64(to.severity + action)] = 1
-    elif action < to.pages:
-        if now.root_cause[row] < 0:
-            service = action - to.roots
-            now.root_cause[row] = service
-            now.said_at[row] = when
-            columns[row, np.uint64(to.declared + service)] = 1
-    elif action < to.remedies:
-        team = action - to.pages
-        columns[row, np.uint64(to.paged + team)] = 1
-        if incidents.team[row] == team:
-            now.paged_at[row] = min(now.paged_at[row], when)
-        else:
-            now.closing[row] = MISROUTED
-    elif action < to.requests:
-        at = action - to.remedies
-        _remedy(row, at // to.n, at % to.n, now, incidents, tables, to)
-    elif action < to.resolve:
-        _ask(row, action - to.requests, lane, columns, to)
-    elif action == to.resolve:
-        now.closing[row] = RESOLVED
-    else:
-        now.closing[row] = IGNORED
+    """Enter an action into the history of an open row, by the steps that grade lists."""
+    columns, to = now.columns, places.to
+    if places.requests <= action < to.resolve:
+        _ask(row, action - places.requests, lane, columns, places)
+        return
+    when, none = np.int64(columns[row, np.uint64(places.time)]), np.int64(NEVER)
+    facts = facts_of(row, now, incidents, tables)
+    right = _accepted(row, action, incidents, tables, places)
+    move = move_of(action, np.int64(right), places.rules, to)
+    counted = counts(facts, move, True, True, np.int64(1))
+    before = response_of(row, facts, now)
+    after = facts_step(facts, move, True, counted, when, none)
+    fixed = response_step(before, move, np.int64(right), True, counted, when, none).fixed
+    if after.severity != facts.severity:
+        now.severity[row] = after.severity
+        columns[row, np.uint64(places.severity + after.severity)] = 1
+    if counted:
+        now.root_cause[row] = action - to.root
+        now.said_at[row] = when
+        columns[row, np.uint64(places.declared + action - to.root)] = 1
+    _show(row, action, right, columns, places)
+    now.anew[row] |= move.remedies
+    now.paged_at[row] = after.paged
+    now.remedies[row] = after.remedies
+    now.wrong_remedies[row] = after.wrong
+    now.unapproved[row] = after.early
+    if fixed != before.fixed:
+        now.fixed_at[row] = fixed
+        now.signs[row] = 0  # what recovers has new signs
+    if move.closes:
+        now.closing[row] = after.closing
 
 
 @kernel
@@ -154,6 +204,7 @@ def begin_rows(rows: Any, public: Int, now: Any) -> None:
         now.said_at[row] = NEVER
         now.paged_at[row] = NEVER
         now.fixed_at[row] = NEVER
+        now.remedies[row] = 0
         now.wrong_remedies[row] = 0
         now.unapproved[row] = 0
         now.anew[row] = False
@@ -161,3 +212,4 @@ def begin_rows(rows: Any, public: Int, now: Any) -> None:
         now.lines_asked[row, :] = 0
         now.metrics_until[row, :] = NEVER
         now.traces_until[row, :] = NEVER
+        now.signs[row] = 0

@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from logtriage._lib.jit import kernel
-from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
+from logtriage.rng import hash_name
+from logtriage.vector.compiled.draws import Int, below, draw, premixed, scrambled, subkey
 from logtriage.vector.tokens.compiled.fields import ColumnPlaces
 from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick
 from logtriage.vector.tokens.compiled.scoring import Scoring, score_of
@@ -16,6 +17,7 @@ from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.layout import MOST, REQUEST
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES, WINDOW_LINES, Channel
 from logtriage.world.kept import CHANNEL_KEYS, TOKEN_STREAM
+from logtriage.world.signs import BLIND_STREAM, SIGN_STREAM
 from logtriage.world.simulation import SPEAKER_STREAM
 from logtriage.world.tables import CALM, RECOVERED
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG, PLAIN_SORTS, WINDOW
@@ -42,6 +44,12 @@ _ALERT_SORT, _CHANGE_SORT, _LOG_SORT, _WINDOW_SORT = (
 _LOGS_ASKED: Final = REQUEST[Channel.LOGS]
 _OVERVIEW_ASKED: Final = REQUEST[Channel.OVERVIEW]
 _METRICS_ASKED: Final = REQUEST[Channel.METRICS]
+_SIGN: Final = premixed(SIGN_STREAM)
+_BLIND: Final = premixed(BLIND_STREAM)
+_EDGE_SIGN: Final = premixed(hash_name(Channel.EDGE))
+_METRICS_PART, _TRACES_PART, _LOGS_PART = (
+    premixed(hash_name(part)) for part in (Channel.METRICS, Channel.TRACES, Channel.LOGS)
+)
 _48: Final = np.uint64(48)
 
 
@@ -58,6 +66,43 @@ def _reached(steps: Any, row: Int, bits: np.uint64) -> Int:
 
 
 @kernel
+def _sign(
+    row: Int,
+    service: Int,
+    sort: Int,
+    start: Int,
+    quiet: Any,
+    tables: Any,
+    incidents: Any,
+    now: Any,
+    to: ColumnPlaces,
+) -> Int:
+    """The sign of a sort (no line of the window) at a service in tick ``start``, by its place.
+
+    ``quiet`` is whether a root keeps it to itself at first. The sign of the present condition is
+    drawn once.
+    """
+    place, fixed = np.uint64(service), np.int64(now.fixed_at[row])
+    condition, begin = np.uint64(incidents.conditions[row, place]), np.int64(0)
+    latest = True
+    if fixed != NEVER and tables.condition_of[np.uint64(incidents.hypothesis[row]), place] >= 0:
+        latest = start > fixed
+        if latest:
+            condition, begin = np.uint64(0), fixed + 1
+    hidden = quiet and start < to.root_silent and tables.silenced[place, condition]
+    kept = latest and not hidden
+    if kept and now.signs[row, np.uint64(sort), place] > 0:
+        return np.int64(now.signs[row, np.uint64(sort), place]) - 1
+    key = subkey(subkey(incidents.seed[row], _SIGN), tables.sign_stream[np.uint64(sort)])
+    key = subkey(key, scrambled(np.uint64(service << 1 | np.int64(hidden))))
+    which = tables.sign_row[np.uint64(sort), place, np.uint64(0) if hidden else condition]
+    sign = _reached(tables.steps, np.uint64(which), draw(key, begin, 0))
+    if kept:
+        now.signs[row, np.uint64(sort), place] = 1 + sign
+    return sign
+
+
+@kernel
 def _token(
     row: Int,
     service: Int,
@@ -67,21 +112,28 @@ def _token(
     tables: Any,
     incidents: Any,
     now: Any,
+    to: ColumnPlaces,
 ) -> Int:
-    """The token of a cell of a service, from its 64 random bits."""
-    place = np.uint64(service)
-    condition = np.uint64(incidents.conditions[row, place])
-    if start > now.fixed_at[row]:
-        true = np.uint64(incidents.hypothesis[row])
-        if tables.recovers[true] and tables.condition_of[true, place] >= 0:
-            condition = np.uint64(0)
-    phase = np.uint64(tables.phase_of[np.uint64(start)])
-    which = tables.row_of[np.uint64(sort), place, phase, condition]
-    return _reached(tables.steps, np.uint64(which), bits)
+    """The token of a reading of a service, from its 64 random bits."""
+    place, phase = np.uint64(service), np.uint64(tables.phase_of[np.uint64(start)])
+    which = tables.reading_row[np.uint64(sort), place, phase]
+    shown = _reached(tables.steps, np.uint64(which), bits)
+    base = np.int64(_LOG_SORT if sort == _WINDOW_SORT else sort)
+    if shown == 1:
+        return np.int64(tables.sizes[np.uint64(base), place])
+    if shown > 1:
+        return shown - 2
+    quiet = sort in (_WINDOW_SORT, _ALERT_SORT)
+    return _sign(row, service, base, start, quiet, tables, incidents, now, to)
 
 
 @kernel
-def _count(row: Int, sort: Int, service: Int, token: Int, column_of: Any, columns: Any) -> None:
+def _count(
+    row: Int, sort: Int, service: Int, token: Int, tables: Any, column_of: Any, columns: Any
+) -> None:
+    """Count a token; a gap tells nothing."""
+    if token >= tables.sizes[np.uint64(sort), np.uint64(service)]:
+        return
     column = column_of[np.uint64(sort), np.uint64(service), np.uint64(token)]
     if column >= 0:
         before = columns[row, np.uint64(column)]
@@ -89,25 +141,31 @@ def _count(row: Int, sort: Int, service: Int, token: Int, column_of: Any, column
 
 
 @kernel
-def _read_of_all(
+def _read_cell(
     row: Int,
-    tick: Int,
-    key: np.uint64,
+    service: Int,
     sort: Int,
-    to_token: Int,
+    slot: Int,
+    start: Int,
+    key: np.uint64,
     tables: Any,
     incidents: Any,
     now: Any,
     column_of: Any,
     to: ColumnPlaces,
-) -> None:
-    """Read a cell of every service; write it from column ``to_token`` on, if that is one."""
-    for service in range(to.n):
-        bits = draw(key, service << 16, tick)
-        token = _token(row, service, sort, tick, bits, tables, incidents, now)
-        _count(row, sort, service, token, column_of, now.columns)
-        if to_token >= 0:
-            now.columns[row, np.uint64(to_token + service)] = token
+) -> Int:
+    """Read a cell of a service, and count its token."""
+    bits = draw(key, service << 16 | slot, start)
+    token = _token(row, service, sort, start, bits, tables, incidents, now, to)
+    _count(row, sort, service, token, tables, column_of, now.columns)
+    return token
+
+
+@kernel
+def _is_down(row: Int, service: Int, part: np.uint64, incidents: Any, to: ColumnPlaces) -> Any:
+    """Whether a part of a service's telemetry tells nothing in this incident."""
+    key = subkey(subkey(incidents.seed[row], _BLIND), part)
+    return np.int64(draw(key, service, 0) >> _48) < to.blind
 
 
 @kernel
@@ -117,13 +175,17 @@ def _begin_epoch(
     for place in range(SERIES - 1):
         now.epochs[row, place] = now.epochs[row, place + 1]
     now.epochs[row, SERIES - 1] = tick
-    true = np.uint64(incidents.hypothesis[row])
-    shown = np.int64(incidents.severity[row]) if tables.recovers[true] else CALM
-    if now.fixed_at[row] < tick:
-        shown = RECOVERED
-    clear = 1 if tick >= to.severity_from else 0
-    steps = tables.edge_steps[clear, np.uint64(tables.errors_first[true])]
-    token = _reached(steps, np.uint64(shown), draw(subkey(key, _EDGE), tick, 0))
+    true, fixed = np.uint64(incidents.hypothesis[row]), np.int64(now.fixed_at[row])
+    shown, begin = np.int64(CALM), np.int64(0)
+    if tables.recovers[true]:
+        shown = np.int64(incidents.severity[row])
+    if fixed < tick:
+        shown, begin = np.int64(RECOVERED), fixed + 1
+    signs = subkey(subkey(incidents.seed[row], _SIGN), _EDGE_SIGN)
+    steps = tables.edge_signs[np.uint64(tables.errors_first[true])]
+    sign = _reached(steps, np.uint64(shown), draw(signs, begin, 0))
+    steps = tables.edge_steps[np.uint64(tick >= to.severity_from), np.uint64(shown)]
+    token = _reached(steps, np.uint64(sign), draw(subkey(key, _EDGE), 0, tick))
     now.columns[row, np.uint64(to.edge)] = token // to.bands
     now.columns[row, np.uint64(to.edge + 1)] = token % to.bands
     before = now.columns[row, np.uint64(to.seen_edge + token)]
@@ -144,9 +206,9 @@ def _read_window(
     speakers, lines = subkey(incidents.seed[row], _SPEAKER), subkey(key, _WINDOW)
     for slot in range(WINDOW_LINES):
         service = below(draw(speakers, tick, slot), to.n)
-        bits = draw(lines, service << 16 | slot, tick)
-        token = _token(row, service, _WINDOW_SORT, tick, bits, tables, incidents, now)
-        _count(row, _WINDOW_SORT, service, token, column_of, now.columns)
+        token = _read_cell(
+            row, service, _WINDOW_SORT, slot, tick, lines, tables, incidents, now, column_of, to
+        )
         now.columns[row, np.uint64(to.window_service + slot)] = 1 + service
         now.columns[row, np.uint64(to.window_token + slot)] = 1 + token
 
@@ -154,29 +216,7 @@ def _read_window(
 @kernel
 def _read_lines(
     row: Int,
-    service: Int,
-    tick: Int,
-    key: np.uint64,
-    first: Int,
-    tables: Any,
-    incidents: Any,
-    now: Any,
-    column_of: Any,
-) -> None:
-    """The lines of a service, new ones each time."""
-    asked = now.lines_asked[row, np.uint64(1 + service)]
-    now.lines_asked[row, np.uint64(1 + service)] = asked + 1
-    for line in range(LINES):
-        slot = np.int64(asked) * LINES + line
-        bits = draw(key, service << 16 | slot, tick)
-        token = _token(row, service, _LOG_SORT, tick, bits, tables, incidents, now)
-        _count(row, _LOG_SORT, service, token, column_of, now.columns)
-        now.columns[row, np.uint64(first + line)] = 1 + token
-
-
-@kernel
-def _read_overview(
-    row: Int,
+    who: Int,
     tick: Int,
     key: np.uint64,
     first: Int,
@@ -186,14 +226,17 @@ def _read_overview(
     column_of: Any,
     to: ColumnPlaces,
 ) -> None:
-    """A line of every service."""
-    slot = np.int64(now.lines_asked[row, 0])
-    now.lines_asked[row, 0] = slot + 1
-    for service in range(to.n):
-        bits = draw(key, service << 16 | slot, tick)
-        token = _token(row, service, _LOG_SORT, tick, bits, tables, incidents, now)
-        _count(row, _LOG_SORT, service, token, column_of, now.columns)
-        now.columns[row, np.uint64(first + service)] = 1 + token
+    """The lines of a service, or with -1 one line of each; new ones each time."""
+    asked = np.int64(now.lines_asked[row, np.uint64(1 + who)])
+    now.lines_asked[row, np.uint64(1 + who)] = asked + 1
+    for place in range(to.n if who < 0 else LINES):
+        service, slot = (place, asked) if who < 0 else (who, asked * LINES + place)
+        token = np.int64(tables.sizes[_LOG_SORT, np.uint64(service)]) + 1
+        if not _is_down(row, service, _LOGS_PART, incidents, to):
+            token = _read_cell(
+                row, service, _LOG_SORT, slot, tick, key, tables, incidents, now, column_of, to
+            )
+        now.columns[row, np.uint64(first + place)] = 1 + token
 
 
 @kernel
@@ -205,25 +248,30 @@ def _read_slots(
     first: Int,
     sort: Int,
     slots: Int,
+    down: Any,
     until: Any,
     tables: Any,
     incidents: Any,
     now: Any,
     column_of: Any,
+    to: ColumnPlaces,
 ) -> None:
     """The last readings of gauges or spans; what an earlier screen showed counts no more."""
-    last, to = until[row, np.uint64(service)], first
+    last, at = until[row, np.uint64(service)], first
     for reading in range(SERIES):
         start = np.int64(now.epochs[row, reading])
         if start == NEVER:
             continue
         for slot in range(slots):
-            bits = draw(key, service << 16 | slot, start)
-            token = _token(row, service, sort + slot, start, bits, tables, incidents, now)
-            if last == NEVER or start > last:
-                _count(row, sort + slot, service, token, column_of, now.columns)
-            now.columns[row, np.uint64(to)] = 1 + token
-            to += 1
+            of = sort + slot
+            token = np.int64(tables.sizes[np.uint64(of), np.uint64(service)]) + 1
+            if not down:
+                bits = draw(key, service << 16 | slot, start)
+                token = _token(row, service, of, start, bits, tables, incidents, now, to)
+                if last == NEVER or start > last:
+                    _count(row, of, service, token, tables, column_of, now.columns)
+            now.columns[row, np.uint64(at)] = 1 + token
+            at += 1
     until[row, np.uint64(service)] = tick
 
 
@@ -244,12 +292,9 @@ def _answer(
     asked = now.columns[row, np.uint64(first)]
     service = np.int64(now.columns[row, np.uint64(first + 1)]) - 1
     first += 2
-    if asked == _LOGS_ASKED:
-        key = subkey(key, _LOGS)
-        _read_lines(row, service, tick, key, first, tables, incidents, now, column_of)
-    elif asked == _OVERVIEW_ASKED:
-        key = subkey(key, _OVERVIEW)
-        _read_overview(row, tick, key, first, tables, incidents, now, column_of, to)
+    if asked in (_LOGS_ASKED, _OVERVIEW_ASKED):
+        key = subkey(key, _LOGS if asked == _LOGS_ASKED else _OVERVIEW)
+        _read_lines(row, service, tick, key, first, tables, incidents, now, column_of, to)
     elif asked > 0:
         gauges = asked == _METRICS_ASKED
         _read_slots(
@@ -260,11 +305,13 @@ def _answer(
             first,
             to.first_gauge if gauges else to.first_span,
             to.gauges if gauges else to.spans,
+            _is_down(row, service, _METRICS_PART if gauges else _TRACES_PART, incidents, to),
             now.metrics_until if gauges else now.traces_until,
             tables,
             incidents,
             now,
             column_of,
+            to,
         )
 
 
@@ -289,13 +336,16 @@ def _read_screen(
     key = subkey(incidents.seed[row], _TOKEN)
     anew = now.anew[row]
     now.anew[row] = False
-    if tick == 0:
-        sub = subkey(key, _CHANGE)
-        _read_of_all(row, tick, sub, _CHANGE_SORT, -1, tables, incidents, now, column_of, to)
-    if anew or tables.alert_at[np.uint64(tick)]:
-        sub = subkey(key, _ALERT)
-        at = to.alert
-        _read_of_all(row, tick, sub, _ALERT_SORT, at, tables, incidents, now, column_of, to)
+    for alerts in range(2):  # changes, then alerts: what is inlined once compiles faster
+        if (anew or tables.alert_at[np.uint64(tick)]) if alerts else tick == 0:
+            sort = _ALERT_SORT if alerts else _CHANGE_SORT
+            sub = subkey(key, _ALERT if alerts else _CHANGE)
+            for service in range(to.n):
+                token = _read_cell(
+                    row, service, sort, 0, tick, sub, tables, incidents, now, column_of, to
+                )
+                if alerts:
+                    now.columns[row, np.uint64(to.alert + service)] = token
     if anew or tick % EPOCH == 0:
         _begin_epoch(row, tick, key, tables, incidents, now, to)
     _read_window(row, tick, key, tables, incidents, now, column_of, to)

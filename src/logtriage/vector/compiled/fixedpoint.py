@@ -1,0 +1,108 @@
+"""The functions of :mod:`logtriage.belief.fixedpoint` for kernels, to the last unit."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from logtriage._lib.jit import kernel
+from logtriage.belief.fixedpoint import (
+    BITS,
+    EXP_BITS,
+    INDEX,
+    LOST,
+    MANTISSA,
+    NEVER,
+    ONE,
+    PER_E,
+    SHORT,
+)
+from logtriage.vector.belief_tables import INVERSE_BITS, BeliefTables
+
+#: An integer, Python's or the machine's.
+Int = Any
+
+#: A fraction's bits are looked up in two halves.
+_HALF: Final = BITS // 2
+_LOW: Final = (1 << _HALF) - 1
+#: Half of a mantissa's bits: squares are taken in two parts, so that they fit 64 bits.
+_SPLIT: Final = MANTISSA // 2
+_LOW_SPLIT: Final = (1 << _SPLIT) - 1
+#: Of a short mantissa, the bits below those that index the table, and what to mask them with.
+_REST: Final = SHORT - INDEX
+_LOW_REST: Final = (1 << _REST) - 1
+_LOW_INDEX: Final = (1 << INDEX) - 1
+
+
+@kernel
+def exp2(down: Int, tables: BeliefTables) -> Int:
+    """2 to the power of ``-down``, ``down`` at least 0, as the scalar ``exp2`` of ``-down``."""
+    if down >= LOST:
+        return np.int64(0)
+    fraction = down & (ONE - 1)
+    coarse = tables.coarse[np.uint64(fraction >> _HALF)]
+    return (coarse * tables.fine[np.uint64(fraction & _LOW)] >> EXP_BITS) >> (down >> BITS)
+
+
+@kernel
+def _length(value: Int) -> Int:
+    """The number of bits of a whole number from 1 on, less 1."""
+    whole = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if value >> step > 0:
+            value >>= step
+            whole += step
+    return whole
+
+
+@kernel
+def log2(value: Int) -> Int:
+    """As the scalar ``log2``, for whole numbers from 1 on."""
+    whole = _length(value)
+    mantissa = (value << max(MANTISSA - whole, 0)) >> max(whole - MANTISSA, 0)
+    fraction = np.int64(0)
+    for _ in range(BITS):
+        high, low = mantissa >> _SPLIT, mantissa & _LOW_SPLIT
+        mantissa = high * high + ((2 * high * low + (low * low >> _SPLIT)) >> _SPLIT)
+        bit = mantissa >> (MANTISSA + 1)
+        mantissa >>= bit
+        fraction = fraction << 1 | bit
+    return whole * ONE + fraction
+
+
+@kernel
+def log2s(value: Int, tables: BeliefTables) -> Int:
+    """As the scalar ``log2s``, for whole numbers from 2**30 on and below 2**52."""
+    whole = np.int64(SHORT)
+    while value >> whole > 1:
+        whole += 1
+    mantissa = value >> (whole - SHORT)
+    upper = np.uint64((mantissa >> _REST) & _LOW_INDEX)
+    # Divides by the upper bits: a whole number below 2**30 times the inverse is never one too many.
+    rest = ((mantissa & _LOW_REST) << INDEX) * tables.inverse[upper] >> INVERSE_BITS
+    rest -= rest * rest >> (SHORT + 1)
+    logs = tables.upper[upper] + (rest * PER_E >> SHORT)
+    return whole * ONE + (logs >> (SHORT - BITS))
+
+
+@kernel
+def log_sum3(a: Int, b: Int, c: Int, tables: BeliefTables) -> Int:
+    """The logarithm of a sum of three, given by theirs."""
+    highest = max(a, b, c)
+    if highest <= NEVER:
+        return np.int64(NEVER)
+    total = exp2(highest - a, tables) + exp2(highest - b, tables) + exp2(highest - c, tables)
+    return highest + log2(total) - EXP_BITS * ONE
+
+
+@kernel
+def log_sum(terms: Any, count: Int, tables: BeliefTables) -> Int:
+    """As the scalar ``log_sums_of``: of the first ``count`` terms."""
+    highest = np.int64(NEVER)
+    for place in range(count):
+        highest = max(highest, terms[place])
+    if highest <= NEVER:
+        return np.int64(NEVER)
+    total = np.int64(0)
+    for place in range(count):
+        total += exp2(highest - terms[place], tables)
+    return highest + log2s(total, tables) - EXP_BITS * ONE
