@@ -27,7 +27,7 @@ if find_spec("numba") is None:
 
 from logtriage.vector.compiled import panels
 
-WORLD = make_incident("single_crash-v2/test/0").telemetry
+WORLD = make_incident("single_crash-v3/test/0").telemetry
 assert isinstance(WORLD, Simulation)
 TABLES = tables_of(model_of(WORLD.setting, WORLD.topology, WORLD.held))
 ROLES = (None, *(role for split in ROLE_SPLITS.values() for role in split.roles))

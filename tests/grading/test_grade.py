@@ -234,7 +234,7 @@ def test_an_unscored_episode_has_no_score_at_all() -> None:
 
 
 def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
-    assert rubric_of(make_incident("single_crash-v2/test/0")) is DEFAULT is TRIAGE_2
+    assert rubric_of(make_incident("single_crash-v3/test/0")) is DEFAULT is TRIAGE_2
     old = make_incident("single_crash-v0/test/0")
     assert rubric_of(old).id == "logtriage-env/0/single_crash"
     assert grade(initial_state(old)).rubric == "logtriage-env/0/single_crash"

@@ -49,7 +49,7 @@ Found = tuple[str, str]
 @lru_cache(maxsize=1)
 def names() -> dict[str, frozenset[str]]:
     """What the second world names, in groups that stand in rows."""
-    world = load_world("second")
+    world = load_world("oncall")
     return {
         "tiers": frozenset(world.tier_names),
         "teams": frozenset(world.rules.teams),

@@ -31,17 +31,17 @@ FOGS = range(4)
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    return load_world("second")
+    return load_world("oncall")
 
 
 TOPOLOGIES = (SEVEN_SERVICES, FIVE_TEAMS, random_topology(5, 30, FIVE_TEAMS.teams))
 
 
-TASK_NAMES = tuple(load_world("second").tasks)
+TASK_NAMES = tuple(load_world("oncall").tasks)
 
 
 def _setting(name: str, fog: int) -> Setting:
-    second = load_world("second")
+    second = load_world("oncall")
     return setting_of(second, second.tasks[name], fog)
 
 

@@ -34,9 +34,9 @@ from logtriage.world.loading import load_world
 from logtriage.world.model import World
 from logtriage.world.schema.parts import Kind
 
-SECOND = load_world("second")
-TASK = get_task("compound_failure-v2")
-ONE_FAULT = get_task("single_crash-v2")
+SECOND = load_world("oncall")
+TASK = get_task("compound_failure-v3")
+ONE_FAULT = get_task("single_crash-v3")
 NUMBERS = range(2)
 ROWS = np.arange(20)
 #: Where something is kept of what a world says.

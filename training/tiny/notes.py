@@ -27,7 +27,7 @@ TORN: Final = "torn"
 
 def note_words() -> tuple[str, ...]:
     """Every word of a note that is no name of a service or a team."""
-    world = load_world("second")
+    world = load_world("oncall")
     every = {
         sort: (ordinary, *(one.name for one in world.sorts[sort] if not one.dependency))
         for sort, ordinary in world.ordinary.items()

@@ -1,4 +1,4 @@
-"""The checks of the second world: what they search, and what they compute."""
+"""The checks of a simulated world: what they search, and what they compute."""
 
 from math import sqrt
 
@@ -26,22 +26,23 @@ from logtriage.grading.rubric import Discount
 from logtriage.state import initial_state
 from logtriage.transition import play, transition
 from logtriage.world.prior import prior
-from tests.builders import SEVEN_SERVICES, with_hand_over
+from tests.builders import SEVEN_SERVICES
 
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 
 
-def decided(number: int, *, handing_over: bool = False) -> Belief:
+def decided(number: int, price: float | None = None) -> Belief:
     incident = make_incident(f"{TASK}/test/{number}")
-    found = decision(with_hand_over(incident) if handing_over else incident)
+    found = decision(
+        incident if price is None else attrs.evolve(incident, price_of_hand_over=price)
+    )
     assert found is not None
     return found
 
 
-@pytest.mark.parametrize("handing_over", [False, True])
-@pytest.mark.parametrize("number", range(5))
-def test_the_search_finds_by_itself_what_the_planner_finds(number: int, handing_over: bool) -> None:
-    held = decided(number, handing_over=handing_over)
+@pytest.mark.parametrize("number", range(3))
+def test_the_search_finds_by_itself_what_the_planner_finds(number: int) -> None:
+    held = decided(number)
     alone, aided = PlanSearch(held).search(unaided=True), PlanSearch(held).search()
     assert alone.exact
     assert aided.exact
@@ -50,15 +51,14 @@ def test_the_search_finds_by_itself_what_the_planner_finds(number: int, handing_
 
 
 def test_if_probing_were_free_it_would_pay() -> None:
-    doubts = [decided(number) for number in range(8, 17)]
-    honest = [PlanSearch(one).search() for one in doubts]
-    free = []
-    for one in doubts:
-        search = PlanSearch(one)
+    """On the first screen, where most is in doubt, and handing over is worth little."""
+    drawn = (make_incident(f"{TASK}-fog0/test/{number}") for number in (2, 3))
+    for incident in drawn:
+        held = belief(initial_state(attrs.evolve(incident, price_of_hand_over=0.3)))
+        honest, search = PlanSearch(held).search(), PlanSearch(held)
         search.left = (1.0,) * 4
-        free.append(search.search())
-    assert all(one.exact for one in free)
-    assert max(two.best - one.best for one, two in zip(honest, free, strict=True)) > 0.01
+        assert honest.exact
+        assert search.search().best > honest.best + 0.05
 
 
 def test_plans_are_searched_before_anything_was_done() -> None:
@@ -67,29 +67,25 @@ def test_plans_are_searched_before_anything_was_done() -> None:
         PlanSearch(belief(state))
 
 
-def priced_task(split: str, number: int) -> Incident:
-    return with_hand_over(make_incident(f"{TASK}/{split}/{number}"))
-
-
-def test_probing_is_searched_where_a_hand_over_has_a_price() -> None:
-    few = attrs.evolve(QUICK, same=8, beliefs=8)
-    report = audit(priced_task, rubric=TRIAGE_3, families=["probing"], sizes=few)
+def test_probing_is_searched_at_the_decisions_of_the_observer() -> None:
+    few = attrs.evolve(QUICK, same=4, beliefs=4)
+    report = audit(TASK, families=["probing"], sizes=few)
     found = report.finding("probing")
     assert found.verdict is Verdict.PASSED, found.summary
-    assert found.evidence["decisions"] == 8
+    assert found.evidence["decisions"] == 4
     assert found.evidence["lost_unpaged"] > found.evidence["lost_paged"]
 
 
-def test_where_a_hand_over_has_a_price_only_a_fix_before_its_page_may_cost() -> None:
-    few = attrs.evolve(QUICK, same=8)
-    found = audit(priced_task, rubric=TRIAGE_3, families=["monotone"], sizes=few)
+def test_only_a_fix_before_its_page_may_cost() -> None:
+    few = attrs.evolve(QUICK, same=4)
+    found = audit(TASK, families=["monotone"], sizes=few)
     assert found.finding("monotonicity").verdict is Verdict.PASSED
     dearer = attrs.evolve(
         TRIAGE_3,
         id="dearer",
         discounts=(*TRIAGE_3.discounts, Discount("again", priced.unapproved_fix)),
     )
-    found = audit(priced_task, rubric=dearer, families=["monotone"], sizes=few)
+    found = audit(TASK, rubric=dearer, families=["monotone"], sizes=few)
     assert "remedy: none earns" in found.finding("monotonicity").summary
 
 
@@ -101,19 +97,18 @@ def severe(count: int) -> list[Incident]:
 
 def test_a_hand_over_is_the_best_plan_where_little_is_known() -> None:
     """On the first screen, where the search is as good as the price, and no better."""
-    incident = with_hand_over(make_incident("cascading_failure-v2-fog3/test/0"))
+    incident = make_incident("cascading_failure-v3-fog3/test/0")
     start = initial_state(attrs.evolve(incident, price_of_hand_over=0.9))
     found = PlanSearch(belief(start)).search(unaided=True)
     assert found.exact
     assert found.best == found.page_first == pytest.approx(0.9, abs=1e-6)
 
 
-@pytest.mark.parametrize("handing_over", [False, True])
 @pytest.mark.parametrize("paged", [True, False])
 @pytest.mark.parametrize("wrong", [0, 1, 2])
-def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int, handing_over: bool) -> None:
+def test_a_fix_is_worth_what_the_grader_pays(paged: bool, wrong: int) -> None:
     """The search adds up what the grader adds up, on the branch of the true hypothesis."""
-    for incident in map(with_hand_over, severe(4)) if handing_over else severe(4):
+    for incident in severe(3):
         truth, topology = incident.truth, incident.topology
         page, root = Escalate(min(truth.teams)), IdentifyRootCause(min(truth.root_causes))
         right = Remediate(*min(truth.remedies))
@@ -166,7 +161,7 @@ def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:
 def test_teamwork_is_held_to_the_benchmark_alone() -> None:
     few = attrs.evolve(QUICK, teams=4)
     for task, verdict in (
-        ("single_crash-v2", Verdict.REPORTED),
+        ("single_crash-v3", Verdict.REPORTED),
         ("single_crash-v0", Verdict.SKIPPED),
     ):
         found = audit(task, families=["teamwork"], sizes=few).finding("teamwork")
