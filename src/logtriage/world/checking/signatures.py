@@ -51,8 +51,7 @@ def signature_problems(world: World) -> Iterator[Problem]:
             )
         if topic.background and topic.ordinary:
             yield f"topics/{topic.name}.toml", "background: the ordinary topic takes what is left"
-    if world.rules.signs is not None:
-        yield from _unseen(world)
+    yield from _unseen(world)
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
         if not kind.signature:
