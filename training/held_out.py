@@ -71,7 +71,7 @@ def _there(path: Path) -> Path:
 def transcripts(played: Played, name: str) -> Iterator[Transcript]:
     """The episodes, played once more by the scalar core."""
     for row, (incident, ticks) in enumerate(zip(played.incidents(), played.ticks, strict=True)):
-        choices = all_actions(incident.topology)
+        choices = all_actions(incident.topology, hand_over=True)
         state, _ = play(incident, [choices[one] for one in played.actions[:ticks, row]])
         yield transcript_of(state, agent=name)
 

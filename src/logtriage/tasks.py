@@ -179,7 +179,7 @@ DRAWN_TASKS: Final = tuple(f"{name}-v3" for name in _ONE_FAULT)
 #: Tasks that are no more, with those that took their places.
 RETIRED: Final = {
     **{f"{name}-v1": f"{name}-v3" for name in _ORIGINALS},
-    **{f"{_with_fog(f'{name}-v2', fog)}": now for now, (name, fog) in _versioned_ids(3)},
+    **dict(zip(dict(_versioned_ids(2)), dict(_versioned_ids(3)), strict=True)),
 }
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from logtriage.env.playlist import Playlist
 TASK = "cascading_failure-v3"
 #: A task of each kind.
 KINDS = (TASK, "single_crash-v3-fog0", "silent_degradation-v3-fog3")
-ACTIONS = 74
+ACTIONS = 75
 RESOLVE = action_id(Resolve(), FIVE_TEAMS)
 ASK = RESOLVE - 1
 INFOS = ("action_mask", "closing", "score", "tick")
@@ -64,7 +64,9 @@ def same(left: list[tuple[Any, ...]], right: list[tuple[Any, ...]]) -> bool:
 
 
 def test_every_drawn_task_is_registered() -> None:
-    assert sorted(ENV_IDS.values()) == sorted(task.id for task in TASKS if task.version)
+    assert sorted(ENV_IDS.values()) == sorted(
+        task.id for task in TASKS if task.version and not task.unseen
+    )
     assert len(ENV_IDS) == 6 * 4
     assert ENV_IDS["logtriage/Cascading-v3"] == TASK
     assert ENV_IDS["logtriage/Fleet-fog0-v3"] == "fleet_outage-v3-fog0"
@@ -157,6 +159,18 @@ def test_observations_lie_in_the_declared_box(task: str) -> None:
         assert returned[0] in envs.observation_space
 
 
+def test_observations_may_be_bytes() -> None:
+    envs, small = TriageVectorEnv(TASK, 8), TriageVectorEnv(TASK, 8, dtype="uint8")
+    box: Any = envs.single_observation_space
+    for wanted, found in zip(play(envs, 15, seed=2), play(small, 15, seed=2), strict=True):
+        assert found[0] in small.observation_space
+        assert np.array_equal(found[0] * (box.high / 255).astype(np.float32), wanted[0])
+    with pytest.raises(InvalidInput, match="dtype 'uint8': beliefs are float32"):
+        TriageVectorEnv(TASK, 8, dtype="uint8", observations="belief")
+    with pytest.raises(UnknownName, match="unknown dtype 'float'.*; known: float32, uint8"):
+        TriageVectorEnv(TASK, 8, dtype="float")
+
+
 def test_nothing_returned_is_shared_or_changed_later() -> None:
     envs = TriageVectorEnv(TASK, 8)
     returned = play(envs, 15, seed=0)
@@ -183,7 +197,7 @@ def test_rows_are_scalar_environments(task: str, topology: Any) -> None:
         compare(row, observation, info, observations, infos)
     rng, closed = np.random.default_rng(5), np.zeros(count, bool)
     seen: set[int] = set()
-    for _ in range(100):
+    for _ in range(160):
         actions = rng.integers(0, envs.single_action_space.n, count)  # type: ignore[attr-defined]
         observations, rewards, terminations, truncations, infos = envs.step(actions)
         for row, env in enumerate(single):
@@ -197,7 +211,7 @@ def test_rows_are_scalar_environments(task: str, topology: Any) -> None:
             assert (terminations[row], truncations[row]) == (terminated, truncated)
         closed = terminations | truncations
         seen.update(infos["closing"].tolist())
-    assert seen == {-1, 0, 1, 2, 3}  # open, and closed in every way
+    assert seen == {-1, 0, 1, 2, 3, 4}  # open, and closed in every way
 
 
 def compare(row: int, observation: Any, info: Any, observations: Any, infos: Any) -> None:
@@ -226,7 +240,7 @@ def test_a_row_that_closed_begins_anew_in_the_next_step() -> None:
 @pytest.mark.parametrize("task", KINDS)
 def test_the_horizon_truncates_and_an_action_terminates(task: str) -> None:
     envs, horizon = TriageVectorEnv(task, 2), get_task(task).horizon
-    resolve = envs.single_action_space.n - 2  # type: ignore[attr-defined]
+    resolve = envs.single_action_space.n - 3  # type: ignore[attr-defined]
     ask = resolve - 1
     envs.reset(seed=0)
     for _ in range(horizon - 1):
@@ -256,7 +270,7 @@ def test_scalar_masks_and_text() -> None:
 def test_rewards_sum_to_the_score() -> None:
     env = TriageEnv(TASK, "test")
     env.reset(options={"id": 42})
-    steps = [env.step(action) for action in (0, 1, 2, ASK, RESOLVE)]
+    steps = [env.step(action) for action in (severity_of_42(), 3, 4, ASK, RESOLVE)]
     assert [terminated for _, _, terminated, _, _ in steps] == 4 * [False] + [True]
     assert sum(reward for _, reward, *_ in steps) == steps[-1][4]["score"] > 0
 
@@ -428,7 +442,7 @@ def test_other_misuse() -> None:
         TriageEnv(TASK, render_mode="human")
     env.reset()
     envs.reset()
-    with pytest.raises(InvalidInput, match=r"action 74: expected an integer in \[0, 74\)"):
+    with pytest.raises(InvalidInput, match=r"action 75: expected an integer in \[0, 75\)"):
         env.step(ACTIONS)
     with pytest.raises(InvalidInput, match="actions must be 2 integers"):
         envs.step(np.zeros(3, int))

@@ -17,7 +17,6 @@ from training.ppo.networks import make_agent  # noqa: E402
 from training.ppo.rollouts import Collector  # noqa: E402
 from training.ppo.runs import name_of  # noqa: E402
 from training.ppo.settings import Settings  # noqa: E402
-from training.ppo.trials import play_ood  # noqa: E402
 
 TASK = "single_crash-v3"
 TINY = Settings(
@@ -109,7 +108,7 @@ def test_training_moves_the_memory_and_a_checkpoint_brings_it_back(tmp_path):
     one, other = play_held_out(agent, TASK, 10), play_held_out(again, TASK, 10)
     assert (one.actions == other.actions).all()
     assert regrade(other) == other.scores.tolist()
-    assert len(play_ood(again, TASK, 2).ids) == 2
+    assert len(play_held_out(again, TASK, 2, split="ood").ids) == 2
 
 
 def test_a_run_with_a_memory_has_a_name_of_its_own():

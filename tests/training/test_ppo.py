@@ -40,7 +40,6 @@ from training.ppo.networks import make_agent  # noqa: E402
 from training.ppo.rollouts import Collector  # noqa: E402
 from training.ppo.runs import Written, name_of  # noqa: E402
 from training.ppo.settings import Settings  # noqa: E402
-from training.ppo.trials import play_ood  # noqa: E402
 
 TASK = "single_crash-v3"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
@@ -300,7 +299,7 @@ def test_training_goes_through_the_curriculum(monkeypatch):
 
 
 def test_the_trial_out_of_distribution_is_of_the_tasks_own_topology():
-    played = play_ood(fresh(), TASK, 4)
+    played = play_held_out(fresh(), TASK, 4, split="ood")
     assert len(played.ids) == 4
     for one, score in zip(played.ids, played.scores, strict=True):
         assert parse_incident_id(one).split == "ood"

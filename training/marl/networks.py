@@ -110,7 +110,9 @@ def make_team(batch: BatchedTeam, settings: Settings) -> Team:
         Pointing(body, one) for body, one in zip(bodies, pointers, strict=True)
     )
     for role, body, one in zip(batch.split.roles, bodies, pointers, strict=True):
-        said = [isinstance(each, Report) for each in role_actions(role, batch.topology)]
+        said = [
+            isinstance(each, Report) for each in role_actions(role, batch.topology, hand_over=True)
+        ]
         _hush(body, said, one, settings.quiet)
     key = "state" if central else "observation"
     return Team(

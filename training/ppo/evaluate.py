@@ -1,6 +1,7 @@
 """How well a policy does on incidents that it never saw."""
 
 from collections.abc import Iterator
+from itertools import count, islice
 
 import attrs
 import numpy as np
@@ -8,15 +9,18 @@ import torch
 from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
+from logtriage.drawing.generator import draw_incident
+from logtriage.drawing.ids import IncidentId
 from logtriage.evaluation import SOLVED
 from logtriage.grading import grade_actions
 from logtriage.grading.batch import CLOSINGS
 from logtriage.incident import Incident
 from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
+from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage
 from training.common.settings import EVAL_SPLIT
-from training.common.tasks import ids_of, incident_of, sheet_of
+from training.common.tasks import incident_of, sheet_of
 from training.ppo.acting import Acts, mask_of
 
 
@@ -99,10 +103,15 @@ def play_held_out(
     split: str = EVAL_SPLIT,
     sampled: bool = False,
 ) -> Played:
-    """Play the first ``incidents`` of a split, greedily or with sampled actions."""
-    batch = BatchedTriage(sheet_of(task))
-    inputs = agent.reader(batch)
-    screen = batch.reset(split, np.arange(incidents))
+    """Play the first ``incidents`` of a split, greedily or with sampled actions.
+
+    Of split ``ood``, of which half lies elsewhere, those on the task's own topology.
+    """
+    sheet, ood = sheet_of(task), split == "ood"
+    batch = BatchedTriage(sheet, ood=ood)
+    inputs = agent.reader(batch, ood=ood)
+    index = _ood_on(batch.topology, sheet, incidents) if ood else np.arange(incidents)
+    screen = batch.reset(split, index)
     seen, none = inputs.begin(screen), np.zeros(0, np.int64)
     taken = []
     while (screen.closing < 0).any():
@@ -111,14 +120,21 @@ def play_held_out(
         screen = batch.step(action)
         seen = inputs.read(screen, action, none)
     return Played(
-        sheet_of(task),
-        ids_of(task, split, incidents),
+        sheet,
+        tuple(f"{sheet.id}/{split}/{one}" for one in index),
         np.stack(taken),
         screen.tick,
         screen.score,
         screen.closing,
         np.asarray(screen.observation[:, batch.layout["paged"]].any(axis=1)),
     )
+
+
+def _ood_on(topology: Topology, task: TaskSpec, incidents: int) -> NDArray[np.int64]:
+    """The first incidents of split ``ood`` that lie on a topology, by index."""
+    drawn = (draw_incident(task, IncidentId(task, "ood", at)) for at in count())
+    lies = (at for at, one in enumerate(drawn) if one.topology == topology)
+    return np.fromiter(islice(lies, incidents), np.int64)
 
 
 def evaluate(
@@ -138,7 +154,7 @@ def regrade(played: Played) -> list[float]:
     """The scores of the same actions, played and graded by the scalar core."""
     scores = []
     for row, (incident, ticks) in enumerate(zip(played.incidents(), played.ticks, strict=True)):
-        actions = all_actions(incident.topology)
+        actions = all_actions(incident.topology, hand_over=True)
         grade = grade_actions(incident, [actions[one] for one in played.actions[:ticks, row]])
         assert grade.score is not None
         scores.append(grade.score)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
-from logtriage.actions import ACTION_TYPES, action_name
+from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES, action_name
 from logtriage.errors import InvalidInput
 from logtriage.parsing import action_from_wire
 from logtriage.server.catalogue import Catalogue, flag, text_field
@@ -205,7 +205,7 @@ def _task_entry(name: str, world: World) -> dict[str, Any]:
         "max_steps": task.horizon,
         "description": task.hard,
         "action_schema": {
-            "action_type": " | ".join(ACTION_TYPES),
+            "action_type": " | ".join((*ACTION_TYPES, *PRICED_ACTION_TYPES)),
             "value": "string, by action_type; see the prompt of a reset",
             "confidence": "number from 0 to 1, optional",
             "reasoning": "string, optional",

@@ -101,7 +101,8 @@ class NetworkRole:
         logits = _logits(row, self.team.roles[self.role.name], self.team)
         allowed = role_token_mask(state, self.split, self.role).astype(bool)
         place = int(np.where(allowed, logits, -np.inf).argmax())
-        return role_actions(self.role, incident.topology, incident.setting.world)[place]
+        world, priced = incident.setting.world, incident.takes_hand_over
+        return role_actions(self.role, incident.topology, world, hand_over=priced)[place]
 
 
 class _Reader:

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from logtriage.drawing.ids import MAX_INDEX, SPLITS
+from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId
+from logtriage.drawing.incidents import TRUTH_STREAM, lies_elsewhere
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.grading.rubric import Rubric
 from logtriage.grading.tables import DISCOUNTS, check_kernels
+from logtriage.rng import Draws
 from logtriage.tasks import TaskSpec, check_one_world, task_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
@@ -23,18 +25,13 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, for one of unseen worlds or with several faults, and for
-            a horizon of no ticks, or of more than can be counted.
+        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, and for a horizon of no ticks,
+            or of more than can be counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
     check_one_world(spec)
-    if spec.several:
-        raise InvalidInput(
-            f"task {spec.id!r}: its incidents have several faults, and a batch holds one root "
-            "cause, one page and one fix of each: play them one by one (logtriage.env.TriageEnv)"
-        )
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"
@@ -58,19 +55,24 @@ def check_scorable(rubric: Rubric) -> None:
             )
 
 
-def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints:
-    """The indices (R,) of incidents of a split; of split ``ood`` on one's own topology alone.
+def checked_indices(split: str, index: ArrayLike, *, own_topology: bool, ood: bool) -> Ints:
+    """The indices (R,) of incidents of a split.
+
+    On a topology of the task's, a batch for split ``ood`` plays that one, others do not.
 
     Raises:
         UnknownName: for an unknown split.
-        InvalidInput: for indices that are none, or no whole numbers in range, and for split
-            ``ood`` without a topology of one's own (half of it lies on others).
+        InvalidInput: for indices that are none, or no whole numbers in range, and for a split that
+            the batch was not made for.
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
-    if split == "ood" and not own_topology:
+    if not own_topology and ood != (split == "ood"):
+        if ood:
+            raise InvalidInput(f"split {split!r}: this batch was made with ood=True")
         raise InvalidInput(
-            "half of split 'ood' lies on random topologies; a batch has one: give a topology"
+            "half of split 'ood' lies on random topologies; a batch has one: give a topology, or "
+            "ood=True for the other half"
         )
     indices = np.asarray(index)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
@@ -80,6 +82,20 @@ def checked_indices(split: str, index: ArrayLike, *, own_topology: bool) -> Ints
     if len(indices) and not (indices.min() >= 0 and indices.max() < MAX_INDEX):
         raise InvalidInput(f"every index must lie in [0, {MAX_INDEX})")
     return indices.astype(np.int64)
+
+
+def check_place(task: TaskSpec, index: Ints) -> None:
+    """Refuse incidents (R,) of split ``ood`` that do not lie on the topology of their task.
+
+    Raises:
+        InvalidInput: naming the first.
+    """
+    for one in index.tolist():
+        incident = IncidentId(task, "ood", one)
+        if lies_elsewhere(task.world, Draws(incident.seed, TRUTH_STREAM)):
+            raise InvalidInput(
+                f"{incident} lies on a random topology, and this batch on its task's"
+            )
 
 
 def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Ints:

@@ -20,6 +20,7 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.checks import (
+    check_place,
     check_scorable,
     checked_actions,
     checked_indices,
@@ -76,6 +77,8 @@ class BatchedTriage:
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
+        ood: whether to play split ``ood``, as far as it lies on the task's topology: half of it. Then
+            no other split; on a topology of your own every split is played without it.
         dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes, whole
             numbers of ``layout.units``.
         world: the world of the tasks: a :class:`~logtriage.world.model.World`, a name or a folder;
@@ -100,6 +103,7 @@ class BatchedTriage:
         lanes: int = 1,
         apart: bool = False,
         copy: bool = True,
+        ood: bool = False,
         dtype: str = "float32",
         world: WorldLike | None = None,
     ) -> None:
@@ -116,9 +120,9 @@ class BatchedTriage:
         check_scorable(self.rubric)
         self.settings: tuple[TokenSetting, ...]
         if len(self.tasks) == 1:
-            self.settings = (TokenSetting.of(self.task, topology, lanes, apart=apart),)
+            self.settings = (TokenSetting.of(self.task, topology, lanes, apart=apart, ood=ood),)
         else:
-            self.settings = settings_of(self.tasks, topology, lanes)
+            self.settings = settings_of(self.tasks, topology, lanes, ood=ood)
         self._kernels = TokenKernels(self.settings, self.rubric)
         setting = max(self.settings, key=lambda setting: setting.tables.condition_type.itemsize)
         self._setting = setting
@@ -129,7 +133,7 @@ class BatchedTriage:
         self._episodes: TokenEpisodes
         self._score = np.empty(0)
         self._masks = _masks(len(self.topology), self.action_count)
-        self.dtype, self._copy = np.dtype(dtype), copy
+        self.dtype, self._copy, self._ood = np.dtype(dtype), copy, ood
         self._kept = np.empty((0, 0), np.float32)
         self._shown = np.empty((0, 0), np.uint8)
 
@@ -164,14 +168,13 @@ class BatchedTriage:
 
         Raises:
             UnknownName: for an unknown split.
-            InvalidInput: for indices that are none, or no whole numbers in range, and for split
-                ``ood`` without a topology of one's own (half of it lies on others).
+            InvalidInput: for indices that are none, or no whole numbers in range, for a split
+                that the batch was not made for, and for incidents of ``ood`` that lie elsewhere.
         """
-        rows = self._indices(split, index)
+        rows, numbers = self._indices(split, index, task)
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
         count, every = len(rows), np.arange(len(rows))
-        numbers = checked_numbers(task, count, len(self.tasks))
         self._kernels.task_of = numbers.astype(np.min_scalar_type(len(self.tasks)))
         incidents = self._setting.room(count)
         self._kernels.draw(incidents, every, split, rows)
@@ -191,9 +194,8 @@ class BatchedTriage:
                 are not R different ones of the batch.
         """
         self._check_begun()
-        chosen = self._indices(self._split, index)
+        chosen, numbers = self._indices(self._split, index, task)
         places = checked_rows(rows, len(chosen), len(self))
-        numbers = checked_numbers(task, len(chosen), len(self.tasks))
         if not len(places):
             return
         self._kernels.task_of[places] = numbers
@@ -303,8 +305,15 @@ class BatchedTriage:
         if not len(self):
             raise InvalidInput("no incidents are open: call reset() first")
 
-    def _indices(self, split: str, index: ArrayLike) -> Ints:
-        return checked_indices(split, index, own_topology=self._setting.own_topology)
+    def _indices(self, split: str, index: ArrayLike, task: ArrayLike | None) -> tuple[Ints, Ints]:
+        """The indices of incidents, and the numbers of their tasks (R,)."""
+        own = self._setting.own_topology
+        rows = checked_indices(split, index, own_topology=own, ood=self._ood)
+        numbers = checked_numbers(task, len(rows), len(self.tasks))
+        if self._ood and not own:
+            for number, spec in enumerate(self.tasks):
+                check_place(spec, rows[numbers == number])
+        return rows, numbers
 
     def _mask(self) -> NDArray[np.int8]:
         """All actions but declarations that were already made."""

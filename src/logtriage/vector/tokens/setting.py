@@ -46,16 +46,17 @@ class TokenSetting:
         layout: TokenLayout | None = None,
         *,
         apart: bool = False,
+        ood: bool = False,
     ) -> "TokenSetting":
-        """With the tables of the topology: the task's own if none is given.
+        """With the tables of the topology: the task's own if none is given, there for split ``ood``.
 
         ``layout`` is another one than the task's, as of :func:`layout_of_tasks`; ``apart`` as
         of :func:`token_layout_of`.
 
         Raises:
             InvalidInput: if incidents of the task have a topology each and none is given, if
-                the topology is too large or has no place for the task's faults, and for a
-                horizon of more ticks than a byte counts.
+                the topology is too large or has no place for the task's faults, for a task
+                with several faults, and for a horizon of more ticks than a byte counts.
         """
         setting, topology = task.setting, own or task.topology
         assert setting is not None  # or the task would have been refused
@@ -80,7 +81,7 @@ class TokenSetting:
         if layout is None:
             layout = token_layout_of(setting, topology, task.horizon, lanes, apart=apart)
         # Any (service, fault) pair may occur on a topology of one's own.
-        tables = tables_of(setting, topology, None if own is not None else False)
+        tables = tables_of(setting, topology, None if own is not None else ood)
         return cls(
             task,
             topology,
@@ -130,7 +131,7 @@ class TokenSetting:
 
 
 def settings_of(
-    tasks: Sequence[TaskSpec], own: Topology | None, lanes: int
+    tasks: Sequence[TaskSpec], own: Topology | None, lanes: int, *, ood: bool = False
 ) -> tuple[TokenSetting, ...]:
     """The setting of each of several tasks, all with one layout.
 
@@ -140,7 +141,7 @@ def settings_of(
     check_together(tasks, own=own is not None)
     topology = own or tasks[0].topology
     layout = None if topology is None else layout_of_tasks(tasks, topology, lanes)
-    return tuple(TokenSetting.of(task, own, lanes, layout) for task in tasks)
+    return tuple(TokenSetting.of(task, own, lanes, layout, ood=ood) for task in tasks)
 
 
 def _world_of(task: TaskSpec) -> World | None:

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.model import Model, any_model_of
+from logtriage.belief.model import Model, model_of
 from logtriage.rng import hash_name, mix
 from logtriage.topology import Topology
 from logtriage.world.channels import NO_NEWS
@@ -119,9 +119,10 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
     """The arrays of a setting on a topology; ``held`` as of :func:`logtriage.world.prior.prior`.
 
     Raises:
-        InvalidInput: if the topology has no place for the task's faults.
+        InvalidInput: if the topology has no place for the task's faults, and for a task with
+            several faults.
     """
-    model = any_model_of(setting, topology, held)
+    model = model_of(setting, topology, held)
     world, every, here = setting.world, model.hypotheses, places(topology)
     rows: dict[tuple[int, ...], int] = {}
     phase_of, starts = _phases(setting)
