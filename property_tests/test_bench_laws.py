@@ -79,13 +79,11 @@ def laws(*modules: ModuleType) -> Iterator[Callable[..., None]]:
 LAWS: Final = tuple(laws(*MODULES))
 
 
-@pytest.fixture(name="bench", scope="module", params=["second", "oncall"])
-def bench_world(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
+@pytest.fixture(name="bench", scope="module")
+def bench_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The world of a newcomer, found by its name as long as the laws of this module run."""
-    folder = tmp_path_factory.mktemp("worlds") / f"bench-{request.param}"
-    newcomers_world(folder, request.param)
+    folder = tmp_path_factory.mktemp("worlds") / "bench"
+    newcomers_world(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(WORLDS_VARIABLE, str(folder.parent))
         yield load_world(folder)
@@ -93,7 +91,7 @@ def bench_world(
 
 def in_copy(name: str, world: World) -> str:
     """The id in the copy of a task, an incident or a split of the shipped world, or of the copy."""
-    return f"{world.name}:{name.removeprefix(f'{world.name}:').replace('-v2', '')}"
+    return f"{world.name}:{name.removeprefix(f'{world.name}:').replace('-v3', '')}"
 
 
 @lru_cache(maxsize=4096)

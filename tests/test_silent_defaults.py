@@ -68,8 +68,8 @@ def test_a_gauge_shows_no_figure_of_what_it_cannot_say(gauge: str, token: str, w
 def test_only_the_edge_notes_and_effects_have_no_service() -> None:
     truth, nothing = Hypothesis((("bad_deploy", 0),)), Doings()
     cell = (Channel.ALERT, -1, 0, 0)
-    with pytest.raises(InvalidInput, match="belongs to a service"):
-        elsewhere(SETTING, FIVE_TEAMS, FIVE_TEAMS.owners, truth, 0, cell, nothing)
+    with pytest.raises(InvalidInput, match="shows a sign that stays"):
+        elsewhere(SETTING, FIVE_TEAMS, FIVE_TEAMS.owners, truth, cell, nothing)
     listed = any_model_of(SETTING, FIVE_TEAMS, None).listed
     seen = Seen(FIVE_TEAMS.owners, (Evidence(*cell, "errors"),), nothing)
     with pytest.raises(InvalidInput, match="needs a service"):

@@ -7,7 +7,7 @@ from logtriage import Escalate, Incident, State, get_task, initial_state, transi
 from logtriage.belief import belief
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.rendering.briefing import briefing
+from logtriage.rendering.rulebook import rulebook
 from logtriage.tasks import TaskSpec
 from logtriage.vector import belief_batch
 from logtriage.vector.marginals import Marginals
@@ -98,6 +98,6 @@ def test_the_engine_the_networks_and_the_runbook_know_the_planted_rule() -> None
             assert marginals._fixed[row, number] == 1
         elif one.faults and class_of(one.faults[0][0]) == "code":
             assert tables.team[row] == OWNER
-    text = "\n".join(briefing(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))
+    text = "\n".join(rulebook(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))
     assert f"data (page {NETWORK}):" in text
     assert "code (page the owner in DIRECTORY: " in text

@@ -81,7 +81,7 @@ def test_numbers_of_cells_follow_the_documented_layout() -> None:
     assert numbers.tolist() == [
         [EDGE, -1, 0, 3, 1],
         [NOTE, -1, 0, 4, 0],
-        [NOTE, -1, 0, 4, 1 + 2 * len(load_world("second").lines) + 1],
+        [NOTE, -1, 0, 4, 1 + 2 * len(load_world("oncall").lines) + 1],
         [EFFECT, -1, 1, 4, 1],
         [ALERT, 5, 0, 4, 2],
     ]

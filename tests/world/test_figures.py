@@ -139,12 +139,6 @@ def test_the_edge_lives_too_and_keeps_to_its_bands() -> None:
         assert len({(one.usual_error_bp, one.usual_p99_ms) for one in panels}) == 1
 
 
-def test_figures_of_the_second_world_stand_still() -> None:
-    still = Figures(SECOND, FIVE_TEAMS, 7)
-    for gauge in SECOND.gauges:
-        assert still.reading(0, gauge, "usual", 0) == still.reading(0, gauge, "usual", 9)
-
-
 def incidents() -> list[Incident]:
     return [make_incident(f"{TASK.id}/val/{index}") for index in range(5)]
 

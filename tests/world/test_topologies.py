@@ -99,9 +99,9 @@ def test_a_topology_that_is_of_no_world_is_refused_by_the_field(
     task = get_task("single_crash-v3")
     with pytest.raises(TopologyError) as caught:
         draw_incident(task, IncidentId(task, "train", 0), own)
-    assert str(caught.value).startswith(f"topology 'mine' in world 'second': {message}")
+    assert str(caught.value).startswith(f"topology 'mine' in world 'oncall': {message}")
     for env in (BatchedTriage, TriageEnv):
-        with pytest.raises(TopologyError, match="in world 'second'"):
+        with pytest.raises(TopologyError, match="in world 'oncall'"):
             env("single_crash-v3", topology=own)
 
 

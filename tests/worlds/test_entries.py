@@ -95,7 +95,7 @@ def test_a_world_that_is_not_there_names_the_search_path_and_the_choices(
     monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
     with pytest.raises(UnknownName) as told:
         get_task("nosuch:outage")
-    said = ("unknown world 'nosuch'", "second", "tiny", NAME, WORLDS_VARIABLE, str(folder.parent))
+    said = ("unknown world 'nosuch'", "oncall", "tiny", NAME, WORLDS_VARIABLE, str(folder.parent))
     assert [part for part in said if part not in str(told.value)] == []
     assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
 
@@ -108,7 +108,7 @@ def test_an_id_never_names_a_folder(name: str) -> None:
 
 @pytest.mark.parametrize("given", [TINY, "single_crash-v3/test/0"])
 def test_an_id_of_another_world_is_refused_naming_both(own: World, given: str) -> None:
-    other = "tiny" if given == TINY else "second"
+    other = "tiny" if given == TINY else "oncall"
     with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
         lt.make_incident(given, world=own)
     with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
@@ -122,7 +122,7 @@ def test_worlds_of_one_name_never_share_an_incident(own: World, other: World) ->
 
 
 def test_the_default_world_says_nothing_of_itself() -> None:
-    incident = lt.make_incident("single_crash-v3/test/0", world="second")
+    incident = lt.make_incident("single_crash-v3/test/0", world="oncall")
     assert incident == lt.make_incident("single_crash-v3/test/0")
     assert incident.world_mark is None
     assert '"world"' not in encode_transcript(transcript_of(lt.initial_state(incident)))
@@ -168,7 +168,7 @@ def test_nothing_is_graded_or_replayed_in_another_world(
         assert other.fingerprint in str(told.value)
     with pytest.raises(InvalidInput, match="the record does not name"):
         grade_transcript(attrs.evolve(transcript, world=None), resolve=find)
-    with pytest.raises(InvalidInput, match=r"played in the world '0123', .* is 'second'"):
+    with pytest.raises(InvalidInput, match=r"played in the world '0123', .* is 'oncall'"):
         grade_transcript(lt.Transcript("single_crash-v3/test/0", (), world="0123"))
 
 

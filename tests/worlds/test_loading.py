@@ -34,7 +34,7 @@ def refused(folder: Path) -> str:
 
 
 def test_shipped_worlds_are_loaded_by_name_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"second", "tiny"} <= set(shipped_worlds())
+    assert {"oncall", "tiny"} <= set(shipped_worlds())
     first = load_world("tiny")
     monkeypatch.setattr(loading, "read_folder", None)
     assert load_world("tiny") is first

@@ -20,9 +20,8 @@ def bench_world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return newcomers_world(tmp_path_factory.mktemp("worlds") / "bench")
 
 
-@pytest.mark.parametrize("like", ["second", "oncall"])
-def test_two_files_are_enough(like: str, tmp_path: Path) -> None:
-    world = newcomers_world(tmp_path / "own", like)
+def test_two_files_are_enough(tmp_path: Path) -> None:
+    world = newcomers_world(tmp_path / "own")
     assert KIND in world.kind_names
     assert world.background["log"] == {**world.rules.background["log"], "name_lookup": 2}
 

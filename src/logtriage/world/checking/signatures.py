@@ -100,7 +100,7 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
                     f"{token}: names a service that is called: only affected.waiting and "
                     "background can show it"
                 )
-        elif token == NAMES and (row.field, sort) == ("background", LOG) and world.rules.signs:
+        elif token == NAMES and (row.field, sort) == ("background", LOG):
             if not any(world.naming_weights):
                 yield f"{token}: no level of fog has lines that name their cause"
         elif token not in known:

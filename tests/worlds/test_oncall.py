@@ -1,6 +1,6 @@
-"""The shipped world ``second`` is today's simulated world, table by table, exactly."""
+"""The tables of the shipped world ``oncall``, worked out from its files alone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 
 import attrs
@@ -17,13 +17,14 @@ from logtriage.world.conditions import (
     unaffected,
 )
 from logtriage.world.loading import load_world
-from logtriage.world.model import HEALTHY, LOADED, WAITING, World
+from logtriage.world.model import HEALTHY, World
 from logtriage.world.prior import prior
 from logtriage.world.runbook import SEVERITY_RULE
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places, weights
+from logtriage.world.signs import sign_weights
+from logtriage.world.tables import Place, alphabet, edge_weights, note_weights, places
 from logtriage.world.topologies import random_topology
-from logtriage.world.vocabulary import CHANGE, LOG
+from logtriage.world.vocabulary import LOG
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES, TIERS
 
 FOGS = range(4)
@@ -41,8 +42,8 @@ TASK_NAMES = tuple(load_world("oncall").tasks)
 
 
 def _setting(name: str, fog: int) -> Setting:
-    second = load_world("oncall")
-    return setting_of(second, second.tasks[name], fog)
+    oncall = load_world("oncall")
+    return setting_of(oncall, oncall.tasks[name], fog)
 
 
 # --- kinds, classes, teams ---------------------------------------------------------------
@@ -82,49 +83,28 @@ def test_alphabets_are_the_same_at_every_place(world: World, fog: int) -> None:
         assert _alphabet(world, sort, place, fog) == alphabet(setting, sort, place)
 
 
-def _mixed(first: list[int], second: list[int], share: int) -> list[int]:
-    mixed = [(a * (FULL - share) + b * share) // FULL for a, b in zip(first, second, strict=True)]
+def _expected(
+    world: World, setting: Setting, sort: str, place: Place, condition: Condition, hidden: bool
+) -> list[int]:
+    """The weights of a sign, worked out from the world's files alone."""
+    tokens, naming = _alphabet(world, sort, place, setting.fog), world.naming_tokens(sort)
+    row = world.signatures[HEALTHY if hidden else condition.name].get(sort, {})
+    targets = [] if hidden else [one for one in condition.sick if one in place.calls]
+    found = []
+    for token in tokens:
+        name, _, index = token.partition(":")
+        share = row.get(name, 0) * FULL // 100
+        if name in naming:
+            share = share // len(targets) if int(index) in targets else 0
+        found.append(share)
+    found[0] += FULL - sum(found)
+    named = world.naming_weights[setting.fog]
+    if sort != LOG or hidden or condition.name not in world.kind_names or not named:
+        return found
+    only = [FULL * (one == f"names:{condition.name}") for one in tokens]
+    mixed = [(a * (FULL - named) + b * named) // FULL for a, b in zip(found, only, strict=True)]
     mixed[0] += FULL - sum(mixed)
     return mixed
-
-
-def _expected(
-    world: World, setting: Setting, sort: str, place: Place, condition: Condition, start: int
-) -> list[int]:
-    """The weights of a cell, worked out from the world's files alone."""
-    base = LOG if sort == "window" else sort
-    tokens = _alphabet(world, base, place, setting.fog)
-    naming = world.naming_tokens(base)
-
-    def shares(row: Mapping[str, int], about: tuple[int, ...]) -> list[int]:
-        found = []
-        targets = [one for one in about if one in place.calls]
-        for token in tokens:
-            name, _, index = token.partition(":")
-            share = row.get(name, 0) * FULL // 100
-            if name in naming:
-                share = share // len(targets) if int(index) in targets else 0
-            found.append(share)
-        found[0] += FULL - sum(found)
-        return found
-
-    def only(token: str) -> list[int]:
-        return [FULL * (one == token) for one in tokens]
-
-    healthy = world.signatures[HEALTHY]
-    root = condition.name in world.kind_names
-    silent = root and start < setting.root_silent and sort in ("alert", "window")
-    shown = healthy if silent else world.signatures[condition.name]
-    row = shares(shown.get(base, {}), condition.sick)
-    naming_weight = world.naming_weights[setting.fog]
-    if base == LOG and root and not silent and naming_weight:
-        row = _mixed(row, only(f"names:{condition.name}"), naming_weight)
-    grows = root or condition.name in (WAITING, LOADED, *(one.name for one in world.benign))
-    if grows and base != CHANGE:
-        row = _mixed(shares(healthy.get(base, {}), ()), row, setting.strength(start))
-    background = shares(world.rules.background.get(base, {}), place.calls)
-    row = _mixed(row, background, world.fog_weights[setting.fog])
-    return _mixed(row, only(tokens[0]), setting.noise * FULL // 1000) if sort == "window" else row
 
 
 def _conditions(topology: Topology) -> Iterator[tuple[Place, Condition]]:
@@ -137,18 +117,13 @@ def _conditions(topology: Topology) -> Iterator[tuple[Place, Condition]]:
         yield from ((place, condition) for condition, _ in unaffected(setting.world, place.tier))
 
 
-@pytest.mark.parametrize("name", TASK_NAMES)
 @pytest.mark.parametrize("fog", FOGS)
-def test_weights_follow_from_the_files_for_every_condition(
-    world: World, name: str, fog: int
-) -> None:
-    setting = _setting(name, fog)
+def test_weights_of_signs_follow_from_the_files_for_every_condition(world: World, fog: int) -> None:
+    setting = _setting("single_crash", fog)
     pairs = sorted(set(_conditions(FIVE_TEAMS)), key=repr)
-    starts = {0, 3, setting.root_silent, setting.grows_for}
-    for (place, condition), sort in product(pairs, (*world.ordinary, "window")):
-        for start in starts:
-            expected = _expected(world, setting, sort, place, condition, start)
-            assert list(weights(setting, sort, place, condition, start)) == expected
+    for (place, condition), sort, hidden in product(pairs, world.ordinary, (False, True)):
+        expected = _expected(world, setting, sort, place, condition, hidden)
+        assert list(sign_weights(setting, sort, place, condition, hidden=hidden)) == expected
 
 
 def test_notes_are_drawn_from_the_topics_of_the_kind_in_the_order_of_its_file(
