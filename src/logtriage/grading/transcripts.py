@@ -57,7 +57,7 @@ def grade_actions(
         raise InvalidInput(f"actions: expected a list of actions, got {kind_of(actions)}")
     topology = incident.topology
     typed = [
-        one
+        cast(Action, one)
         if type(one) in ACTION_NAMES or not isinstance(one, Mapping)
         else action_from_wire(one, topology)
         for one in actions
