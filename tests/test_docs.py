@@ -303,7 +303,7 @@ SENTENCES = (
         "docs/tasks.md",
         "a topology of {} to {} services".format(*FLEET),
     ),
-    ("docs/tasks.md", "{}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_SILENCE)),
+    ("docs/tasks.md", "{}, {}, {}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_HAND_OVER)),
     ("docs/tasks.md", f"read anew every {NUMBERS[channels.EPOCH]} ticks"),
     ("docs/tasks.md", f"{NUMBERS[channels.WINDOW_LINES]} lines a tick"),
     ("docs/tasks.md", f"{NUMBERS[channels.LINES]} lines of that service, new ones each time"),

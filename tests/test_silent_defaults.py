@@ -16,7 +16,8 @@ from logtriage.world.figures import Figures
 from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
-from logtriage.world.tables import alphabet, places, weights
+from logtriage.world.signs import sign_weights
+from logtriage.world.tables import alphabet, places
 from tests.builders import FIVE_TEAMS
 
 WORLD = default_world()
@@ -33,7 +34,7 @@ def test_every_condition_that_may_occur_has_a_signature() -> None:
 
 def test_a_condition_without_a_signature_does_not_look_healthy() -> None:
     with pytest.raises(UnknownName, match="unknown condition 'dns_misconfig'"):
-        weights(SETTING, "cpu", PLACE, Condition("dns_misconfig"), 0)
+        sign_weights(SETTING, "cpu", PLACE, Condition("dns_misconfig"))
 
 
 def test_every_sign_of_a_signature_can_be_seen_somewhere() -> None:

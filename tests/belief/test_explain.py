@@ -74,7 +74,8 @@ def test_the_same_numbers_whenever_they_are_asked_for() -> None:
 
 def test_pages_and_first_root_causes_are_judged_by_the_belief_of_their_moment() -> None:
     incident = make_incident("single_crash-v3/test/0")
-    service, other = "payment-db", "api-gateway"
+    (service,) = incident.truth.root_causes
+    other = next(one for one in incident.topology.names if one != service)
     (team,) = incident.truth.teams
     actions = (
         RequestMetrics(service),

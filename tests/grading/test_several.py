@@ -18,8 +18,7 @@ from logtriage import (
     make_incident,
 )
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
-from logtriage.grading import triage as measures
+from logtriage.grading import TRIAGE_2, action_array, grade_batch, priced, truths_of
 from logtriage.policies import perfect_actions
 from logtriage.transition import play, play_jointly
 from tests.builders import anybody
@@ -105,7 +104,8 @@ def test_actions_of_one_tick_are_at_once() -> None:
         one.name: one.score for one in wanted.criteria
     }
     assert wanted.criterion("root_cause").score == 1.0
-    assert wanted.criterion("remediation").score == measures.UNAPPROVED_FIX
+    left = {one.name: one.factor for one in wanted.discounts}
+    assert left["unapproved_fix"] == pytest.approx(priced.UNAPPROVED_FIX ** len(fixes))
 
 
 def test_no_incidents_with_several_faults_list_none() -> None:

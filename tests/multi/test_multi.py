@@ -265,7 +265,7 @@ def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
     for role in split.roles:
         agent, layout = f"{role.name}_0", role_tokens_of(split, role, *where)
         space: Any = env.observation_space(agent)
-        count = len(role_actions(role, env.topology))
+        count = len(role_actions(role, env.topology, hand_over=True))
         assert space["observation"] == flat.observation_space(agent)
         assert space["observation"].shape == (layout.size,)
         assert space["observation"].dtype == np.float32
@@ -738,7 +738,7 @@ def test_sampled_replies_are_the_roles_own_actions() -> None:
         replies = {space.sample() for _ in range(2000)}
         assert replies <= {one for one in replies if one in space}
         read = {env.read(agent, one) for one in replies}
-        assert read == set(role_actions(role, FIVE_TEAMS))
+        assert read == set(role_actions(role, FIVE_TEAMS, hand_over=True))
 
 
 def test_the_largest_screens_fit_their_space() -> None:

@@ -25,7 +25,6 @@ from logtriage.world.voice import Voice
 from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("oncall")
-SECOND = load_world("oncall")
 FIGURES = Figures(WORLD, FIVE_TEAMS, 7)
 SERVICES = range(len(FIVE_TEAMS))
 STARTS = range(0, 21, 3)

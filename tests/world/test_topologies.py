@@ -74,7 +74,7 @@ def test_all_tiers_occur_and_owners_follow_them() -> None:
     }
 
 
-SECOND, TINY = load_world("oncall"), load_world("tiny")
+ONCALL, TINY = load_world("oncall"), load_world("tiny")
 
 
 @pytest.mark.parametrize(

@@ -294,17 +294,3 @@ def test_teams_play_a_world(own: World) -> None:
     env = triage_team_v1.parallel_env("outage", "test", world=own)
     env.reset(seed=0)
     assert env.topology.names == own.topologies["shop"].names
-
-
-def test_batches_refuse_a_world_whose_signs_stay(own: World) -> None:
-    pytest.importorskip("numba")
-    from logtriage.vector import BatchedTeam, BatchedTriage
-
-    with pytest.raises(InvalidInput, match=f"world '{NAME}' are not yet played .* in batches"):
-        BatchedTriage("outage", world=own)
-    with pytest.raises(InvalidInput, match="world 'tiny' are not yet played or believed in"):
-        BatchedTeam("tiny:outage")
-    with pytest.raises(InvalidInput, match="world 'oncall' are not yet played or believed in"):
-        BatchedTriage("single_crash-v3")
-    with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
-        BatchedTriage("tiny:outage", world=own)
