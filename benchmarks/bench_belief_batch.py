@@ -1,8 +1,8 @@
 """Beliefs of many incidents at once beside the scalar belief. Read the ratios within the group.
 
-Whole screens of ``cascading_failure-v3`` (seven services) under the expert's actions, tick
-after tick: a unit is one belief updated by one screen, its weights renewed. The scalar
-beliefs are those of the same states.
+Screens of ``cascading_failure-v3`` (seven services), a request for one of them in each tick: a unit
+is one belief updated by one screen, its weights renewed. No incident comes twice in a batch. The
+scalar beliefs are those of the same incidents.
 """
 
 from functools import lru_cache
@@ -11,68 +11,47 @@ from typing import Any
 import numpy as np
 import pytest
 
-from logtriage import (
-    State,
-    action_id,
-    incident_ids,
-    initial_state,
-    make_incident,
-    observe,
-    transition,
-)
+from logtriage import State, all_actions, initial_state, make_incident, transition
 from logtriage.belief import belief
-from logtriage.registry import make_policy
-from logtriage.vector import BeliefBatch
-from logtriage.world.simulation import Simulation
+from logtriage.vector import BatchedTriage, BeliefBatch
+from logtriage.vector.tokens.cells import screen_cells
+from logtriage.vector.values import owners_of
 
 Benchmark = Any
 TASK = "cascading_failure-v3"
 COUNTS = (256, 4096)
-#: Episodes that are played; larger batches repeat them. The ticks of each that count.
-PLAYED, TICKS = 64, 8
+#: Ticks that each incident is played for, and incidents of which scalar beliefs are held.
+TICKS, SCALAR = 8, 8
+GROUP = "belief, seven services, N at once"
 
 
 @lru_cache(maxsize=1)
-def episodes() -> tuple[tuple[State, ...], ...]:
-    """The first states of episodes of the expert that last long enough."""
-    found: list[tuple[State, ...]] = []
-    for incident_id in incident_ids(TASK, "val", 4 * PLAYED):
-        incident = make_incident(incident_id)
-        policy, states, memory = make_policy("expert")(incident), [initial_state(incident)], None
-        while len(states) < TICKS and not states[-1].is_closed:
-            action, memory = policy.act(observe(states[-1]), memory)
-            states.append(transition(states[-1], action))
-        if len(states) == TICKS:
-            found.append(tuple(states))
-    return tuple(found[:PLAYED])
+def requests() -> Any:
+    """A request (ticks, N) for a service in each tick of N incidents."""
+    topology = make_incident(f"{TASK}/val/0").topology
+    kinds, services = 3, len(topology)
+    first = len(all_actions(topology)) - 2 - kinds * services  # before resolve and ignore
+    draws = np.random.default_rng(0)
+    return first + draws.integers(0, kinds * services, (TICKS, max(COUNTS)))
 
 
-def screen(state: State) -> list[Any]:
-    world = state.incident.telemetry
-    assert isinstance(world, Simulation)
-    return list(world.shown(state.tick, state.facts.doings))
-
-
-@pytest.mark.benchmark(group="belief, seven services, N at once")
+@pytest.mark.benchmark(group=GROUP)
 @pytest.mark.parametrize("count", COUNTS)
 def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
-    played = episodes()
-    incident = played[0][0].incident
-    topology, world = incident.topology, incident.telemetry
-    assert isinstance(world, Simulation)
-    batch = BeliefBatch(world.setting, topology, world.held, count=count, horizon=incident.horizon)
-    rows = np.arange(count) % len(played)
-    number = {team: place for place, team in enumerate(topology.teams)}
-    owners = np.array([[number[one] for one in row[0].incident.directory] for row in played])
-    steps = []
-    for tick in range(TICKS):
-        cells = batch.numbers([screen(row[tick]) for row in played])
-        done = [row[tick].actions[-1:] for row in played]
-        acted = np.array([action_id(one[0], topology) if one else -1 for one in done])
-        steps.append((cells[rows], acted[rows]))
+    engine = BatchedTriage(TASK)
+    engine.reset("val", np.arange(count))
+    setting, rows = engine.settings[0], np.arange(count)
+    world, topology = setting.tables.setting, engine.topology
+    batch = BeliefBatch(world, topology, False, count=count, horizon=engine.task.horizon)
+    owners = owners_of(setting, engine.incidents, rows)
+    steps, nothing = [], np.zeros(count, bool)
+    for acted in (None, *requests()[:-1, :count]):
+        if acted is not None:
+            engine.step(acted)
+        steps.append((screen_cells(setting, engine.episodes, rows, nothing), acted))
 
     def run() -> None:
-        batch.reset(owners[rows])
+        batch.reset(owners)
         for cells, acted in steps:
             batch.update(cells, acted)
 
@@ -82,10 +61,16 @@ def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
     benchmark.extra_info["bytes_per_incident"] = batch.nbytes // count
 
 
-@pytest.mark.benchmark(group="belief, seven services, N at once")
+@pytest.mark.benchmark(group=GROUP)
 def bench_belief(benchmark: Benchmark) -> None:
     """The scalar belief, one state after another, none of which has derived anything yet."""
-    states = [state for row in episodes()[:8] for state in row]
+    states = []
+    for number in range(SCALAR):
+        state = initial_state(make_incident(f"{TASK}/val/{number}"))
+        choices = all_actions(state.incident.topology)
+        for acted in (None, *requests()[:-1, number].tolist()):
+            state = state if acted is None else transition(state, choices[acted])
+            states.append(state)
 
     def run() -> None:
         for one in states:

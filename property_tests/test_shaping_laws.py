@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from logtriage import TaskSpec, Topology
 from logtriage.belief.shaping import shaped_reward
-from property_tests.strategies import DRAWN, topologies
-from property_tests.test_vector_laws import chosen_rows
+from property_tests.strategies import topologies
+from property_tests.test_vector_laws import DRAWN, chosen_rows
 
 if find_spec("gymnasium") is None or find_spec("numba") is None:
     pytest.skip("needs the extras env and fast", allow_module_level=True)

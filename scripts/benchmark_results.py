@@ -102,9 +102,9 @@ GOALS = (
         "tokens_services[7]",
     ),
     Goal("bytes an incident", "bytes", 500, BIG, r"tokens\[.*"),
-    Goal("bytes of a belief of it", "bytes", 1500, BELIEFS, r"belief_batch\[.*"),
+    Goal("bytes of a belief of it", "bytes", 12_000, BELIEFS, r"belief_batch\[.*"),
     Goal("graded transcripts a second", "rate", 100e6, GRADES, LARGEST),
-    Goal("beliefs updated a second", "rate", 200e3, BELIEFS, r"belief_batch\[4096\]"),
+    Goal("beliefs updated a second", "rate", 250e3, BELIEFS, r"belief_batch\[4096\]"),
     Goal(
         "`grade_jsonl`, one attempt an incident, in rates of a typed decode",
         "share",

@@ -5,15 +5,18 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from logtriage import RequestTraces, action_id, initial_state, make_incident, transition
 from logtriage.errors import InvalidInput
+from logtriage.evidence import evidence
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of, token_layout_of
 from logtriage.vector.tokens.layout import TokenLayout
+from logtriage.world.channels import NOTHING_READ, Channel
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 
 
 def batch_of(lanes: int = 1) -> BatchedTriage:
@@ -32,7 +35,7 @@ def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
 def test_a_layout_is_the_same_at_every_level_of_fog() -> None:
     topology, horizon = batch_of().topology, 10
     settings = [
-        get_task(f"single_crash-v2{fog}").setting for fog in ("-fog0", "-fog1", "", "-fog3")
+        get_task(f"single_crash-v3{fog}").setting for fog in ("-fog0", "-fog1", "", "-fog3")
     ]
     layouts = [belief_layout_of(token_layout_of(one, topology, horizon)) for one in settings]
     assert all(one.blocks == layouts[0].blocks for one in layouts)
@@ -52,14 +55,18 @@ def test_probabilities_are_shares_of_one() -> None:
 
 
 def test_it_counts_what_services_said() -> None:
-    batch = batch_of()
+    batch, rows = batch_of(), range(12)
     screens = BeliefScreens(batch)
-    screens.begin(batch.reset("train", np.arange(3)))
-    first_traces = batch.action_count - 2 - len(batch.topology)
-    actions = np.full(3, first_traces + 4)  # traces of the fifth service
+    screens.begin(batch.reset("train", np.array(rows)))
+    ask = RequestTraces(batch.topology.names[4])
+    actions = np.full(len(rows), action_id(ask, batch.topology))
     seen = screens.read(batch.step(actions), actions)
-    wanted = np.zeros((3, len(batch.topology)))
-    wanted[:, 4] = 1
+    wanted = np.zeros((len(rows), len(batch.topology)))
+    for row in rows:
+        state = transition(initial_state(make_incident(f"{TASK}/train/{row}")), ask)
+        told = [one.token for one in evidence(state) if one.channel is Channel.TRACES]
+        wanted[row, 4] = told[0] not in NOTHING_READ
+    assert 0 < wanted.sum() < len(rows)
     assert (seen[:, screens.layout["heard:time"]] == wanted).all()
     assert (seen[:, screens.layout["heard:cpu"]] == 0).all()
 

@@ -96,7 +96,7 @@ def check_cells(
     _refuse(rows, cells, "service", low, services - 1)
     last = np.where(several > 0, several - 1, np.iinfo(np.int16).max)
     first = np.zeros(len(last), np.int64)
-    tokens = np.full(len(last), tables.edge.shape[2])
+    tokens = np.full(len(last), tables.edges.panels.shape[2])
     tokens[cells.channel == _NOTE] = 1 + tables.services * (len(tables.note) - 1)
     effects = np.flatnonzero(cells.channel == _EFFECT)
     if len(effects):

@@ -32,8 +32,8 @@ class PoolTables(NamedTuple):
     signs of a pool alike are one *row* of it: rows are numbered from ``first_row`` to
     ``end_row`` (n, B), ``row_of`` has the row of each condition, those of a pool from
     ``first_condition`` on, of which a service has ``conditions`` (n,). The ``weights`` of a row's
-    signs, and their ``logs``, stand from ``first_weight`` (rows,) on; ``root`` (rows,) are conditions whose sign
-    hidden readings do not show.
+    signs, and their ``logs``, stand from ``first_weight`` (rows,) on; ``root`` (rows,) are
+    conditions whose sign hidden readings do not show.
     """
 
     pool_of: Longs

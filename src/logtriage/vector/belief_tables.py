@@ -22,12 +22,51 @@ from logtriage.world.tables import CALM, RECOVERED, note_weights
 
 Ints = NDArray[Any]
 
-#: What the edge may keep, the rows of :attr:`BeliefTables.edge`: three severities where latency
+#: What the edge may keep, the rows of :attr:`EdgeTables.prior`: three severities where latency
 #: comes first, three where errors do, a benign incident's, and a recovered one's.
 EDGE_CALM: Final = 6
 EDGE_RECOVERED: Final = 7
-#: Bits by which a product with :attr:`BeliefTables.inverse` is shifted.
+#: Bits by which a product with :attr:`Powers.inverse` is shifted.
 INVERSE_BITS: Final = SHORT + INDEX + 1
+
+
+class Powers(NamedTuple):
+    """Tables of logarithms and powers.
+
+    ``coarse`` and ``fine`` are those of :mod:`logtriage.belief.fixedpoint`; ``logs`` (65537,) of
+    weights above 0. ``upper`` and ``inverse`` (4096,) are by the upper bits of a mantissa: its
+    logarithm, and what a division by them multiplies with.
+    """
+
+    coarse: Longs
+    fine: Longs
+    logs: NDArray[np.int32]
+    upper: Longs
+    inverse: Longs
+
+
+POWERS: Final = Powers(
+    np.array(COARSE, np.int64),
+    np.array(FINE, np.int64),
+    np.maximum(LOGS, 0).astype(np.int32),
+    UPPER,
+    -(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX)),
+)
+
+
+class EdgeTables(NamedTuple):
+    """What the panel of the edge says, in logarithms.
+
+    ``prior`` (8, R) are the rows that the edge may keep, ``panels`` (2, 8, 16, R) the panels that
+    it then shows before and from ``severity_from`` on. ``severities`` (3,) and ``usual`` (3,) are
+    the prior's, the latter as weights.
+    """
+
+    prior: Longs
+    panels: Longs
+    severity_from: int
+    severities: Longs
+    usual: Longs
 
 
 class BeliefTables(NamedTuple):
@@ -40,18 +79,16 @@ class BeliefTables(NamedTuple):
     service of which nothing was read says where nothing reaches it, ``alone`` (H,) minus the sum
     of those that a hypothesis reaches. ``prior`` (H,).
 
-    ``edge_prior`` (8, R) are the rows that the edge may keep, ``edge`` (2, 8, 16, R) its panels
-    before and from ``severity_from`` on. ``errors`` (H,) is 0 or 1 where latency or errors come
-    first, 2 for a benign incident. ``severities`` (3,) and ``usual`` (3,) are the prior's, the
-    latter as weights. ``accepts`` (5 n, H) are remedies in canonical order, ``fixed_team`` (m, H)
+    ``errors`` (H,) is 0 or 1 where latency or errors come first, 2 for a benign incident.
+    ``accepts`` (5 n, H) are remedies in canonical order, ``fixed_team`` (m, H)
     teams right whoever owns what, ``owner_root`` (H, K) the services whose owners are right, -1
     for none. ``note`` (1 + lines, H) has what notes say of the hypothesis' own service, no news
-    first; ``noted`` (H,) is that service, or -1. ``logs`` (65537,) are those of weights
-    above 0. ``upper``, ``inverse`` (4096,) are by the upper bits of a mantissa: its logarithm, and
-    what a division by them multiplies with.
+    first; ``noted`` (H,) is that service, or -1.
     """
 
     pools: PoolTables
+    edges: EdgeTables
+    powers: Powers
     own_at: Longs
     shares: Longs
     reach_at: Longs
@@ -63,12 +100,7 @@ class BeliefTables(NamedTuple):
     aloof: Longs
     alone: Longs
     prior: Longs
-    edge_prior: Longs
-    edge: Longs
-    severity_from: int
     errors: Longs
-    severities: Longs
-    usual: Longs
     accepts: Bools
     fixed_team: Bools
     owner_root: Longs
@@ -78,11 +110,6 @@ class BeliefTables(NamedTuple):
     first_remedy: int
     first_sort: Longs
     slots: Longs
-    logs: NDArray[np.int32]
-    upper: Longs
-    inverse: Longs
-    coarse: Longs
-    fine: Longs
 
     @property
     def services(self) -> int:
@@ -102,9 +129,10 @@ def tables_of(model: Model) -> BeliefTables:
     aloof = np.array([log_sums(one[np.newaxis])[0] for one in shares], np.int64)
     alone = np.zeros(len(listed.place), np.int64)
     np.subtract.at(alone, row, aloof[service])
-    edge_prior, edge = _edge(model)
     return BeliefTables(
         pools=pools_of(model),
+        edges=_edges(model),
+        powers=POWERS,
         own_at=_bounds([len(one) for one in shares]),
         shares=np.concatenate(shares),
         reach_at=_bounds(np.bincount(service, minlength=len(topology))),
@@ -116,12 +144,7 @@ def tables_of(model: Model) -> BeliefTables:
         aloof=aloof,
         alone=alone,
         prior=listed.logs,
-        edge_prior=edge_prior,
-        edge=edge,
-        severity_from=model.setting.severity_from,
         errors=np.array([_errors(errors_first(world, one)) for one in model.hypotheses]),
-        severities=_severities(model),
-        usual=np.array(model.setting.severities, np.int64),
         accepts=_accepts(model),
         fixed_team=_fixed_team(model),
         owner_root=_owner_root(model),
@@ -131,11 +154,6 @@ def tables_of(model: Model) -> BeliefTables:
         first_remedy=ranges.remedy,
         first_sort=np.array([_first_sort(world, one) for one in CHANNELS]),
         slots=np.array([len(world.slots.get(one, ())) for one in CHANNELS]),
-        logs=np.maximum(LOGS, 0).astype(np.int32),
-        upper=UPPER,
-        inverse=-(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX)),
-        coarse=np.array(COARSE, np.int64),
-        fine=np.array(FINE, np.int64),
     )
 
 
@@ -154,8 +172,7 @@ def _bounds(lengths: Ints | list[int]) -> Longs:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
-def _edge(model: Model) -> tuple[Longs, Longs]:
-    """What the edge may keep (8, R), and its panels (2, 8, 16, R): logarithms."""
+def _edges(model: Model) -> EdgeTables:
     setting = model.setting
     tokens = setting.world.edge_tokens
     shown = [
@@ -172,12 +189,14 @@ def _edge(model: Model) -> tuple[Longs, Longs]:
             for number, token in enumerate(tokens):
                 panel = Evidence(Channel.EDGE, -1, 0, start, token)
                 panels[late, place, number, : len(row)] = kept_row(setting, *one, [panel]) - row
-    return prior, panels
-
-
-def _severities(model: Model) -> Longs:
-    shares = model.setting.severities
-    return np.array([log2(share) - log2(sum(shares)) for share in shares], np.int64)
+    shares = setting.severities
+    return EdgeTables(
+        prior,
+        panels,
+        setting.severity_from,
+        np.array([log2(share) - log2(sum(shares)) for share in shares], np.int64),
+        np.array(shares, np.int64),
+    )
 
 
 def _accepts(model: Model) -> Bools:

@@ -47,13 +47,14 @@ class BeliefBatch:
         count: int,
         horizon: int,
     ) -> None:
-        from logtriage.vector.compiled import beliefs, panels  # loads Numba
+        from logtriage.vector.compiled import beliefs, panels, signs  # loads Numba
 
         self._faultless, self._update = beliefs.faultless, beliefs.update
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         self.model: Model = model_of(setting, topology, held)
         self.horizon = horizon
         self._tables: BeliefTables = tables_of(self.model)
+        self._room = signs.room_for(self._tables)
         teams = len(topology.teams)
         self._state: BeliefState = empty_state(count, self._tables, teams, horizon)
         self._every = np.arange(count)
@@ -135,7 +136,7 @@ class BeliefBatch:
         remedied = ((remedies >= 0) & (remedies < len(tables.accepts))).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
             self._state = state = state.with_room()
-        self._update(state, tables, chosen, given, acted, wrong)
+        self._update(state, tables, self._room, chosen, given, acted, wrong)
 
     def numbers(self, evidence: Sequence[Sequence[Evidence]]) -> Cells:
         """Scalar evidence of each row as cells (N, M, 5)."""
@@ -178,12 +179,12 @@ class BeliefBatch:
 
     def logs(self) -> Longs:
         """The logarithms (N, H) that the weights come from, in units of 2**-20."""
-        return self._logs_of(self._state, self._tables)
+        return self._logs_of(self._state, self._tables, self._room)
 
     def severities(self, rows: ArrayLike | None = None) -> Longs:
         """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis, in all rows or these."""
         chosen = as_rows(rows, self._every)
-        return self._severities_of(self._state, self._tables, chosen)
+        return self._severities_of(self._state, self._tables, self._room, chosen)
 
     def _shares(self, holds: Any) -> Floats:
         """Probabilities (N, K) of what holds under hypotheses (H, K)."""

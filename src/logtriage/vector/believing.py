@@ -9,7 +9,7 @@ is left with what to ask and when to act. The numbers are functions of what was 
 >>> batch = BatchedTriage("single_crash-v3")
 >>> screens = BeliefScreens(batch)
 >>> beliefs = screens.begin(batch.reset("train", np.arange(64)))
->>> actions = np.full(64, batch.action_count - 3)  # the traces of the last service
+>>> actions = np.full(64, batch.action_count - 4)  # the traces of the last service
 >>> beliefs = screens.read(batch.step(actions), actions)
 >>> beliefs.shape == (64, screens.layout.size)
 True

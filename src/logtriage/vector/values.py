@@ -115,7 +115,9 @@ class BatchedValues:
             weights=scaled_weights(weights, SCALE),
             team=beliefs.right_team(rows),
             wrong=wrong,
-            rash=tables.shares_left(self._unapproved[rows], known & (fixed_at <= paged_at)),
+            rash=tables.shares_left(
+                self._unapproved[rows].astype(np.int64), known & (fixed_at <= paged_at)
+            ),
             fix=np.where(known, tables.remedy_credit[wrong], 0.0),
             root_counts=~known | (said_at <= fixed_at),
             severities=shares.astype(np.float64),

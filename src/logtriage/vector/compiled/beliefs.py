@@ -12,12 +12,11 @@ from logtriage.vector.belief_state import NO_BREAK, SEEN_ROW, BeliefState
 from logtriage.vector.belief_tables import BeliefTables
 from logtriage.vector.cells import CHANNELS, EFFECTS, Cells
 from logtriage.vector.compiled.fixedpoint import exp2
-from logtriage.vector.compiled.panels import fixed_panel, renew_panel
+from logtriage.vector.compiled.panels import renew_panel
 from logtriage.vector.compiled.signs import (
     Room,
     reached_until,
     renew_service,
-    room_for,
     take_reading,
 )
 from logtriage.world.channels import EASES, NOTHING_READ, Channel
@@ -127,7 +126,7 @@ def _take_cells(
                 continue
             sort = tables.first_sort[channel] + (slot if tables.slots[channel] > 0 else 0)
             stirred = take_reading(
-                row, np.int64(service), sort, start, token, stirred, state, tables, room
+                row, np.int64(service), sort, start, token, stirred, state, tables.pools, room
             )
     for place in range(len(cells)):  # marked only now: the slots of a reading come together
         channel, service, start = np.int64(cells[place, 0]), cells[place, 1], cells[place, 3]
@@ -137,7 +136,8 @@ def _take_cells(
     for place in range(stirred):
         renew_service(row, room.order[place], state, tables, room)
     if paneled:
-        renew_panel(row, state, tables, room)
+        starts, panel = state.panel.shape[1], state.panel[row]
+        renew_panel(starts, panel, tables.edges, tables.powers, room, state.edge[row])
 
 
 @kernel
@@ -149,7 +149,7 @@ def _logs(
     for service in range(state.aloof.shape[1]):
         whole += state.aloof[row, service]
     highest, may = np.int64(NEVER), state.remedies[row] > 0
-    known_when, known_errors, known = np.int64(-1), np.int64(-1), np.int64(0)
+    known = np.int64(-1)
     for one in range(len(logs)):
         told, errors = state.noted[row, one] + whole + tables.prior[one], tables.errors[one]
         logs[one] = NEVER
@@ -159,13 +159,14 @@ def _logs(
         if when == unfixed:
             told += state.reached[row, one] + state.edge[row, errors]
         else:
-            if when != known_when or errors != known_errors:
-                known = fixed_panel(row, errors, when, state, tables, room)
-                known_when, known_errors = when, errors
+            if when != known:
+                panel = state.panel[row]
+                renew_panel(when, panel, tables.edges, tables.powers, room, room.edge)
+                known = when
             slot = np.int64(0)
             while state.breaks[row, slot] != when:
                 slot += 1
-            told += known + reached_until(row, one, slot, state, tables, room)
+            told += room.edge[errors] + reached_until(row, one, slot, state, tables, room)
         if told > RULED_OUT:
             logs[one] = told
             highest = max(highest, told)
@@ -195,7 +196,7 @@ def _update_rows(
         state.screens[row] += 1
         highest = _logs(row, state, tables, room, unfixed, room.logs)
         for one in range(len(room.logs)):
-            state.weights[row, one] = exp2(highest - room.logs[one], tables)
+            state.weights[row, one] = exp2(highest - room.logs[one], tables.powers)
 
 
 @kernel
@@ -230,7 +231,7 @@ def _faultless(
             if channel < -1 or channel >= _CHANNELS or start < 0 or start >= starts or token < 0:
                 return False
             if tables.first_sort[channel] < 0:
-                tokens = tables.edge.shape[2]
+                tokens = tables.edges.panels.shape[2]
                 if channel == _NOTE:
                     tokens = 1 + services * (len(tables.note) - 1)
                 elif channel == _EFFECT:
@@ -260,18 +261,18 @@ def faultless(
 def update(
     state: BeliefState,
     tables: BeliefTables,
+    room: Room,
     rows: Ints,
     cells: Cells,
     actions: Ints,
     misrouted: Any,
 ) -> None:
     """Take in what is new in these rows (R,), and renew their weights."""
-    room = room_for(tables)
     _update_rows(rows, cells, actions, misrouted, state, tables, room, state.unfixed)
 
 
-def logs_of(state: BeliefState, tables: BeliefTables) -> Longs:
+def logs_of(state: BeliefState, tables: BeliefTables, room: Room) -> Longs:
     """The logarithms (N, H) that the weights come from."""
     found = np.empty(state.weights.shape, np.int64)
-    _write_rows(state, tables, room_for(tables), state.unfixed, found)
+    _write_rows(state, tables, room, state.unfixed, found)
     return found

@@ -16,7 +16,7 @@ from logtriage.belief.fixedpoint import (
     PER_E,
     SHORT,
 )
-from logtriage.vector.belief_tables import INVERSE_BITS, BeliefTables
+from logtriage.vector.belief_tables import INVERSE_BITS, Powers
 
 #: An integer, Python's or the machine's.
 Int = Any
@@ -34,30 +34,22 @@ _LOW_INDEX: Final = (1 << INDEX) - 1
 
 
 @kernel
-def exp2(down: Int, tables: BeliefTables) -> Int:
+def exp2(down: Int, powers: Powers) -> Int:
     """2 to the power of ``-down``, ``down`` at least 0, as the scalar ``exp2`` of ``-down``."""
-    if down >= LOST:
-        return np.int64(0)
     fraction = down & (ONE - 1)
-    coarse = tables.coarse[np.uint64(fraction >> _HALF)]
-    return (coarse * tables.fine[np.uint64(fraction & _LOW)] >> EXP_BITS) >> (down >> BITS)
-
-
-@kernel
-def _length(value: Int) -> Int:
-    """The number of bits of a whole number from 1 on, less 1."""
-    whole = 0
-    for step in (32, 16, 8, 4, 2, 1):
-        if value >> step > 0:
-            value >>= step
-            whole += step
-    return whole
+    coarse = powers.coarse[np.uint64(fraction >> _HALF)]
+    power = coarse * powers.fine[np.uint64(fraction & _LOW)] >> EXP_BITS
+    return power >> (EXP_BITS + 1 if down >= LOST else down >> BITS)
 
 
 @kernel
 def log2(value: Int) -> Int:
     """As the scalar ``log2``, for whole numbers from 1 on."""
-    whole = _length(value)
+    whole, left = np.int64(0), value
+    for step in (32, 16, 8, 4, 2, 1):
+        if left >> step > 0:
+            left >>= step
+            whole += step
     mantissa = (value << max(MANTISSA - whole, 0)) >> max(whole - MANTISSA, 0)
     fraction = np.int64(0)
     for _ in range(BITS):
@@ -70,32 +62,33 @@ def log2(value: Int) -> Int:
 
 
 @kernel
-def log2s(value: Int, tables: BeliefTables) -> Int:
+def log2s(value: Int, powers: Powers) -> Int:
     """As the scalar ``log2s``, for whole numbers from 2**30 on and below 2**52."""
-    whole = np.int64(SHORT)
+    # Sums of a few terms are spared a branch that depends on them.
+    whole = SHORT + np.int64(value >> (SHORT + 1) > 0) + np.int64(value >> (SHORT + 2) > 0)
     while value >> whole > 1:
         whole += 1
     mantissa = value >> (whole - SHORT)
     upper = np.uint64((mantissa >> _REST) & _LOW_INDEX)
     # Divides by the upper bits: a whole number below 2**30 times the inverse is never one too many.
-    rest = ((mantissa & _LOW_REST) << INDEX) * tables.inverse[upper] >> INVERSE_BITS
+    rest = ((mantissa & _LOW_REST) << INDEX) * powers.inverse[upper] >> INVERSE_BITS
     rest -= rest * rest >> (SHORT + 1)
-    logs = tables.upper[upper] + (rest * PER_E >> SHORT)
+    logs = powers.upper[upper] + (rest * PER_E >> SHORT)
     return whole * ONE + (logs >> (SHORT - BITS))
 
 
 @kernel
-def log_sum3(a: Int, b: Int, c: Int, tables: BeliefTables) -> Int:
+def log_sum3(a: Int, b: Int, c: Int, powers: Powers) -> Int:
     """The logarithm of a sum of three, given by theirs."""
     highest = max(a, b, c)
     if highest <= NEVER:
         return np.int64(NEVER)
-    total = exp2(highest - a, tables) + exp2(highest - b, tables) + exp2(highest - c, tables)
+    total = exp2(highest - a, powers) + exp2(highest - b, powers) + exp2(highest - c, powers)
     return highest + log2(total) - EXP_BITS * ONE
 
 
 @kernel
-def log_sum(terms: Any, count: Int, tables: BeliefTables) -> Int:
+def log_sum(terms: Any, count: Int, powers: Powers) -> Int:
     """As the scalar ``log_sums_of``: of the first ``count`` terms."""
     highest = np.int64(NEVER)
     for place in range(count):
@@ -104,5 +97,5 @@ def log_sum(terms: Any, count: Int, tables: BeliefTables) -> Int:
         return np.int64(NEVER)
     total = np.int64(0)
     for place in range(count):
-        total += exp2(highest - terms[place], tables)
-    return highest + log2s(total, tables) - EXP_BITS * ONE
+        total += exp2(highest - terms[place], powers)
+    return highest + log2s(total, powers) - EXP_BITS * ONE

@@ -8,9 +8,15 @@ from logtriage._lib.jit import kernel
 from logtriage.belief.fixedpoint import NEVER
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import BeliefState
-from logtriage.vector.belief_tables import EDGE_CALM, EDGE_RECOVERED, BeliefTables
+from logtriage.vector.belief_tables import (
+    EDGE_CALM,
+    EDGE_RECOVERED,
+    BeliefTables,
+    EdgeTables,
+    Powers,
+)
 from logtriage.vector.compiled.fixedpoint import exp2, log_sum, log_sum3
-from logtriage.vector.compiled.signs import Room, room_for
+from logtriage.vector.compiled.signs import Room
 
 #: An integer, Python's or the machine's.
 Int = Any
@@ -20,63 +26,57 @@ CALM: Final = 2
 
 
 @kernel
-def _kept(
-    row: Int, shown: Int, begin: Int, end: Int, state: BeliefState, tables: BeliefTables, room: Room
-) -> Int:
-    """How likely panels that start from ``begin`` to before ``end`` are if ``shown`` is kept."""
-    signs = tables.edge_prior.shape[1]
-    terms = room.terms
-    for sign in range(signs):
-        terms[sign] = tables.edge_prior[shown, sign]
-    for start in range(begin, end):
-        token = np.int64(state.panel[row, start])
-        if token >= 0:
-            late = np.int64(start >= tables.severity_from)
-            for sign in range(signs):
-                terms[sign] += tables.edge[late, shown, token, sign]
-    return log_sum(terms, signs, tables)
+def _keep(when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room) -> None:
+    """How likely the panels are by what the edge keeps, into the room: until ``when``, and later.
 
-
-@kernel
-def panel_terms(
-    row: Int, errors: Int, when: Int, state: BeliefState, tables: BeliefTables, room: Room
-) -> Any:
-    """The panel's logarithms by severity if the fault was fixed in tick ``when``."""
-    starts = np.int64(state.panel.shape[1])
+    After a fix it keeps what a recovered edge shows.
+    """
+    starts, signs = np.int64(len(panel)), tables.prior.shape[1]
     until = min(np.int64(when) + 1, starts)
-    after = _kept(row, EDGE_RECOVERED, until, starts, state, tables, room)
-    first = 3 * errors
-    a = _kept(row, first, 0, until, state, tables, room)
-    b = _kept(row, first + 1, 0, until, state, tables, room)
-    c = _kept(row, first + 2, 0, until, state, tables, room)
-    severities = tables.severities
-    return severities[0] + a + after, severities[1] + b + after, severities[2] + c + after
+    for shown in range(len(room.kept)):
+        for sign in range(signs):
+            room.terms[sign] = tables.prior[shown, sign]
+        begin = until if shown == EDGE_RECOVERED else np.int64(0)
+        for start in range(begin, starts if shown == EDGE_RECOVERED else until):
+            token = np.int64(panel[start])
+            if token >= 0:
+                late = np.int64(start >= tables.severity_from)
+                for sign in range(signs):
+                    room.terms[sign] += tables.panels[late, shown, token, sign]
+        room.kept[shown] = log_sum(room.terms, signs, powers)
 
 
 @kernel
-def fixed_panel(
-    row: Int, errors: Int, when: Int, state: BeliefState, tables: BeliefTables, room: Room
-) -> Int:
-    """The panel's logarithm if the fault was fixed in tick ``when``, whatever the severity."""
-    a, b, c = panel_terms(row, errors, when, state, tables, room)
-    return log_sum3(a, b, c, tables)
+def _by_severity(errors: Int, tables: EdgeTables, room: Room) -> Any:
+    """The logarithms of what was kept by severity, where errors lead or latency does."""
+    after, first, severities = room.kept[EDGE_RECOVERED], 3 * errors, tables.severities
+    return (
+        severities[0] + room.kept[first] + after,
+        severities[1] + room.kept[first + 1] + after,
+        severities[2] + room.kept[first + 2] + after,
+    )
 
 
 @kernel
-def renew_panel(row: Int, state: BeliefState, tables: BeliefTables, room: Room) -> None:
-    """What the panels say of incidents that are not fixed."""
-    starts = np.int64(state.panel.shape[1])
+def renew_panel(
+    when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room, out: Longs
+) -> None:
+    """What the panels say whatever the severity if everything was fixed in tick ``when``.
+
+    Into ``out`` (3,): where latency leads, where errors do, and of a benign incident.
+    """
+    _keep(when, panel, tables, powers, room)
     for errors in range(CALM):
-        state.edge[row, errors] = fixed_panel(row, errors, starts, state, tables, room)
-    calm = _kept(row, EDGE_CALM, 0, starts, state, tables, room)
-    none = _kept(row, EDGE_RECOVERED, starts, starts, state, tables, room)
-    state.edge[row, CALM] = calm + none
+        a, b, c = _by_severity(errors, tables, room)
+        out[errors] = log_sum3(a, b, c, powers)
+    out[CALM] = room.kept[EDGE_CALM] + room.kept[EDGE_RECOVERED]
 
 
 @kernel
 def _write_severities(
     rows: Any, state: BeliefState, tables: BeliefTables, room: Room, out: Longs
 ) -> None:
+    edges, powers = tables.edges, tables.powers
     for place in range(len(rows)):
         row = rows[place]
         for errors in range(CALM + 1):
@@ -86,21 +86,22 @@ def _write_severities(
                     continue
                 when = np.int64(state.fixed_at[row, one])
                 if errors != CALM and when != known_when:
-                    a, b, c = panel_terms(row, errors, when, state, tables, room)
+                    _keep(when, state.panel[row], edges, powers, room)
+                    a, b, c = _by_severity(errors, edges, room)
                     highest = max(a, b, c)
-                    known = (tables.usual[0], tables.usual[1], tables.usual[2])
+                    known = (edges.usual[0], edges.usual[1], edges.usual[2])
                     if highest > NEVER:
                         known = (
-                            exp2(highest - a, tables),
-                            exp2(highest - b, tables),
-                            exp2(highest - c, tables),
+                            exp2(highest - a, powers),
+                            exp2(highest - b, powers),
+                            exp2(highest - c, powers),
                         )
                     known_when = when
                 out[place, one, 0], out[place, one, 1], out[place, one, 2] = known
 
 
-def severities_of(state: BeliefState, tables: BeliefTables, rows: Longs) -> Longs:
+def severities_of(state: BeliefState, tables: BeliefTables, room: Room, rows: Longs) -> Longs:
     """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis."""
     found = np.empty((len(rows), len(tables.prior), 3), np.int64)
-    _write_severities(rows, state, tables, room_for(tables), found)
+    _write_severities(rows, state, tables, room, found)
     return found

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from logtriage._lib.jit import kernel
 from logtriage.belief.fixedpoint import EXP_BITS, NEVER, ONE
 from logtriage.vector.arrays import Longs
-from logtriage.vector.belief_pools import NEVER_HIDDEN
+from logtriage.vector.belief_pools import NEVER_HIDDEN, PoolTables
 from logtriage.vector.belief_state import BeliefState
-from logtriage.vector.belief_tables import BeliefTables
+from logtriage.vector.belief_tables import BeliefTables, Powers
 from logtriage.vector.compiled.fixedpoint import exp2, log2, log_sum
 from logtriage.world.setting import FULL
 
@@ -20,6 +20,16 @@ Int = Any
 _LOG_FULL: Final = (FULL.bit_length() - 1) * ONE
 #: Which readings of a pool: all, those that hide a root's sign, those that do not.
 _EVERY, _HIDDEN, _OPEN = 0, 1, 2
+#: A pool in which so many words tell what was seen, or more, is not remembered.
+_KEY: Final = 8
+#: How many states of pools are remembered, and the bits of a number that a key is mixed in.
+_REMEMBERED: Final = 1 << 11
+_MIXED: Final = 31
+_MASK: Final = (1 << _MIXED) - 1
+_MIXER: Final = 0x2545F491
+_GAIN_BITS: Final = 48
+#: Which of these: in all, from before a break, or from after it.
+_IN_ALL, _BEFORE, _AFTER = 0, 1, 2
 
 
 class Room(NamedTuple):
@@ -30,7 +40,12 @@ class Room(NamedTuple):
     ``moved`` (rows of a pool,) and ``moves`` (conditions of a service,) are changes of logarithms.
     ``fresh`` (n, B) marks pools with new readings, ``stirred`` (n,) their services, which
     ``order`` lists. ``fixing`` (H,) is the remedy that fixed a hypothesis in the last tick, or -1;
-    ``logs`` (H,).
+    ``logs`` (H,). ``kept`` (8,) says how likely the panels of the edge are by what it
+    keeps, ``edge`` (3,) is as that of the state.
+
+    Rows are often in the same state of a pool: ``memo`` (S + 1, rows of a pool) has what was told
+    by some of those that were met, and ``keys`` (S, W) what was seen there; ``key`` (W,) is that
+    of the pool at hand. The last of the ``memo`` is for what cannot be remembered.
     """
 
     token: Longs
@@ -44,24 +59,35 @@ class Room(NamedTuple):
     order: Longs
     fixing: Longs
     logs: Longs
+    kept: Longs
+    edge: Longs
+    memo: Longs
+    keys: Longs
+    key: Longs
 
 
 def room_for(tables: BeliefTables) -> Room:
     """Room for one row at a time."""
     pools = tables.pools
-    widest = max(int(pools.tokens.max()), tables.edge.shape[-1])
+    lines = int((pools.end_row - pools.first_row).max())
+    widest = max(int(pools.tokens.max()), tables.edges.prior.shape[1])
     return Room(
         token=np.zeros((3, widest), np.int64),
         gain=np.zeros((3, widest), np.int64),
         kinds=np.zeros(3, np.int64),
         terms=np.zeros(widest + 1, np.int64),
-        moved=np.zeros(int((pools.end_row - pools.first_row).max()), np.int64),
+        moved=np.zeros(lines, np.int64),
         moves=np.zeros(int(pools.conditions.max()), np.int64),
         fresh=np.zeros(pools.tokens.shape, np.uint8),
         stirred=np.zeros(tables.services, np.uint8),
         order=np.zeros(tables.services, np.int64),
         fixing=np.zeros(len(tables.prior), np.int64),
         logs=np.zeros(len(tables.prior), np.int64),
+        kept=np.zeros(len(tables.edges.prior), np.int64),
+        edge=np.zeros(3, np.int64),
+        memo=np.zeros((_REMEMBERED + 1, lines), np.int64),
+        keys=np.full((_REMEMBERED, _KEY), -1),
+        key=np.zeros(_KEY, np.int64),
     )
 
 
@@ -74,11 +100,10 @@ def take_reading(
     token: Int,
     stirred: Int,
     state: BeliefState,
-    tables: BeliefTables,
+    pools: PoolTables,
     room: Room,
 ) -> Int:
     """Add a reading to its pool; ``stirred`` services of the row had some, with it so many."""
-    pools = tables.pools
     pool = pools.pool_of[sort]
     if token >= pools.tokens[service, pool]:  # a gap, or down: it tells nothing
         return stirred
@@ -116,45 +141,89 @@ def _note_down(which: Int, token: Int, gain: Int, room: Room) -> None:
 
 @kernel
 def _gather(
-    gains: Longs, less: Longs, share: Int, service: Int, pool: Int, tables: BeliefTables, room: Room
+    part: Int,
+    before: Longs,
+    service: Int,
+    pool: Int,
+    gains: Longs,
+    pools: PoolTables,
+    room: Room,
 ) -> None:
-    """What was seen in a pool, into the room: ``gains``, less ``share`` times ``less``."""
-    pools = tables.pools
+    """What was seen in a pool, into the room: in all, ``before`` a break, or after it."""
     first, hidden = pools.first_sum[service, pool], pools.first_hidden[service, pool]
+    whole, less = np.int64(part != _BEFORE), np.int64(part == _BEFORE) - np.int64(part == _AFTER)
     room.kinds[:] = 0
     for token in range(pools.tokens[service, pool]):
         at = np.uint64(first + token)
-        gain = gains[at] - share * less[at]
+        gain = whole * gains[at] + less * before[at]
         _note_down(_EVERY, token, gain, room)
         if hidden != NEVER_HIDDEN:
             at = np.uint64(hidden + token)
-            early = gains[at] - share * less[at]
+            early = whole * gains[at] + less * before[at]
             _note_down(_HIDDEN, token, early, room)
             _note_down(_OPEN, token, gain - early, room)
 
 
 @kernel
-def _pooled(line: Int, which: Int, tables: BeliefTables, room: Room) -> Int:
+def _pooled(line: Int, which: Int, pools: PoolTables, powers: Powers, room: Room) -> Int:
     """The logarithm of the likelihood of readings for conditions of a row of a pool."""
     seen = room.kinds[which]
     if seen == 0:
         return np.int64(0)
-    first = tables.pools.first_weight[np.uint64(line)]
+    first = pools.first_weight[np.uint64(line)]
     left = np.int64(FULL)
     for place in range(seen):
         at = np.uint64(first + room.token[which, place])
-        left -= tables.pools.weights[at]
-        room.terms[place] = tables.pools.logs[at] + room.gain[which, place]
-    room.terms[seen] = tables.logs[np.uint64(left)] if left > 0 else np.int64(NEVER)
-    return log_sum(room.terms, seen + 1, tables) - _LOG_FULL
+        left -= pools.weights[at]
+        room.terms[place] = pools.logs[at] + room.gain[which, place]
+    room.terms[seen] = powers.logs[np.uint64(left)] if left > 0 else np.int64(NEVER)
+    return log_sum(room.terms, seen + 1, powers) - _LOG_FULL
 
 
 @kernel
-def _told(line: Int, healthy: Int, tables: BeliefTables, room: Room) -> Int:
+def _told(line: Int, healthy: Int, pools: PoolTables, powers: Powers, room: Room) -> Int:
     """As :func:`_pooled`, where a root's hidden readings are as of a ``healthy`` service."""
-    if room.kinds[_HIDDEN] > 0 and tables.pools.root[line]:
-        return _pooled(healthy, _HIDDEN, tables, room) + _pooled(line, _OPEN, tables, room)
-    return _pooled(line, _EVERY, tables, room)
+    first = last = _EVERY
+    if room.kinds[_HIDDEN] > 0 and pools.root[np.uint64(line)]:
+        first, last = _HIDDEN, _OPEN
+    told = np.int64(0)
+    for which in range(first, last + 1):
+        told += _pooled(healthy if which == _HIDDEN else line, which, pools, powers, room)
+    return told
+
+
+@kernel
+def _place(service: Int, pool: Int, room: Room) -> Int:
+    """The place in the memo of what was seen in a pool, which is then the key."""
+    every, hidden = room.kinds[_EVERY], room.kinds[_HIDDEN]
+    words = 1 + every + hidden
+    if words > _KEY:
+        return np.int64(_REMEMBERED)
+    room.key[0] = ((service * room.fresh.shape[1] + pool) << 16) + (every << 8) + hidden
+    for place in range(every):
+        room.key[1 + place] = (room.token[_EVERY, place] << _GAIN_BITS) + room.gain[_EVERY, place]
+    for place in range(hidden):
+        word = (room.token[_HIDDEN, place] << _GAIN_BITS) + room.gain[_HIDDEN, place]
+        room.key[1 + every + place] = word
+    room.key[words:] = 0
+    mixed = np.int64(0)
+    for place in range(words):
+        word = room.key[place]
+        mixed = (mixed ^ (word & _MASK) ^ (word >> _MIXED)) * _MIXER
+        mixed = (mixed ^ (mixed >> 17)) & _MASK
+    return mixed & (_REMEMBERED - 1)
+
+
+@kernel
+def _remembered(place: Int, room: Room) -> bool:
+    """Whether the memo has the key in a place; if not, it will."""
+    if place == _REMEMBERED:
+        return False
+    same = True
+    for word in range(_KEY):
+        same &= room.keys[place, word] == room.key[word]
+        room.keys[place, word] = room.key[word]
+    return same
 
 
 @kernel
@@ -170,14 +239,18 @@ def renew_service(
         if not room.fresh[service, pool]:
             continue
         room.fresh[service, pool] = 0
-        _gather(state.gains[row], state.gains[row], 0, service, pool, tables, room)
+        _gather(_IN_ALL, state.gains[row], service, pool, state.gains[row], pools, room)
         first, end = pools.first_row[service, pool], pools.end_row[service, pool]
         at = pools.first_condition[service, pool]
         healthy = pools.row_of[at]
+        known = _place(service, pool, room)
+        if not _remembered(known, room):
+            for line in range(first, end):
+                room.memo[known, line - first] = _told(line, healthy, pools, tables.powers, room)
         for line in range(first, end):
-            told = _told(line, healthy, tables, room)
-            room.moved[line - first] = told - state.told[row, line]
-            state.told[row, line] = told
+            told = room.memo[known, line - first]
+            room.moved[line - first] = told - state.told[row, np.uint64(line)]
+            state.told[row, np.uint64(line)] = told
         for condition in range(conditions):
             moves[condition] += room.moved[pools.row_of[np.uint64(at + condition)] - first]
     first, end = tables.own_at[service], tables.own_at[service + 1]
@@ -187,7 +260,7 @@ def renew_service(
         highest = max(highest, state.own[row, place] + tables.shares[place])
     powers = np.int64(0)
     for place in range(first, end):
-        powers += exp2(highest - state.own[row, place] - tables.shares[place], tables)
+        powers += exp2(highest - state.own[row, place] - tables.shares[place], tables.powers)
     aloof = highest + log2(powers) - EXP_BITS * ONE
     change = aloof - state.aloof[row, service]
     state.aloof[row, service] = aloof
@@ -201,7 +274,7 @@ def reached_until(
     row: Int, one: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> Int:
     """As ``state.reached``, of a hypothesis that a remedy fixed: healthy from that break on."""
-    pools, before = tables.pools, state.before[row, slot]
+    pools, gains, before = tables.pools, state.gains[row], state.before[row, slot]
     total = np.int64(0)
     for place in range(tables.spread_at[one], tables.spread_at[one + 1]):
         service, condition = tables.spread[place], tables.spread_as[place]
@@ -209,8 +282,8 @@ def reached_until(
         for pool in range(pools.tokens.shape[1]):
             at = pools.first_condition[service, pool]
             healthy = pools.row_of[at]
-            _gather(before, before, 0, service, pool, tables, room)
-            total += _told(pools.row_of[at + condition], healthy, tables, room)
-            _gather(state.gains[row], before, 1, service, pool, tables, room)
-            total += _pooled(healthy, _EVERY, tables, room)
+            for part in (_BEFORE, _AFTER):
+                _gather(part, before, service, pool, gains, pools, room)
+                line = pools.row_of[at + condition] if part == _BEFORE else healthy
+                total += _told(line, healthy, pools, tables.powers, room)
     return total
