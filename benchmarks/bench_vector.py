@@ -16,6 +16,7 @@ from logtriage import Topology, random_topology
 from logtriage.env import ENV_IDS, TriageVectorEnv
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, get_task
 from logtriage.vector import BatchedTriage
+from logtriage.vector.engine import DTYPES
 from logtriage.world.default import default_world
 
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
@@ -135,9 +136,12 @@ def bench_engine_without_autoreset(benchmark: Benchmark, rounds: Rounds) -> None
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
-def bench_engine_without_autoreset_or_copy(benchmark: Benchmark, rounds: Rounds) -> None:
+@pytest.mark.parametrize("dtype", DTYPES)
+def bench_engine_without_autoreset_or_copy(
+    benchmark: Benchmark, rounds: Rounds, dtype: str
+) -> None:
     """Each observation is written over the last one."""
-    play_asking(benchmark, rounds(7), BatchedTriage(TASK, copy=False), STEPS, 16384)
+    play_asking(benchmark, rounds(7), BatchedTriage(TASK, copy=False, dtype=dtype), STEPS, 16384)
 
 
 @pytest.mark.benchmark(group="batched engine, N = 16384")
@@ -164,6 +168,14 @@ def bench_horizon(benchmark: Benchmark, rounds: Rounds, horizon: int) -> None:
     task = attrs.evolve(get_task(TASK), horizon=horizon)
     play_asking(benchmark, rounds(7), BatchedTriage(task), horizon, 4096)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(FIVE_TEAMS, 256, horizon)
+
+
+@pytest.mark.benchmark(group="batched engine by services, as bytes, N = 1024")
+@pytest.mark.parametrize("services", SERVICES)
+def bench_services_as_bytes(benchmark: Benchmark, rounds: Rounds, services: int) -> None:
+    topology = FIVE_TEAMS if services == 7 else random_topology(1, services, FIVE_TEAMS.teams)
+    batch = BatchedTriage(TASK, topology=topology, copy=False, dtype="uint8")
+    play_asking(benchmark, rounds(7), batch, STEPS, 1024)
 
 
 @pytest.mark.benchmark(group="batched engine by services, N = 1024")

@@ -8,12 +8,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from logtriage import TaskSpec, Topology
-from property_tests.strategies import DRAWN, topologies
+from property_tests.strategies import topologies
 
 if find_spec("gymnasium") is None or find_spec("numba") is None:
     pytest.skip("needs the extras env and fast", allow_module_level=True)
 
 from logtriage.env import TriageEnv, TriageVectorEnv
+from property_tests.test_vector_laws import DRAWN
 
 seeds = st.integers(0, (1 << 63) - 1)
 
@@ -35,7 +36,7 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
     seed: int,
     closing: float,
 ) -> None:
-    """Played at random; ``closing`` is how often an action is one of the last two."""
+    """Played at random; ``closing`` is how often an action is one of the last three."""
     assume(topology is not None or task.topology is not None)
     envs = TriageVectorEnv(task.id, count, topology=topology, show_id=True)
     single = [TriageEnv(task.id, topology=topology, show_id=True) for _ in range(count)]
@@ -50,7 +51,7 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
             assert np.array_equal(observation, observations[row])
             assert all(np.array_equal(value, infos[name][row]) for name, value in info.items())
         assert observations in envs.observation_space
-        last = rng.integers(choices - 2, choices, count)
+        last = rng.integers(choices - 3, choices, count)
         actions = np.where(rng.random(count) < closing, last, rng.integers(0, choices, count))
         observations, rewards, terminations, truncations, infos = envs.step(actions)
         for row, env in enumerate(single):

@@ -100,4 +100,4 @@ def test_the_engine_the_networks_and_the_runbook_know_the_planted_rule() -> None
             assert tables.team[row] == OWNER
     text = "\n".join(rulebook(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))
     assert f"data (page {NETWORK}):" in text
-    assert "code (page the owner in DIRECTORY: " in text
+    assert "code (page the owner):" in text

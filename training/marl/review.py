@@ -54,9 +54,8 @@ def states_of(played: Played, settings: Settings) -> Iterator[State]:
     split = settings.roles
     for row, (incident, ticks) in enumerate(zip(played.ids, played.ticks, strict=True)):
         state = initial_state(incident_of(settings.task, incident))
-        choices = [
-            role_actions(role, state.incident.topology, hand_over=True) for role in split.roles
-        ]
+        topology = state.incident.topology
+        choices = [role_actions(role, topology, hand_over=True) for role in split.roles]
         for chosen in played.actions[:ticks, :, row]:
             state = transition_jointly(
                 state, [mine[one] for mine, one in zip(choices, chosen, strict=True)]

@@ -110,8 +110,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                     f"observations 'belief': expected one task, whose prior and signs they rest "
                     f"on, got {', '.join(self.tasks)}"
                 )
-            if self._batch.dtype != np.float32:
-                raise InvalidInput(f"dtype {dtype!r}: beliefs are float32")
             held = None if topology is not None else False
             self._beliefs = BeliefScreens(self._batch, held=held)
         self._split, self._show_id = split, show_id

@@ -89,6 +89,8 @@ class BeliefScreens:
         assert setting is not None  # or there would be no batch
         if layout.lanes != 1:
             raise InvalidInput(f"{layout.lanes} act in each tick; expected a batch with one")
+        if batch.dtype != np.float32:
+            raise InvalidInput(f"dtype {batch.dtype.name!r}: beliefs are float32")
         self.layout = belief_layout_of(layout)
         self._batch, self._tokens = batch, layout
         self._setting = setting

@@ -77,8 +77,8 @@ class BatchedTriage:
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
-        ood: whether to play split ``ood``, as far as it lies on the task's topology: half of it. Then
-            no other split; on a topology of your own every split is played without it.
+        ood: whether to play split ``ood``, as far as it lies on the task's topology (half of
+            it), and no other. On a topology of your own every split is played without it.
         dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes, whole
             numbers of ``layout.units``.
         world: the world of the tasks: a :class:`~logtriage.world.model.World`, a name or a folder;

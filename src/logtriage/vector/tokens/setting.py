@@ -48,10 +48,10 @@ class TokenSetting:
         apart: bool = False,
         ood: bool = False,
     ) -> "TokenSetting":
-        """With the tables of the topology: the task's own if none is given, there for split ``ood``.
+        """With the tables of the topology: the task's own if none is given.
 
         ``layout`` is another one than the task's, as of :func:`layout_of_tasks`; ``apart`` as
-        of :func:`token_layout_of`.
+        of :func:`token_layout_of`; ``ood`` whether incidents are of that split.
 
         Raises:
             InvalidInput: if incidents of the task have a topology each and none is given, if
