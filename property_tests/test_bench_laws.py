@@ -143,7 +143,7 @@ def test_there_are_laws_of_every_room() -> None:
     LAWS,
     ids=lambda law: f"{law.__module__.removeprefix('property_tests.test_')}-{law.__name__[5:]}",
 )
-def test_the_laws_hold_in_the_newcomer_s_world(law: Any, bench: World) -> None:
+def test_the_laws_hold_in_the_newcomer_s_world(law: Any) -> None:
     if law.__name__ in UNPRICED:
         pytest.skip("here a hand-over has a price")
     held = law.hypothesis

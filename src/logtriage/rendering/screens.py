@@ -101,8 +101,6 @@ def render_observation(observation: Observation) -> str:
 
 def _header(observation: Observation) -> str:
     text = f"TICK {observation.tick}/{observation.horizon}"
-    if observation.price_of_silence is not None:
-        text += f"; silence is worth {observation.price_of_silence:g}"
     if observation.price_of_hand_over is not None:
         text += f"; HAND-OVER is worth {observation.price_of_hand_over:g}"
     return f"{text} (recording: remedies change nothing)" if observation.open_loop else text
