@@ -17,7 +17,7 @@ from logtriage.world.loading import build
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
 from logtriage.world.schema.canonical import Document
-from logtriage.world.schema.forms import said
+from logtriage.world.schema.forms import pieces, said
 from property_tests.strategies import json_values
 from property_tests.worlds import documents, drawn_worlds, world_documents, worlds
 
@@ -92,16 +92,17 @@ def test_every_token_has_a_text(world: World, seed: int, height: int) -> None:
     for tier, gauge in product(world.tier_names, world.tokens.gauges):
         for token in world.tokens_at(gauge.name, tier):
             lines = [
-                said(row.said_under(token, gauge), gauge.figures, source, 3, token)
+                said(pieces(row.said_under(token, gauge)), gauge.figures, source, 3, token)
                 for row in world.readings_at(gauge.name, tier)
             ]
             assert lines
             texts.extend(lines)
     for span in world.tokens.spans:
         for name, text in span.says.items():
-            texts.append(said(text, span.figures, source, 3, name, "shop"))
+            texts.append(said(pieces(text), span.figures, source, 3, name, "shop"))
     for change in world.tokens.change.tokens:
-        texts.append(said(change.says, world.tokens.change.figures, source, 3, change.name))
+        text = pieces(change.says)
+        texts.append(said(text, world.tokens.change.figures, source, 3, change.name))
     assert not [text for text in texts if "{" in text or "}" in text or not text]
 
 
