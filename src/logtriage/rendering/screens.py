@@ -268,9 +268,9 @@ def effect_of(observation: Observation, action: Action) -> str:
 def wrong_page(observation: Observation) -> str | None:
     """That a page was wrong, and whose incident it was not, where the incident says so at once.
 
-    None for other closings, and for a role that did not see the page.
+    None for other closings, for a role that did not see the page, and where nothing is simulated.
     """
-    if observation.closing != Closing.MISROUTED:
+    if observation.closing != Closing.MISROUTED or observation.world is None:
         return None
     teams = [one.team for one in observation.last_actions if isinstance(one, Escalate)]
     return f"a mis-page, this is not {teams[-1]}'s incident" if teams else None
