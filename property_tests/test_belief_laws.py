@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 from math import sqrt
 
@@ -36,32 +35,9 @@ from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
 from logtriage.roles.splits import TRIO
 from logtriage.state import Closing
-from logtriage.world.channels import Channel, Evidence
-from logtriage.world.conditions import (
-    WELL,
-    Condition,
-    Hypothesis,
-    accepted_remedies,
-    affected,
-    errors_first,
-    teams_of,
-    unaffected,
-)
-from logtriage.world.prior import prior
-from logtriage.world.setting import Setting
-from logtriage.world.simulation import Simulation
-from logtriage.world.tables import (
-    CALM,
-    RECOVERED,
-    alphabet,
-    edge_weights,
-    note_weights,
-    places,
-    weights,
-)
 from property_tests.strategies import DRAWN, episodes, world_incidents
 
-V2 = tuple(task.id for task in DRAWN)
+IDS = tuple(task.id for task in DRAWN)
 SMALL = tuple(task for task in DRAWN if task.name != "fleet_outage")
 
 
@@ -98,130 +74,7 @@ def test_the_logarithm_of_a_sum_is_that_of_the_sum(values: list[int]) -> None:
     assert abs(found - log2(sum(values))) < 64
 
 
-# --- Bayes' rule, read anew ----------------------------------------------------------------
-
-
-def naive_posterior(state: State) -> list[Fraction]:
-    """Bayes' rule by exact fractions, straight from the tables and the history."""
-    world = state.incident.telemetry
-    assert isinstance(world, Simulation)
-    topology, directory = world.topology, state.incident.directory
-    public = world.setting.world
-    shown, doings = evidence(state), state.facts.doings
-    table = prior(world.setting, topology, world.held)
-    edge = [one for one in shown if one.channel is Channel.EDGE]
-
-    # Each factor by its own arguments, so that hypotheses which agree in them share it.
-    @cache
-    def shown_by(service: int, condition: Condition, fixed: int | None) -> Fraction:
-        cells = [one for one in shown if one.service == service]
-        return _cells(world, service, condition, cells, fixed)
-
-    @cache
-    def spared(service: int) -> Fraction:
-        return sum(
-            (
-                Fraction(share, 65_536) * shown_by(service, condition, None)
-                for condition, share in unaffected(public, topology.services[service].tier)
-            ),
-            Fraction(0),
-        )
-
-    @cache
-    def panel(faulty: bool, errors_first: bool, fixed: int | None) -> Fraction:
-        return _edge(world.setting, faulty, errors_first, edge, fixed)
-
-    found = []
-    for hypothesis, weight in zip(table.hypotheses, table.weights, strict=True):
-        wanted = accepted_remedies(public, topology, hypothesis)
-        fixes = [number for number, one in enumerate(doings.remedies) if one[1:] in wanted]
-        fixed = doings.remedies[fixes[0]][0] if fixes else None
-        total = Fraction(weight)
-        for place, (_, team) in enumerate(doings.pages):
-            wrong = state.closing is Closing.MISROUTED and place == len(doings.pages) - 1
-            if (team in teams_of(public, topology, directory, hypothesis)) == wrong:
-                total = Fraction(0)
-        reached = affected(public, topology, hypothesis)
-        for service in range(len(topology)):
-            if service in reached:
-                total *= shown_by(service, reached[service], fixed)
-            else:
-                total *= spared(service)
-        total *= panel(bool(hypothesis.faults), errors_first(public, hypothesis), fixed)
-        for one in shown:
-            if one.channel is Channel.EFFECT:
-                total *= (one.token == "eases") == (bool(fixes) and one.slot == fixes[0])
-            elif one.channel is Channel.NOTE:
-                total *= _note(world, hypothesis, one.token)
-        found.append(total)
-    whole = sum(found)
-    return [one / whole for one in found]
-
-
-def _cells(
-    world: Simulation,
-    service: int,
-    condition: Condition,
-    cells: Sequence[Evidence],
-    fixed: int | None,
-) -> Fraction:
-    """The likelihood of what a service showed, healthy again after the fix."""
-    place, numerator = places(world.topology)[service], 1
-    for one in cells:
-        sort = world.setting.world.sort_of(one.channel, one.slot)
-        over = fixed is not None and one.start > fixed
-        row = weights(world.setting, sort, place, WELL if over else condition, one.start)
-        numerator *= row[alphabet(world.setting, sort, place).index(one.token)]
-    return Fraction(numerator, 65_536 ** len(cells))
-
-
-def _edge(
-    setting: Setting,
-    faulty: bool,
-    errors_first: bool,
-    cells: Sequence[Evidence],
-    fixed: int | None,
-) -> Fraction:
-    """The likelihood of the edge panel, over the severities."""
-
-    def product(shown: int) -> Fraction:
-        total = Fraction(1)
-        for one in cells:
-            over = fixed is not None and one.start > fixed and shown != CALM
-            row = edge_weights(setting, RECOVERED if over else shown, errors_first, one.start)
-            total *= Fraction(row[setting.world.edge_tokens.index(one.token)], 65_536)
-        return total
-
-    if not faulty:
-        return product(CALM)
-    shares = setting.severities
-    return sum(
-        (Fraction(share, sum(shares)) * product(rank) for rank, share in enumerate(shares)),
-        Fraction(0),
-    )
-
-
-def _note(world: Simulation, hypothesis: Hypothesis, token: str) -> Fraction:
-    public, topology = world.setting.world, world.topology
-    if teams_of(public, topology, ("owner",) * len(topology), hypothesis) != ("owner",):
-        return Fraction(token == "nothing")
-    kind, service = hypothesis.faults[0]
-    rows = dict(note_weights(world.setting, kind, topology.services[service].tier))
-    if token == "nothing":
-        return Fraction(rows[token], 65_536)
-    where, _, told = token.partition(":")
-    return Fraction(rows.get(told, 0) if int(where) == service else 0, 65_536)
-
-
-@settings(max_examples=10)
-@given(small_episodes(6), st.integers(1, 3))
-def test_the_posterior_is_bayes_rule(states: tuple[State, ...], ticks: int) -> None:
-    state = states[min(len(states) - 1, ticks)]
-    # Where signs stay, readings of one condition are no independent factors.
-    assume(state.incident.world is None or state.incident.world.rules.signs is None)
-    held = belief(state)
-    for probability, exact in zip(held.probabilities, naive_posterior(state), strict=True):
-        assert abs(probability - exact) < Fraction(1, 2_000)
+# --- what a belief is of ------------------------------------------------------------------
 
 
 @settings(max_examples=40)
@@ -255,7 +108,7 @@ def check_calibrated(pairs: Sequence[tuple[float, bool]], what: str) -> None:
 
 
 @pytest.mark.parametrize("split", ["test", "ood"])
-@pytest.mark.parametrize("task", [one for one in V2 if not one.startswith("fleet")])
+@pytest.mark.parametrize("task", [one for one in IDS if not one.startswith("fleet")])
 def test_beliefs_are_calibrated(task: str, split: str) -> None:
     roots: list[tuple[float, bool]] = []
     teams: list[tuple[float, bool]] = []

@@ -18,7 +18,7 @@ from logtriage import (
     render_observation,
     transition,
 )
-from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, PRICES_OF_SILENCE
+from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.policies import ExpertPolicy, RandomPolicy, masked_actions
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import TRIO
@@ -69,9 +69,8 @@ def test_a_screen_has_the_edge_and_the_price_and_no_health(
         seen = observe(state)
         assert seen.edge is not None
         assert (seen.slo, seen.health, seen.signals) == (None, (), ())
-        prices = seen.price_of_silence, seen.price_of_hand_over
-        assert prices == (state.incident.price_of_silence, state.incident.price_of_hand_over)
-        assert (prices[0] in PRICES_OF_SILENCE) != (prices[1] in PRICES_OF_HAND_OVER)
+        assert seen.price_of_hand_over == state.incident.price_of_hand_over
+        assert seen.price_of_hand_over in PRICES_OF_HAND_OVER
         assert len(seen.window) == 6
 
 

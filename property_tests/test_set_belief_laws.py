@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
-from math import isclose, log2, prod
-from typing import Any
+from math import isclose, log2
 
 import attrs
 import numpy as np
@@ -39,17 +38,12 @@ from logtriage.grading import score
 from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
 from logtriage.transition import play
-from logtriage.world.channels import Evidence
-from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import (
-    Condition,
     Hypothesis,
     affected,
     errors_first,
     teams_of,
-    unaffected,
 )
-from logtriage.world.outcomes import at_service, condition_at, elsewhere, left_at
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import COMPOUND_TASKS
 from property_tests.test_belief_laws import asked, check_calibrated
@@ -77,81 +71,6 @@ def tiny_states(draw: st.DrawFn) -> State:
     for action in draw(st.lists(one, max_size=6)):
         state = transition(state, action)
     return state
-
-
-# --- Bayes' rule, read anew ----------------------------------------------------------------
-
-
-def likelihood(
-    state: State, one: Hypothesis, shown: tuple[Evidence, ...], known: dict[Any, float]
-) -> float:
-    """The logarithm of what a hypothesis makes of the evidence, from the world's own tables.
-
-    ``known`` keeps what a cell holds under a condition, which many hypotheses share.
-    """
-    world, doings = state.incident.telemetry, state.facts.doings
-    assert isinstance(world, Simulation)
-    topology, setting = world.topology, world.setting
-    public = setting.world
-    right = teams_of(public, topology, world.directory, one)
-    if any(team not in right for _, team in doings.pages):
-        return -float("inf")
-    reached, total = affected(public, topology, one), 0.0
-
-    def seen(cell: Evidence, condition: Condition) -> float:
-        left = left_at(public, topology, one, doings, cell.start)
-        condition = condition_at(public, topology, one, left, cell.service, condition)
-        if (cell, condition) not in known:
-            tokens, row = at_service(setting, topology, condition, cell.cell)
-            known[cell, condition] = row[tokens.index(cell.token)] / 65_536
-        return known[cell, condition]
-
-    for service, row in enumerate(topology.services):
-        cells = [cell for cell in shown if cell.service == service]
-        if service in reached:
-            found = prod(seen(cell, reached[service]) for cell in cells)
-        else:
-            if service not in known:
-                known[service] = sum(
-                    share / 65_536 * prod(seen(cell, condition) for cell in cells)
-                    for condition, share in unaffected(public, row.tier)
-                )
-            found = known[service]
-        total += log2(found) if found else -float("inf")
-    severities = range(3) if one.faults else (2,)
-    mixed = 0.0
-    for severity in severities:
-        share = setting.severities[severity] / sum(setting.severities) if one.faults else 1.0
-        for cell in shown:
-            if cell.service >= 0:
-                continue
-            tokens, weights = elsewhere(
-                setting, topology, world.directory, one, severity, cell.cell, doings
-            )
-            share *= weights[tokens.index(cell.token)] / 65_536 if cell.token in tokens else 0.0
-        mixed += share
-    return total + (log2(mixed) if mixed else -float("inf"))
-
-
-@settings(max_examples=6)
-@given(tiny_states())
-def test_the_posterior_is_that_of_bayes_rule(state: State) -> None:
-    """Every set on four services by floating point, straight from the tables and the history."""
-    world = state.incident.telemetry
-    assert isinstance(world, Simulation)
-    table, shown = set_prior(world.setting, TINY, world.held), evidence(state)
-    held = belief(state)
-    known: dict[Any, float] = {}
-    given_to = dict(zip(held.hypotheses, held.probabilities, strict=True))
-    by_hand = {
-        one: log2(weight) + likelihood(state, one, shown, known)
-        for one, weight in zip(table.listed.hypotheses, table.listed.weights, strict=True)
-        if weight
-    }
-    highest = max(by_hand.values())
-    whole = sum(2 ** (one - highest) for one in by_hand.values())
-    for one, found in by_hand.items():
-        assert isclose(given_to.get(one, 0.0), 2 ** (found - highest) / whole, abs_tol=2e-4)
 
 
 # --- calibration ---------------------------------------------------------------------------

@@ -50,7 +50,6 @@ DRAWN = [task for task in TASKS if not (task.original or task.several or task.un
 ELSEWHERE = [
     task
     for world in OTHER_WORLDS
-    if world.rules.signs is not None
     for task in tasks_of(world).values()
     if task.topology is not None and not task.several and task not in TASKS
 ]

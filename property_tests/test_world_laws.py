@@ -1,4 +1,4 @@
-"""Laws of the second world: its tables, its draws, and figures that hold together."""
+"""Laws of simulated worlds: their tables, their draws, and figures that hold together."""
 
 from collections import Counter
 from fractions import Fraction
@@ -30,8 +30,9 @@ from logtriage.world.loading import load_world
 from logtriage.world.model import WAITING, World
 from logtriage.world.prior import prior
 from logtriage.world.setting import Setting
+from logtriage.world.signs import marginal, reading, sign_weights
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import alphabet, edge_weights, places, weights
+from logtriage.world.tables import alphabet, base_of, edge_weights, places
 from logtriage.world.telemetry import Gauge, Trace
 from logtriage.world.voice import Voice
 from property_tests.strategies import (
@@ -64,9 +65,9 @@ def simulation_of(incident: Incident) -> Simulation:
     return incident.telemetry
 
 
-@given(setting_of_any_task(), st.data(), st.integers(0, 16))
+@given(setting_of_any_task(), st.data(), st.integers(0, 16), st.booleans())
 def test_every_signature_is_whole_numbers_that_sum_to_65536(
-    setting: Setting, data: st.DataObject, start: int
+    setting: Setting, data: st.DataObject, start: int, hidden: bool
 ) -> None:
     world = setting.world
     sort = data.draw(st.sampled_from(world.cell_sorts))
@@ -76,10 +77,12 @@ def test_every_signature_is_whole_numbers_that_sum_to_65536(
     if name in world.kind_names:
         assume(place.tier in world.kind(name).tiers)
     sick = place.calls[:1] if name == WAITING else ()
-    row = weights(setting, sort, place, Condition(name, sick), start)
+    row = sign_weights(setting, base_of(sort), place, Condition(name, sick), hidden=hidden)
     assert sum(row) == 65_536
     assert min(row) >= 0
     assert len(row) == len(alphabet(setting, sort, place))
+    read = reading(setting, sort, place, start)
+    assert read.sign + read.gap + sum(read.other) == 65_536
 
 
 @given(setting_of_any_task(), st.sampled_from([*range(5)]), st.booleans(), st.integers(0, 16))
@@ -284,7 +287,7 @@ def test_draws_have_the_shares_of_the_table() -> None:
             if one.channel is not Channel.ALERT:
                 continue
             place = places(world.topology)[one.service]
-            row = weights(world.setting, "alert", place, world.conditions[one.service], 0)
+            row = marginal(world.setting, "alert", place, world.conditions[one.service], 0)
             counts[one.token] += 1
             for token, weight in zip(alphabet(world.setting, "alert", place), row, strict=True):
                 expected[token] += weight

@@ -174,8 +174,7 @@ def _rules(
         "tasks": [_task(draw, f"task_{number}") for number in range(draw(st.integers(1, 2)))],
     }
     rules["tasks"][0]["counts"] = [1]
-    if draw(st.booleans()):
-        rules |= _signs(draw, rules, gauges, topics)
+    rules |= _signs(draw, rules, gauges, topics)
     if draw(st.booleans()):
         rules["secondary_fault"] = {
             "kind": draw(st.sampled_from(names)),

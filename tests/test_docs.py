@@ -26,7 +26,6 @@ from logtriage.grading import RECORDED, RUBRICS, criteria, grade_to_json, priced
 from logtriage.parsing import actions as parsing
 from logtriage.parsing import replies
 from logtriage.rendering.compact import LONG_LIST
-from logtriage.rendering.signs import WORDS
 from logtriage.roles import role as roles
 from logtriage.roles import splits as role_splits
 from logtriage.state import Closing
@@ -305,12 +304,6 @@ SENTENCES = (
         "a topology of {} to {} services".format(*FLEET),
     ),
     ("docs/tasks.md", "{}, {}, {}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_HAND_OVER)),
-    (
-        "docs/tasks.md",
-        "*usually* from {} %, *often* from {} %, *sometimes* from {} %".format(
-            *(least for _, least in WORDS)
-        ),
-    ),
     ("docs/tasks.md", f"read anew every {NUMBERS[channels.EPOCH]} ticks"),
     ("docs/tasks.md", f"{NUMBERS[channels.WINDOW_LINES]} lines a tick"),
     ("docs/tasks.md", f"{NUMBERS[channels.LINES]} lines of that service, new ones each time"),

@@ -16,7 +16,8 @@ from logtriage.world.figures import Figures
 from logtriage.world.model import HEALTHY, LOADED, WAITING
 from logtriage.world.outcomes import elsewhere
 from logtriage.world.schedule import Doings
-from logtriage.world.tables import alphabet, places, weights
+from logtriage.world.signs import sign_weights
+from logtriage.world.tables import alphabet, places
 from tests.builders import FIVE_TEAMS
 
 WORLD = default_world()
@@ -33,7 +34,7 @@ def test_every_condition_that_may_occur_has_a_signature() -> None:
 
 def test_a_condition_without_a_signature_does_not_look_healthy() -> None:
     with pytest.raises(UnknownName, match="unknown condition 'dns_misconfig'"):
-        weights(SETTING, "cpu", PLACE, Condition("dns_misconfig"), 0)
+        sign_weights(SETTING, "cpu", PLACE, Condition("dns_misconfig"))
 
 
 def test_every_sign_of_a_signature_can_be_seen_somewhere() -> None:
@@ -68,8 +69,8 @@ def test_a_gauge_shows_no_figure_of_what_it_cannot_say(gauge: str, token: str, w
 def test_only_the_edge_notes_and_effects_have_no_service() -> None:
     truth, nothing = Hypothesis((("bad_deploy", 0),)), Doings()
     cell = (Channel.ALERT, -1, 0, 0)
-    with pytest.raises(InvalidInput, match="belongs to a service"):
-        elsewhere(SETTING, FIVE_TEAMS, FIVE_TEAMS.owners, truth, 0, cell, nothing)
+    with pytest.raises(InvalidInput, match="shows a sign that stays"):
+        elsewhere(SETTING, FIVE_TEAMS, FIVE_TEAMS.owners, truth, cell, nothing)
     listed = any_model_of(SETTING, FIVE_TEAMS, None).listed
     seen = Seen(FIVE_TEAMS.owners, (Evidence(*cell, "errors"),), nothing)
     with pytest.raises(InvalidInput, match="needs a service"):

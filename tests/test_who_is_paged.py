@@ -7,12 +7,12 @@ from logtriage import Escalate, Incident, State, get_task, initial_state, transi
 from logtriage.belief import belief
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.rendering.briefing import briefing
+from logtriage.rendering.rulebook import rulebook
 from logtriage.tasks import TaskSpec
 from logtriage.vector import belief_batch
 from logtriage.vector.marginals import Marginals
 from logtriage.vector.tokens.tables import OWNER, tables_of
-from logtriage.world.default import default_world
+from logtriage.world.loading import load_world
 from tests.builders import FIVE_TEAMS
 
 #: The team that faults of data are paged to by the planted rule, whoever owns the service.
@@ -24,7 +24,7 @@ def planted() -> TaskSpec:
 
     That team owns nothing there.
     """
-    task, world = get_task("single_crash-v3-fog3"), default_world()
+    task, world = get_task("single_crash-v3-fog3"), load_world("oncall")
     classes = tuple(
         attrs.evolve(row, pages=NETWORK) if row.name == "data" else row
         for row in world.rules.classes
@@ -48,7 +48,7 @@ def incidents(count: int = 40) -> list[Incident]:
 
 
 def class_of(kind: str) -> str:
-    return default_world().kind(kind).fault_class
+    return load_world("oncall").kind(kind).fault_class
 
 
 def is_data(incident: Incident) -> bool:
@@ -98,6 +98,6 @@ def test_the_engine_the_networks_and_the_runbook_know_the_planted_rule() -> None
             assert marginals._fixed[row, number] == 1
         elif one.faults and class_of(one.faults[0][0]) == "code":
             assert tables.team[row] == OWNER
-    text = "\n".join(briefing(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))
+    text = "\n".join(rulebook(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))
     assert f"data (page {NETWORK}):" in text
-    assert "code (page the owner in DIRECTORY: " in text
+    assert "code (page the owner):" in text

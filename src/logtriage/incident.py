@@ -8,7 +8,7 @@ import attrs
 
 from logtriage.actions import FaultCategory, Severity
 from logtriage.topology import Topology
-from logtriage.world.default import has_version
+from logtriage.world.default import default_world
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.simulation import Simulation, speakers
@@ -181,7 +181,7 @@ class Incident:
         tasks have a version that changes with it.
         """
         world = self.world
-        return None if world is None or has_version(world) else world.fingerprint
+        return None if world is None or world == default_world() else world.fingerprint
 
     def speakers(self, now: int) -> tuple[int, ...]:
         """The services of the window's lines at a tick; empty if it has no :attr:`world`.

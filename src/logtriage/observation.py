@@ -68,7 +68,6 @@ class Observation:
         traces: the traces asked for in the last tick.
         notes: of the responders that were paged; in a recording, what was not recorded.
         effects: (remedy, service, whether the symptoms ease) of the last tick.
-        price_of_silence: in points of the grade; None where the rubric has none.
         requests_left: how many requests the role may still make; None for any number.
         root_causes: the services declared so far, in order, where an incident may have several
             faults; None elsewhere.
@@ -106,7 +105,6 @@ class Observation:
     traces: tuple[Trace, ...] = ()
     notes: tuple[str, ...] = ()
     effects: tuple[tuple[str, str, bool], ...] = ()
-    price_of_silence: float | None = None
     requests_left: int | None = None
     root_causes: tuple[str, ...] | None = None
     tick_seconds: int = TICK_SECONDS
@@ -269,7 +267,6 @@ def _observe_world(state: State, world: Simulation) -> Observation:
                 for one in cells(Channel.EFFECT, ())
             ]
         ),
-        price_of_silence=incident.price_of_silence,
         world=voice.world,
         price_of_hand_over=incident.price_of_hand_over,
     )

@@ -15,7 +15,7 @@ import attrs
 
 from logtriage.errors import InvalidInput, RetiredName, UnknownName
 from logtriage.topology import Topology
-from logtriage.world.default import default_world, second_world
+from logtriage.world.default import default_world
 from logtriage.world.loading import WorldLike, is_world, load_world, world_named
 from logtriage.world.model import World
 from logtriage.world.schema.parts import Task
@@ -120,11 +120,6 @@ _V3_HISTORY: Final = (
 _UNSEEN_HISTORY: Final = (
     "v3: 256 worlds a split, drawn around the world of version 3: only the runbook tells them",
 )
-_V2_HISTORY: Final = (
-    "v2: the second world: truth, condition, token, text; the exact posterior is known",
-    "v2: a drawn topology is named by a hash of its content: its old name told the seed",
-    "v2: sealed incidents are drawn with keys as wide as their seed",
-)
 #: Horizon, noise, title and what is hard about it, of each ``*-v0`` task.
 _ORIGINALS: Final = {
     "single_crash": (8, 200, "The original's single crash", "always payment-service, P1, restart"),
@@ -171,11 +166,6 @@ def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
 #: Name and fog of every task of the default world: the benchmark's, then those at other levels
 #: of fog, then several faults at once, then the original's, whose fog is None.
 DEFAULT_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(dict(_default_ids()))
-
-#: Name and fog of every task of the second world, in the same order.
-SECOND_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(
-    dict(_versioned_ids(2))
-)
 
 #: Fog of every task whose incidents have worlds of their own, drawn around the default one.
 UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
@@ -234,8 +224,6 @@ def benchmark_of(world: World) -> tuple[str, ...]:
 
 def _version_of(world: World) -> int | None:
     """The version of a world's tasks; None of a world with a fingerprint instead."""
-    if world == second_world():
-        return 2
     return 3 if world == default_world() or is_unseen(world) else None
 
 
@@ -249,8 +237,8 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
         hard=row.hard,
         horizon=row.horizon,
         noise=row.noise,
-        rubric="logtriage/2" if world.rules.signs is None else PRICED,
-        history={2: _V2_HISTORY, 3: _V3_HISTORY, None: ()}[version],
+        rubric=PRICED,
+        history=() if version is None else _V3_HISTORY,
         benign=row.benign,
         severity_weights=row.severities,
         setting=setting,
@@ -414,14 +402,13 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
     if world is None:
         if colon:
             return world_named(name)
-        return second_world() if name in SECOND_TASKS else default_world()
+        return default_world()
     given = as_world(world)
     if name in UNSEEN_TASKS and is_unseen(given):
         return given
-    named = (default_world, {**DEFAULT_TASKS, **UNSEEN_TASKS}), (second_world, SECOND_TASKS)
-    for own, ids in named:
-        if not colon and name in ids and name not in given.tasks:
-            name, colon = own().name, OF_WORLD if given != own() else ""
+    if not colon and name in {**DEFAULT_TASKS, **UNSEEN_TASKS} and name not in given.tasks:
+        own = default_world()
+        name, colon = own.name, OF_WORLD if given != own else ""
     if colon and name != given.name:
         raise InvalidInput(
             f"{text!r:.200}: of world {name!r}, and the world given here is {given.name!r} "

@@ -78,8 +78,7 @@ def _followed(
     panels: dict[Channel, list[Evidence]] = {}
     new: list[Evidence] = []
     asked: dict[Cell, Evidence] = {}
-    stays = world.setting.world.rules.signs is not None
-    own = world.kept.own if stays and not doings.remedies else None
+    own = world.kept.own if not doings.remedies else None
     for cell in news(world.setting, world.topology, world.speakers(now), now, doings):
         channel = cell[0]
         one = None

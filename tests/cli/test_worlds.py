@@ -162,7 +162,7 @@ def test_a_world_is_shown_as_tables(folder: Path) -> None:
         ["loaded", "20", "80"],
         ["background", "25", "75"],
     ]
-    wide = logtriage("world", "show", "second", width=80).stdout
+    wide = logtriage("world", "show", "oncall", width=80).stdout
     topics = wide.split("\nLOG\n")[1].split("\n\n")[0]
     # By token: there are too many for columns.
     assert "exceptions      bad_deploy 38, config_drift 22, " in topics

@@ -35,7 +35,7 @@ from logtriage.grading import (
 from logtriage.transition import play_jointly
 from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
-ID = "single_crash-v2/test/0"
+ID = "single_crash-v3/test/0"
 INCIDENT = real_incident()
 STATE = lt.initial_state(INCIDENT)
 

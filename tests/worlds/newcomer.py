@@ -59,9 +59,9 @@ ood = [["WARN", "asked {n} times where to go, nobody knew"]]
 }
 
 
-def newcomers_world(folder: Path, like: str = "oncall") -> World:
-    """A copy of a world with the two files, in a folder that is not there yet."""
-    copy_world(like, folder)
+def newcomers_world(folder: Path) -> World:
+    """A copy of the world ``oncall`` with the two files, in a folder that is not there yet."""
+    copy_world("oncall", folder)
     for path, text in FILES.items():
         (folder / path).write_text(text.lstrip())
     return load_world(folder)

@@ -48,7 +48,7 @@ from logtriage.world.signs import (
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import base_of, places
 
-NO_SIGNS: Final = "signs of these incidents do not stay: every reading is drawn anew"
+NO_SIGNS: Final = "these incidents are not drawn from a world, whose signs stay"
 #: A count of agreements is tested where its variance is at least this.
 _LEAST_VARIANCE: Final = 5.0
 #: Services that are asked: the one that is treated, and others.
@@ -84,7 +84,7 @@ def stays(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     """The check ``stays``."""
     incidents = subject.incidents("test", sizes.signs)
     simulated = [one.simulation for one in incidents if one.simulation is not None]
-    if not simulated or simulated[0].setting.world.rules.signs is None:
+    if not simulated:
         return Finding.skipped("stays", NO_SIGNS)
     counts: dict[str, list[tuple[bool, float]]] = defaultdict(list)
     for number, incident in enumerate(incidents):

@@ -19,12 +19,9 @@ from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis, errors_first
 from logtriage.world.outcomes import (
-    at_service,
-    condition_at,
     edge_state,
     elsewhere,
     fixed_at,
-    left_at,
     spell,
 )
 from logtriage.world.schedule import Cell, Doings
@@ -69,7 +66,6 @@ def imagine(
     """What the cells might hold under the hypothesis at a place."""
     model, listed, hypothesis = held.model, held.listed, held.hypothesis(place)
     setting, topology = model.setting, model.topology
-    world = setting.world
     reached = held.reach(place)
     own = [
         conditions[reached[service] if service in reached else chance.pick(weights)]
@@ -79,24 +75,12 @@ def imagine(
     ]
     severity = chance.pick(held.severities[place])
     found = []
-    signs = (
-        None
-        if held.pools is None
-        else _ImaginedSigns(held, hypothesis, own, severity, doings, chance)
-    )
+    signs = _ImaginedSigns(held, hypothesis, own, severity, doings, chance)
     for cell in cells:
-        service, start = cell[1], cell[3]
-        if signs is not None and (service >= 0 or cell[0] is Channel.EDGE):
+        if cell[1] >= 0 or cell[0] is Channel.EDGE:
             found.append(Evidence(*cell, signs.token(cell)))
             continue
-        if service >= 0:
-            left = left_at(world, topology, hypothesis, doings, start)
-            condition = condition_at(world, topology, hypothesis, left, service, own[service])
-            tokens, row = at_service(setting, topology, condition, cell)
-        else:
-            tokens, row = elsewhere(
-                setting, topology, held.directory, hypothesis, severity, cell, doings
-            )
+        tokens, row = elsewhere(setting, topology, held.directory, hypothesis, cell, doings)
         found.append(Evidence(*cell, tokens[chance.pick(row)]))
     return found
 
@@ -113,7 +97,6 @@ class _ImaginedSigns:
         doings: Doings,
         chance: Imagination,
     ) -> None:
-        assert held.pools is not None
         self._pools, self._model = held.pools, held.model
         self._hypothesis, self._own, self._severity = hypothesis, own, severity
         self._doings, self._chance = doings, chance

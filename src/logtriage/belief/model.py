@@ -30,7 +30,7 @@ from logtriage.world.model import World
 from logtriage.world.prior import Prior, prior
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.signs import marginal
-from logtriage.world.tables import Place, alphabet, places, weights
+from logtriage.world.tables import Place, alphabet, places
 
 Bools = NDArray[np.bool_]
 #: Stands for no fault, no service, no place.
@@ -52,10 +52,7 @@ class Reader:
     conditions: tuple[Condition, ...]
 
     def column(self, sort: str, start: int, token: str) -> Longs:
-        """The logarithms (C,) of a token's weights under each condition of the service.
-
-        Where signs stay: of a reading by itself.
-        """
+        """The logarithms (C,) of a token's weights in a reading by itself, by condition."""
         return _column(self, sort, self.setting.settled(start), token)
 
 
@@ -69,10 +66,9 @@ def _column(reader: Reader, sort: str, start: int, token: str) -> Longs:
     if token in NOTHING_READ:
         return np.zeros(len(reader.conditions), np.int64)
     index = alphabet(setting, sort, place).index(token)
-    alone = weights if setting.world.rules.signs is None else marginal
     column = np.array(
         [
-            log2(alone(setting, sort, place, condition, start)[index])
+            log2(marginal(setting, sort, place, condition, start)[index])
             for condition in reader.conditions
         ],
         np.int64,

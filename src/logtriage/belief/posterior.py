@@ -21,7 +21,7 @@ from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.tables import CALM, RECOVERED, edge_weights, note_weights
+from logtriage.world.tables import note_weights
 
 
 @attrs.frozen(eq=False)
@@ -53,7 +53,7 @@ class Posterior:
     weights, ``NEVER`` for hypotheses that the evidence rules out; ``severities[h]`` are the weights
     of P1, P2, P3 under hypothesis h, ``fixed[h]`` is whether all its faults are fixed. ``own``
     (n, U) are the weights of the conditions of a service that no fault reaches; ``seen`` are the
-    cells of the evidence. ``pools`` holds what was read of signs, in a world where they stay.
+    cells of the evidence. ``pools`` holds what was read of signs.
     """
 
     listed: Listed
@@ -65,7 +65,7 @@ class Posterior:
     fixed: tuple[bool, ...]
     own: Longs
     seen: frozenset[Cell]
-    pools: Pools | None = None
+    pools: Pools
 
     @property
     def model(self) -> Model:
@@ -113,7 +113,7 @@ class Weighed:
     alike: Longs
     severities: tuple[tuple[int, int, int], ...]
     own: Longs
-    pools: Pools | None
+    pools: Pools
 
     @cached_property
     def total(self) -> Longs:
@@ -153,22 +153,18 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     """The logarithm of the posterior weight of every hypothesis, without what actions revealed."""
     model = listed.model
     cells, edge, effects, notes = _sorted_out(seen)
-    if model.world.rules.signs is None:
-        pools, tables = None, _columns(listed, seen.breaks, cells)
-    else:
-        before = None if seen.kept is None else seen.kept.get(listed)
-        pools = Pools.of(listed, seen.breaks, cells, [one for _, one in edge], before)
-        if seen.kept is not None:
-            seen.kept[listed] = pools
-        tables = pools.whole()[np.newaxis]
+    before = None if seen.kept is None else seen.kept.get(listed)
+    pools = Pools.of(listed, seen.breaks, cells, [one for _, one in edge], before)
+    if seen.kept is not None:
+        seen.kept[listed] = pools
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
     shares = model.share_rows
-    terms = tables.sum(axis=0)[:, : shares.shape[1]] + shares
+    terms = pools.whole()[:, : shares.shape[1]] + shares
     own = exp2(terms - terms.max(axis=1, keepdims=True))
     aloof = np.array(log_sums(terms))
     possible, fixed = _fixes(listed, seen, effects)
     _page(listed, seen, possible)
-    shown = _shown(listed, tables, aloof, fixed) if pools is None else pools.shown(aloof, fixed)
+    shown = pools.shown(aloof, fixed)
     total = listed.logs + aloof.sum() + np.add.reduceat(shown, listed.flat[1])
     if notes:
         total += _noted(listed, seen, notes)
@@ -210,32 +206,6 @@ def _sorted_out(
     return cells, edge, effects, notes
 
 
-def _columns(listed: Listed, breaks: list[int], cells: list[Evidence]) -> Longs:
-    """Sums of columns (segments between remedies, n, C): readings are drawn anew each time."""
-    readers, sort_of = listed.readers, listed.model.world.sort_of
-    piles: dict[tuple[int, int], list[Longs]] = {}
-    for item in cells:
-        segment = bisect_left(breaks, item.start) if breaks else 0
-        sort = sort_of(item.channel, item.slot)
-        column = readers[item.service].column(sort, item.start, item.token)
-        piles.setdefault((segment, item.service), []).append(column)
-    tables = np.zeros((len(breaks) + 1, len(readers), listed.widest), np.int64)
-    for (segment, service), pile in piles.items():
-        columns = np.concatenate(pile).reshape(len(pile), -1)
-        tables[segment, service, : columns.shape[1]] = columns.sum(axis=0)
-    return tables
-
-
-def _shown(listed: Listed, tables: Longs, aloof: Longs, fixed: Longs) -> Longs:
-    """As :meth:`Pools.shown`, from columns."""
-    flat, _ = listed.flat
-    shown: Longs = (tables[0] - aloof[:, np.newaxis]).ravel()[flat]
-    for segment in range(1, len(tables)):
-        gone = (fixed != UNFIXED) & (fixed < segment)
-        shown += tables[segment].ravel()[listed.flat_left(gone)]
-    return shown
-
-
 @lru_cache(maxsize=4096)
 def _edge_likelihoods(
     setting: Setting, cells: tuple[tuple[int, Evidence], ...], groups: tuple[tuple[int, int], ...]
@@ -248,16 +218,13 @@ def _edge_likelihoods(
     shares = setting.severities
     even = [log2(share) - log2(sum(shares)) for share in shares]
     table = np.array([[FILL, FILL, 0] if lead == NONE else even for lead, _ in groups], np.int64)
-    if setting.world.rules.signs is None:
-        table += _edges(setting, cells, groups)
-    else:
-        shown = []
-        for lead, until in groups:
-            last = len(cells) if until == UNFIXED else until
-            before = [one for segment, one in cells if segment <= last]
-            after = [one for segment, one in cells if segment > last]
-            shown.append((None if lead == NONE else bool(lead), before, after))
-        table += kept_edges(setting, shown)
+    shown = []
+    for lead, until in groups:
+        last = len(cells) if until == UNFIXED else until
+        before = [one for segment, one in cells if segment <= last]
+        after = [one for segment, one in cells if segment > last]
+        shown.append((None if lead == NONE else bool(lead), before, after))
+    table += kept_edges(setting, shown)
     highest = table.max(axis=1, keepdims=True)
     weights = exp2(np.maximum(table - highest, NEVER)).tolist()
     severities = tuple(
@@ -267,31 +234,6 @@ def _edge_likelihoods(
     likelihoods = np.array(log_sums(table))
     likelihoods.setflags(write=False)
     return likelihoods, severities
-
-
-def _edges(
-    setting: Setting, cells: tuple[tuple[int, Evidence], ...], groups: tuple[tuple[int, int], ...]
-) -> Longs:
-    """The counterpart of :func:`kept_edges` where every panel is drawn anew."""
-    rows = np.zeros((len(groups), 3), np.int64)
-    for (lead, until), row in zip(groups, rows, strict=True):
-        benign = lead == NONE
-        for segment, one in cells:
-            over = until != UNFIXED and segment > until
-            for severity in range(3):
-                shown = CALM if benign else RECOVERED if over else severity
-                first = None if benign else bool(lead)
-                row[severity] += _edge_logs(setting, shown, first, one.start)[one.token]
-    return rows
-
-
-@lru_cache(maxsize=1024)
-def _edge_logs(
-    setting: Setting, severity: int, errors_first: bool | None, start: int
-) -> dict[str, int]:
-    """The logarithm of the weight of each token of the edge panel."""
-    row = edge_weights(setting, severity, errors_first, start)
-    return dict(zip(setting.world.edge_tokens, map(log2, row), strict=True))
 
 
 def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]:

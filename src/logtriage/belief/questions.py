@@ -1,7 +1,6 @@
 """What a question is worth: the rise of the expected grade, and information in bits."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import attrs
 import numpy as np
@@ -11,7 +10,7 @@ from logtriage.belief.asking import outcomes_of
 from logtriage.belief.beliefs import Belief
 from logtriage.belief.cases import Floats
 from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.model import NONE, UNFIXED, Reader
+from logtriage.belief.model import NONE, UNFIXED
 from logtriage.belief.plans import Planner
 from logtriage.belief.portfolio import Portfolio
 from logtriage.belief.posterior import fixed_by
@@ -20,7 +19,6 @@ from logtriage.errors import InvalidInput
 from logtriage.world.channels import LINES, SERIES, Channel
 from logtriage.world.schedule import epoch_starts
 from logtriage.world.setting import FULL
-from logtriage.world.tables import weights
 
 Request = RequestMoreLogs | RequestMetrics | RequestTraces
 
@@ -40,9 +38,7 @@ class Worth:
 def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
-    Where readings are drawn anew, a request for logs is worth what one line tells, a request for
-    metrics or traces what the newest reading tells. Where signs stay, it is worth what all fresh
-    readings of a sign tell beyond the earlier ones, as far as
+    That is what all fresh readings of a sign tell beyond the earlier ones, as far as
     :func:`logtriage.belief.asking.several` says it. Hypotheses below 1 in 1,000 are left out
     while planning. A request takes a tick, which may cost. Where several faults are possible, the
     plans that may follow are fixed before the answer is known.
@@ -81,7 +77,7 @@ def outcomes(
     held, left = belief.posterior, belief.standing.left
     rows = held.rows[planner.rows]
     places = held.listed.left(rows, planner.fixed)
-    begins = np.zeros_like(places) if held.pools is None else _begins(belief, rows)
+    begins = _begins(belief, rows)
     return [
         _outcomes(belief, places, begins, request) if left > 1 else None for request in requests
     ]
@@ -136,10 +132,7 @@ def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) ->
     own, here = held.own[service], places[:, service]
     found: Floats | None = None
     for begin in (0, *sorted({*begins[:, service].tolist()} - {0})):
-        if held.pools is None:
-            rows = _likelihoods(held.listed.readers[service], sorts, starts[-1])
-        else:
-            rows = outcomes_of(held.pools, service, channel, sorts, starts, begin)
+        rows = outcomes_of(held.pools, service, channel, sorts, starts, begin)
         if found is None:
             aloof = np.floor((own * FULL // own.sum())[: len(rows)] @ rows[: len(own)] / FULL)
             found = np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)
@@ -164,30 +157,13 @@ def _told_by(
     service, tick = belief.topology.index(request.service), belief.standing.tick + 1
     pools = belief.posterior.pools
     if isinstance(request, RequestMoreLogs):
-        if pools is not None and pools.down.get((service, Channel.LOGS)):
+        if pools.down.get((service, Channel.LOGS)):
             return None
         return service, Channel.LOGS, ("log",), [tick] * LINES
     channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
     shown = {cell[3] for cell in belief.posterior.seen if cell[0] is channel and cell[1] == service}
     starts = epoch_starts(tick, belief.standing.doings)[-SERIES:]
     fresh = [one for one in starts if one not in shown]
-    if not fresh or (pools is not None and pools.down.get((service, channel))):
+    if not fresh or pools.down.get((service, channel)):
         return None
     return service, channel, belief.world.slots[channel], fresh
-
-
-@lru_cache(maxsize=4096)
-def _likelihoods(reader: Reader, sorts: tuple[str, ...], start: int) -> Floats:
-    """The likelihood (C, O) of every combination of tokens, in units of 2**-16."""
-    rows = np.full((len(reader.conditions), 1), float(FULL))
-    for sort in sorts:
-        table = np.array(
-            [
-                weights(reader.setting, sort, reader.place, condition, start)
-                for condition in reader.conditions
-            ],
-            np.float64,
-        )
-        product = rows[:, :, np.newaxis] * table[:, np.newaxis, :]
-        rows = np.floor(product.reshape(len(reader.conditions), -1) / FULL)
-    return rows

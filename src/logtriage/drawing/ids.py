@@ -15,7 +15,6 @@ from logtriage.tasks import (
     DEFAULT_TASKS,
     DRAWN_TASKS,
     OF_WORLD,
-    SECOND_TASKS,
     UNSEEN_TASKS,
     TaskSpec,
     get_task,
@@ -214,5 +213,4 @@ def is_of_task(incident_id: str) -> bool:
     Worlds other than the default one are not read for it: what names one counts.
     """
     task = incident_id.partition("/")[0]
-    known = (DEFAULT_TASKS, UNSEEN_TASKS, SECOND_TASKS)
-    return OF_WORLD in task or any(task in tasks for tasks in known)
+    return OF_WORLD in task or task in DEFAULT_TASKS or task in UNSEEN_TASKS

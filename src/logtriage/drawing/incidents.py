@@ -33,12 +33,9 @@ class Slot(IntEnum):
     TOPOLOGY_SIZE = 1
     TRUTH = 2
     SEVERITY = 3
-    PRICE = 4
     COUNT = 5
 
 
-#: What a perfect response without the right page may be worth.
-PRICES_OF_SILENCE: Final = (0.2, 0.4, 0.6)
 #: What it may be worth to hand an incident over at once.
 PRICES_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
 #: Phrasing groups: train and val share one, and so do test and sealed.
@@ -76,7 +73,6 @@ def draw_from(
     simulation = Simulation(
         setting, topology, directory, seed, truth, severity, held, _PHRASING[incident_id.split]
     )
-    priced = task.takes_hand_over
     name = str(incident_id) if own is None else f"{incident_id}@{own.name}"
     return Incident(
         id=name,
@@ -90,11 +86,8 @@ def draw_from(
         telemetry=simulation,
         rubric=task.rubric,
         par=setting.par if truth.faults else setting.par_benign,
-        price_of_silence=(
-            None if priced else PRICES_OF_SILENCE[draws.below(len(PRICES_OF_SILENCE), Slot.PRICE)]
-        ),
         seal=None if incident_id.seal is None else incident_id.seal.fingerprint,
-        price_of_hand_over=price_of_hand_over(seed) if priced else None,
+        price_of_hand_over=price_of_hand_over(seed) if task.takes_hand_over else None,
     )
 
 

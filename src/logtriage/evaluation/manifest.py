@@ -15,7 +15,7 @@ from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
 from logtriage.roles import RoleSplit
-from logtriage.world.default import has_version
+from logtriage.world.default import default_world
 from logtriage.world.loading import read_content
 from logtriage.world.model import World
 
@@ -58,7 +58,7 @@ class Manifest:
     def world(self) -> "WorldMark | None":
         """What is said of the world of its tasks; None of the default one."""
         world = self.spec.world
-        return None if has_version(world) else WorldMark(world.name, world.fingerprint)
+        return None if world == default_world() else WorldMark(world.name, world.fingerprint)
 
     @classmethod
     def of(

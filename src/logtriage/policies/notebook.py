@@ -46,8 +46,7 @@ class Notebook:
     what fires by the last screen and ``changes`` its feed. ``worst`` is the worst band
     of the edge panel, from 0 for the most harmless; None where it is not shown. ``noted`` is
     the service that the responders wrote of. ``failed`` lists the remedies that changed nothing,
-    ``eased`` says that one helped. ``stays`` says that signs stay, so that what most readings of a
-    sort show counts, once; ``dark`` lists the questions of which nothing is collected.
+    ``eased`` says that one helped. ``dark`` lists the questions of which nothing is collected.
     """
 
     lines: tuple[Sign, ...] = ()
@@ -59,7 +58,6 @@ class Notebook:
     noted: str | None = None
     failed: tuple[tuple[str, str], ...] = ()
     eased: bool = False
-    stays: bool = False
     dark: tuple[Action, ...] = ()
 
     @property
@@ -77,9 +75,8 @@ class Notebook:
 
     @property
     def signs(self) -> tuple[Sign, ...]:
-        """Everything that was seen at a service."""
-        read = (*self.lines, *self.readings)
-        return (*(_settled(read) if self.stays else read), *self.alerts, *self.changes)
+        """Everything that was seen at a service; signs stay, so that most readings of one count."""
+        return (*_settled((*self.lines, *self.readings)), *self.alerts, *self.changes)
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
@@ -141,7 +138,6 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
             *((remedy, service) for remedy, service, helped in observation.effects if not helped),
         ),
         eased=book.eased or any(helped for _, _, helped in observation.effects),
-        stays=world.rules.signs is not None,
         dark=(*book.dark, *_dark(observation)),
     )
 

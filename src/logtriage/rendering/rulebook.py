@@ -1,4 +1,4 @@
-"""What the system prompt says of a world whose signs stay: all that a player needs to know.
+"""What the system prompt says of a simulated world: all that a player needs to know.
 
 Every figure comes from the task's setting, its world and the rubric.
 """
@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from logtriage.actions import SEVERITIES
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, priced, triage
-from logtriage.rendering.briefing import services_of
 from logtriage.rendering.chances import ANY, runbook
 from logtriage.topology import Topology
 from logtriage.world.channels import EPOCH, LINES, NOTE_DELAY, SERIES
@@ -21,7 +20,7 @@ from logtriage.world.tables import UNMOVED_OF
 
 def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) -> Iterator[str]:
     """The lines between the opening and the actions."""
-    yield services_of(topology, setting.world)
+    yield _services(topology, setting.world)
     yield _incident(setting)
     yield _signs(setting)
     yield _screens(setting)
@@ -31,6 +30,20 @@ def rulebook(topology: Topology, horizon: int, setting: Setting, rubric: str) ->
         yield _grade(horizon, setting)
         yield _hand_over()
     yield from runbook(topology, setting)
+
+
+def _services(topology: Topology, world: World) -> str:
+    """Every service under its tier, with whom it calls."""
+    parts = []
+    for tier in world.tier_names:
+        rows = [
+            f"{one.name} -> {', '.join(one.calls)}" if one.calls else one.name
+            for one in topology.services
+            if one.tier == tier
+        ]
+        if rows:
+            parts.append(f"{tier}: {'; '.join(rows)}")
+    return f"SERVICES (-> calls). {'. '.join(parts)}."
 
 
 def percent(share: float, whole: float = 100) -> str:
@@ -96,7 +109,6 @@ def _elsewhere(world: World) -> str:
 
 def _signs(setting: Setting) -> str:
     signs = setting.world.rules.signs
-    assert signs is not None  # or the world had no rulebook
     fog = setting.fog_weight / FULL
     clear, gaps = 1 - fog, fog * signs.gaps / 100
     grows = (

@@ -19,7 +19,6 @@ from logtriage.grading.offered import check_joint, useful_kinds
 from logtriage.grading.original import ORIGINAL
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.incident import Incident
-from logtriage.rendering.briefing import briefing
 from logtriage.rendering.recordings import on_request_rules, recorded_rules
 from logtriage.rendering.rulebook import rulebook
 from logtriage.rendering.screens import ASKS
@@ -51,7 +50,7 @@ _ORIGINAL_RULES = (
     "GRADE: severity, root cause, remedy and speed, by the original's formulas. "
     "First declarations count. Only resolve ends the incident, or ignoring a P1."
 )
-#: What an agent is told of its rubric; of logtriage/2 the briefing tells, with the par of the task.
+#: What an agent is told of its rubric; of logtriage/3 the rulebook tells, with the par of the task.
 _GRADING = {
     RECORDED.id: "GRADE: the root cause alone; the first declaration counts.",
     RECORDED_3.id: (
@@ -145,10 +144,8 @@ def public_rules(
     else:
         opening = _team_opening(topology, horizon, tick_seconds, split, seat, hidden)
     body: Iterable[str]
-    if setting is not None and setting.world.rules.signs is not None:
+    if setting is not None:
         body = rulebook(topology, horizon, setting, rubric)
-    elif setting is not None:
-        body = briefing(topology, horizon, setting, rubric)
     elif rubric == RECORDED_2.id:
         body = on_request_rules(topology)
     else:

@@ -101,8 +101,6 @@ def render_observation(observation: Observation) -> str:
 
 def _header(observation: Observation) -> str:
     text = f"TICK {observation.tick}/{observation.horizon}"
-    if observation.price_of_silence is not None:
-        text += f"; silence is worth {observation.price_of_silence:g}"
     if observation.price_of_hand_over is not None:
         text += f"; HAND-OVER is worth {observation.price_of_hand_over:g}"
     return f"{text} (recording: remedies change nothing)" if observation.open_loop else text
@@ -270,22 +268,17 @@ def effect_of(observation: Observation, action: Action) -> str:
 def wrong_page(observation: Observation) -> str | None:
     """That a page was wrong, and whose incident it was not, where the incident says so at once.
 
-    None for other closings, for a role that did not see the page, and in worlds without signs
-    that stay.
+    None for other closings, for a role that did not see the page, and where nothing is simulated.
     """
-    if observation.closing != Closing.MISROUTED or not _signs_stay(observation):
+    if observation.closing != Closing.MISROUTED or observation.world is None:
         return None
     teams = [one.team for one in observation.last_actions if isinstance(one, Escalate)]
     return f"a mis-page, this is not {teams[-1]}'s incident" if teams else None
 
 
-def _signs_stay(observation: Observation) -> bool:
-    return observation.world is not None and observation.world.rules.signs is not None
-
-
 def _what_can_be_asked(observation: Observation) -> Iterator[str]:
     """What can be asked next, and what it costs."""
-    if observation.closing is not None or not _signs_stay(observation):
+    if observation.closing is not None or observation.world is None:
         return
     may = observation.may
     asks = [

@@ -10,7 +10,6 @@ from logtriage.belief.edges import kept_row
 from logtriage.belief.fixedpoint import COARSE, FINE, INDEX, NEVER, SHORT, UPPER, log2, log_sums
 from logtriage.belief.model import NONE, Model
 from logtriage.belief.pools import LOGS
-from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ranges_of
 from logtriage.vector.arrays import Bools, Longs
 from logtriage.vector.belief_pools import PoolTables, pools_of
@@ -120,18 +119,8 @@ class BeliefTables(NamedTuple):
 
 @lru_cache(maxsize=16)
 def tables_of(model: Model) -> BeliefTables:
-    """The tables of a model; kept, as the model is.
-
-    Raises:
-        InvalidInput: for a world whose signs do not stay.
-    """
+    """The tables of a model; kept, as the model is."""
     world, topology, listed = model.world, model.topology, model.listed
-    if world.rules.signs is None:
-        raise InvalidInput(
-            f"incidents of world {world.name!r} are not believed in batches, whose kernels pool "
-            "readings of signs that stay, and its signs do not: believe them with "
-            "logtriage.belief.belief"
-        )
     row, service = np.nonzero(listed.place != NONE)
     order = np.argsort(service, kind="stable")
     reached = listed.place[row, service]

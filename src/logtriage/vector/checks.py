@@ -25,18 +25,13 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, or of a world without signs
-            that stay, and for a horizon of no ticks, or of more than can be counted.
+        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, and for a horizon of no ticks,
+            or of more than can be counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
     check_one_world(spec)
-    if spec.world.rules.signs is None:
-        raise InvalidInput(
-            f"task {spec.id!r}: world {spec.world.name!r} has no [signs] in its world.toml, and "
-            "batches draw signs that stay: play its incidents one by one (logtriage.env.TriageEnv)"
-        )
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"

@@ -54,7 +54,7 @@ class BatchedTeam:
     Needs the extra ``fast``.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v2``, or one of your own making.
+        task: a drawn task, such as ``cascading_failure-v3``, or one of your own making.
         split: who sees and does what.
         horizon: another one than the task's, in ticks.
         topology: the task's, or one of your own.

@@ -1,6 +1,6 @@
 """Figures of gauges and traces: whole numbers that belong to a service and a token.
 
-In a world whose signs stay they live: each reading has a small jitter of its own.
+They live: each reading has a small jitter of its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,18 +58,13 @@ class Figures:
         return {}
 
     @cached_property
-    def lives(self) -> bool:
-        """Whether each reading has a jitter of its own: in worlds whose signs stay."""
-        return self.world.rules.signs is not None
-
-    @cached_property
     def level(self) -> Source:
         """Figures as they usually are."""
-        return Level(self, self.figure_key) if self.lives else self
+        return Level(self, self.figure_key)
 
     def at(self, start: int | None) -> Source:
         """The figures of the readings that hold from a tick; without it, as they usually are."""
-        if start is None or not self.lives:
+        if start is None:
             return self.level
         return Reading(self, self.figure_key, start)
 
@@ -141,11 +136,9 @@ class Figures:
             (label, value, [NO_DATA if row is None else row[place][1] for row in readings])
             for place, (label, value) in enumerate(usual)
         ]
-        if self.lives:
-            told = (f"{label}{' > '.join(row)} (usual {value})" for label, value, row in figures)
-        else:
-            told = (_still(*row) for row in figures)
-        return ", ".join(told)
+        return ", ".join(
+            f"{label}{' > '.join(row)} (usual {value})" for label, value, row in figures
+        )
 
     def slowest(self, service: int, band: str) -> tuple[int, int]:
         """Where a band of latency begins at a service, in ms, and how far its jitter goes.
@@ -258,11 +251,3 @@ def _by_slot(cells: Sequence[Evidence]) -> dict[tuple[int, int], list[Evidence]]
         if one not in row:
             row.append(one)
     return {key: rows[key] for key in sorted(rows)}
-
-
-def _still(label: str, usual: str, values: Sequence[str]) -> str:
-    """Figures that stand still; of readings that agree one is shown."""
-    if set(values) == {usual}:
-        return f"{label}{usual} (as usual)"
-    shown = values[:1] if len(set(values)) == 1 else values
-    return f"{label}{' > '.join(shown)} (usual {usual})"

@@ -9,7 +9,6 @@ from logtriage.world.conditions import (
     Hypothesis,
     accepted_remedies,
     affected,
-    errors_first,
     without,
 )
 from logtriage.world.model import World
@@ -19,12 +18,8 @@ from logtriage.world.tables import (
     CALM,
     RECOVERED,
     Weights,
-    alphabet,
-    edge_weights,
     note_weights,
-    places,
 )
-from logtriage.world.tables import weights as weights_of
 
 #: Tokens, and the weight of each; the weights sum to 65,536.
 Outcomes = tuple[tuple[str, ...], Weights]
@@ -110,27 +105,20 @@ def spell(
     return here, begin, end
 
 
-def at_service(setting: Setting, topology: Topology, condition: Condition, cell: Cell) -> Outcomes:
-    """What a cell of a service can hold under its condition."""
-    channel, service, slot, start = cell
-    sort, place = setting.world.sort_of(channel, slot), places(topology)[service]
-    return alphabet(setting, sort, place), weights_of(setting, sort, place, condition, start)
-
-
 def elsewhere(
     setting: Setting,
     topology: Topology,
     directory: tuple[str, ...],
     hypothesis: Hypothesis,
-    severity: int,
     cell: Cell,
     doings: Doings,
 ) -> Outcomes:
-    """What a cell that belongs to no service can hold.
+    """What a note, or a cell about a remedy, can hold.
 
-    ``severity`` is 0, 1, 2 for P1, P2, P3: that of the fault, if there is one.
+    Raises:
+        InvalidInput: for any other cell: it shows a sign that stays.
     """
-    channel, _, slot, start = cell
+    channel, _, slot, _ = cell
     world = setting.world
     if channel is Channel.EFFECT:
         eases = slot in fixing(world, topology, hypothesis, doings).values()
@@ -138,13 +126,7 @@ def elsewhere(
     if channel is Channel.NOTE:
         fault = _noted_fault(world, topology, directory, hypothesis, doings)
         return _note(setting, topology, fault)
-    if channel is not Channel.EDGE:
-        raise InvalidInput(f"a cell of channel {channel!r} belongs to a service, got none: {cell}")
-    shown, _ = edge_state(
-        hypothesis, severity, fixed_at(world, topology, hypothesis, doings), start
-    )
-    first = errors_first(world, hypothesis)
-    return world.edge_tokens, edge_weights(setting, shown, first, start)
+    raise InvalidInput(f"a cell of channel {channel!r} shows a sign that stays: {cell}")
 
 
 def edge_state(

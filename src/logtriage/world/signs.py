@@ -17,7 +17,6 @@ from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.channels import GAP, Channel
 from logtriage.world.conditions import Condition
 from logtriage.world.model import HEALTHY, World
-from logtriage.world.schema.parts import Signs
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import (
     CALM,
@@ -65,7 +64,7 @@ def reading(setting: Setting, sort: str, place: Place, start: int) -> Reading:
 
 @lru_cache(maxsize=65_536)
 def _reading(setting: Setting, sort: str, place: Place, start: int) -> Reading:
-    signs, base, fog = _rule(setting.world), base_of(sort), setting.fog_weight
+    signs, base, fog = setting.world.rules.signs, base_of(sort), setting.fog_weight
     clear, gap, noise = FULL - fog, 0, 0
     if base != CHANGE:
         clear = clear * setting.strength(start) // FULL
@@ -80,12 +79,6 @@ def _reading(setting: Setting, sort: str, place: Place, start: int) -> Reading:
     other = [max(1, rest * b // FULL) for b in common(setting, base, place, calm=False)]
     other[0] += noise + rest - sum(other)
     return Reading(clear, gap, tuple(other))
-
-
-def _rule(world: World) -> Signs:
-    signs = world.rules.signs
-    assert signs is not None  # who asks knows that the world has signs that stay
-    return signs
 
 
 def silent(setting: Setting, sort: str, start: int) -> bool:

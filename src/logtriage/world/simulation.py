@@ -21,12 +21,9 @@ from logtriage.world.conditions import (
 )
 from logtriage.world.kept import Kept, channel_key
 from logtriage.world.outcomes import (
-    at_service,
-    condition_at,
     edge_state,
     elsewhere,
     fixed_at,
-    left_at,
     spell,
 )
 from logtriage.world.prior import Prior
@@ -89,7 +86,7 @@ class Simulation:
 
     @cached_property
     def kept(self) -> Kept:
-        """What services and edge show where signs stay."""
+        """What services and edge show."""
         return Kept(self.setting, self.topology, self.seed, self.conditions)
 
     @cached_property
@@ -111,54 +108,38 @@ class Simulation:
     def token(self, cell: Cell, doings: Doings) -> str:
         """The token of a cell."""
         channel, service, _, start = cell
-        stays = self.setting.world.rules.signs is not None
         if service < 0:
-            edge = stays and channel is Channel.EDGE
-            return self._edge(start, doings) if edge else self._token(cell, doings)
+            return (
+                self._edge(start, doings) if channel is Channel.EDGE else self._other(cell, doings)
+            )
         if not (doings.remedies and service in self.reached):
-            if stays:
-                return self.kept.own(cell)
-            return _service_token(self, cell, self.conditions[service])
-        world, topology, own = self.setting.world, self.topology, self.conditions[service]
-        if not stays:
-            left = left_at(world, topology, self.truth, doings, start)
-            shown = condition_at(world, topology, self.truth, left, service, own)
-            return _service_token(self, cell, shown)
-        condition, begin, _ = spell(world, topology, self.truth, doings, start, service, own)
+            return self.kept.own(cell)
+        condition, begin, _ = spell(
+            self.setting.world,
+            self.topology,
+            self.truth,
+            doings,
+            start,
+            service,
+            self.conditions[service],
+        )
         return self.kept.changed(cell, condition, begin) if begin else self.kept.own(cell)
 
     def _edge(self, start: int, doings: Doings) -> str:
-        """The token of the edge panel where signs stay."""
+        """The token of the edge panel."""
         world, truth, fixed = self.setting.world, self.truth, None
         if doings.remedies:
             fixed = fixed_at(world, self.topology, truth, doings)
         severity, begin = edge_state(truth, SEVERITIES.index(self.severity), fixed, start)
         return self.kept.edge(severity, errors_first(world, truth), begin, start)
 
-    def _token(self, cell: Cell, doings: Doings) -> str:
-        channel, _, _, start = cell
-        severity = SEVERITIES.index(self.severity)
+    def _other(self, cell: Cell, doings: Doings) -> str:
+        """The token of a note, or of what became of a remedy."""
         tokens, row = elsewhere(
-            self.setting, self.topology, self.directory, self.truth, severity, cell, doings
+            self.setting, self.topology, self.directory, self.truth, cell, doings
         )
-        point = draw(_key(self.seed, channel), start) >> 48
+        point = draw(channel_key(self.seed, cell[0]), cell[3]) >> 48
         return tokens[bisect_right(tuple(accumulate(row)), point)]
-
-
-_key: Final = lru_cache(maxsize=4096)(channel_key)
-
-
-@lru_cache(maxsize=65_536)
-def _steps(row: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(accumulate(row))
-
-
-@lru_cache(maxsize=65_536)
-def _service_token(world: Simulation, cell: Cell, shown: Condition) -> str:
-    channel, service, slot, start = cell
-    tokens, row = at_service(world.setting, world.topology, shown, cell)
-    bits = draw(_key(world.seed, channel), service << 16 | slot, start)
-    return tokens[bisect_right(_steps(row), bits >> 48)]
 
 
 def draw_truth(table: Prior, bits: int) -> Hypothesis:

@@ -13,11 +13,10 @@ import attrs
 from logtriage.errors import UnknownName
 from logtriage.topology import Topology
 from logtriage.world.channels import NAMES, NO_NEWS, about, about_kind
-from logtriage.world.conditions import Condition
 from logtriage.world.model import HEALTHY
 from logtriage.world.schema.parts import EdgeRow, Shares
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.vocabulary import ALERT, CHANGE, LOG, WINDOW
+from logtriage.world.vocabulary import ALERT, LOG, WINDOW
 
 Weights = tuple[int, ...]
 #: The sorts that a root keeps silent about at first.
@@ -60,37 +59,6 @@ def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
 def base_of(sort: str) -> str:
     """The sort whose tokens a cell holds: a line of the window is a log line."""
     return LOG if sort == WINDOW else sort
-
-
-def weights(setting: Setting, sort: str, place: Place, condition: Condition, start: int) -> Weights:
-    """The weights of :func:`alphabet` for a cell that holds from tick ``start``."""
-    return _weights(setting, sort, place, condition, setting.settled(start))
-
-
-@lru_cache(maxsize=65_536)
-def _weights(
-    setting: Setting, sort: str, place: Place, condition: Condition, start: int
-) -> Weights:
-    world, base, name = setting.world, base_of(sort), condition.name
-    root = name in world.kind_names
-    silent = root and start < setting.root_silent and sort in SILENT_SORTS
-    shown = world.signature(HEALTHY if silent else name)
-    row = shares(setting, base, place, shown.get(base, {}), condition.sick)
-    if root and base == LOG and not silent and setting.naming_weight:
-        row = mix(row, only(setting, place, about_kind(name)), setting.naming_weight)
-    if name not in world.unrelated and base != CHANGE:
-        row = mix(common(setting, base, place, calm=True), row, setting.strength(start))
-    row = mix(row, common(setting, base, place, calm=False), setting.fog_weight)
-    if sort == WINDOW:
-        ordinary = only(setting, place, world.ordinary[LOG])
-        row = mix(row, ordinary, setting.noise * FULL // 1000)
-    return row
-
-
-def stages(setting: Setting, sort: str) -> int:
-    """How many starts have weights of their own: from the last of them on nothing moves."""
-    growing = setting.grows_for if sort != CHANGE else 0
-    return 1 + max(growing, setting.root_silent if sort in SILENT_SORTS else 0)
 
 
 def only(setting: Setting, place: Place, line: str) -> Weights:

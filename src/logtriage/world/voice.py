@@ -59,7 +59,7 @@ class Voice(Figures):
             return LogLine(0, self.topology.names[service], LEVELS[0], NOT_COLLECTED, DOWN)
         level, text = self._phrase(service, token, bits)
         if len(text) > 1:
-            source = Reading(self, bits, order) if self.lives else self
+            source = Reading(self, bits, order)
             found = list(text)
             for place in range(1, len(text), 2):
                 name = text[place]

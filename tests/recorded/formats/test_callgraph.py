@@ -34,12 +34,12 @@ def made(folder: Path, notes: list[str] | None = None) -> dict[str, Service]:
     return {one.name: one for one in layout.services}
 
 
-@pytest.mark.parametrize("name", ["second", "tiny"])
+@pytest.mark.parametrize("name", ["oncall", "tiny"])
 def test_exported_spans_give_the_topology_back(name: str, tmp_path: Path) -> None:
     """Every service is traced, and so is every call, sooner or later."""
     world = load_world(name)
     task = next(one for one in world.rules.tasks if one.topology is not None)
-    prefix = f"{name}:{task.name}" if name != "second" else f"{task.name}-v2"
+    prefix = f"{name}:{task.name}" if name != "oncall" else f"{task.name}-v3"
     for number in range(6):
         incident = make_incident(f"{prefix}/test/{number}")
         write_otlp(incident, tmp_path / str(number))

@@ -82,11 +82,8 @@ def reference_problems(world: World) -> Iterator[Problem]:
         yield from within(RULES_FILE, f"fog[{level}].background", fog.background, 1, 99)
         yield from within(RULES_FILE, f"fog[{level}].named", fog.named, 0, 100)
         yield from within(RULES_FILE, f"fog[{level}].blind", fog.blind, 0, 100)
-        if fog.blind and rules.signs is None:
-            yield RULES_FILE, f"fog[{level}].blind: expected [signs], without which nothing is down"
-    if rules.signs is not None:
-        yield from within(RULES_FILE, "signs.gaps", rules.signs.gaps, 0, 99)
-        yield from within(RULES_FILE, "signs.about", rules.signs.about, 1, 99)
+    yield from within(RULES_FILE, "signs.gaps", rules.signs.gaps, 0, 99)
+    yield from within(RULES_FILE, "signs.about", rules.signs.about, 1, 99)
     if not rules.fog:
         yield RULES_FILE, "fog: expected at least one level"
 

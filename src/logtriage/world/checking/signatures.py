@@ -51,8 +51,7 @@ def signature_problems(world: World) -> Iterator[Problem]:
             )
         if topic.background and topic.ordinary:
             yield f"topics/{topic.name}.toml", "background: the ordinary topic takes what is left"
-    if world.rules.signs is not None:
-        yield from _unseen(world)
+    yield from _unseen(world)
     for kind in world.kinds:
         file = f"kinds/{kind.name}.toml"
         if not kind.signature:
@@ -101,7 +100,7 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
                     f"{token}: names a service that is called: only affected.waiting and "
                     "background can show it"
                 )
-        elif token == NAMES and (row.field, sort) == ("background", LOG) and world.rules.signs:
+        elif token == NAMES and (row.field, sort) == ("background", LOG):
             if not any(world.naming_weights):
                 yield f"{token}: no level of fog has lines that name their cause"
         elif token not in known:

@@ -261,10 +261,7 @@ class Task:
 
 @attrs.frozen
 class Rules:
-    """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services.
-
-    Without ``signs`` each reading is drawn anew.
-    """
+    """All of ``world.toml``. ``minor_faults`` is per mille of the unaffected services."""
 
     name: str
     title: str
@@ -281,11 +278,11 @@ class Rules:
     affected: Affected
     background: Signature
     minor_faults: int
+    signs: Signs
     tasks: tuple[Task, ...]
     distractions: tuple[Distraction, ...] = ()
     secondary_fault: SecondaryFault | None = None
     drawn_topologies: DrawnTopologies | None = None
-    signs: Signs | None = None
 
 
 # --- files of their own ----------------------------------------------------------------
