@@ -5,6 +5,7 @@ const box = document.getElementById("triage");
 const files = new URL(box.dataset.files, document.baseURI).href;
 const FIRST = "cascading_failure-v3/test/24";
 let live = null; // the Python module, once it is loaded
+let loading = null; // a promise of it: a click and a drop load it once
 let game = null;
 let current = ""; // the id of the incident in play
 const worlds = new Map(); // worlds that were dropped here, by name
@@ -40,7 +41,16 @@ function say(text) {
 }
 
 async function load() {
-  if (live) return;
+  loading ??= loadPython();
+  try {
+    await loading;
+  } catch (error) {
+    loading = null; // another click tries again
+    throw error;
+  }
+}
+
+async function loadPython() {
   say("Loading Python and logtriage, about 14 MB…");
   const { loadPyodide } = await import(`${files}pyodide.mjs`);
   const wheels = await (await fetch(`${files}pyodide-lock.json`)).json();
