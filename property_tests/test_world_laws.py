@@ -1,4 +1,4 @@
-"""Laws of the second world: its tables, its draws, and figures that hold together."""
+"""Laws of the default world: its tables, its draws, and figures that hold together."""
 
 from collections import Counter
 from fractions import Fraction
