@@ -17,7 +17,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.told import answer, closed, opening, row_of, rules_of, state_after
+from logtriage.adapters.told import (
+    answer,
+    closed,
+    next_screen,
+    opening,
+    reply_in,
+    row_of,
+    rules_of,
+    state_after,
+)
 from logtriage.adapters.turns import Message, Turn, answer_to, messages_of_turn
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
@@ -27,9 +36,9 @@ from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
-from logtriage.parsing import action_from_wire, action_to_wire, parse_action, parse_plan
+from logtriage.parsing import Form, action_from_wire, action_to_wire, parse_action, parse_plan
 from logtriage.parsing.calls import Wire
-from logtriage.rendering import Reply, render_observation
+from logtriage.rendering import Reply, Style, check_style, render_observation
 from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn
 from logtriage.transition import transition
@@ -62,7 +71,10 @@ class Episode:
     Args:
         incident: the incident.
         reply: how the agent answers: ``tools`` (each call is an action), ``json`` (each
-            reply is one action in JSON), ``plan`` (the one reply is a list of them).
+            reply is one action in JSON), ``word`` (each reply is one in a word), ``plan`` (the
+            one reply is a list of them). By default ``tools``, in notation ``word``.
+        style: how rules and screens are written: ``text``, or ``notation``, in which a screen
+            says only what is new.
         rubric: another rubric than that of the incident's task.
         turns: at most so many replies; None for no limit but the horizon. A plan has one.
 
@@ -80,18 +92,20 @@ class Episode:
     def __init__(
         self,
         incident: Incident,
-        reply: Reply = "tools",
+        reply: Reply | None = None,
         *,
+        style: Style = "text",
         rubric: Rubric | None = None,
         turns: int | None = None,
     ) -> None:
         self._state = initial_state(incident)
         if turns is not None and turns < 1:
             raise InvalidInput(f"turns must be at least 1, got {turns}")
-        self._reply: Reply = reply
+        self._style = check_style(style)
+        self._reply: Reply = reply or reply_in(self._style)
         self._rubric = rubric
-        self._turns = 1 if reply == "plan" else turns
-        self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, reply))
+        self._turns = 1 if self._reply == "plan" else turns
+        self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, self._reply, style))
         self.floor = self._score = score(self._state, rubric)
         self.actions: tuple[Wire, ...] = ()
         self.rewards: tuple[float, ...] = ()
@@ -102,8 +116,9 @@ class Episode:
     def of_row(
         cls,
         row: Mapping[str, Any],
-        reply: Reply = "tools",
+        reply: Reply | None = None,
         *,
+        style: Style = "text",
         rubric: Rubric | None = None,
         turns: int | None = None,
         resolve: Resolver = incident_of,
@@ -123,7 +138,7 @@ class Episode:
             )
         incident = resolve(incident_id)
         check_drawn(row.get("seal"), row.get("world"), incident)
-        return cls(incident, reply, rubric=rubric, turns=turns)
+        return cls(incident, reply, style=style, rubric=rubric, turns=turns)
 
     # -- playing --------------------------------------------------------------------------
 
@@ -158,7 +173,7 @@ class Episode:
         earned = self._score - before
         self.rewards = (*self.rewards, earned)
         if not told:  # an empty plan
-            told = (answer_to(None, render_observation(observe(self._state))),)
+            told = (answer_to(None, render_observation(observe(self._state), self._style)),)
         return Turn(told, earned, self.done, tuple(wires))
 
     def _play(self, wire: Wire) -> str:
@@ -167,10 +182,11 @@ class Episode:
         if state.is_closed:
             self._unplayed += 1
             return closed(state, too_late=True)
-        self._state = state = transition(state, action_from_wire(wire, state.incident.topology))
-        if state.is_closed:
-            return closed(state, too_late=False)
-        return render_observation(observe(state))
+        action = action_from_wire(wire, state.incident.topology)
+        before, self._state = state, transition(state, action)
+        if self._state.is_closed:
+            return closed(self._state, too_late=False)
+        return next_screen(self._state, before, self._style)
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
         """The calls of a reply and their wire actions; None for an action that is no call."""
@@ -182,7 +198,8 @@ class Episode:
         if self._reply == "plan":
             wires = [action_to_wire(one) for one in parse_plan(text, topology)]
         else:
-            wires = [action_to_wire(parse_action(text, topology))]
+            form: Form = "word" if self._reply == "word" else "json"
+            wires = [action_to_wire(parse_action(text, topology, form=form))]
         return [None] * len(wires), wires
 
     def fail(self, cause: str) -> None:

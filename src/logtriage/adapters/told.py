@@ -10,7 +10,7 @@ from typing import Any
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import actions_from_wire
-from logtriage.rendering import Reply, render_observation, system_prompt, wrong_page
+from logtriage.rendering import Reply, Style, render_observation, system_prompt, wrong_page
 from logtriage.state import State, initial_state
 from logtriage.transition import play_parsed
 
@@ -31,18 +31,30 @@ def row_of(incident: Incident) -> dict[str, str]:
     }
 
 
-def rules_of(incident: Incident, reply: Reply) -> str:
+def reply_in(style: Style) -> Reply:
+    """How an agent answers that is not told otherwise: by tools, in notation in a word."""
+    return "word" if style == "notation" else "tools"
+
+
+def rules_of(incident: Incident, reply: Reply, style: Style = "text") -> str:
     """The system prompt of an incident, for an agent that answers in this way."""
-    return system_prompt(incident, reply)
+    return system_prompt(incident, reply, style=style)
 
 
-def opening(incident: Incident, reply: Reply) -> list[dict[str, str]]:
+def opening(incident: Incident, reply: Reply, style: Style = "text") -> list[dict[str, str]]:
     """The messages that open an episode: the rules, and the first screen."""
-    screen = render_observation(observe(initial_state(incident)))
+    screen = render_observation(observe(initial_state(incident)), style)
     return [
-        {"role": "system", "content": rules_of(incident, reply)},
+        {"role": "system", "content": rules_of(incident, reply, style)},
         {"role": "user", "content": screen},
     ]
+
+
+def next_screen(state: State, before: State, style: Style = "text") -> str:
+    """The screen of a state, for an agent that saw the one ``before``."""
+    if style == "text":
+        return render_observation(observe(state))
+    return render_observation(observe(state), style, before=observe(before))
 
 
 def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:

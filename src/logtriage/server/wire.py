@@ -63,7 +63,7 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
         "health": [_row(one) for one in observation.health],
         "metrics": [_row(one) for one in observation.metrics],
         "traces": [_row(one) for one in observation.traces],
-        "notes": list(observation.notes),
+        "notes": [one.text for one in observation.notes],
         "effects": [list(one) for one in observation.effects],
         "severity": None if observation.severity is None else str(observation.severity),
         "root_cause": observation.root_cause,

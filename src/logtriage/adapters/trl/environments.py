@@ -4,7 +4,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
@@ -14,6 +14,8 @@ from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
+from logtriage.parsing import action_to_wire, parse_action
+from logtriage.rendering import Style
 
 P = ParamSpec("P")
 S = TypeVar("S", bound="_Callable")
@@ -60,10 +62,15 @@ class Playing:
     TRL offers one set of tools for all rows, so each set of them is an environment of its
     own: :func:`environment_for` finds that of some incidents.
 
+    Attributes:
+        style: how rules and screens are written.
+
     Args:
         rubric: Another rubric than that of the incident's task.
         resolve: Finds incidents by id, if they are not drawn ones.
     """
+
+    style: ClassVar[Style] = "text"
 
     def __init__(self, rubric: Rubric | None = None, resolve: Resolver = incident_of) -> None:
         self._rubric = rubric
@@ -82,7 +89,7 @@ class Playing:
                 asks for tools which this environment does not have.
             SealError: for a sealed incident without its key, or with another one.
         """
-        episode = Episode.of_row(row, rubric=self._rubric, resolve=self._resolve)
+        episode = Episode.of_row(row, style=self.style, rubric=self._rubric, resolve=self._resolve)
         _check_tools(type(self), episode.incident)
         self._episode = episode
         rules, screen = self._opening()
@@ -215,6 +222,29 @@ class OnRequestEnv(OnRequestTools, _Rewarded):
     """The same of a recording of ``recorded/2``."""
 
 
+class NotationEnv(_Rewarded):
+    """Incidents in notation: one tool, whose argument is an action in one word.
+
+    Of simulated incidents whose signs stay. The rows are those of
+    ``triage_rows(ids, style="notation")``.
+    """
+
+    style: ClassVar[Style] = "notation"
+
+    def act(self, *, action: str) -> str:
+        """Take one action.
+
+        Args:
+            action: The action in one word, such as resolve or escalate:sre-team.
+        """
+        return self._call({"action": action})
+
+    def _call(self, called: Mapping[str, Any]) -> str:
+        topology = self.episode.incident.topology
+        action = parse_action(str(called.get("action", "")), topology, form="word")
+        return self.episode.act(action_to_wire(action)).text
+
+
 _REWARDED: Final[tuple[type[_Rewarded], ...]] = (TriageEnv, PricedEnv, RecordedEnv, OnRequestEnv)
 _BARE: Final[tuple[type[Playing], ...]] = (TriageTools, PricedTools, RecordedTools, OnRequestTools)
 
@@ -261,6 +291,8 @@ def _check_tools(environment: type[Playing], incident: Incident) -> None:
     Raises:
         InvalidInput: naming the tools, and what to use.
     """
+    if issubclass(environment, NotationEnv):  # any action is a word
+        return
     missing = [one for one in useful_actions(incident) if one not in tools_offered(environment)]
     if missing:
         raise InvalidInput(
