@@ -119,20 +119,20 @@ class NotationReader:
         for start in starts:
             for sort in sorts:
                 self._add(channel, service, start, usual or self.world.ordinary[sort], sort)
-        start, sort = 0, ""
+        start, sort, token = 0, "", ""
         for word in () if usual else rows:
             if word.startswith("@"):
                 start = int(word[1:])
                 assert start in starts
             elif word.startswith(">"):
-                named = about(self._token(sort, before), self.names.index(word[1:]))
-                self._add(channel, service, start, named, sort)
+                token = about(token, self.names.index(word[1:]))
+                self._add(channel, service, start, token, sort)
             elif word.endswith("?"):
                 self._add(channel, service, start, GAP, word[:-1])
             else:
-                before = word
                 sort = next(one for one in sorts if word in self._words(one))
-                self._add(channel, service, start, self._token(sort, word), sort)
+                token = self._token(sort, word)
+                self._add(channel, service, start, token, sort)
 
     def _note(self, told: Sequence[str]) -> str:
         if told == [NO_NEWS]:

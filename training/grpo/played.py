@@ -8,7 +8,7 @@ import attrs
 
 from logtriage.evaluation import SOLVED
 from logtriage.grading import Grade
-from logtriage.state import State
+from logtriage.state import Closing, State
 
 
 @attrs.frozen
@@ -17,7 +17,7 @@ class Episode:
 
     ``gate`` is why the reward is 0 whatever was earned, or None. ``fault`` says whether there
     was one, ``paged`` whether anybody was paged, ``paged_right`` whether an accepted team
-    was, ``mis_paged`` whether a wrong one was; ``price`` is the incident's price of silence.
+    was, ``mis_paged`` whether a wrong one was; ``price`` is that of handing the incident over.
     ``criteria`` are scores by name; ``actions`` are wire actions, of which ``unplayed`` came
     after the end. ``fork`` is the reply, from 0, from which on the attempt is its own; before
     it said what the trunk of its tree says, and None if it always did.
@@ -45,6 +45,11 @@ class Episode:
     def gated(self) -> bool:
         """Whether a gate holds."""
         return self.gate is not None
+
+    @property
+    def handed_over(self) -> bool:
+        """Whether the incident was handed over."""
+        return self.closing == Closing.HANDED_OVER
 
     @property
     def solved(self) -> bool:
@@ -77,7 +82,7 @@ def episode_of(
         paged=bool(facts.pages),
         paged_right=any(team in incident.truth.teams for _, team in facts.pages),
         mis_paged=facts.wrong_pages > 0,
-        price=incident.price_of_silence,
+        price=incident.price_of_hand_over,
         criteria={row.name: row.score for row in grade.criteria},
         actions=tuple(dict(one) for one in actions),
         fork=fork,

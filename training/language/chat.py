@@ -1,6 +1,6 @@
 """The protocol of training, as token ids: what a model is shown, and what it said.
 
-It is that of TRL's ``GRPOTrainer`` with ``environment_factory=TriageEnv``: messages go
+It is that of TRL's ``GRPOTrainer`` with ``environment_factory=PricedEnv``: messages go
 through the tokenizer's chat template with the tools, replies are read back by its
 response template, and the ids that the model wrote are kept as they are; what follows
 them is appended.
@@ -21,14 +21,16 @@ from trl.chat_template_utils import (
     parse_response,
 )
 
-from logtriage.adapters.trl import OnRequestEnv, Playing, TriageEnv
+from logtriage.adapters.trl import NotationEnv, OnRequestEnv, Playing, PricedEnv
 from logtriage.errors import InvalidInput
+from logtriage.rendering import check_style
+from training.tiny.words import Grammar, style_of
 
 Message = Mapping[str, Any]
 
 
 @cache
-def tool_schemas(environment: type[Playing] = TriageEnv) -> tuple[dict[str, Any], ...]:
+def tool_schemas(environment: type[Playing] = PricedEnv) -> tuple[dict[str, Any], ...]:
     """The tools of an environment as schemas, in the order in which TRL shows them."""
     playing = environment()
     return tuple(
@@ -42,7 +44,7 @@ def tool_schemas(environment: type[Playing] = TriageEnv) -> tuple[dict[str, Any]
 _EVERY_TOOL = list(
     {
         one["function"]["name"]: one
-        for environment in (TriageEnv, OnRequestEnv)
+        for environment in (PricedEnv, OnRequestEnv, NotationEnv)
         for one in tool_schemas(environment)
     }.values()
 )
@@ -50,6 +52,10 @@ _EVERY_TOOL = list(
 
 class Chat:
     """A tokenizer's chat template, both ways.
+
+    Attributes:
+        style: how the screens are written that the tokenizer is for.
+        grammar: that of notation, in that style.
 
     Args:
         tokenizer: with a chat template. One without a response template is given the one
@@ -67,6 +73,8 @@ class Chat:
         if tokenizer.chat_template is None:
             raise InvalidInput("the tokenizer has no chat_template; an instruct model has one")
         self.tokenizer = tokenizer
+        self.style = check_style(style_of(tokenizer))
+        self.grammar = Grammar.of(tokenizer)
         self._told = dict(template or {})
         if tokenizer.eos_token_id is None:
             raise InvalidInput("the tokenizer has no eos_token, which ends a reply")
@@ -82,7 +90,7 @@ class Chat:
             ) from error
 
     def opening(
-        self, messages: Sequence[Message], environment: type[Playing] | None = TriageEnv
+        self, messages: Sequence[Message], environment: type[Playing] | None = PricedEnv
     ) -> list[int]:
         """The ids of an opening, up to where the model writes.
 

@@ -181,11 +181,11 @@ class Episode:
         state = self._state
         if state.is_closed:
             self._unplayed += 1
-            return closed(state, too_late=True)
+            return closed(state, too_late=True, style=self._style)
         action = action_from_wire(wire, state.incident.topology)
         before, self._state = state, transition(state, action)
         if self._state.is_closed:
-            return closed(self._state, too_late=False)
+            return closed(self._state, too_late=False, style=self._style)
         return next_screen(self._state, before, self._style)
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:

@@ -62,7 +62,7 @@ def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:
     return play_parsed(incident, actions_from_wire(wires, incident.topology))
 
 
-def answer(incident: Incident, wires: WireActions) -> str:
+def answer(incident: Incident, wires: WireActions, style: Style = "text") -> str:
     """What the agent is told after the last of its actions.
 
     The next screen; once the incident is closed, that it is and why. Nothing that it
@@ -70,12 +70,15 @@ def answer(incident: Incident, wires: WireActions) -> str:
     """
     state, unplayed = state_after(incident, wires)
     if state.is_closed:
-        return closed(state, too_late=bool(unplayed))
-    return render_observation(observe(state))
+        return closed(state, too_late=bool(unplayed), style=style)
+    before = state if style == "text" else state_after(incident, wires[:-1])[0]
+    return next_screen(state, before, style)
 
 
-def closed(state: State, *, too_late: bool) -> str:
+def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
     """What an agent is told whose action closed the incident, or came ``too_late``."""
+    if style == "notation":
+        return f"closed: {state.closing}"
     if too_late:
         return f"The incident is closed ({state.closing}); this had no effect."
     wrong = wrong_page(observe(state))

@@ -7,6 +7,7 @@ are those of the runbook, with underscores for blanks.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
+from typing import Final
 
 from logtriage.actions import (
     Action,
@@ -27,6 +28,11 @@ from logtriage.world.model import World
 from logtriage.world.telemetry import Gauge, LogLine, Trace
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 
+#: What stands, with a colon, before the words of a part of a screen.
+HEADINGS: Final = (
+    "closed", "left", "note", "edge", "alert", "asked", "down", "metrics", "traces", "log",
+    "change", "own", EASES, NO_CHANGE, "did", "severity", "cause", "paged", "unread", "report",
+)  # fmt: skip
 #: Services by the word of what they show, as often as they do.
 Shown = dict[str, list[str]]
 

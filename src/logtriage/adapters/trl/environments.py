@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Protocol, TypeV
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
 from logtriage.conversations.tools import ALL_TOOLS, Tool, Wire
+from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
-from logtriage.parsing import action_to_wire, parse_action
 from logtriage.rendering import Style
 
 P = ParamSpec("P")
@@ -127,7 +127,7 @@ class Playing:
 
     def _call(self, called: Mapping[str, Any]) -> str:
         """Play a tool call; what the model is told of it."""
-        return self.episode.step({"role": "assistant", "tool_calls": [called]}).text
+        return self.episode.act(wire_of(called)).text
 
 
 class _Finding(Playing):
@@ -237,12 +237,7 @@ class NotationEnv(_Rewarded):
         Args:
             action: The action in one word, such as resolve or escalate:sre-team.
         """
-        return self._call({"action": action})
-
-    def _call(self, called: Mapping[str, Any]) -> str:
-        topology = self.episode.incident.topology
-        action = parse_action(str(called.get("action", "")), topology, form="word")
-        return self.episode.act(action_to_wire(action)).text
+        return self._call({"name": "act", "arguments": {"action": action}})
 
 
 _REWARDED: Final[tuple[type[_Rewarded], ...]] = (TriageEnv, PricedEnv, RecordedEnv, OnRequestEnv)
@@ -275,8 +270,10 @@ def environment_for(
     )
 
 
-def environment_of(incident: Incident) -> type[Playing]:
+def environment_of(incident: Incident, style: Style = "text") -> type[Playing]:
     """The environment that offers exactly the tools of one incident, and gives the grade."""
+    if style == "notation":
+        return NotationEnv
     return environment_for([incident.id], resolve=lambda _: incident)
 
 
