@@ -38,8 +38,10 @@ class Fields:
     )
     tiny_episodes: int = attrs.field(
         default=4_000,
-        metadata=_said("the teacher's episodes that a tiny:SIZE learns from; half as many of its "
-                       "own in each round"),
+        metadata=_said(
+            "the teacher's episodes that a tiny:SIZE learns from; half as many of its "
+            "own in each round"
+        ),
     )
     task: str = attrs.field(
         default="all",

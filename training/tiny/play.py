@@ -48,7 +48,7 @@ class Played:
         right, self._memory = self.teacher.act(seen, self._memory)
         self._seen = seen
         shown = [*tokenizer.encode(screen, add_special_tokens=False), grammar.act]
-        label = int(tokenizer.convert_tokens_to_ids(render_action(_plain(right), "word")))
+        label = int(tokenizer.convert_tokens_to_ids(render_action(plain(right), "word")))
         self.ids += shown
         self.labels += [SCREEN] * (len(shown) - 1) + [label]
         return shown
@@ -61,7 +61,7 @@ class Played:
         self.state = transition(self.state, parse_action(word, topology, form="word"))
 
 
-def _plain(action: Action) -> Action:
+def plain(action: Action) -> Action:
     """Without a confidence, for which there is no word."""
     changes: dict[str, Any] = {"confidence": None} if hasattr(action, "confidence") else {}
     return attrs.evolve(action, **changes)

@@ -23,7 +23,9 @@ CHAT_TEMPLATE: Final = """\
 {%- for message in messages %}
 {%- if message.role == 'assistant' %}<|act|>{% generation %}{{ message.content or '' }}
 {%- for call in message.tool_calls or [] %}
-{{- (call.function or call).arguments.action or '' }}
+{%- set called = call.function or call %}
+{%- if called.name == 'act' %}{{ called.arguments.action or '' }}
+{%- else %} {{ called.name }} {{ called.arguments | tojson }} {% endif %}
 {%- endfor %}<|end|>{% endgeneration %}
 {%- elif message.role != 'system' %}{{ message.content }} {% endif %}
 {%- endfor %}

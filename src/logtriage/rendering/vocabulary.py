@@ -48,4 +48,3 @@ def _words(world: World, topology: Topology, horizon: int) -> Iterator[str]:
     yield from (f"{one}?" for one in (*world.gauges, *world.spans))
     for remedy in topology.remedies:
         yield from (f"{remedy}:{name}" for name in topology.names)
-
