@@ -67,7 +67,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
             rounds.append(
                 {
                     "episodes": count,
-                    "agreement": agreement(new, grammar),
+                    "agreement": agreement(new),
                     "loss": sum(losses[-50:]) / len(losses[-50:]),
                     "play_seconds": played - began,
                     "learn_seconds": time.process_time() - played,
@@ -102,7 +102,7 @@ def incidents_of(settings: Settings, first: int, count: int) -> list[Incident]:
     return [source(source.id_at(tasks[task], TRAIN_SPLIT, index)) for index, task in places]
 
 
-def agreement(played: list[Played], grammar: Grammar) -> float:
+def agreement(played: list[Played]) -> float:
     """In which share of the turns was done what the teacher would have done."""
     same = turns = 0
     for one in played:

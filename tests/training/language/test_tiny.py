@@ -112,7 +112,7 @@ def test_the_teachers_episode_is_what_it_plays() -> None:
     assert one.state == right
     said = [TOKENIZER.convert_ids_to_tokens(label) for label in one.labels if label != SCREEN]
     assert len(said) == len(right.actions)
-    assert agreement([one], GRAMMAR) == 1.0
+    assert agreement([one]) == 1.0
     assert (
         max(len(one.ids) for one in taught(incidents(12), "expert", TOKENIZER, lambda _: None))
         <= 350
@@ -128,7 +128,7 @@ def test_own_play_is_labelled_by_the_teacher_on_the_models_screens() -> None:
         nano(), chosen, "expert", TOKENIZER, lambda _: None, temperature=1.0, seed=3, batch=5
     )
     assert [one.ids for one in played] == [one.ids for one in again]
-    assert agreement(played, GRAMMAR) < 0.5
+    assert agreement(played) < 0.5
     for one, incident in zip(played, chosen, strict=True):
         state = initial_state(incident)
         teacher, memory = make_policy("expert")(incident), None
