@@ -8,11 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from logtriage.adapters.trl import triage_rows
+from logtriage.adapters.trl import NotationEnv, Playing, PricedEnv, triage_rows
 from logtriage.errors import InvalidInput
 from logtriage.rendering import check_style
 from training.grpo.beforehand import check_names
-from training.grpo.environment import NotationTrainingEnv, Stopwatch, TrainingEnv
 from training.grpo.learn import processes
 from training.grpo.memory import Memory, count, estimate, load_config
 from training.grpo.rows import Rows
@@ -30,8 +29,8 @@ def first_prompt(settings: Settings, tokenizer: Any) -> str:
     source, style = Source(), check_style(style_of(tokenizer))
     incident = Rows(settings, source, lambda _: 0).incident(0)
     (row,) = triage_rows([incident], resolve=source, style=style)
-    kind = NotationTrainingEnv if style == "notation" else TrainingEnv
-    env = kind(Stopwatch(), resolve=source)
+    kind: type[Playing] = NotationEnv if style == "notation" else PricedEnv
+    env = kind(resolve=source)
     screen = env.reset(**row)
     *before, last = row["prompt"]
     messages = [*before, {**last, "content": last["content"] + screen}]

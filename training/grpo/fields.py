@@ -37,7 +37,7 @@ class Fields:
         metadata=_said("directory, name on the hub, or tiny:SIZE to build one on the spot")
     )
     tiny_episodes: int = attrs.field(
-        default=4_000,
+        default=3_000,
         metadata=_said(
             "the teacher's episodes that a tiny:SIZE learns from; half as many of its "
             "own in each round"

@@ -61,9 +61,9 @@ class Settings:
         metadata={"choices": tuple(SIZES)},
     )
     task: str = "single_crash-v3-fog1"
-    episodes: int = attrs.field(default=4_000, validator=_AT_LEAST_1)
+    episodes: int = attrs.field(default=3_000, validator=_AT_LEAST_1)
     rounds: int = attrs.field(default=3, validator=attrs.validators.ge(0))
-    own_play: int = attrs.field(default=2_000, validator=_AT_LEAST_1)
+    own_play: int = attrs.field(default=1_500, validator=_AT_LEAST_1)
     own_temperature: float = attrs.field(default=1.0, validator=attrs.validators.ge(0))
     epochs: int = attrs.field(default=2, validator=_AT_LEAST_1)
     batch: int = attrs.field(default=16, validator=_AT_LEAST_1)

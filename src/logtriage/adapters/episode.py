@@ -20,7 +20,6 @@ from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.told import (
     answer,
     closed,
-    next_screen,
     opening,
     reply_in,
     row_of,
@@ -111,6 +110,8 @@ class Episode:
         self.rewards: tuple[float, ...] = ()
         self.error: str | None = None
         self._unplayed = 0
+        #: The last screen, of which a notation leaves out what is not new.
+        self._seen = observe(self._state) if style == "notation" else None
 
     @classmethod
     def of_row(
@@ -183,10 +184,12 @@ class Episode:
             self._unplayed += 1
             return closed(state, too_late=True, style=self._style)
         action = action_from_wire(wire, state.incident.topology)
-        before, self._state = state, transition(state, action)
-        if self._state.is_closed:
-            return closed(self._state, too_late=False, style=self._style)
-        return next_screen(self._state, before, self._style)
+        self._state = state = transition(state, action)
+        if state.is_closed:
+            return closed(state, too_late=False, style=self._style)
+        before, seen = self._seen, observe(state)
+        self._seen = seen if self._style == "notation" else None
+        return render_observation(seen, self._style, before=before)
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
         """The calls of a reply and their wire actions; None for an action that is no call."""

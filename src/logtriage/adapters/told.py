@@ -50,13 +50,6 @@ def opening(incident: Incident, reply: Reply, style: Style = "text") -> list[dic
     ]
 
 
-def next_screen(state: State, before: State, style: Style = "text") -> str:
-    """The screen of a state, for an agent that saw the one ``before``."""
-    if style == "text":
-        return render_observation(observe(state))
-    return render_observation(observe(state), style, before=observe(before))
-
-
 def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:
     """The state that wire actions lead to, and how many came after the closing one."""
     return play_parsed(incident, actions_from_wire(wires, incident.topology))
@@ -71,8 +64,10 @@ def answer(incident: Incident, wires: WireActions, style: Style = "text") -> str
     state, unplayed = state_after(incident, wires)
     if state.is_closed:
         return closed(state, too_late=bool(unplayed), style=style)
-    before = state if style == "text" else state_after(incident, wires[:-1])[0]
-    return next_screen(state, before, style)
+    if style == "text":
+        return render_observation(observe(state))
+    before, _ = state_after(incident, wires[:-1])
+    return render_observation(observe(state), style, before=observe(before))
 
 
 def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
