@@ -17,8 +17,8 @@ from logtriage.conversations.tools import TOOLS
 from logtriage.drawing.generator import make_incident
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-IDS = ["single_crash-v3/train/0", "cascading_failure-v3/train/1"]
-SECOND = "single_crash-v3/train/0"
+IDS = ["single_crash-v2/train/0", "cascading_failure-v2/train/1"]
+SECOND = "single_crash-v2/train/0"
 Call = tuple[str, dict[str, Any]]
 Reply = Call | str
 
