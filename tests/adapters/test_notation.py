@@ -89,7 +89,7 @@ def test_what_is_no_word_costs_its_tick() -> None:
     env.reset(**row)
     told = env.act(action="fix it")
     assert told.startswith("1/11 ")
-    assert told.splitlines()[-1].startswith("unread: no line of the reply is an action")
+    assert told.splitlines()[-1].startswith("unread: act wants an action in one word")
     assert [one["action_type"] for one in env.actions] == ["malformed"]
 
 
