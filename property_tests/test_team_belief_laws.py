@@ -10,8 +10,8 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTeam, TeamBeliefs
 from property_tests.strategies import topologies
-from property_tests.test_team_laws import choice, splits, taken, tasks
-from property_tests.test_vector_laws import incident_of, indices
+from property_tests.test_team_laws import choice, splits, taken
+from property_tests.test_vector_laws import incident_of, indices, tasks
 
 
 @settings(max_examples=8)

@@ -101,8 +101,7 @@ def test_every_token_has_a_text(world: World, seed: int, height: int) -> None:
         for name, text in span.says.items():
             texts.append(said(pieces(text), span.figures, source, 3, name, "shop"))
     for change in world.tokens.change.tokens:
-        text = pieces(change.says)
-        texts.append(said(text, world.tokens.change.figures, source, 3, change.name))
+        texts.append(said(pieces(change.says), world.tokens.change.figures, source, 3, change.name))
     assert not [text for text in texts if "{" in text or "}" in text or not text]
 
 

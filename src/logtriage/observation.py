@@ -23,6 +23,7 @@ from logtriage.world.telemetry import (
     EdgePanel,
     Gauge,
     LogLine,
+    Note,
     Reading,
     Signal,
     Telemetry,
@@ -103,7 +104,7 @@ class Observation:
     edge: EdgePanel | None = None
     metrics: tuple[Gauge, ...] = ()
     traces: tuple[Trace, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     effects: tuple[tuple[str, str, bool], ...] = ()
     requests_left: int | None = None
     root_causes: tuple[str, ...] | None = None
@@ -222,7 +223,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
             if when == now - 1
             for trace in telemetry.traces(service, now)
         ),
-        notes=telemetry.notes(now),
+        notes=tuple(map(Note, telemetry.notes(now))),
         tick_seconds=telemetry.tick_seconds,
         fault_category=facts.fault_category,
         on_request=telemetry.on_request,

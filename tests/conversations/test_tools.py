@@ -33,7 +33,7 @@ from logtriage.conversations.tools import (
 )
 from logtriage.drawing.generator import make_incident
 from logtriage.incident import Incident
-from logtriage.parsing import action_from_wire
+from logtriage.parsing import action_from_wire, render_action
 from logtriage.parsing.calls import ARGUMENTS
 from tests.builders import SEVEN_SERVICES
 
@@ -56,7 +56,8 @@ def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
 
 def test_calls_are_read_by_the_arguments_that_the_schema_names() -> None:
     schema = {name: tuple(one.name for one in tool.parameters) for name, tool in ALL_TOOLS.items()}
-    assert dict(ARGUMENTS) == {**schema, "report_impact": ("calls",), "note": ("text",)}
+    unlisted = {"report_impact": ("calls",), "note": ("text",), "act": ("action",)}
+    assert dict(ARGUMENTS) == {**schema, **unlisted}
     for name, tool in SHIFT_TOOLS.items():
         named = tuple(one.name for one in tool.parameters if one.name not in ("system", "ticks"))
         assert named == ARGUMENTS[name]
@@ -67,6 +68,14 @@ def test_every_action_survives_being_a_call() -> None:
         name, arguments = call_from_action(action)
         assert called(name, arguments) == action
         assert called(name, json.dumps(arguments)) == action
+
+
+def test_to_act_is_to_take_the_action_that_is_named_in_one_word() -> None:
+    for action in all_actions(SEVEN_SERVICES):
+        assert called("act", {"action": render_action(action, "word")}) == action
+    assert reason("act", {"action": "fix it"}) == "act wants an action in one word"
+    assert reason("act") == "act wants an action in one word"
+    assert reason("act", {"action": "escalate:me"}).startswith("unknown team 'me'")
 
 
 def test_a_call_of_every_action_fits_the_schema() -> None:

@@ -184,11 +184,10 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
 def test_what_most_readings_show_counts_once_where_signs_stay() -> None:
     high, low = Sign("auth-service", "cpu", "high", 0), Sign("auth-service", "cpu", "low", 3)
     again = attrs.evolve(high, start=6)
-    assert Notebook(readings=(high, low, again)).signs == (high, low, again)
-    assert Notebook(readings=(high, low, again), stays=True).signs == (again,)
-    assert Notebook(readings=(high, low), stays=True).signs == (low,)
+    assert Notebook(readings=(high, low, again)).signs == (again,)
+    assert Notebook(readings=(high, low)).signs == (low,)
     apart = Sign("user-db", "cpu", "low", 0)
-    assert Notebook(readings=(high, apart), stays=True).signs == (high, apart)
+    assert Notebook(readings=(high, apart)).signs == (high, apart)
 
 
 def test_it_asks_nowhere_twice_where_nothing_is_collected() -> None:

@@ -72,9 +72,10 @@ def test_how_to_answer_is_all_that_differs_between_ways_to_answer() -> None:
     assert rules(FIVE_TEAMS, 8) == prompts[0]
     told = {one.split("ANSWER")[0].split("You see one screen")[0] for one in prompts}
     assert len(told) == 1
-    assert "ANSWER with one tool call a turn" in prompts[1]
-    assert "ACTIONS:" not in prompts[1]
-    assert "array of at most 8 objects" in prompts[2]
+    assert "ANSWER with one word" in prompts[1]
+    assert "ANSWER with one tool call a turn" in prompts[2]
+    assert "ACTIONS:" not in prompts[2]
+    assert "array of at most 8 objects" in prompts[3]
     assert all(len(one) <= PROMPT_LIMIT for one in prompts)
 
 

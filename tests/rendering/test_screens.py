@@ -29,7 +29,7 @@ from logtriage.roles.splits import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TR
 from logtriage.tasks import TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
-from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Trace
+from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Note, Trace
 from tests.builders import FIVE_TEAMS
 
 DRAWN = tuple(task for task in TASKS if task.setting is not None)
@@ -130,7 +130,7 @@ SCREEN = Observation(
         Trace("auth-service", "time", (3,), ("calls:2",), "950 ms, 80% of it in user-db"),
         Trace("auth-service", "errors", (3,), ("nowhere",), "none"),
     ),
-    notes=("dba-team: we see this at user-db: blocked 40 ms",),
+    notes=(Note("dba-team: we see this at user-db: blocked 40 ms", "dba-team", "user-db"),),
     effects=(("restart", "user-db", True),),
     price_of_hand_over=0.3,
     world=load_world("oncall"),

@@ -6,7 +6,6 @@ import sys
 from importlib.util import find_spec
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
@@ -163,16 +162,6 @@ def test_states_that_no_batch_can_hold_are_refused() -> None:
         belief_batch([first, foggy])
     with pytest.raises(InvalidInput, match="a belief needs an incident that a task draws"):
         belief_batch([old])
-
-
-def test_a_world_whose_signs_do_not_stay_is_refused() -> None:
-    state = lt.initial_state(lt.make_incident(f"{TASK}/test/0"))
-    simulation = simulation_of(f"{TASK}/test/0")
-    world = simulation.setting.world
-    anew = attrs.evolve(world, rules=attrs.evolve(world.rules, signs=None))
-    setting = attrs.evolve(simulation.setting, world=anew)
-    with pytest.raises(InvalidInput, match="are not believed in batches"):
-        BeliefBatch(setting, state.incident.topology, False, count=1, horizon=14)
 
 
 def after_remedies(number: int, task: str = TASK, *, fix: bool = False) -> lt.State:

@@ -136,7 +136,7 @@ def test_a_hand_over_is_the_last_action_and_pays_its_price() -> None:
 
 
 def test_a_newcomers_kind_is_played_as_the_scalar_core_plays_it(tmp_path: Path) -> None:
-    world = newcomers_world(tmp_path / "bench", "oncall")
+    world = newcomers_world(tmp_path / "bench")
     task = get_task("single_crash", world)
     batch = BatchedTriage(task, world=world)
     screen = batch.reset("train", np.arange(80))

@@ -8,32 +8,35 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from logtriage.adapters.trl import triage_rows
-from logtriage.conversations.tools import TOOLS
+from logtriage.adapters.trl import NotationEnv, Playing, TriageEnv, triage_rows
 from logtriage.errors import InvalidInput
+from logtriage.rendering import check_style
 from training.grpo.beforehand import check_names
-from training.grpo.environment import Stopwatch, TrainingEnv
 from training.grpo.learn import processes
 from training.grpo.memory import Memory, count, estimate, load_config
 from training.grpo.rows import Rows
 from training.grpo.settings import Settings
 from training.grpo.start import is_built_here
+from training.language.chat import tool_schemas
 from training.language.loading import load_tokenizer
 from training.language.places import check_there
 from training.language.sources import Source
+from training.tiny.words import style_of
 
 
 def first_prompt(settings: Settings, tokenizer: Any) -> str:
     """The text that the model would read first, as the trainer renders it."""
-    source = Source()
-    (row,) = triage_rows([Rows(settings, source, lambda _: 0).incident(0)], resolve=source)
-    env = TrainingEnv(Stopwatch(), resolve=source)
+    source, style = Source(), check_style(style_of(tokenizer))
+    incident = Rows(settings, source, lambda _: 0).incident(0)
+    (row,) = triage_rows([incident], resolve=source, style=style)
+    kind: type[Playing] = NotationEnv if style == "notation" else TriageEnv
+    env = kind(resolve=source)
     screen = env.reset(**row)
     *before, last = row["prompt"]
     messages = [*before, {**last, "content": last["content"] + screen}]
     text: str = tokenizer.apply_chat_template(
         messages,
-        tools=[getattr(env, name) for name in sorted(TOOLS)],
+        tools=list(tool_schemas(kind)),
         add_generation_prompt=True,
         tokenize=False,
         **settings.template_arguments,

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from logtriage.adapters.episode import closed, state_after
-from logtriage.adapters.trl import TriageEnv
+from logtriage.adapters.trl import NotationEnv, Playing, TriageEnv
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError
 from logtriage.grading import Resolver, Rubric
@@ -51,8 +51,8 @@ class Stopwatch:
         return seconds
 
 
-class TrainingEnv(TriageEnv):
-    """A :class:`TriageEnv` whose calls are timed, and that knows where replies begin.
+class _Timed(Playing):
+    """An environment whose calls are timed, and that knows where replies begin.
 
     ``_turns`` holds the number of actions before each reply of the model, which may play
     none, one or several. Actions are those that reached the environment.
@@ -69,15 +69,10 @@ class TrainingEnv(TriageEnv):
         self._turns: list[int] = []
 
     def reset(self, **row: Any) -> str:
-        """Start the incident of a row; see :meth:`TriageEnv.reset`."""
+        """Start the incident of a row; see :meth:`Playing.reset`."""
         with self._clock:
             self._turns = []
             return super().reset(**row)
-
-    def get_reward(self) -> float:
-        """The grade of what was played; see :meth:`TriageEnv.get_reward`."""
-        with self._clock:
-            return super().get_reward()
 
     def _call(self, called: Mapping[str, Any]) -> str:
         with self._clock:
@@ -94,6 +89,24 @@ class TrainingEnv(TriageEnv):
         return state_after(self.episode.state.incident, self.actions[:count])[0]
 
 
+class TrainingEnv(_Timed, TriageEnv):
+    """The environment of a model that calls tools."""
+
+    def get_reward(self) -> float:
+        """The grade of what was played; see :meth:`TriageEnv.get_reward`."""
+        with self._clock:
+            return super().get_reward()
+
+
+class NotationTrainingEnv(_Timed, NotationEnv):
+    """The environment of a model of notation."""
+
+    def get_reward(self) -> float:
+        """The grade of what was played; see :meth:`NotationEnv.get_reward`."""
+        with self._clock:
+            return super().get_reward()
+
+
 class EveryTool(dict[str, Callable[..., str]]):
     """The tools of an environment by name, and what plays a call of any other name.
 
@@ -101,7 +114,7 @@ class EveryTool(dict[str, Callable[..., str]]):
     training would pay for what held-out play counts as malformed.
     """
 
-    def __init__(self, tools: Mapping[str, Callable[..., str]], env: TrainingEnv) -> None:
+    def __init__(self, tools: Mapping[str, Callable[..., str]], env: _Timed) -> None:
         super().__init__(tools)
         self._env = env
 

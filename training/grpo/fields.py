@@ -37,7 +37,11 @@ class Fields:
         metadata=_said("directory, name on the hub, or tiny:SIZE to build one on the spot")
     )
     tiny_episodes: int = attrs.field(
-        default=3_200, metadata=_said("demonstrations that a tiny:SIZE learns from")
+        default=3_000,
+        metadata=_said(
+            "the teacher's episodes that a tiny:SIZE learns from; half as many of its "
+            "own in each round"
+        ),
     )
     task: str = attrs.field(
         default="all",
@@ -94,6 +98,10 @@ class Fields:
     equal_steps: int = attrs.field(
         default=5,
         metadata=_said("stop after so many steps in which nothing could be learnt; 0: never"),
+    )
+    barred: float = attrs.field(
+        default=0.25,
+        metadata=_said("of a model of notation: the share of groups in which nobody may hand over"),
     )
     thinking: str = attrs.field(
         default="as_is",

@@ -13,6 +13,7 @@ from transformers import PrinterCallback, TrainerCallback
 
 from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
+from logtriage.rendering import check_style
 from training.evaluate.phases import Phases
 from training.grpo import figures, review, store
 from training.grpo.configuration import arithmetic, device_of, grpo_config, lora_config
@@ -27,6 +28,7 @@ from training.grpo.trainer import TriageTrainer
 from training.language.loading import load_model, load_tokenizer
 from training.language.places import is_adapter
 from training.language.sources import Source
+from training.tiny.words import style_of
 
 
 def processes() -> int:
@@ -86,7 +88,9 @@ def make_trainer(
     curriculum: Curriculum | None = None,
 ) -> TriageTrainer:
     """The trainer of a run."""
-    source = Source()
+    source, style = Source(), check_style(style_of(tokenizer))
+    if style == "notation" and (settings.env_url or settings.tree > 1 or settings.vllm != "off"):
+        raise InvalidInput("a model of notation: leave out env_url, tree and vllm")
     curriculum = curriculum or curriculum_of(settings, out, 0)
     rows = Dataset.from_list(numbers(settings))
     trainer = TriageTrainer(
@@ -97,7 +101,7 @@ def make_trainer(
         on_step=(lambda _: None) if monitor is None else monitor.played,
         model=model,
         args=grpo_config(settings, out, processes(), longest(settings, source)),
-        train_dataset=rows.with_transform(Rows(settings, source, curriculum.stage)),
+        train_dataset=rows.with_transform(Rows(settings, source, curriculum.stage, style)),
         processing_class=tokenizer,
         peft_config=None if is_adapter(settings.model) else lora_config(settings),
         callbacks=[] if monitor is None else [monitor],

@@ -1,17 +1,48 @@
 """Runs in which nothing can be learnt: noticed after a few steps, and told with a cause."""
 
-from collections.abc import Container, Sequence
+from collections import deque
+from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
+from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.errors import LogTriageError
 from training.grpo.played import Episode
 
 #: From this share on, something is the likely cause.
 MOST: Final = 0.5
+#: Of so many attempts the hand-overs are counted.
+LATEST: Final = 200
 
 
 class NothingToLearn(LogTriageError):
     """All attempts at every incident were rewarded alike, step after step."""
+
+
+class HandsOver(NothingToLearn):
+    """The model hands over what it would be paid best for playing."""
+
+
+class HandOvers:
+    """The share of the attempts that are handed over at the lowest price of a hand-over."""
+
+    def __init__(self) -> None:
+        self._latest: deque[bool] = deque(maxlen=LATEST)
+
+    def played(self, episodes: Iterable[Episode]) -> None:
+        """These were played, by whoever might hand over.
+
+        Raises:
+            HandsOver: if more than half of the :data:`LATEST` attempts were handed over.
+        """
+        lowest = min(PRICES_OF_HAND_OVER)
+        self._latest.extend(one.handed_over for one in episodes if one.price == lowest)
+        share = sum(self._latest) / LATEST
+        if len(self._latest) == LATEST and share > MOST:
+            raise HandsOver(
+                f"of the last {LATEST} attempts at incidents whose hand-over is worth {lowest:g}, "
+                f"{share:.0%} were handed over: the model learns to act no more. Bar the hand-over "
+                "in more groups (--barred), or begin with a model that acts better"
+            )
 
 
 class Watch:

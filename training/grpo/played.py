@@ -8,7 +8,7 @@ import attrs
 
 from logtriage.evaluation import SOLVED
 from logtriage.grading import Grade
-from logtriage.state import State
+from logtriage.state import Closing, State
 
 
 @attrs.frozen
@@ -45,6 +45,11 @@ class Episode:
     def gated(self) -> bool:
         """Whether a gate holds."""
         return self.gate is not None
+
+    @property
+    def handed_over(self) -> bool:
+        """Whether the incident was handed over."""
+        return self.closing == Closing.HANDED_OVER
 
     @property
     def solved(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from logtriage.adapters.trl import triage_rows
 from logtriage.drawing.ids import MAX_INDEX
+from logtriage.rendering import Style
 from logtriage.rng import draw, hash_name, subkey
 from training.common.settings import TRAIN_SPLIT
 from training.grpo.settings import Settings
@@ -45,13 +46,16 @@ class Rows:
     minutes, and which stage they are of is not known before.
     """
 
-    def __init__(self, settings: Settings, source: Source, stage_of: StageOf) -> None:
+    def __init__(
+        self, settings: Settings, source: Source, stage_of: StageOf, style: Style = "text"
+    ) -> None:
         self._settings, self._source, self._stage_of = settings, source, stage_of
+        self._style = style
 
     def __call__(self, batch: Mapping[str, Sequence[int]]) -> dict[str, list[Any]]:
         """Columns ``prompt`` and ``incident`` (and ``seal``) for the column ``number``."""
         ids = [self.incident(number) for number in batch[NUMBER]]
-        rows = triage_rows(ids, resolve=self._source)
+        rows = triage_rows(ids, resolve=self._source, style=self._style)
         return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
     def incident(self, number: int) -> str:

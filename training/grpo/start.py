@@ -42,6 +42,7 @@ def with_model(settings: Settings, out: Path, console: Console) -> Settings:
             size=settings.model.removeprefix(PREFIX),
             task=" ".join(settings.stages[0]),
             episodes=settings.tiny_episodes,
+            own_play=max(1, settings.tiny_episodes // 2),
             seed=settings.seed,
             threads=settings.threads or 1,
         )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import attrs
+import torch
 from accelerate.utils import gather_object
 from peft import PeftModel
 from torch import Tensor
@@ -15,19 +16,31 @@ from logtriage.errors import InvalidInput
 from logtriage.grading import Resolver, Rubric, score
 from logtriage.state import State
 from training.grpo.credit import by_token, returns_to_go, turn_advantages
-from training.grpo.environment import EveryTool, RemoteTrainingEnv, Stopwatch, TrainingEnv
+from training.grpo.environment import (
+    EveryTool,
+    NotationTrainingEnv,
+    RemoteTrainingEnv,
+    Stopwatch,
+    TrainingEnv,
+)
 from training.grpo.forks import TreeTurns
-from training.grpo.nothing import Watch
+from training.grpo.notation import NotationTurns, is_barred, scores_of_actions
+from training.grpo.nothing import HandOvers, Watch
 from training.grpo.played import Episode, Shares, episode_of
 from training.grpo.scored import said_alone
 from training.grpo.settings import Settings
 from training.grpo.stages import Curriculum
 from training.grpo.tree import Tree, owned, tree_advantages
 from training.grpo.turns import Turns
+from training.tiny.words import Grammar
 
 #: What of TRL's trainer is overridden and is not public: held by tests/training/
 #: test_grpo_insides.py, and the reason for the upper bound of trl in pyproject.toml.
-INSIDES: Final = ("_generate_single_turn", "_generate_and_score_completions")
+INSIDES: Final = (
+    "_generate_single_turn",
+    "_generate_and_score_completions",
+    "_get_per_token_logps_and_entropies",
+)
 #: Is told of the episodes of a step, those of all processes, on the main one.
 OnStep = Callable[[Sequence[Episode]], None]
 #: Smaller advantages are rounding.
@@ -75,6 +88,9 @@ class TriageTrainer(GRPOTrainer):
         self._curriculum = curriculum
         self._on_step = on_step
         self._watch = Watch(settings.equal_steps)
+        self._hand_overs = HandOvers()
+        self._grammar = Grammar.of(arguments["processing_class"])
+        self._barred = torch.zeros(0, dtype=torch.bool)
         self._turns: Turns | None = None
         super().__init__(
             environment_factory=self._environment,  # has the reward: the grade
@@ -88,7 +104,14 @@ class TriageTrainer(GRPOTrainer):
             limit = min(settings.turn_tokens, settings.completion_tokens)
             sampling = frozenset(self.eos_token_ids), limit, settings.temperature
             self._turns = (
-                Turns(*sampling)
+                NotationTurns(
+                    self._grammar,
+                    settings.temperature,
+                    lambda: self.environments or (),
+                    lambda: self._barred,
+                )
+                if self._grammar is not None
+                else Turns(*sampling)
                 if settings.tree == 1
                 else TreeTurns(*sampling, size=settings.tree, within=settings.fork_within)
             )
@@ -96,8 +119,10 @@ class TriageTrainer(GRPOTrainer):
             raise InvalidInput(f"tree = {settings.tree}: needs a single process")
         self._wrote = 0
 
-    def _environment(self) -> TrainingEnv:
+    def _environment(self) -> TrainingEnv | NotationTrainingEnv:
         url, clock = self.settings.env_url, self.times.env
+        if self._grammar is not None:
+            return NotationTrainingEnv(clock, self._rubric, self._resolve)
         if url is not None:
             return RemoteTrainingEnv(clock, url)
         return TrainingEnv(clock, self._rubric, self._resolve)
@@ -126,6 +151,8 @@ class TriageTrainer(GRPOTrainer):
             shares = Shares.of(played, self.settings.group)
             self._curriculum.note(shares)
             self._watch.played(played)
+            free = [one for one in played if not self._is_barred(one.incident)]
+            self._hand_overs.played(free)
             for name in ("solved", "paged_right", "mis_paged", "page_precision", "paged"):
                 given["log_metric"](f"triage/{name}", getattr(shares, name))
             if self.accelerator.is_main_process:
@@ -137,12 +164,37 @@ class TriageTrainer(GRPOTrainer):
         with self.times.step:
             return super().training_step(*arguments, **named)
 
+    def _is_barred(self, incident: str) -> bool:
+        """Whether nobody may hand an incident over."""
+        return self._grammar is not None and is_barred(incident, self.settings.barred)
+
     def compute_loss(self, model: Any, inputs: dict[str, Any], *more: Any, **named: Any) -> Any:
         """TRL's loss, on as many columns as the episodes of this backward pass fill."""
+        if self._grammar is not None:
+            self._barred = inputs["barred"]
+            return super().compute_loss(model, trimmed(inputs), *more, **named)
         inner = self.accelerator.unwrap_model(model)
         inner = inner.get_base_model() if isinstance(inner, PeftModel) else inner
         with said_alone(inner, inputs := trimmed(inputs)):
             return super().compute_loss(model, inputs, *more, **named)
+
+    def _get_per_token_logps_and_entropies(
+        self,
+        model: Any,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        logits_to_keep: int,
+        *arguments: Any,
+        **named: Any,
+    ) -> Any:
+        if self._grammar is None:
+            return super()._get_per_token_logps_and_entropies(
+                model, input_ids, attention_mask, logits_to_keep, *arguments, **named
+            )
+        inner = self.accelerator.unwrap_model(model)
+        given = input_ids, attention_mask, self._grammar, self._barred
+        scores, entropies = scores_of_actions(inner, *given, self.settings.temperature)
+        return scores[:, -logits_to_keep:], entropies[:, -logits_to_keep:], None
 
     def _generate_single_turn(
         self, prompt_ids: Sequence[Sequence[int]], *arguments: Any, **named: Any
@@ -166,12 +218,16 @@ class TriageTrainer(GRPOTrainer):
         self._wrote = 0
         if self._turns is not None:
             self._turns.forget()
+        self._barred = torch.tensor([self._is_barred(one["incident"]) for one in inputs])
         with self.times.rollout:
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
             if self.settings.tree > 1:
                 self._credit_trees(output)
             elif self.settings.reward != "grade":
                 output["advantages"] = self._advantages_by_turn(output)
+            else:  # less the mean of the others: that of the group less this many times itself
+                output["advantages"] *= self.settings.group / (self.settings.group - 1)
+        output["barred"] = self._barred
         largest, wrote = zip(
             *gather_object([(float(output["advantages"].abs().max()), self._wrote)]), strict=True
         )

@@ -43,14 +43,20 @@ class Turns:
         rows = None if self._batch is None else continued(self._batch.ids, prompts)
         return self._sampled(model, prompts, rows)
 
+    def _begin(self, model: Any, rows: int) -> Batch:
+        return Batch(model, rows, self._stops)
+
+    def _select(self, batch: Batch, rows: Sequence[int]) -> None:
+        batch.select(rows)
+
     def _sampled(
         self, model: Any, prompts: Sequence[Sequence[int]], rows: Sequence[int] | None
     ) -> list[list[int]]:
         """Replies to conversations that go on from these rows; None to read all anew."""
         if self._batch is None or rows is None:
-            self._batch = Batch(model, len(prompts), self._stops)
+            self._batch = self._begin(model, len(prompts))
             rows = range(len(prompts))
-        self._batch.select(rows)
+        self._select(self._batch, rows)
         for row, prompt in enumerate(prompts):
             self._batch.append(row, prompt[len(self._batch.ids[row]) :])
         draws = torch.rand(len(prompts), self._limit, dtype=torch.float64).numpy()

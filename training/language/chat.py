@@ -21,8 +21,10 @@ from trl.chat_template_utils import (
     parse_response,
 )
 
-from logtriage.adapters.trl import OnRequestEnv, Playing, TriageEnv
+from logtriage.adapters.trl import NotationEnv, OnRequestEnv, Playing, TriageEnv
 from logtriage.errors import InvalidInput
+from logtriage.rendering import check_style
+from training.tiny.words import Grammar, style_of
 
 Message = Mapping[str, Any]
 
@@ -42,7 +44,7 @@ def tool_schemas(environment: type[Playing] = TriageEnv) -> tuple[dict[str, Any]
 _EVERY_TOOL = list(
     {
         one["function"]["name"]: one
-        for environment in (TriageEnv, OnRequestEnv)
+        for environment in (TriageEnv, OnRequestEnv, NotationEnv)
         for one in tool_schemas(environment)
     }.values()
 )
@@ -50,6 +52,10 @@ _EVERY_TOOL = list(
 
 class Chat:
     """A tokenizer's chat template, both ways.
+
+    Attributes:
+        style: how the screens are written that the tokenizer is for.
+        grammar: that of notation, in that style.
 
     Args:
         tokenizer: with a chat template. One without a response template is given the one
@@ -67,6 +73,8 @@ class Chat:
         if tokenizer.chat_template is None:
             raise InvalidInput("the tokenizer has no chat_template; an instruct model has one")
         self.tokenizer = tokenizer
+        self.style = check_style(style_of(tokenizer))
+        self.grammar = Grammar.of(tokenizer)
         self._told = dict(template or {})
         if tokenizer.eos_token_id is None:
             raise InvalidInput("the tokenizer has no eos_token, which ends a reply")

@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from logtriage.adapters.episode import answer, opening, state_after
+from logtriage.adapters.told import answer, opening, reply_in, state_after
 from logtriage.adapters.trl import environment_of
 from logtriage.conversations.tools import Wire
 from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of
@@ -20,6 +20,7 @@ from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput
 from logtriage.grading import Resolver
 from logtriage.incident import Incident
+from logtriage.rendering import Style
 from logtriage.rng import hash_name
 from logtriage.transcript import COMPLETED, Transcript
 from training.language.chat import Chat, Message
@@ -75,6 +76,7 @@ class Attempt:
     Attributes:
         sample: the number of the attempt.
         said: every message so far, from the rules on; replies are as the model wrote them.
+        style: how rules and screens are written.
         wires: an action for each answer among them.
         status: :data:`~logtriage.transcript.COMPLETED`, or why the model failed.
     """
@@ -83,6 +85,7 @@ class Attempt:
     sample: int
     said: list[Message]
     before: list[int]
+    style: Style = "text"
     wires: list[Wire] = attrs.field(factory=list)
     replies: list[str] = attrs.field(factory=list)
     cut_off: int = 0
@@ -96,7 +99,7 @@ class Attempt:
         if not calls:
             self.wires.append(no_call(self.replies[-1]))
             answers: list[Message] = [
-                {"role": "user", "content": answer(self.incident, self.wires)}
+                {"role": "user", "content": answer(self.incident, self.wires, self.style)}
             ]
         else:
             answers = [self._call(call) for call in calls]
@@ -111,7 +114,7 @@ class Attempt:
 
     def _call(self, call: Any) -> Message:
         self.wires.append(wire_of(call))
-        content = answer(self.incident, self.wires)
+        content = answer(self.incident, self.wires, self.style)
         if is_in_text(call):
             return {"role": "user", "content": content}
         return {"role": "tool", "name": call["function"]["name"], "content": content}
@@ -125,8 +128,9 @@ class Attempt:
         }
         if self.ended is not None:
             extra[ENDED] = self.ended
+        one = self.incident
         return Transcript(
-            self.incident.id, self.wires, self.status, agent, extra, seal=self.incident.seal
+            one.id, self.wires, self.status, agent, extra, seal=one.seal, world=one.world_mark
         )
 
 
@@ -184,9 +188,9 @@ def play_attempts(
             episodes = []
             for incident_id, sample in attempts[start : start + decoding.batch]:
                 incident = resolve(incident_id)
-                said = opening(incident, "tools")
-                shown = chat.opening(said, environment_of(incident))
-                episodes.append(Attempt(incident, sample, [*said], shown))
+                said = opening(incident, reply_in(chat.style), chat.style)
+                shown = chat.opening(said, environment_of(incident, chat.style))
+                episodes.append(Attempt(incident, sample, [*said], shown, chat.style))
 
             def over(count: int, before: int = start) -> None:
                 if on_progress is not None:
@@ -210,7 +214,7 @@ def _play_together(
     turn = 0
     playing = list(episodes)
     try:
-        table = Batch(model, len(playing), stops_of(model, chat))
+        table = Batch(model, len(playing), stops_of(model, chat), grammar=chat.grammar)
         for row, one in enumerate(playing):
             table.append(row, one.before)
         longest = context_of(model)

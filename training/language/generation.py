@@ -15,6 +15,7 @@ from torch import Tensor
 
 from logtriage.errors import LogTriageError
 from training.language.cache import can_be_kept, keep_rows, new_cache
+from training.tiny.words import Grammar
 
 _NOTHING: Final[list[int]] = []
 
@@ -32,16 +33,28 @@ class Batch:
         stops: the tokens that end a reply.
         keep: keep keys and values from turn to turn; None for wherever that is exact.
             Without, each turn reads the whole conversations again.
+        grammar: of notation: a reply is an action and its end, which is not asked for.
+
+    Attributes:
+        barred: (rows,) bools: who may not hand over, under a grammar.
     """
 
     def __init__(
-        self, model: Any, rows: int, stops: frozenset[int], *, keep: bool | None = None
+        self,
+        model: Any,
+        rows: int,
+        stops: frozenset[int],
+        *,
+        keep: bool | None = None,
+        grammar: Grammar | None = None,
     ) -> None:
         self._model = model
         self.stops = stops
         self._config = model.config.get_text_config()
         self._keep = can_be_kept(self._config) if keep is None else keep
         self.ids: list[list[int]] = [[] for _ in range(rows)]
+        self._grammar = grammar
+        self.barred = np.zeros(rows, dtype=bool)
         self._begin()
 
     def _begin(self) -> None:
@@ -60,6 +73,7 @@ class Batch:
         chosen = torch.tensor(list(rows), dtype=torch.long, device=self._mask.device)
         keep_rows(self._cache, chosen)
         self._mask, self._position = self._mask[chosen], self._position[chosen]
+        self.barred = self.barred[list(rows)]
 
     def append(self, row: int, ids: Sequence[int]) -> None:
         """Add tokens that the model did not write to the end of a row."""
@@ -84,6 +98,12 @@ class Batch:
         """
         if not self._keep:
             self._begin()
+        if self._grammar is not None:
+            logits = self._grammar.choose(self._read(), self.barred)
+            acts = _choose(logits, draws[:, 0], temperature)
+            for row, act in enumerate(acts):
+                self.append(row, [act, self._grammar.end])
+            return [[act, self._grammar.end] for act in acts]
         replies: list[list[int]] = [[] for _ in self.ids]
         logits = self._read()
         open_rows = list(range(len(self.ids)))

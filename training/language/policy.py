@@ -30,7 +30,7 @@ def reply_to(model: Any, chat: Chat, ids: list[int], draws: Any, decoding: Decod
     longest = context_of(model)
     if len(ids) >= longest:
         raise ContextFull(f"{len(ids)} tokens; the model reads at most {longest}")
-    table = Batch(model, 1, stops_of(model, chat))
+    table = Batch(model, 1, stops_of(model, chat), grammar=chat.grammar)
     table.append(0, ids)
     limit = min(decoding.max_new_tokens, longest - len(ids))
     return table.reply(draws[None], limits=[limit], temperature=decoding.temperature)[0]

@@ -1,5 +1,6 @@
-"""A small language model from scratch, for machines without a model hub or a GPU.
+"""A small language model from scratch on notation, for machines without a model hub or a GPU.
 
-``python -m training.tiny`` builds a tokenizer and a Qwen2-architecture model, and starts
-it warm on what a noisy expert did. The result is a model directory like any other.
+``python -m training.tiny`` builds a vocabulary of words and a model of at most a million
+weights, and lets it imitate the observer (DAgger). The result is a model directory like any
+other.
 """

@@ -1,4 +1,4 @@
-"""Build a small model and its tokenizer, and teach it what the expert notes and does."""
+"""Build a small model of notation, and let it imitate the observer (DAgger)."""
 
 import argparse
 import shlex

@@ -2,93 +2,79 @@
 
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import torch
-from datasets import Dataset
 from rich.console import Console
-from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM, TrainerCallback
 
+from logtriage.incident import Incident
 from training.common.directory import check_empty
 from training.common.files import machine, save_json
 from training.common.settings import TRAIN_SPLIT
 from training.evaluate.phases import Phases
-from training.language.loading import load_model, load_tokenizer
-from training.language.places import check_there
 from training.language.sources import Source
-from training.tiny.demonstrations import Conversation, demonstration, demonstration_ids
-from training.tiny.drills import drilled, rehearsed
+from training.tiny.imitation import imitate
 from training.tiny.model import build_model
-from training.tiny.own_play import own_episodes
-from training.tiny.rows import rows_of
+from training.tiny.play import SCREEN, Played, own, taught
 from training.tiny.settings import ABOUT, SIZES, Settings
-from training.tiny.tokenizer import build_tokenizer
-from training.tiny.warm_start import warm_start
+from training.tiny.words import Grammar, build_tokenizer
 
-LIBRARIES: Final = ("torch", "transformers", "trl", "numpy")
-#: Conversations that a tokenizer is trained on: more add no phrase.
-READ: Final = 600
-
-
-class _Shown(TrainerCallback):  # type: ignore[misc, unused-ignore]
-    """Shows how far supervised learning got, and its loss."""
-
-    def __init__(self, phases: Phases) -> None:
-        self._phases = phases
-        self._loss = ""
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        self._phases.begin("warm start", state.max_steps)
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        self._phases.advance(state.global_step, self._loss)
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:  # noqa: ARG002
-        if "said" in logs:
-            self._loss = f"loss {float(logs['said']):.3f}"
+LIBRARIES: Final = ("torch", "transformers", "numpy")
 
 
 def build(settings: Settings, out: Path, command: str, console: Console | None = None) -> None:
-    """Build tokenizer and model, start it warm, and leave both in ``out``.
+    """Build tokenizer and model, let it imitate the teacher, and leave both in ``out``.
 
     The directory appears when all is done, or not at all.
 
     Raises:
         Refused: if there is something in ``out`` already.
-        InvalidInput: if there is no model to start from.
     """
     check_empty(out)
-    if settings.start:
-        check_there(settings.start)
-    started = time.perf_counter()
+    started = time.process_time()
     torch.set_num_threads(settings.threads)
     phases = Phases(Console(stderr=True) if console is None else console)
     out.parent.mkdir(parents=True, exist_ok=True)
-    source = Source()
+    tokenizer = build_tokenizer(settings.sheets)
+    grammar = Grammar(tokenizer)
+    model = build_model(tokenizer, SIZES[settings.size], settings.seed)
+    rows: list[Played] = []
+    rounds = []
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
-        ids = demonstration_ids(settings.episodes, settings.tasks, source, settings.skip)
-        phases.begin("demonstrations", len(ids))
-        said: list[Conversation] = []
-        for one in ids:
-            said.append(demonstration(source(one), settings))
-            phases.advance(len(said))
-        phases.begin("tokenizer")
-        if settings.start:
-            tokenizer = load_tokenizer(settings.start)
-            model = load_model(settings.start, dtype=torch.float32, device="cpu", trainable=True)
-        else:
-            tokenizer = build_tokenizer(said[:READ], settings.vocab)
-            model = build_model(tokenizer, SIZES[settings.size], settings.seed)
-        own = demonstration_ids(settings.own_play, settings.tasks, source, settings.skip)
-        right = drilled(model, tokenizer, source, ids or own, settings, phases)
-        made, losses, tokens = Path(folder, "model"), [], []
-        for rows in _rounds(model, tokenizer, source, said, ids, settings, phases):
-            tokens += map(len, rows["input_ids"])
-            losses += warm_start(model, rows, settings, Path(folder, "trainer"), [_Shown(phases)])
+        for number in range(settings.rounds + 1):
+            count = settings.own_play if number else settings.episodes
+            incidents = incidents_of(settings, len(rows), count)
+            began = time.process_time()
+            phases.begin("own play" if number else "the teacher's play", count)
+            new = (
+                own(
+                    model, incidents, settings.teacher, tokenizer, phases.advance,
+                    temperature=settings.own_temperature, seed=settings.seed,
+                )
+                if number
+                else taught(incidents, settings.teacher, tokenizer, phases.advance)
+            )  # fmt: skip
+            rows += new
+            played = time.process_time()
+            steps = -(-len(rows) // settings.batch) * settings.epochs
+            phases.begin("imitation", steps)
+            losses = imitate(
+                model, rows, grammar, settings, number,
+                lambda done, loss: phases.advance(done, f"loss {loss:.3f}"),
+            )  # fmt: skip
+            rounds.append(
+                {
+                    "episodes": count,
+                    "agreement": agreement(new),
+                    "loss": sum(losses[-50:]) / len(losses[-50:]),
+                    "play_seconds": played - began,
+                    "learn_seconds": time.process_time() - played,
+                }
+            )
         phases.end()
+        made = Path(folder, "model")
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
         about = {
@@ -97,10 +83,10 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
             "split": TRAIN_SPLIT,
             "parameters": model.num_parameters(),
             "vocabulary": len(tokenizer),
-            "tokens_per_row": sum(tokens) / len(tokens),
-            "drills_right": right,
-            "losses": losses,
-            "seconds": time.perf_counter() - started,
+            "tokens_per_episode": sum(len(one.ids) for one in rows) / len(rows),
+            "longest_episode": max(len(one.ids) for one in rows),
+            "rounds": rounds,
+            "cpu_seconds": time.process_time() - started,
             "machine": machine(LIBRARIES),
         }
         save_json(made / ABOUT, about)
@@ -109,27 +95,19 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
         made.replace(out)
 
 
-def _rounds(
-    model: Qwen2ForCausalLM,
-    tokenizer: PreTrainedTokenizerFast,
-    source: Source,
-    said: list[Conversation],
-    ids: list[str],
-    settings: Settings,
-    phases: Phases,
-) -> Iterator[Dataset]:
-    """The rows of the demonstrations, then of each round of own play.
+def incidents_of(settings: Settings, first: int, count: int) -> list[Incident]:
+    """Incidents of the split ``train``, evenly from the tasks and in turn, from ``first`` on."""
+    source, tasks = Source(), settings.tasks
+    places = (divmod(number, len(tasks)) for number in range(first, first + count))
+    return [source(source.id_at(tasks[task], TRAIN_SPLIT, index)) for index, task in places]
 
-    A round is played by the model as it is when the round begins.
-    """
-    if said:
-        drills = rehearsed(tokenizer, source, ids, settings)
-        yield rows_of(tokenizer, settings.screens, said, drills)
-    told = settings.skip + settings.episodes
-    for number in range(settings.rounds):
-        ids = demonstration_ids(
-            settings.own_play, settings.tasks, source, told + number * settings.own_play
-        )
-        played = own_episodes(model, tokenizer, source, ids, settings, phases)
-        drills = rehearsed(tokenizer, source, ids, settings)
-        yield rows_of(tokenizer, settings.screens, drills=drills, played=played)
+
+def agreement(played: list[Played]) -> float:
+    """In which share of the turns was done what the teacher would have done."""
+    same = turns = 0
+    for one in played:
+        for place, label in enumerate(one.labels):
+            if label != SCREEN:
+                turns += 1
+                same += one.ids[place + 1] == label
+    return same / turns

@@ -16,7 +16,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.told import answer, closed, opening, row_of, rules_of, state_after
+from logtriage.adapters.told import (
+    answer,
+    closed,
+    opening,
+    reply_in,
+    row_of,
+    rules_of,
+    state_after,
+)
 from logtriage.adapters.turns import ERROR, Message, Stopping, Turn, answer_to, messages_of_turn
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
@@ -26,9 +34,9 @@ from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
-from logtriage.parsing import action_from_wire, action_to_wire, parse_action, parse_plan
+from logtriage.parsing import Form, action_from_wire, action_to_wire, parse_action, parse_plan
 from logtriage.parsing.calls import Wire
-from logtriage.rendering import Reply, render_observation
+from logtriage.rendering import Reply, Style, check_style, render_observation
 from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn
 from logtriage.transition import transition
@@ -60,7 +68,10 @@ class Episode(Stopping):
     Args:
         incident: the incident.
         reply: how the agent answers: ``tools`` (each call is an action), ``json`` (each
-            reply is one action in JSON), ``plan`` (the one reply is a list of them).
+            reply is one action in JSON), ``word`` (each reply is one in a word), ``plan`` (the
+            one reply is a list of them). By default ``tools``, in notation ``word``.
+        style: how rules and screens are written: ``text``, or ``notation``, in which a screen
+            says only what is new.
         rubric: another rubric than that of the incident's task.
         turns: at most so many replies; None for no limit but the horizon. A plan has one.
 
@@ -77,29 +88,34 @@ class Episode(Stopping):
     def __init__(
         self,
         incident: Incident,
-        reply: Reply = "tools",
+        reply: Reply | None = None,
         *,
+        style: Style = "text",
         rubric: Rubric | None = None,
         turns: int | None = None,
     ) -> None:
         self._state = initial_state(incident)
         if turns is not None and turns < 1:
             raise InvalidInput(f"turns must be at least 1, got {turns}")
-        self._reply: Reply = reply
+        self._style = check_style(style)
+        self._reply: Reply = reply or reply_in(self._style)
         self._rubric = rubric
-        self._turns = 1 if reply == "plan" else turns
-        self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, reply))
+        self._turns = 1 if self._reply == "plan" else turns
+        self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, self._reply, style))
         self.floor = self._score = score(self._state, rubric)
         self.actions: tuple[Wire, ...] = ()
         self.rewards: tuple[float, ...] = ()
         self._unplayed = 0
+        #: The last screen, of which a notation leaves out what is not new.
+        self._seen = observe(self._state) if style == "notation" else None
 
     @classmethod
     def of_row(
         cls,
         row: Mapping[str, Any],
-        reply: Reply = "tools",
+        reply: Reply | None = None,
         *,
+        style: Style = "text",
         rubric: Rubric | None = None,
         turns: int | None = None,
         resolve: Resolver = incident_of,
@@ -119,7 +135,7 @@ class Episode(Stopping):
             )
         incident = resolve(incident_id)
         check_drawn(row.get("seal"), row.get("world"), incident)
-        return cls(incident, reply, rubric=rubric, turns=turns)
+        return cls(incident, reply, style=style, rubric=rubric, turns=turns)
 
     # -- playing --------------------------------------------------------------------------
 
@@ -154,7 +170,7 @@ class Episode(Stopping):
         earned = self._score - before
         self.rewards = (*self.rewards, earned)
         if not told:  # an empty plan
-            told = (answer_to(None, render_observation(observe(self._state))),)
+            told = (answer_to(None, render_observation(observe(self._state), self._style)),)
         return Turn(told, earned, self.done, tuple(wires))
 
     def _play(self, wire: Wire) -> str:
@@ -162,11 +178,14 @@ class Episode(Stopping):
         state = self._state
         if state.is_closed:
             self._unplayed += 1
-            return closed(state, too_late=True)
-        self._state = state = transition(state, action_from_wire(wire, state.incident.topology))
+            return closed(state, too_late=True, style=self._style)
+        action = action_from_wire(wire, state.incident.topology)
+        self._state = state = transition(state, action)
         if state.is_closed:
-            return closed(state, too_late=False)
-        return render_observation(observe(state))
+            return closed(state, too_late=False, style=self._style)
+        before, seen = self._seen, observe(state)
+        self._seen = seen if self._style == "notation" else None
+        return render_observation(seen, self._style, before=before)
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
         """The calls of a reply and their wire actions; None for an action that is no call."""
@@ -178,7 +197,8 @@ class Episode(Stopping):
         if self._reply == "plan":
             wires = [action_to_wire(one) for one in parse_plan(text, topology)]
         else:
-            wires = [action_to_wire(parse_action(text, topology))]
+            form: Form = "word" if self._reply == "word" else "json"
+            wires = [action_to_wire(parse_action(text, topology, form=form))]
         return [None] * len(wires), wires
 
     # -- where it stands ------------------------------------------------------------------

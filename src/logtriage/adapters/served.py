@@ -24,6 +24,7 @@ from logtriage.policies import ChatPolicies, Policy, RoleFactory
 from logtriage.policies.chat import Complete
 from logtriage.registry import roles_of
 from logtriage.registry.policies import ENDPOINT as NAME
+from logtriage.rendering import Style, check_style
 from logtriage.roles import Role, RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, Transcript
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 #: What the name of a served model begins with.
 ENDPOINT: Final = f"{NAME}:"
-#: How a model that plays alone answers: by tool calls, or by JSON in its text.
+#: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation it
+#: answers in one word, whatever is said here.
 REPLIES: Final = ("tools", "json")
 
 
@@ -43,9 +45,11 @@ class Endpoint:
 
     Attributes:
         reply: one of :data:`REPLIES`; in a role of a team the answer is always JSON.
+        style: how rules and screens are written; in ``notation`` the answer is one word.
 
     Raises:
         InvalidInput: for another ``reply``.
+        UnknownName: for another ``style``.
     """
 
     base_url: str | None = None
@@ -56,6 +60,7 @@ class Endpoint:
     extra: Mapping[str, Any] = attrs.Factory(dict)
     timeout: float = TIMEOUT
     retries: int = RETRIES
+    style: Style = attrs.field(default="text", converter=check_style)
 
     def __attrs_post_init__(self) -> None:
         if self.reply not in REPLIES:
@@ -64,7 +69,7 @@ class Endpoint:
     @property
     def description(self) -> str:
         """The settings that change replies, for the manifest; time limit and retries do not."""
-        left_out = ("timeout", "retries")
+        left_out = ["timeout", "retries", "style" if self.style == "text" else "reply"]
         settings = attrs.asdict(self, recurse=False)
         return ", ".join(
             f"{name} {value}"
@@ -106,6 +111,7 @@ class ServedPlayer:
         asked: the endpoint of each model, by its name in ``team``; without a split, one alone.
         description: the settings that change replies.
         reply: one of :data:`REPLIES`.
+        style: how rules and screens are written.
         split: the role split of a team.
         team: who plays its roles (:func:`logtriage.trained.make_team`).
         listening: ask roles once more where a report has come up.
@@ -115,6 +121,7 @@ class ServedPlayer:
     asked: Mapping[str, "ChatEndpoint"]
     description: str = ""
     reply: str = REPLIES[0]
+    style: Style = "text"
     split: RoleSplit | None = None
     team: str = ""
     listening: bool = False
@@ -131,14 +138,15 @@ class ServedPlayer:
         counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
         if self.split is None:
             (ask,) = counted.values()
-            tools = self.reply == "tools"
-            factory = ToolChatPolicies(ask.with_tools) if tools else ChatPolicies(ask)
+            tools = self.reply == "tools" and self.style == "text"
+            chat = ChatPolicies(ask, style=self.style)
+            factory = ToolChatPolicies(ask.with_tools) if tools else chat
             transcript = record_episode(incident, factory, agent)
         else:
             # A served model may answer the same question differently.
             transcript = record_team(
                 counted, incident, self.team, self.split, agent,
-                listening=self.listening, again=True,
+                listening=self.listening, again=True, style=self.style,
             )  # fmt: skip
         if transcript.status != COMPLETED:
             for ask in counted.values():
@@ -167,10 +175,11 @@ def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = Non
     """
     asked = {name: endpoint.ask(name) for name in endpoints_in(policy)}
     if split is not None:
-        make_team(policy, split, roles={name: _role_of(ask) for name, ask in asked.items()})
+        roles = {name: _role_of(ask, endpoint.style) for name, ask in asked.items()}
+        make_team(policy, split, roles=roles)
     elif policy not in asked:
         raise InvalidInput(f"policy {policy!r} is a team: expected a role split beside it")
-    return ServedPlayer(asked, endpoint.description, endpoint.reply, split, policy)
+    return ServedPlayer(asked, endpoint.description, endpoint.reply, endpoint.style, split, policy)
 
 
 def json_object(option: str, text: str) -> dict[str, Any]:
@@ -199,19 +208,20 @@ def record_team(
     *,
     listening: bool = False,
     again: bool = False,
+    style: Style = "text",
 ) -> Transcript:
     """An episode of a team in which models play their roles, each with its own conversation.
 
     Raises:
         UnknownName, InvalidInput: for a team that does not exist.
     """
-    roles = {name: _role_of(complete) for name, complete in models.items()}
+    roles = {name: _role_of(complete, style) for name, complete in models.items()}
     factory = make_team(team, split, roles=roles)
     return record_joint_episode(incident, factory, agent, split, listening=listening, again=again)
 
 
-def _role_of(complete: Complete) -> RoleFactory:
+def _role_of(complete: Complete, style: Style) -> RoleFactory:
     def player(incident: Incident, split: RoleSplit, role: Role) -> Policy:
-        return ChatPolicies(complete, split, role.name)(incident)
+        return ChatPolicies(complete, split, role.name, style=style)(incident)
 
     return player

@@ -10,7 +10,7 @@ from typing import Any
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import actions_from_wire
-from logtriage.rendering import Reply, render_observation, system_prompt, wrong_page
+from logtriage.rendering import Reply, Style, render_observation, system_prompt, wrong_page
 from logtriage.state import State, initial_state
 from logtriage.transition import play_parsed
 
@@ -31,16 +31,21 @@ def row_of(incident: Incident) -> dict[str, str]:
     }
 
 
-def rules_of(incident: Incident, reply: Reply) -> str:
+def reply_in(style: Style) -> Reply:
+    """How an agent answers that is not told otherwise: by tools, in notation in a word."""
+    return "word" if style == "notation" else "tools"
+
+
+def rules_of(incident: Incident, reply: Reply, style: Style = "text") -> str:
     """The system prompt of an incident, for an agent that answers in this way."""
-    return system_prompt(incident, reply)
+    return system_prompt(incident, reply, style=style)
 
 
-def opening(incident: Incident, reply: Reply) -> list[dict[str, str]]:
+def opening(incident: Incident, reply: Reply, style: Style = "text") -> list[dict[str, str]]:
     """The messages that open an episode: the rules, and the first screen."""
-    screen = render_observation(observe(initial_state(incident)))
+    screen = render_observation(observe(initial_state(incident)), style)
     return [
-        {"role": "system", "content": rules_of(incident, reply)},
+        {"role": "system", "content": rules_of(incident, reply, style)},
         {"role": "user", "content": screen},
     ]
 
@@ -50,7 +55,7 @@ def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:
     return play_parsed(incident, actions_from_wire(wires, incident.topology))
 
 
-def answer(incident: Incident, wires: WireActions) -> str:
+def answer(incident: Incident, wires: WireActions, style: Style = "text") -> str:
     """What the agent is told after the last of its actions.
 
     The next screen; once the incident is closed, that it is and why. Nothing that it
@@ -58,12 +63,17 @@ def answer(incident: Incident, wires: WireActions) -> str:
     """
     state, unplayed = state_after(incident, wires)
     if state.is_closed:
-        return closed(state, too_late=bool(unplayed))
-    return render_observation(observe(state))
+        return closed(state, too_late=bool(unplayed), style=style)
+    if style == "text":
+        return render_observation(observe(state))
+    before, _ = state_after(incident, wires[:-1])
+    return render_observation(observe(state), style, before=observe(before))
 
 
-def closed(state: State, *, too_late: bool) -> str:
+def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
     """What an agent is told whose action closed the incident, or came ``too_late``."""
+    if style == "notation":
+        return f"closed: {state.closing}"
     if too_late:
         return f"The incident is closed ({state.closing}); this had no effect."
     wrong = wrong_page(observe(state))

@@ -48,6 +48,7 @@ from logtriage.cli.served import (
     Reply,
     Retries,
     Seed,
+    StyleOfScreens,
     Temperature,
     Timeout,
     replay_command,
@@ -59,6 +60,7 @@ from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import POLICY_HELP
+from logtriage.rendering import STYLES
 from logtriage.shift.tasks import is_shift
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.model import World
@@ -136,6 +138,7 @@ def evaluate_(
     base_url: BaseUrl = None,
     concurrency: Concurrency = CONCURRENCY,
     reply: Reply = REPLIES[0],
+    style: StyleOfScreens = STYLES[0],
     max_tokens: MaxTokens = MAX_TOKENS,
     temperature: Temperature = None,
     seed: Seed = None,
@@ -171,12 +174,14 @@ def evaluate_(
         concurrency,
         prompt_price,
         completion_price,
+        style,
     )
     if any(map(is_shift, task or ())):
         from logtriage.cli.shifts import evaluate_shifts
 
         beside = {"--split-roles": roles, "--bundle": bundle, "--env-url": env_url}
-        for option, given in {**beside, "--world": world, "--explain": explain or None}.items():
+        for option, given in {**beside, "--world": world, "--explain": explain or None,
+                             "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
             if given is not None:
                 raise InvalidInput(f"{option} is not for shifts")
         numbers = range(start, start + episodes)

@@ -21,6 +21,7 @@ from logtriage.adapters.served import (
 from logtriage.cli.console import note
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage, warning_of_cuts
+from logtriage.rendering import STYLES, check_style
 from logtriage.roles import RoleSplit
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ Concurrency = Annotated[int, _option("N", "How many episodes to play at a time."
 Reply = Annotated[
     str, _option("WAY", f"How they answer: {' or '.join(REPLIES)} in text. Teams answer in JSON.")
 ]
+StyleOfScreens = Annotated[
+    str,
+    _option("STYLE", f"How rules and screens are written: {' or '.join(STYLES)}. In notation a "
+            "screen is a line of words, what is new alone, and an answer is one word."),
+]  # fmt: skip
 MaxTokens = Annotated[int, _option("N", "The longest reply in tokens, thoughts included.")]
 Temperature = Annotated[float | None, _option("T", "Default: the endpoint's own.")]
 Seed = Annotated[int | None, _option("N", "For endpoints that sample reproducibly.")]
@@ -73,6 +79,7 @@ class Asking:
     concurrency: int = CONCURRENCY
     prompt_price: float | None = None
     completion_price: float | None = None
+    style: str = STYLES[0]
 
     def players(
         self, policies: Sequence[str], split: RoleSplit | None, *, elsewhere: bool
@@ -98,6 +105,7 @@ class Asking:
             json_object("extra-body", self.extra_body or ""),
             self.timeout,
             self.retries,
+            check_style(self.style),
         )
         return {policy: served_player(policy, endpoint, split) for policy in served}
 

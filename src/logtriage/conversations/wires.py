@@ -19,7 +19,7 @@ from logtriage.conversations.messages import (
     text_of,
 )
 from logtriage.conversations.tools import SOLO_TOOLS, Wire, malformed, tool_name, wire_from_call
-from logtriage.parsing import action_to_wire, parse_action, parse_plan
+from logtriage.parsing import Form, action_to_wire, parse_action, parse_plan
 from logtriage.parsing.replies import calls_in
 from logtriage.topology import Topology
 
@@ -32,13 +32,15 @@ class Style(StrEnum):
 
     ``TOOLS``: each tool call is an action, in order; text beside a call is talk, and a
     reply without any is a malformed action. ``TEXT``: each reply is one action in JSON.
-    ``PLAN``: the last reply is a JSON array of actions. ``AUTO``: tools if there is any
-    tool call; a plan if there is one reply and it holds an array of actions; else text.
+    ``WORD``: each reply is one in a word. ``PLAN``: the last reply is a JSON array of actions.
+    ``AUTO``: tools if there is any tool call; a plan if there is one reply and it holds an array
+    of actions; else text.
     """
 
     AUTO = "auto"
     TOOLS = "tools"
     TEXT = "text"
+    WORD = "word"
     PLAN = "plan"
 
 
@@ -71,7 +73,8 @@ def actions_of_conversation(
         return _wires(parse_plan(replies[-1], topology)) if replies else []
     if style is Style.AUTO and len(replies) == 1:
         return _wires(parse_plan(replies[0], topology))
-    return _wires(parse_action(reply, topology) for reply in replies)
+    form: Form = "word" if style is Style.WORD else "json"
+    return _wires(parse_action(reply, topology, form=form) for reply in replies)
 
 
 def _wires(actions: Iterable[Any]) -> list[Wire]:

@@ -8,7 +8,7 @@ never corrected behind the agent's back: its reason names the choices.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from logtriage._lib.jsonvalues import absent
 from logtriage.actions import (
@@ -49,6 +49,7 @@ from logtriage.parsing.replies import (
     spoken,
     without_calls,
 )
+from logtriage.parsing.words import wires_in_words, word_of
 from logtriage.topology import Topology
 
 #: At most this many opening braces are tried.
@@ -66,6 +67,8 @@ SOLO_KINDS: Final[Kinds] = frozenset(
 )
 TEAM_KINDS: Final[Kinds] = frozenset(TEAM_ACTION_TYPES | PRICED_ACTION_TYPES)
 _WIRE_KEYS: Final = ("action_type", "value", "confidence")
+#: How an action stands in a reply: as a JSON object or a call, or as one word on a line.
+Form = Literal["json", "word"]
 
 _DECODER: Final = json.JSONDecoder()
 #: How the decoder says that a string has no end; it names the place of its beginning.
@@ -74,7 +77,9 @@ _UNTERMINATED: Final = "Unterminated string"
 _AFTER: Final = {"{": frozenset('"} \t\r\n'), "[": frozenset('"{[]-0123456789tfnNI \t\r\n')}
 
 
-def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Action:
+def parse_action(
+    text: str, topology: Topology, may: Kinds = SOLO_KINDS, form: Form = "json"
+) -> Action:
     """Read one action from what a model wrote.
 
     Thoughts (``<think>…</think>``) are cut first; a reply that ends within one is
@@ -82,13 +87,14 @@ def parse_action(text: str, topology: Topology, may: Kinds = SOLO_KINDS) -> Acti
     JSON objects with a key ``action_type``, fenced or in prose, and for calls in
     ``<tool_call>``; other objects are prose. Two different actions in one reply are
     malformed, since the agent gets one action a step. So is an action type that
-    is not in ``may``: those of a single agent, or of a role.
+    is not in ``may``: those of a single agent, or of a role. In the form ``word`` an action is
+    a line of its own, such as ``escalate:sre-team``, and everything else is prose.
 
     Raises:
         InvalidInput: for what is no text.
     """
     said, wrong = spoken(checked_text(text))
-    return Malformed(text, wrong) if wrong is not None else _action_in(said, topology, may)
+    return Malformed(text, wrong) if wrong is not None else _action_in(said, topology, may, form)
 
 
 def checked_text(text: object) -> str:
@@ -114,6 +120,13 @@ def wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
     return Malformed(text, wrong) if wrong is not None else _wires_in(said, may)
 
 
+def _words_in(text: str) -> list[Mapping[str, Any]] | Malformed:
+    if len(text) > MAX_TEXT:
+        return Malformed(text, f"reply of {len(text)} characters; at most {MAX_TEXT} are read")
+    wires: list[Mapping[str, Any]] = list(wires_in_words(text))
+    return wires or Malformed(text, "no line of the reply is an action, such as resolve")
+
+
 def _wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
     prose, calls = without_calls(text)
     answers = _answers(prose, "{", _is_action_object)
@@ -123,8 +136,8 @@ def _wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
     return wires or Malformed(text, 'no JSON object with a key "action_type" in the reply')
 
 
-def _action_in(text: str, topology: Topology, may: Kinds) -> Action:
-    wires = _wires_in(text, may)
+def _action_in(text: str, topology: Topology, may: Kinds, form: Form = "json") -> Action:
+    wires = _words_in(text) if form == "word" else _wires_in(text, may)
     if isinstance(wires, Malformed):
         return wires
     actions = actions_from_wire(wires, topology, may)
@@ -414,6 +427,12 @@ def action_to_wire(action: Action) -> dict[str, Any]:
     return wire
 
 
-def render_action(action: Action) -> str:
-    """An action as the JSON text that an agent would write."""
+def render_action(action: Action, form: Form = "json") -> str:
+    """An action as an agent would write it.
+
+    Raises:
+        InvalidInput: for what is no action, or has no form in one word.
+    """
+    if form == "word":
+        return word_of(action)
     return shielded(json.dumps(action_to_wire(action), ensure_ascii=False))

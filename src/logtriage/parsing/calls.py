@@ -8,6 +8,7 @@ from typing import Any, Final
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
 from logtriage.parsing.replies import MAX_TEXT
+from logtriage.parsing.words import wires_in_words
 
 Wire = dict[str, Any]
 
@@ -30,10 +31,12 @@ ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "wait": (),
         "note": ("text",),
         "report_impact": ("calls",),
+        "act": ("action",),
     }
 )
-#: What may be called though no schema offers it; the parser says to whom it is open.
-_UNLISTED: Final = frozenset({"report_impact", "hand_over"})
+#: What may be called though no schema offers it; the parser says to whom it is open. To ``act``
+#: is to take the action that its argument is in one word.
+_UNLISTED: Final = frozenset({"report_impact", "hand_over", "act"})
 _SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES))
 #: What calls on a shift say besides.
 _OF_SHIFTS: Final = ("system", "ticks")
@@ -75,6 +78,9 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
         return malformed(_shown(name, arguments), f"unknown tool {shown}; one of: {choices}")
     names = ARGUMENTS[known]
     named = {one: given[one] for one in names if not absent(given.get(one))}
+    if known == "act":
+        word = str(named.get("action", ""))
+        return next(wires_in_words(word), malformed(word, "act wants an action in one word"))
     if known == "remediate":
         value = _remedy_and_service(named, given)
         if value is None:

@@ -8,9 +8,9 @@ from logtriage.actions import Action, signed
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.observation import Observation
-from logtriage.parsing import SOLO_KINDS, parse_action
+from logtriage.parsing import SOLO_KINDS, Form, parse_action
 from logtriage.policies.base import Memory
-from logtriage.rendering import render_observation, system_prompt
+from logtriage.rendering import Style, check_style, render_observation, system_prompt
 from logtriage.roles import RoleSplit
 
 #: One message, ``{"role": "user", "content": "…"}``.
@@ -22,6 +22,14 @@ Complete = Callable[[Sequence[Message]], str]
 def _positive(_: object, field: "attrs.Attribute[int | None]", value: int | None) -> None:
     if value is not None and value < 1:
         raise InvalidInput(f"{field.name} must be at least 1, got {value}")
+
+
+@attrs.frozen
+class _Talk:
+    """The conversation, and the screen that was shown last."""
+
+    said: tuple[Message, ...] = ()
+    before: Observation | None = None
 
 
 @attrs.frozen
@@ -39,10 +47,13 @@ class ChatPolicy:
         role: ... and which one.
         turns: how many of the latest screens the model is shown, with its replies between
             them; None for all.
+        style: how screens are written; in ``notation`` the model answers in one word, and a
+            screen says only what is new, so that no turn may be left out.
 
     Raises:
-        UnknownName: for a role that the split does not have.
-        InvalidInput: for a split without a role or the reverse, or less than one turn.
+        UnknownName: for a role that the split does not have, and for another style.
+        InvalidInput: for a split without a role or the reverse, less than one turn, or
+            ``turns`` in notation.
     """
 
     complete: Complete
@@ -50,8 +61,11 @@ class ChatPolicy:
     split: RoleSplit | None = None
     role: str | None = None
     turns: int | None = attrs.field(default=None, validator=_positive)
+    style: Style = attrs.field(default="text", converter=check_style)
 
     def __attrs_post_init__(self) -> None:
+        if self.style == "notation" and self.turns is not None:
+            raise InvalidInput(f"turns = {self.turns}: in notation every screen is needed")
         if (self.split is None) != (self.role is None):
             raise InvalidInput("to play in a role, give both the split and the role")
         if self.split is not None and self.role is not None:
@@ -59,17 +73,20 @@ class ChatPolicy:
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Show the screen, and read the reply."""
-        screen = {"role": "user", "content": render_observation(observation)}
-        said: tuple[Message, ...] = (*(memory or ()), screen)
+        talk: _Talk = memory or _Talk()
+        text = render_observation(observation, self.style, before=talk.before)
+        said: tuple[Message, ...] = (*talk.said, {"role": "user", "content": text})
         shown = said if self.turns is None else said[1 - 2 * self.turns :]
         reply = self.complete([{"role": "system", "content": self.rules}, *shown])
-        return self._read(reply, observation), (*said, {"role": "assistant", "content": reply})
+        said = (*said, {"role": "assistant", "content": reply})
+        return self._read(reply, observation), _Talk(said, observation)
 
     def _read(self, reply: str, observation: Observation) -> Action:
+        form: Form = "word" if self.style == "notation" else "json"
         if self.split is None or self.role is None:
-            return parse_action(reply, observation.topology, SOLO_KINDS)
+            return parse_action(reply, observation.topology, SOLO_KINDS, form)
         may = self.split.role(self.role).kinds
-        return signed(parse_action(reply, observation.topology, may), self.role)
+        return signed(parse_action(reply, observation.topology, may, form), self.role)
 
 
 @attrs.frozen
@@ -80,8 +97,9 @@ class ChatPolicies:
     split: RoleSplit | None = None
     role: str | None = None
     turns: int | None = None
+    style: Style = "text"
 
     def __call__(self, incident: Incident) -> ChatPolicy:
         """The policy that plays one incident."""
-        rules = system_prompt(incident, split=self.split, role=self.role)
-        return ChatPolicy(self.complete, rules, self.split, self.role, self.turns)
+        rules = system_prompt(incident, style=self.style, split=self.split, role=self.role)
+        return ChatPolicy(self.complete, rules, self.split, self.role, self.turns, self.style)

@@ -1,6 +1,5 @@
 """What a scripted policy writes down of its screens: signs, in order."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -20,8 +19,6 @@ from logtriage.topology import Topology
 from logtriage.world.channels import DOWN, NAMES, NOTHING_READ, SPANS, named_service
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
 
-#: What may be the name of a service.
-_WORDS: Final = re.compile(r"[\w.-]+")
 _QUESTIONS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 
 
@@ -114,7 +111,7 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
     bands = [] if observation.edge is None else observation.edge.token.split("/")
     worst = max((names.index(band) for band in bands), default=None)
     noted = next(
-        (name for note in observation.notes for name in _names_in(note, observation)), book.noted
+        (note.service for note in observation.notes if note.service is not None), book.noted
     )
     return Notebook(
         lines=(*book.lines, *lines),
@@ -158,13 +155,6 @@ def _readings(observation: Observation) -> Iterable[Sign]:
         for start, token in zip(one.starts, one.tokens, strict=True):
             if token not in NOTHING_READ:
                 yield Sign(one.service, one.name, token, start)
-
-
-def _names_in(note: str, observation: Observation) -> Iterable[str]:
-    """The services of which responders write, after the name of their team."""
-    _, _, told = note.partition(":")
-    words = (word.strip(".") for word in _WORDS.findall(told))
-    return (word for word in words if word in observation.topology)
 
 
 def blamed(sign: Sign, topology: Topology) -> str | None:

@@ -1,10 +1,21 @@
 """Text for language models and people: the public rules, and one screenful each tick."""
 
 from logtriage.rendering.rules import Reply, public_rules, system_prompt
-from logtriage.rendering.screens import effect_of, render_observation, status_of, wrong_page
+from logtriage.rendering.screens import (
+    STYLES,
+    Style,
+    check_style,
+    effect_of,
+    render_observation,
+    status_of,
+    wrong_page,
+)
 
 __all__ = [
+    "STYLES",
     "Reply",
+    "Style",
+    "check_style",
     "effect_of",
     "public_rules",
     "render_observation",

@@ -20,6 +20,20 @@ from logtriage.world.vocabulary import LOG
 LONG_LIST: Final = 20
 
 
+def is_fleet(observation: Observation) -> bool:
+    """Whether lists over services are put together: of a simulation, if there are many.
+
+    What a recording of any size shows is promised to the letter.
+    """
+    return not observation.open_loop and len(observation.topology) > LONG_LIST
+
+
+def shows_some_owners(observation: Observation) -> bool:
+    """Whether the directory has only those of :func:`owners`: others can be asked for."""
+    can_ask = not observation.hidden & {"inspection", "declarations"}
+    return is_fleet(observation) and can_ask
+
+
 def alerts(firing: Iterable[Alert]) -> str:
     """Alerts by the tick since which they fire, and by name."""
     parts = []

@@ -19,9 +19,12 @@ from logtriage.grading.offered import check_joint, useful_kinds
 from logtriage.grading.original import ORIGINAL
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.incident import Incident
+from logtriage.parsing import action_from_wire, render_action
+from logtriage.parsing.words import JOINT
+from logtriage.rendering.notation import legend
 from logtriage.rendering.recordings import on_request_rules, recorded_rules
 from logtriage.rendering.rulebook import rulebook
-from logtriage.rendering.screens import ASKS
+from logtriage.rendering.screens import ASKS, Style, check_style
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import check_incident
@@ -66,27 +69,29 @@ _GRADING = {
 #: The views that no simulated incident has.
 _NOT_SIMULATED = frozenset({"health"})
 
-#: How an agent answers: one JSON object a turn, one tool call a turn, or all its
-#: actions at once as a JSON array.
-Reply = Literal["json", "tools", "plan"]
+#: How an agent answers: one JSON object a turn, one word a turn, one tool call a turn, or all
+#: its actions at once as a JSON array.
+Reply = Literal["json", "word", "tools", "plan"]
 
 
 def system_prompt(
     incident: Incident,
-    reply: Reply = "json",
+    reply: Reply | None = None,
     *,
+    style: Style = "text",
     split: RoleSplit | None = None,
     role: str | None = None,
 ) -> str:
     """All public rules of an incident, and nothing that is its own.
 
     Services, how its world behaves, severity, runbook, paging, grading, actions.
-    ``reply`` is how the agent is told to answer; with ``tools`` the actions are left to
-    the schemas of :mod:`logtriage.conversations.tools`. With a ``split``, it is the prompt of its
-    ``role``, which plays with the other roles.
+    ``reply`` is how the agent is told to answer: by default in JSON, in the style ``notation``
+    in one word; with ``tools`` the actions are left to the schemas of
+    :mod:`logtriage.conversations.tools`. With a ``split``, it is the prompt of its ``role``, which
+    plays with the other roles. ``style`` is how its screens are written.
 
     Raises:
-        UnknownName: for a role that the split does not have.
+        UnknownName: for a role that the split does not have, and for another style.
         InvalidInput: for a split without a role, a role without a split, or a split in which no
             role may do what the incident asks for.
     """
@@ -100,6 +105,7 @@ def system_prompt(
         incident.rubric,
         world.setting if isinstance(world, Simulation) else None,
         reply,
+        style=style,
         split=split,
         role=role,
         tick_seconds=TICK_SECONDS if isinstance(world, Simulation) else world.tick_seconds,
@@ -119,8 +125,9 @@ def public_rules(
     horizon: int,
     rubric: str,
     setting: Setting | None,
-    reply: Reply = "json",
+    reply: Reply | None = None,
     *,
+    style: Style = "text",
     split: RoleSplit | None = None,
     role: str | None = None,
     tick_seconds: int = TICK_SECONDS,
@@ -132,9 +139,11 @@ def public_rules(
     a recorded incident.
 
     Raises:
-        UnknownName: for a role that the split does not have.
-        InvalidInput: for a split without a role, or a role without a split.
+        UnknownName: for a role that the split does not have, and for another style.
+        InvalidInput: for a split without a role, or a role without a split; in ``notation``
+            also where there is no world whose signs stay.
     """
+    reply = reply or answered_by_default(check_style(style))
     if (split is None) != (role is None):
         raise InvalidInput("a role's prompt needs both the split and the role")
     seat = None if split is None or role is None else split.role(role)
@@ -146,6 +155,10 @@ def public_rules(
     body: Iterable[str]
     if setting is not None:
         body = rulebook(topology, horizon, setting, rubric)
+        if style == "notation":
+            body = (*body, legend(setting.world))
+    elif style == "notation":
+        raise InvalidInput("notation is for simulated incidents")
     elif rubric == RECORDED_2.id:
         body = on_request_rules(topology)
     else:
@@ -157,6 +170,11 @@ def public_rules(
     beside = _PATH if setting is not None and setting.several and not seat else None
     beside = None if reply == "tools" else beside
     return "\n".join(filter(None, (opening, *told, *actions, beside)))
+
+
+def answered_by_default(style: Style) -> Reply:
+    """How an agent answers that is not told otherwise, one action a turn."""
+    return "word" if style == "notation" else "json"
 
 
 def _opening(horizon: int, tick_seconds: int) -> str:
@@ -236,12 +254,15 @@ def _action_rules(
     may = tuple(kind for kind in types if kind in known)
     remedies = topology.remedies
     example = _example(topology, may, remedies[0])
-    if reply == "json":
-        yield f"ANSWER with one JSON object, such as {example}"
+    if reply == "word":
+        answer = render_action(action_from_wire(example, topology, frozenset(may)), "word")
+        yield f"ANSWER with one word, NAME or NAME{JOINT}VALUE, on a line of its own: {answer}"
+    elif reply == "json":
+        yield f"ANSWER with one JSON object, such as {json.dumps(example)}"
     else:
         yield (
             "You see one screen and answer once, with all that you do. ANSWER with one JSON "
-            f"array of at most {horizon} objects in order, such as [{example}]"
+            f"array of at most {horizon} objects in order, such as [{json.dumps(example)}]"
         )
     values = {
         "classify_severity": "|".join(SEVERITIES),
@@ -256,8 +277,8 @@ def _action_rules(
     yield f"ACTIONS: {rows}"
 
 
-def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> str:
-    """One of the actions that may be taken, as JSON."""
+def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> dict[str, str]:
+    """One of the actions that may be taken, as wire JSON."""
     last = topology.names[-1]
     values = {
         "remediate": f"{remedy}:{last}",
@@ -268,4 +289,4 @@ def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> str:
     example = {"action_type": kind}
     if kind in values:
         example["value"] = values[kind]
-    return json.dumps(example)
+    return example

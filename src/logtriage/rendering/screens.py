@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal, get_args
 
 from logtriage.actions import (
     Action,
@@ -18,11 +18,11 @@ from logtriage.actions import (
     Wait,
     describe,
 )
-from logtriage.errors import InvalidInput, kind_of
+from logtriage.errors import InvalidInput, UnknownName, kind_of
 from logtriage.observation import Observation, world_of
 from logtriage.rendering import compact, panels
-from logtriage.rendering.compact import LONG_LIST
 from logtriage.rendering.dashboard import dashboard
+from logtriage.rendering.notation import notation
 from logtriage.rendering.recordings import neighbourhood
 from logtriage.state import Closing
 from logtriage.topology import Topology
@@ -47,16 +47,42 @@ def status_of(reading: Reading) -> str:
     return _STATUS[severity_of(reading)]
 
 
-def render_observation(observation: Observation) -> str:
-    """One observation as compact text; views that a role does not have are left out.
+#: How screens and rules are written: in sentences and figures, or in words for tokens.
+Style = Literal["text", "notation"]
+STYLES: Final[tuple[Style, ...]] = get_args(Style)
+
+
+def check_style(style: str) -> Style:
+    """A style by its name.
 
     Raises:
-        InvalidInput: for what is no observation.
+        UnknownName: for another one.
+    """
+    for known in STYLES:
+        if style == known:
+            return known
+    raise UnknownName("style", style, STYLES)
+
+
+def render_observation(
+    observation: Observation, style: Style = "text", *, before: Observation | None = None
+) -> str:
+    """One observation as compact text; views that a role does not have are left out.
+
+    ``style`` is ``text`` or :mod:`notation <logtriage.rendering.notation>`. A notation says only
+    what is new since the screen ``before``; a text is always a whole screen.
+
+    Raises:
+        UnknownName: for another style.
+        InvalidInput: for what is no observation; in ``notation`` for one of a recording, or of a
+            world whose signs do not stay.
     """
     if not isinstance(observation, Observation):
         raise InvalidInput(
             f"expected an observation, got {kind_of(observation)}; observe(state) returns one"
         )
+    if check_style(style) == "notation":
+        return notation(observation, before)
     hidden = observation.hidden
     parts = [_header(observation)]
     # Reports have their own place on the screen.
@@ -68,7 +94,7 @@ def render_observation(observation: Observation) -> str:
         parts.append(f"CLOSED: {observation.closing}{'' if wrong is None else f': {wrong}'}")
     if observation.requests_left is not None:
         parts.append(f"REQUESTS LEFT: {observation.requests_left}")
-    parts.extend(f"NOTE: {one}" for one in observation.notes)
+    parts.extend(f"NOTE: {one.text}" for one in observation.notes)
     if observation.slo is not None:
         parts.append(f"SLO edge: {_reading(observation.slo)}")
     if observation.edge is not None:
@@ -111,16 +137,8 @@ def _reading(reading: Reading) -> str:
     return f"errors {errors}, p99 {reading.p99_ms} ms (was {reading.earlier_p99_ms})"
 
 
-def _is_fleet(observation: Observation) -> bool:
-    """Whether lists over services are put together: of a simulation, if there are many.
-
-    What a recording of any size shows is promised to the letter.
-    """
-    return not observation.open_loop and len(observation.topology) > LONG_LIST
-
-
 def _alerts(observation: Observation) -> str:
-    if _is_fleet(observation):
+    if compact.is_fleet(observation):
         return compact.alerts(observation.alerts)
     firing = (f"{one.name} {one.service} (tick {one.since})" for one in observation.alerts)
     return ", ".join(firing) or "none"
@@ -141,7 +159,7 @@ def _changes(observation: Observation) -> Iterator[str]:
         told = (f"{one.minutes_ago} min ago {one.service} {one.detail}" for one in other)
         yield f"CHANGES: {'; '.join(told)}"
     for when, rows in (("since the trouble began", since), ("before the trouble", before)):
-        if _is_fleet(observation):
+        if compact.is_fleet(observation):
             text = compact.changes(rows)
         else:
             text = "; ".join(f"{one.minutes_ago} {one.service} {one.detail}" for one in rows)
@@ -157,7 +175,7 @@ def _requested(observation: Observation) -> str:
         text = _logs("REQUESTED LOGS", lines)
     else:
         telling, calm = compact.overview(observation, lines)
-        if _is_fleet(observation):
+        if compact.is_fleet(observation):
             text = compact.roll_call(telling, len(calm))
         else:
             text = _logs("REQUESTED LOGS", telling)
@@ -168,8 +186,7 @@ def _requested(observation: Observation) -> str:
 def _owners(observation: Observation) -> str:
     """The directory; of many services those on the screen, for one who can ask for others."""
     topology, directory = observation.topology, observation.directory
-    can_ask = not observation.hidden & {"inspection", "declarations"}
-    if not _is_fleet(observation) or not can_ask:
+    if not compact.shows_some_owners(observation):
         return _directory(topology, directory)
     shown = compact.owners(observation)
     rows = []
@@ -195,7 +212,7 @@ def _health(observation: Observation) -> str:
             # What is degraded or failing is said of the simulator: a recording has no limits.
             status = "" if observation.open_loop else f" {status_of(reading)}"
             known.append(f"{name}{status}: {_reading(reading)}")
-    if len(unknown) > LONG_LIST:
+    if len(unknown) > compact.LONG_LIST:
         unknown = [f"{len(unknown)} services"]
     if unknown:
         known.append(f"unknown: {', '.join(unknown)}")

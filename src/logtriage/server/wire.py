@@ -18,7 +18,16 @@ from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.state import Closing
 from logtriage.tasks import as_world
 from logtriage.world.model import World
-from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
+from logtriage.world.telemetry import (
+    Alert,
+    Change,
+    EdgePanel,
+    Gauge,
+    LogLine,
+    Note,
+    Reading,
+    Trace,
+)
 
 T = TypeVar("T")
 
@@ -39,6 +48,7 @@ _COLUMNS: Final[dict[type, tuple[str, ...]]] = {
     EdgePanel: ("error_bp", "p99_ms", "usual_error_bp", "usual_p99_ms", "token"),
     Gauge: ("service", "name", "starts", "tokens", "text"),
     LogLine: ("second", "service", "level", "message", "token"),
+    Note: ("text", "by", "service", "token"),
     Reading: ("error_bp", "p99_ms", "earlier_p99_ms"),
     Trace: ("service", "name", "starts", "tokens", "text"),
 }
@@ -62,7 +72,7 @@ def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
         "health": [_row(one) for one in observation.health],
         "metrics": [_row(one) for one in observation.metrics],
         "traces": [_row(one) for one in observation.traces],
-        "notes": list(observation.notes),
+        "notes": [_row(one) for one in observation.notes],
         "effects": [list(one) for one in observation.effects],
         "severity": None if observation.severity is None else str(observation.severity),
         "root_cause": observation.root_cause,
@@ -132,7 +142,7 @@ def observation_of(
             edge=_one(EdgePanel, view["edge"]),
             metrics=_series(Gauge, view["metrics"]),
             traces=_series(Trace, view["traces"]),
-            notes=tuple(view["notes"]),
+            notes=_many(Note, view["notes"]),
             effects=tuple(
                 (remedy, service, bool(eased)) for remedy, service, eased in view["effects"]
             ),

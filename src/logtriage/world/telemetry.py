@@ -140,6 +140,20 @@ class Change:
     token: str | None = None
 
 
+@attrs.frozen
+class Note:
+    """What a screen says in words of its own: of responders, or on the recording.
+
+    ``by`` is the team that writes, ``service`` of what, and ``token`` the topic that it saw there;
+    None where it saw none, and in a recording.
+    """
+
+    text: str
+    by: str | None = None
+    service: str | None = None
+    token: str | None = None
+
+
 class Telemetry(Protocol):
     """A source of telemetry: simulated or recorded, the core cannot tell.
 

@@ -26,7 +26,7 @@ from logtriage.world.schema.forms import (
     said,
     value_of,
 )
-from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine
+from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine, Note
 
 #: The levels of lines, and the pieces of their texts.
 Phrases = tuple[tuple[str, tuple[str, ...]], ...]
@@ -176,10 +176,10 @@ class Voice(Figures):
 
     # --- notes -----------------------------------------------------------------------
 
-    def note(self, cell: Evidence, team: str) -> str:
+    def note(self, cell: Evidence, team: str) -> Note:
         """What the responders of a paged team write."""
         if cell.token == NO_NEWS:
-            return f"{team}: we are on it, nothing to add yet"
+            return Note(f"{team}: we are on it, nothing to add yet", team)
         number, _, token = cell.token.partition(":")
         service = int(number)
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
@@ -188,7 +188,8 @@ class Voice(Figures):
         told = filled(
             text, lambda name: count if name == "n" else self.said(name, service, token, self)
         )
-        return f"{team}: we see this at {self.topology.names[service]}: {told}"
+        name = self.topology.names[service]
+        return Note(f"{team}: we see this at {name}: {told}", team, name, token)
 
 
 def _usual_p99(source: Source) -> int:

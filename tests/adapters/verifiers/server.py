@@ -18,7 +18,7 @@ def serving(model: Model) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            message = model(body["messages"], body["tools"])
+            message = model(body["messages"], body.get("tools", []))
             if message is None:
                 self.send_error(500, "the model is down")
                 return

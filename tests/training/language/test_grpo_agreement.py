@@ -45,6 +45,7 @@ def test_the_table_comes_by_one_command(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["--model", settings.model, "--task", TASK, "--group", "2", "--rollouts", "2"]
+    options += ["--batch", "2"]
     options += ["--turn-tokens", "1", "--completion-tokens", "2048", "--precision", "fp32"]
     agreement.main(["--preset", "cpu", *options, "--credits", "shaped:0.5", "--steps", "2"])
     said = capsys.readouterr()

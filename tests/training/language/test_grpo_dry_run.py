@@ -6,6 +6,8 @@ import attrs
 import pytest
 import torch
 
+from logtriage import make_incident
+from logtriage.adapters.told import row_of
 from logtriage.adapters.trl import TriageEnv
 from logtriage.errors import InvalidInput
 from tests.training.language.models import TASK, acting_model, acting_tokenizer, save_acting
@@ -32,7 +34,7 @@ def test_it_shows_settings_memory_and_prompt_without_weights(
     assert "0.5" in said
     assert f"{sum(one.numel() for one in acting_model().parameters()):,} weights" in said
     assert "kv cache" in said
-    assert "TICK 0/10" in said
+    assert "TICK 0/11" in said
     assert "classify_severity" in said
 
 
@@ -40,8 +42,8 @@ def test_the_prompt_is_that_of_the_trainer(model: Path) -> None:
     settings = Settings(model=str(model), task=TASK)
     text = first_prompt(settings, acting_tokenizer())
     assert text.endswith("<|im_start|>assistant\n")
-    env = TriageEnv()
-    screen = env.reset(incident=f"{TASK}/train/0", prompt=[{"role": "system", "content": ""}])
+    row = row_of(make_incident(f"{TASK}/train/0"))
+    screen = TriageEnv().reset(**row, prompt=[{"role": "system", "content": ""}])
     assert screen in text
 
 

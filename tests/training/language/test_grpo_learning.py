@@ -11,6 +11,8 @@ from rich.console import Console
 from transformers import TrainerCallback
 from transformers.trainer_utils import set_seed
 
+from logtriage import make_incident
+from logtriage.adapters.told import row_of
 from logtriage.adapters.trl import environments
 from logtriage.grading import grade_actions
 from tests.training.language.models import TASK, acting_tokenizer, save_acting
@@ -253,7 +255,7 @@ def test_a_call_of_a_tool_that_does_not_exist_costs_its_tick(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     env = TrainingEnv(Stopwatch())
-    env.reset(incident=f"{TASK}/train/0")
+    env.reset(**row_of(make_incident(f"{TASK}/train/0")))
     tools = EveryTool({"resolve": env.resolve}, env)
     told = tools["page_everyone"](team="all")
     assert "LAST: not understood: unknown tool 'page_everyone'" in told

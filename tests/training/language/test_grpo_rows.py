@@ -7,6 +7,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.episode import rules_of
+from logtriage.adapters.told import row_of
 from logtriage.adapters.trl import triage_rows
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.errors import InvalidInput, UnknownName
@@ -95,7 +96,7 @@ def test_a_task_of_ones_own_is_drawn_and_found_again() -> None:
     assert [rows.incident(one) for one in range(2)] == ["own/train/0", "own/train/1"]
     assert source("own/train/1") == own("train", 1)
     env = TrainingEnv(Stopwatch(), resolve=source)
-    assert "TICK 0/" in env.reset(incident="own/train/1")
+    assert "TICK 0/" in env.reset(**row_of(own("train", 1)))
     with pytest.raises(InvalidInput, match="no 'nothing'"):
         Source().ids(f"{__name__}:nothing", "train", 1)
 

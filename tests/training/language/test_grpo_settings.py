@@ -146,7 +146,7 @@ def test_what_is_not_there_is_refused_before_torch_loads(tmp_path: Path) -> None
         ([*here, "--rubric", f"{__name__}:own"], "expected a Rubric, found function"),
         ([*here, "--task", "nobodys_module:draw"], "no module named 'nobodys_module'"),
         ([*here, "--task", f"{__name__}:draw"], "has no 'draw'"),
-        ([*here, "--eval-task", "single_crush-v2"], "unknown task 'single_crush-v2'"),
+        ([*here, "--eval-task", "single_crush-v3"], "unknown task 'single_crush-v3'"),
         ([*here, "--eval-task", f"{__name__}:draw"], "has no 'draw'"),
         ([*here, "--eval-samples", "2", "--eval-temperature", "0"], "2 samples at temperature 0"),
         ([*here, "--eval-before", str(tmp_path / "none")], "eval_before: cannot be read"),

@@ -1,535 +1,235 @@
-"""The small model from nothing: its tokenizer, its demonstrations, its warm start."""
+"""A small model of notation: its words, its grammar, its start."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 import torch
 from rich.console import Console
-from trl.chat_template_utils import is_chat_template_prefix_preserving, parse_response
 
-import logtriage as lt
-from logtriage.actions import Escalate, RequestMoreLogs
-from logtriage.adapters.trl import TriageEnv
-from logtriage.conversations.tools import call_from_action
-from logtriage.conversations.wires import actions_of_conversation
-from logtriage.errors import InvalidInput
-from logtriage.observation import observe
-from logtriage.parsing import action_to_wire
-from logtriage.policies.notebook import Notebook, write_down
-from logtriage.rng import Stream
-from logtriage.world.loading import load_world
-from tests.builders import FIVE_TEAMS
-from training.evaluate import held_out
-from training.evaluate.phases import Phases
+from logtriage import (
+    InvalidInput,
+    initial_state,
+    make_incident,
+    observe,
+    parse_action,
+    play,
+    render_observation,
+    transition,
+)
+from logtriage.grading import grade_transcript
+from logtriage.registry import make_policy
+from logtriage.rendering.vocabulary import words_of_actions
+from logtriage.tasks import get_task
+from tests.rendering.reader_notation import states_of
+from training.language.chat import Chat
+from training.language.episodes import Decoding, play_incidents
+from training.language.generation import Batch
 from training.language.loading import load_model, load_tokenizer
-from training.language.sources import Source
-from training.tiny import build as building
 from training.tiny.__main__ import main
-from training.tiny.demonstrations import (
-    TEACHER,
-    demonstration,
-    demonstration_ids,
-    turns,
-    without_logs,
-)
-from training.tiny.drills import ROUNDS, drill, drilled, rehearsed
+from training.tiny.build import agreement, build, incidents_of
+from training.tiny.imitation import imitate, losses_of, padded
 from training.tiny.model import build_model
-from training.tiny.notes import EASED, SUSPECT, note, note_words
-from training.tiny.reading import NOTHING, read_loss, readings
-from training.tiny.rows import IGNORED, rows_of
-from training.tiny.settings import CLEAR, Settings, Size
-from training.tiny.tokenizer import ASSISTANT, CALL, CALLED, PAD, answer_words, build_tokenizer
+from training.tiny.play import SCREEN, own, plain, taught
+from training.tiny.settings import ABOUT, SIZES, Settings
+from training.tiny.words import ACT, END, HAND_OVER, Grammar, build_tokenizer
 
-ID = "cascading_failure-v3-fog0/train/42"
-#: Some of its services alert and some do not, some changed and some did not.
-ALARMED = "single_crash-v3-fog0/train/3"
-PLAIN = Settings(slips=0, reworded=0)
+TASK = "single_crash-v3-fog1"
+TOKENIZER = build_tokenizer([get_task(TASK)])
+GRAMMAR = Grammar(TOKENIZER)
 
 
-@pytest.fixture(scope="module")
-def said() -> list[list[dict[str, Any]]]:
-    settings = Settings(slips=200)
-    ids = demonstration_ids(12, settings.tasks, Source())
-    return [demonstration(lt.make_incident(one), settings) for one in ids]
+def nano(seed: int = 0) -> Any:
+    return build_model(TOKENIZER, SIZES["nano"], seed)
 
 
-@pytest.fixture(scope="module")
-def tokenizer(said: list[list[dict[str, Any]]]) -> Any:
-    return build_tokenizer(said, 2048)
+def incidents(count: int, first: int = 0) -> list[Any]:
+    return [make_incident(f"{TASK}/train/{number}") for number in range(first, first + count)]
 
 
-# -- the tokenizer --------------------------------------------------------------------
+@pytest.mark.parametrize("player", ["observer", "random", "expert"])
+def test_every_word_of_every_screen_has_a_token(player: str) -> None:
+    for index in range(8):
+        before = None
+        for state in states_of(play(make_incident(f"{TASK}/test/{index}"), player)):
+            seen = observe(state)
+            screen = render_observation(seen, "notation", before=before)
+            before = seen
+            ids = TOKENIZER.encode(screen, add_special_tokens=False)
+            assert len(ids) == len(screen.split())
+            assert TOKENIZER.unk_token_id not in ids, screen
 
 
-@pytest.mark.parametrize("around", ["{}", "+4s ERROR {}: late", "team: {}, other", '"{}"}}'])
-def test_an_answer_is_one_token_where_it_is_read_and_where_it_is_said(
-    tokenizer: Any, around: str
-) -> None:
-    for word in answer_words():
-        (own,) = tokenizer.encode(word)
-        assert own in tokenizer.encode(around.format(word))
+def test_every_action_is_a_token_and_they_alone_may_be_said() -> None:
+    sheet = get_task(TASK)
+    assert sheet.topology is not None
+    words = words_of_actions(sheet.topology)
+    assert {
+        TOKENIZER.convert_ids_to_tokens(one) for one in GRAMMAR.actions.nonzero()[:, 0].tolist()
+    } == set(words)
+    barred = torch.tensor([False, True])
+    free, held = GRAMMAR.legal(barred)
+    assert int(free.sum()) == len(words)
+    assert (free & ~held).nonzero()[:, 0].tolist() == [GRAMMAR.hand_over]
+    assert TOKENIZER.convert_ids_to_tokens(GRAMMAR.hand_over) == HAND_OVER
 
 
-def test_a_word_of_a_note_is_one_token(tokenizer: Any) -> None:
-    for word in set(note_words()) - set(answer_words()):
-        assert len(tokenizer.encode(f" {word}")) == 1, word
-    assert len(tokenizer.encode("P2 cpu usual high memory usual")) == 6
+def test_sizes_have_at_most_a_million_weights() -> None:
+    counts = [build_model(TOKENIZER, size, 0).num_parameters() for size in SIZES.values()]
+    assert counts == sorted(counts)
+    assert counts[-1] <= 1_000_000
 
 
-def test_a_word_within_a_word_is_no_answer(tokenizer: Any) -> None:
-    (own,) = tokenizer.encode("all")
-    assert own not in tokenizer.encode("3 failed calls")
+def test_a_reply_is_read_back_as_the_call_of_one_tool() -> None:
+    chat = Chat(TOKENIZER)
+    assert (chat.style, chat.grammar is None) == ("notation", False)
+    before = chat.opening(
+        [{"role": "system", "content": "rules"}, {"role": "user", "content": "0/11 c0.7"}]
+    )
+    assert TOKENIZER.convert_ids_to_tokens(before) == ["0/11", "c0.7", ACT]
+    reply = TOKENIZER.convert_tokens_to_ids(["request_metrics:user-db", END])
+    (call,) = chat.read(reply, before)["tool_calls"]
+    assert call["function"] == {"name": "act", "arguments": {"action": "request_metrics:user-db"}}
+    assert not chat.read([reply[1]], before).get("tool_calls")
+    following = chat.following([{"role": "tool", "name": "act", "content": "1/11 log: user-db"}])
+    assert TOKENIZER.convert_ids_to_tokens(following) == ["1/11", "log:", "user-db", ACT]
 
 
-@pytest.mark.parametrize("text", ["p99 1657 ms", "ünïcödé 漢字 \x00\t", "9" * 50, "<|user", ""])
-def test_any_text_comes_back(tokenizer: Any, text: str) -> None:
-    assert tokenizer.decode(tokenizer.encode(text)) == text
+def test_other_calls_are_written_in_full() -> None:
+    call = {"type": "function", "function": {"name": "restart", "arguments": {"at": "user-db"}}}
+    text = TOKENIZER.apply_chat_template(
+        [{"role": "assistant", "content": "", "tool_calls": [call]}], tokenize=False
+    )
+    assert "restart" in text
+    assert '"at": "user-db"' in text
 
 
-def test_hundreds_stand_apart_from_thousands(tokenizer: Any) -> None:
-    read = [tokenizer.decode([one]) for one in tokenizer.encode("p99 12657 ms")]
-    assert "".join(read) == "p99 12657 ms"
-    assert not any("2" in one and "6" in one for one in read)
-
-
-def test_its_template_can_be_continued_and_read_back(tokenizer: Any) -> None:
-    assert is_chat_template_prefix_preserving(tokenizer)
-    before = tokenizer.encode(ASSISTANT)
-    for turn in turns(lt.make_incident(ID), PLAIN):
-        name, arguments = call_from_action(turn.action)
-        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
-        message = {"role": "assistant", "content": turn.note, "tool_calls": [call]}
-        ids = tokenizer.apply_chat_template([message], return_dict=False)
-        assert parse_response(tokenizer, ids[len(before) :], prefix=before) == message
-
-
-def test_rules_and_tools_cost_nothing(tokenizer: Any, said: list[list[dict[str, Any]]]) -> None:
-    user = said[0][1]
-    shown = tokenizer.apply_chat_template(said[0][:2], tokenize=False, tools=[])
-    assert shown == f"<|user|>{user['content']}<|end|>"
-
-
-# -- demonstrations -------------------------------------------------------------------
-
-
-def test_demonstrations_are_of_train_and_of_every_task() -> None:
-    ids = demonstration_ids(10, PLAIN.tasks, Source())
-    assert len(set(ids)) == 10
-    assert {one.split("/")[0] for one in ids} == set(CLEAR.split())
-    assert {one.split("/")[1] for one in ids} == {"train"}
-
-
-def test_the_first_demonstrations_can_be_skipped() -> None:
-    ids = demonstration_ids(10, PLAIN.tasks, Source())
-    assert demonstration_ids(6, PLAIN.tasks, Source(), skip=4) == ids[4:]
-
-
-def test_a_demonstration_is_what_the_environment_of_training_says() -> None:
-    settings = Settings(slips=300, reworded=0, seed=5)
-    first, *rest = demonstration(lt.make_incident(ID), settings)[1:]
-    env = TriageEnv()
-    assert env.reset(incident=ID, prompt=[{"role": "system", "content": ""}]) == first["content"]
-    for called, answered in zip(rest[:-1:2], rest[1::2], strict=True):
-        (call,) = called["tool_calls"]
-        told = getattr(env, call["function"]["name"])(**call["function"]["arguments"])
-        assert told == answered["content"]
-    assert rest[-1] == {"role": "assistant", "content": ""}
-    assert "closed" in rest[-2]["content"]
-
-
-def test_without_slips_the_teacher_is_heard_and_slips_are_the_seeds() -> None:
-    incident = lt.make_incident(ID)
-    said = demonstration(incident, PLAIN)
-    *wires, done = actions_of_conversation(said, incident.topology)
-    assert done["action_type"] == "malformed"  # the empty reply after the closing action
-    state, book = lt.initial_state(incident), None
-    for wire in wires:
-        action, book = TEACHER.act(without_logs(observe(state)), book)
-        assert action_to_wire(action) == wire
-        state = lt.transition(state, action)
-    assert state.is_closed
-    assert not any("unlearnt" in one for one in said)
-    slipped = Settings(slips=500, seed=1)
-    assert demonstration(incident, slipped) == demonstration(incident, slipped)
-    assert demonstration(incident, slipped) != demonstration(
-        incident, attrs.evolve(slipped, seed=2)
+def test_the_teachers_episode_is_what_it_plays() -> None:
+    (incident,) = incidents(1)
+    (one,) = taught([incident], "observer", TOKENIZER, lambda _: None)
+    right = play(incident, "observer")
+    assert one.state == right
+    said = [TOKENIZER.convert_ids_to_tokens(label) for label in one.labels if label != SCREEN]
+    assert len(said) == len(right.actions)
+    assert agreement([one]) == 1.0
+    assert (
+        max(len(one.ids) for one in taught(incidents(12), "expert", TOKENIZER, lambda _: None))
+        <= 350
     )
 
 
-def test_a_page_never_slips_and_slips_are_marked() -> None:
-    pages = slips = 0
-    for one in demonstration_ids(5, ["single_crash-v3-fog0"], Source()):
-        played = turns(lt.make_incident(one), Settings(slips=500))
-        pages += sum(isinstance(turn.action, Escalate) for turn in played)
-        assert all(turn.meant for turn in played if isinstance(turn.action, Escalate))
-        slips += sum(not turn.meant for turn in played)
-    assert pages > 1
-    assert slips > 3
-
-
-def test_the_teacher_reads_no_log_line() -> None:
-    """The same screens with other tokens behind their lines give the same notes and actions."""
-    incident = lt.make_incident(ID)
-    observation = observe(lt.transition(lt.initial_state(incident), RequestMoreLogs("user-db")))
-    assert observation.inspection
-    shown = [
-        attrs.evolve(
-            observation,
-            window=tuple(attrs.evolve(line, token=token) for line in observation.window),
-            inspection=tuple(attrs.evolve(line, token=token) for line in observation.inspection),
-        )
-        for token in ("everyday", "slow_reads")
-    ]
-    assert without_logs(shown[0]) == without_logs(shown[1])
-    assert write_down(without_logs(shown[0]), Notebook()).lines == ()
-    for one in demonstration_ids(8, PLAIN.tasks, Source()):
-        played = turns(lt.make_incident(one), Settings(slips=300))
-        assert not any(isinstance(turn.action, RequestMoreLogs) for turn in played)
-
-
-def test_in_some_demonstrations_the_words_of_log_lines_change_places_and_nothing_else() -> None:
-    incident = lt.make_incident(ID)
-    plain, other = (demonstration(incident, attrs.evolve(PLAIN, reworded=n)) for n in (0, 1000))
-    assert demonstration(incident, attrs.evolve(PLAIN, reworded=1000)) == other
-    changed = 0
-    for one, two in zip(plain, other, strict=True):
-        if one["role"] not in ("user", "tool"):
-            assert one == two
-            continue
-        pairs = list(zip(one["content"].splitlines(), two["content"].splitlines(), strict=True))
-        for line, line_two in pairs:
-            if line != line_two:
-                assert line.split(": ")[0] == line_two.split(": ")[0]
-                assert line[0] in "+-"
-                changed += 1
-        assert sorted(one["content"].split()) == sorted(two["content"].split())
-    assert changed > 10
-
-
-def test_a_note_that_goes_astray_names_another_suspect_and_the_rest_stays() -> None:
-    incident = lt.make_incident(ID)
-    plain, astray = turns(incident, PLAIN), turns(incident, attrs.evolve(PLAIN, astray=600))
-    assert [one.action for one in astray] == [one.action for one in plain]
-    assert all(one.sound for one in plain)
-    wrong = 0
-    for one, other in zip(plain, astray, strict=True):
-        assert other.sound == (other.note == one.note)
-        assert other.note.split(SUSPECT)[0] == one.note.split(SUSPECT)[0]
-        wrong += not other.sound
-    assert 1 < wrong < len(plain)
-
-
-# -- notes ----------------------------------------------------------------------------
-
-
-def test_a_note_says_what_the_screen_shows_and_what_follows_from_it() -> None:
-    first, *rest = (
-        one.note for one in turns(lt.make_incident("single_crash-v3-fog0/train/0"), PLAIN)
+def test_own_play_is_labelled_by_the_teacher_on_the_models_screens() -> None:
+    chosen = incidents(5)
+    played = own(
+        nano(), chosen, "expert", TOKENIZER, lambda _: None, temperature=1.0, seed=3, batch=2
     )
-    assert first == (
-        "P2 suspect email-queue of backend-team latency traffic_before saturation sre-team "
-        "scale torn"
+    again = own(
+        nano(), chosen, "expert", TOKENIZER, lambda _: None, temperature=1.0, seed=3, batch=5
     )
-    assert rest[2] == (
-        "P2 cpu usual high memory usual usual workers full full traffic more more tier backlog "
-        "backlog suspect email-queue of backend-team latency traffic_before saturation sre-team "
-        "scale likely"
-    )
-    assert rest[-1] == f"P2 {EASED}"
+    assert [one.ids for one in played] == [one.ids for one in again]
+    assert agreement(played) < 0.5
+    for one, incident in zip(played, chosen, strict=True):
+        state = initial_state(incident)
+        teacher, memory = make_policy("expert")(incident), None
+        labels = [label for label in one.labels if label != SCREEN]
+        for label, action in zip(labels, one.state.actions, strict=True):
+            right, memory = teacher.act(observe(state), memory)
+            word = TOKENIZER.convert_ids_to_tokens(label)
+            assert parse_action(word, incident.topology, form="word") == plain(right)
+            state = transition(state, action)
+        assert state == one.state
 
 
-@pytest.mark.parametrize("task", [*PLAIN.tasks, "compound_failure-v3"])
-def test_a_note_has_no_other_words_and_names_what_is_done(task: str) -> None:
-    known = {*note_words(), *FIVE_TEAMS.names, *FIVE_TEAMS.teams, *answer_words()}
-    paged = 0
-    for one in demonstration_ids(6, [task], Source()):
-        for turn in turns(lt.make_incident(one), PLAIN):
-            words = turn.note.split()
-            assert set(words) <= known
-            assert words[0] in load_world("oncall").bands
-            if isinstance(turn.action, Escalate):
-                assert turn.action.team == words[-3]
-                paged += 1
-    assert paged > 1
+def test_under_the_grammar_a_reply_is_an_action_and_its_end() -> None:
+    table = Batch(nano(), 3, frozenset({GRAMMAR.end}), grammar=GRAMMAR)
+    for row in range(3):
+        table.append(row, TOKENIZER.encode(f"0/11 c0.{3 + 2 * row} {ACT}"))
+    table.barred[1] = True
+    draws = torch.rand(
+        3, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    ).numpy()
+    for act, end in table.reply(draws, limits=[2] * 3, temperature=1.0):
+        assert GRAMMAR.actions[act]
+        assert end == GRAMMAR.end
+    table.select([1])
+    assert table.barred.tolist() == [True]
 
 
-def test_an_incident_of_which_nothing_is_suspected_has_a_note_too() -> None:
-    observation = attrs.evolve(
-        without_logs(observe(lt.initial_state(lt.make_incident(ID)))), pages=("dba-team",)
-    )
-    book = attrs.evolve(write_down(observation, Notebook()), noted="no service")
-    assert note(observation, book).split()[1:] == ["nobody"]
+def test_who_is_barred_never_hands_over() -> None:
+    logits = torch.zeros(2, len(TOKENIZER))
+    logits[:, GRAMMAR.hand_over] = 9.0
+    free, barred = GRAMMAR.choose(logits, torch.tensor([False, True]).numpy())
+    assert int(free.argmax()) == GRAMMAR.hand_over
+    assert int(barred.argmax()) != GRAMMAR.hand_over
 
 
-# -- drills ---------------------------------------------------------------------------
-
-
-def test_a_drill_asks_what_is_read_and_what_is_known_and_not_who_is_suspected(
-    tokenizer: Any,
-) -> None:
-    incident = lt.make_incident(ALARMED)
-    row = drill(tokenizer, incident, Stream(3, 4))
-    words = [tokenizer.decode([token]).strip() for token in row.ids]
-    notes = tokenizer.decode([t for t, one in zip(row.ids, row.asked, strict=True) if one])
-    assert CALL not in notes
-    owners = dict(zip(incident.topology.names, incident.directory, strict=True))
-    alerts = {one.service for one in observe(lt.initial_state(incident)).alerts}
-    changes = {one.service: one.token for one in observe(lt.initial_state(incident)).changes}
-    suspects = set()
-    for place, word in enumerate(words):
-        if word != SUSPECT:
-            continue
-        suspect, (owner, alert, change) = words[place + 2], words[place + 5 : place + 8]
-        assert row.asked[place : place + 8] == [True, False, False, True, True, True, True, True]
-        assert owner == owners[suspect]
-        assert (alert == "none") == (suspect not in alerts)
-        assert change == changes.get(suspect, "unchanged")
-        suspects.add(suspect)
-    assert len(suspects) > 2
-    assert words.count(SUSPECT) == ROUNDS + 1
-    assert " cpu " in notes or " time " in notes
-
-
-def test_in_a_drill_services_read_their_team_and_their_alert(tokenizer: Any) -> None:
-    incident = lt.make_incident(ALARMED)
-    row = drill(tokenizer, incident, Stream(3, 4))
-    told = [
-        (tokenizer.decode([token]), tokenizer.decode([read]).strip())
-        for token, read in zip(row.ids, row.read, strict=True)
-        if read != NOTHING and tokenizer.decode([token]) in incident.topology.names
-    ]
-    owners = set(zip(incident.topology.names, incident.directory, strict=True))
-    short = {"HighLatency": "latency", "HighErrorRate": "errors"}
-    alerts = {(one.service, short[one.name]) for one in observe(lt.initial_state(incident)).alerts}
-    assert alerts
-    assert set(told) == owners | alerts
-
-
-def test_elsewhere_nothing_is_read_and_drills_are_refused(tokenizer: Any) -> None:
-    incident = lt.make_incident("fleet_outage-v3/train/0")
-    assert incident.topology != FIVE_TEAMS
-    with pytest.raises(InvalidInput, match="default topology"):
-        drill(tokenizer, incident, Stream(3, 4))
-    nothing = torch.full((1, 5), NOTHING)
-    model = build_model(tokenizer, Size(32, 2, 2), 0)
-    assert read_loss(model, torch.zeros(1, 5, 32), nothing) == 0
-
-
-def test_a_drill_of_whole_screens_asks_the_same(tokenizer: Any) -> None:
-    incident = lt.make_incident(ID)
-    short, whole = (drill(tokenizer, incident, Stream(3, 4), one) for one in (False, True))
-    answers = [
-        [token for token, asked in zip(row.ids, row.asked, strict=True) if asked]
-        for row in (short, whole)
-    ]
-    assert answers[0] == answers[1]
-    assert len(whole.ids) > 1.3 * len(short.ids)
-    assert "LOGS:" in tokenizer.decode(whole.ids)
-    assert "LOGS:" not in tokenizer.decode(short.ids)
-    assert "METRICS" in tokenizer.decode(short.ids) + tokenizer.decode(whole.ids)
-
-
-def test_drills_are_rehearsed_among_the_demonstrations(
-    tokenizer: Any, said: list[list[dict[str, Any]]]
-) -> None:
-    ids = demonstration_ids(6, SMALL.tasks, Source())
-    assert rehearsed(tokenizer, Source(), ids, SMALL) == []
-    drills = rehearsed(tokenizer, Source(), ids, attrs.evolve(SMALL, whole_drills=1))
-    assert len(drills) == 6
-    rows = rows_of(tokenizer, 0.1, said[:1], drills)
-    assert len(rows) == 7
-    for row, one in zip(rows.select(range(1, 7)), drills, strict=True):
-        learnt = [token for token in row["labels"] if token != IGNORED]
-        asked = [token for token, right in zip(one.ids, one.asked, strict=True) if right]
-        assert learnt[: len(asked)] == asked
-        replies = tokenizer.apply_chat_template(list(one.replies), tokenize=False)
-        assert tokenizer.decode(learnt[len(asked) :]) == replies.replace(ASSISTANT, "")
-
-
-def test_in_an_episode_too_the_suspect_is_read_before_what_is_known_of_it(tokenizer: Any) -> None:
-    said = demonstration(lt.make_incident("single_crash-v3-fog0/train/0"), PLAIN)
-    row = rows_of(tokenizer, 0.1, [said[:3]])[0]
-    spoken = [one != IGNORED for one in row["labels"]]
-    assert row["read"] == readings(tokenizer, row["input_ids"], spoken)
-    told = [
-        (tokenizer.decode([row["input_ids"][place + 1]]).strip(), tokenizer.decode([read]))
-        for place, read in enumerate(row["read"][:-1])
-        if read != NOTHING and spoken[place + 1]
-    ]
-    suspect = "email-queue"  # its owner, alert, change and team; the call is for another service
-    known = ["backend-team", "latency", "traffic_before", "sre-team"]
-    assert told == [(word, suspect) for word in known]
-
-
-def course(tokenizer: Any, steps: int, seed: int = 0) -> list[float]:
-    settings = attrs.evolve(SMALL, drills=steps, seed=seed)
-    ids = demonstration_ids(6, settings.tasks, Source())
-    model = build_model(tokenizer, Size(64, 2, 2), 0)
-    return drilled(model, tokenizer, Source(), ids, settings, Phases(Console(quiet=True)))
-
-
-def test_drills_are_learnt(tokenizer: Any) -> None:
-    """At first no answer is right; after thirty steps a team or a service is said, and some are."""
-    right = course(tokenizer, 30)
-    assert len(right) == 30
-    assert sum(right[:5]) / 5 < 0.05
-    assert sum(right[-5:]) / 5 > 0.15
-
-
-def test_drills_are_the_seeds_and_without_any_nothing_is_done(tokenizer: Any) -> None:
-    ids, settings = demonstration_ids(1, SMALL.tasks, Source()), attrs.evolve(SMALL, drills=2)
-    models = [build_model(tokenizer, Size(32, 2, 2), 0) for _ in range(4)]
-    for model, one in zip(
-        models[1:], (settings, settings, attrs.evolve(settings, seed=1)), strict=True
-    ):
-        drilled(model, tokenizer, Source(), ids, one, Phases(Console(quiet=True)))
-    new, first, again, other = (model.model.embed_tokens.weight for model in models)
-    assert torch.equal(first, again)
-    assert not torch.equal(first, other)
-    assert not torch.equal(first, new)
-    assert drilled(models[0], tokenizer, Source(), ids, SMALL, Phases(Console(quiet=True))) == []
-
-
-def test_a_name_attends_to_the_same_name_from_the_start(tokenizer: Any) -> None:
-    first, *above = build_model(tokenizer, Size(64, 3, 2), 0).model.layers
-    for layer in above:
-        assert torch.equal(layer.self_attn.q_proj.weight, layer.self_attn.k_proj.weight)
-    assert not torch.equal(first.self_attn.q_proj.weight, first.self_attn.k_proj.weight)
-
-
-# -- the warm start -------------------------------------------------------------------
-
-
-def test_only_what_the_assistant_said_is_learnt(tokenizer: Any) -> None:
-    said = [demonstration(lt.make_incident(ID), PLAIN)]
-    row = rows_of(tokenizer, 0.1, said[:1])[0]
-    learnt = [one for one in row["labels"] if one != IGNORED]
-    calls = [message for message in said[0] if message["role"] == "assistant"]
-    text = tokenizer.apply_chat_template(calls, tokenize=False).replace(ASSISTANT, "")
-    assert tokenizer.decode(learnt) == text
-    assert len(row["labels"]) == len(row["input_ids"])
-
-
-@pytest.mark.parametrize(
-    ("settings", "mark", "start"),
-    [
-        (Settings(slips=1000), "call", CALL),
-        (Settings(slips=0, astray=500), "suspect", f" {SUSPECT}"),
-    ],
-)
-def test_what_the_teacher_would_not_have_said_is_not_learnt(
-    tokenizer: Any, settings: Settings, mark: str, start: str
-) -> None:
-    said = demonstration(lt.make_incident(ID), settings)
-    spoken = [message for message in said if message["role"] == "assistant"]
-    marks = [one.get("unlearnt") for one in spoken]
-    assert 1 < marks.count(mark) < len(spoken)
-    assert set(marks) == {mark, None}
-    learnt = [one for one in rows_of(tokenizer, 0.1, [said])[0]["labels"] if one != IGNORED]
-    texts = [
-        tokenizer.apply_chat_template([one], tokenize=False).removeprefix(ASSISTANT)
-        for one in spoken
-    ]
-    kept = [text.split(start)[0] if one else text for one, text in zip(marks, texts, strict=True)]
-    assert tokenizer.decode(learnt) == "".join(kept)
-    assert CALLED in tokenizer.decode(learnt)
-
-
-SMALL = Settings(
-    task="single_crash-v3-fog0", size="nano", vocab=1024, episodes=6, batch=3, epochs=10, lr=6e-3
-)
+def test_imitation_lowers_the_loss_of_actions_and_repeats() -> None:
+    rows = taught(incidents(24), "expert", TOKENIZER, lambda _: None)
+    settings = Settings(size="nano", batch=8, epochs=6, lr=5e-3)
+    models = [nano(), nano()]
+    losses = [imitate(one, rows, GRAMMAR, settings, 0, lambda *_: None) for one in models]
+    assert losses[0] == losses[1]
+    assert sum(losses[0][-3:]) < 0.9 * sum(losses[0][:3])
+    ids, labels = padded(rows[:2], TOKENIZER.pad_token_id)
+    with torch.no_grad():
+        said, screens = losses_of(models[0], ids, labels, GRAMMAR)
+    assert 0 < float(said) < torch.log(GRAMMAR.actions.sum().float())
+    assert float(screens) > 0
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("models") / "nano"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(building.SIZES, "nano", Size(32, 2, 2))
-        building.build(SMALL, out, "the command")
+    out = tmp_path_factory.mktemp("tiny") / "model"
+    settings = Settings(
+        size="nano", episodes=8, rounds=1, own_play=4, epochs=1, batch=4, teacher="expert"
+    )
+    build(settings, out, "a test", Console(quiet=True))
     return out
 
 
-def test_what_is_built_is_a_model_like_any_other(built: Path) -> None:
-    tokenizer, model = load_tokenizer(str(built)), load_model(str(built))
-    assert tokenizer.pad_token == PAD
-    assert tokenizer.response_template
-    played = held_out(model, tokenizer, "single_crash-v3-fog0", 2, max_new_tokens=4)
-    assert all(one.score is not None for one in played.grades)
-    about = json.loads((built / building.ABOUT).read_text())
-    assert about["command"] == "the command"
-    assert about["settings"]["seed"] == 0
-    assert about["parameters"] == sum(one.numel() for one in model.parameters())
-    assert [one.name for one in built.parent.iterdir()] == [built.name]  # no left-overs
+def test_a_model_directory_says_how_it_came_about(built: Path) -> None:
+    about = json.loads((built / ABOUT).read_text("utf-8"))
+    assert [one["episodes"] for one in about["rounds"]] == [8, 4]
+    assert about["rounds"][0]["agreement"] == 1.0
+    assert about["parameters"] == load_model(str(built)).num_parameters()
+    assert about["longest_episode"] <= 350
 
 
-def test_it_learns(built: Path) -> None:
-    """Far below the loss of one who guesses evenly, within three dozen steps."""
-    about = json.loads((built / building.ABOUT).read_text())
-    even = torch.log(torch.tensor(about["vocabulary"])).item()
-    assert about["losses"][0] > 0.9 * even
-    assert about["losses"][-1] < 0.75 * even
+def test_a_built_model_plays_held_out_incidents_in_notation(built: Path) -> None:
+    model, tokenizer = load_model(str(built)), load_tokenizer(str(built))
+    attempts = [(f"{TASK}/test/{number}", 0) for number in range(3)]
+    played = play_incidents(model, tokenizer, attempts, Decoding(1.0, 0, 2, 2))
+    for one in played:
+        assert one.status == "completed"
+        kinds = [wire["action_type"] for wire in one.actions]
+        assert "malformed" not in kinds
+        assert grade_transcript(one).score is not None
 
 
-def test_a_model_can_be_taught_more(built: Path, tmp_path: Path) -> None:
-    more = attrs.evolve(SMALL, start=str(built), skip=6, episodes=3, epochs=1)
-    building.build(more, tmp_path / "more", "")
-    about = json.loads((built / building.ABOUT).read_text())
-    again = json.loads((tmp_path / "more" / building.ABOUT).read_text())
-    assert again["losses"][0] < (about["losses"][0] + about["losses"][-1]) / 2
-    old, new = (load_tokenizer(str(one)).get_vocab() for one in (built, tmp_path / "more"))
-    assert old == new
-
-
-def test_a_model_that_is_not_there_is_refused_before_anything_is_drawn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(building, "demonstration_ids", None)
-    with pytest.raises(InvalidInput, match="nowhere"):
-        building.build(attrs.evolve(SMALL, start="./nowhere"), tmp_path / "out", "")
-
-
-def test_a_directory_with_something_in_it_is_left_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "mine").write_text("mine")
-    with pytest.raises(SystemExit):
-        main(["--output-dir", str(tmp_path), "--episodes", "3"])
-    assert "not an empty directory" in capsys.readouterr().err
-    assert [one.name for one in tmp_path.iterdir()] == ["mine"]
-
-
-def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: Any) -> None:
-        raise RuntimeError("stop")
-
-    monkeypatch.setattr(building, "warm_start", fails)
-    with pytest.raises(RuntimeError, match="stop"):
-        building.build(SMALL, tmp_path / "out", "")
-    assert list(tmp_path.iterdir()) == []
+def test_rounds_play_other_incidents_of_train() -> None:
+    settings = Settings(task=f"{TASK} single_crash-v3", episodes=4)
+    ids = [one.id for one in (*incidents_of(settings, 0, 4), *incidents_of(settings, 4, 2))]
+    assert ids == [
+        f"{task}/train/{number}" for number in range(3) for task in (TASK, "single_crash-v3")
+    ]
 
 
 @pytest.mark.parametrize(
-    ("option", "value"),
+    ("task", "why"),
     [
-        ("--slips", "1001"),
-        ("--astray", "1001"),
-        ("--reworded", "-1"),
-        ("--size", "huge"),
-        ("--lr", "0"),
-        ("--drills", "-1"),
-        ("--episodes", "0"),
-        ("--rounds", "-1"),
-        ("--own-play", "0"),
-        ("--own-temperature", "-0.1"),
-        ("--whole-drills", "-1"),
+        ("fleet_outage-v3", "needs a simulated task of one topology"),
+        ("single_crash-v0", "has no notation"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(
-    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_tasks_without_a_vocabulary_are_refused(task: str, why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        Settings(task=task)
+
+
+def test_a_wrong_option_is_refused_before_anything_loads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        main(["--output-dir", str(tmp_path / "out"), option, value])
-    assert option.strip("-") in capsys.readouterr().err
+        main(["--output-dir", str(tmp_path / "out"), "--episodes", "0"])
+    assert "episodes" in capsys.readouterr().err

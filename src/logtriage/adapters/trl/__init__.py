@@ -8,6 +8,7 @@ Nothing here imports TRL, so that rewards can be tried and tested without it.
 """
 
 from logtriage.adapters.trl.environments import (
+    NotationEnv,
     OnRequestEnv,
     OnRequestTools,
     Playing,
@@ -35,6 +36,7 @@ __all__ = [
     "PREFIX",
     "Completion",
     "LogMetric",
+    "NotationEnv",
     "OnRequestEnv",
     "OnRequestTools",
     "Playing",

@@ -4,16 +4,18 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
 from logtriage.conversations.tools import ALL_TOOLS, Tool, Wire
+from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
+from logtriage.rendering import Style
 
 P = ParamSpec("P")
 S = TypeVar("S", bound="_Callable")
@@ -60,10 +62,15 @@ class Playing:
     TRL offers one set of tools for all rows, so each set of them is an environment of its
     own: :func:`environment_for` finds that of some incidents.
 
+    Attributes:
+        style: how rules and screens are written.
+
     Args:
         rubric: Another rubric than that of the incident's task.
         resolve: Finds incidents by id, if they are not drawn ones.
     """
+
+    style: ClassVar[Style] = "text"
 
     def __init__(self, rubric: Rubric | None = None, resolve: Resolver = incident_of) -> None:
         self._rubric = rubric
@@ -82,7 +89,7 @@ class Playing:
                 asks for tools which this environment does not have.
             SealError: for a sealed incident without its key, or with another one.
         """
-        episode = Episode.of_row(row, rubric=self._rubric, resolve=self._resolve)
+        episode = Episode.of_row(row, style=self.style, rubric=self._rubric, resolve=self._resolve)
         _check_tools(type(self), episode.incident)
         self._episode = episode
         rules, screen = self._opening()
@@ -120,7 +127,7 @@ class Playing:
 
     def _call(self, called: Mapping[str, Any]) -> str:
         """Play a tool call; what the model is told of it."""
-        return self.episode.step({"role": "assistant", "tool_calls": [called]}).text
+        return self.episode.act(wire_of(called)).text
 
 
 class _Finding(Playing):
@@ -207,6 +214,24 @@ class OnRequestEnv(OnRequestTools, _Rewarded):
     """The same of a recording of ``recorded/2``."""
 
 
+class NotationEnv(_Rewarded):
+    """Incidents in notation: one tool, whose argument is an action in one word.
+
+    Of simulated incidents whose signs stay. The rows are those of
+    ``triage_rows(ids, style="notation")``.
+    """
+
+    style: ClassVar[Style] = "notation"
+
+    def act(self, *, action: str) -> str:
+        """Take one action.
+
+        Args:
+            action: The action in one word, such as resolve or escalate:sre-team.
+        """
+        return self._call({"name": "act", "arguments": {"action": action}})
+
+
 _REWARDED: Final[tuple[type[_Rewarded], ...]] = (TriageEnv, RecordedEnv, OnRequestEnv)
 _BARE: Final[tuple[type[Playing], ...]] = (TriageTools, RecordedTools, OnRequestTools)
 
@@ -237,8 +262,10 @@ def environment_for(
     )
 
 
-def environment_of(incident: Incident) -> type[Playing]:
+def environment_of(incident: Incident, style: Style = "text") -> type[Playing]:
     """The environment that offers exactly the tools of one incident, and gives the grade."""
+    if style == "notation":
+        return NotationEnv
     return environment_for([incident.id], resolve=lambda _: incident)
 
 
@@ -253,6 +280,8 @@ def _check_tools(environment: type[Playing], incident: Incident) -> None:
     Raises:
         InvalidInput: naming the tools, and what to use.
     """
+    if issubclass(environment, NotationEnv):  # any action is a word
+        return
     missing = [one for one in useful_actions(incident) if one not in tools_offered(environment)]
     if missing:
         raise InvalidInput(

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from logtriage.adapters.episode import row_of, rules_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
+from logtriage.adapters.told import reply_in, row_of, rules_of
 from logtriage.adapters.trl.environments import Playing
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions, rubric_named
+from logtriage.rendering import Style
 from logtriage.transcript import check_drawn
 from logtriage.world.loading import world_at_hand
 
@@ -21,9 +22,11 @@ PREFIX: Final = "triage"
 
 
 def triage_rows(
-    incident_ids: Iterable[str], *, resolve: Resolver = incident_of
+    incident_ids: Iterable[str], *, resolve: Resolver = incident_of, style: Style = "text"
 ) -> list[dict[str, Any]]:
     """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and ``incident`` (the id).
+
+    In the ``style`` of the environment: that of :class:`NotationEnv` is ``notation``.
 
     :meth:`TriageEnv.reset` puts the first screen into the empty user message. Rows of
     sealed incidents have the fingerprint of their ``seal``, too, those of other worlds than the
@@ -33,7 +36,7 @@ def triage_rows(
     return [
         {
             "prompt": [
-                {"role": "system", "content": rules_of(one, "tools")},
+                {"role": "system", "content": rules_of(one, reply_in(style), style)},
                 {"role": "user", "content": ""},
             ],
             **row_of(one),

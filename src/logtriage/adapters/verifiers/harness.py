@@ -11,6 +11,7 @@ import httpx
 import verifiers.v1 as vf
 from verifiers.v1.dialects.chat import message_to_wire
 
+from logtriage.adapters.told import reply_in
 from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
 from logtriage.conversations.tools import openai_tools
 from logtriage.roles.splits import get_role_split
@@ -65,11 +66,14 @@ class TriageHarness(vf.Harness[TriageHarnessConfig]):
 
 
 def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
-    """The tools of a row's incident; a role's own alone; none for a row of another taskset."""
+    """The tools of a row's incident; a role's own alone.
+
+    None for a row of another taskset, and where an action is a word.
+    """
     if isinstance(data, RoleData):
         return openai_tools(
             incident_of_row(data), get_role_split(data.role_split).role(data.role).may
         )
-    if isinstance(data, TriageData):
+    if isinstance(data, TriageData) and reply_in(data.style) == "tools":
         return openai_tools(incident_of_row(data))
     return []

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 import verifiers.v1 as vf
 from pydantic import Field
 
-from logtriage.adapters.episode import opening
 from logtriage.adapters.rewards import by_criterion, metrics_of
 from logtriage.adapters.sources import Sources
+from logtriage.adapters.told import opening, reply_in
+from logtriage.conversations.wires import Style as Reading
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.grading import Grade, Rubric, grade_actions, rubric_named
 from logtriage.incident import Incident
+from logtriage.rendering import Style
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.transcript import check_drawn
 
@@ -24,13 +26,15 @@ class TriageData(vf.TaskData):
 
     The name is the id, or ``module:name/split/number`` for a task of one's own. ``bundle`` is
     the file of a recorded incident that is not shipped, ``seal`` the fingerprint of the key
-    of a sealed one, ``world`` that of another world than the default one.
+    of a sealed one, ``world`` that of another world than the default one. ``style`` is how rules
+    and screens are written.
     """
 
     incident: str
     bundle: str | None = None
     seal: str | None = None
     world: str | None = None
+    style: Style = "text"
 
 
 class RoleData(vf.TaskData):
@@ -65,7 +69,9 @@ def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) ->
         for node in trace.nodes
         if node.sampled or not isinstance(node.message, vf.AssistantMessage)
     ]
-    return grade_actions(incident, actions_of_conversation(messages, incident.topology), rubric)
+    said = Reading.WORD if reply_in(data.style) == "word" else Reading.AUTO
+    actions = actions_of_conversation(messages, incident.topology, style=said)
+    return grade_actions(incident, actions, rubric)
 
 
 def shares_of(grade: Grade) -> dict[str, float]:
@@ -119,7 +125,8 @@ class TriageConfig(vf.TasksetConfig):
     A task is an id, ``module:name`` of yours (a task sheet, or a function from split and
     number to an incident), which imports, and so runs, that module, or ``recorded`` or
     ``recorded_models``: the incidents of ``bundle``, or the shipped ones. ``world`` is a folder
-    or a name, whose tasks need not name it.
+    or a name, whose tasks need not name it. With ``style`` ``notation``, screens are words, a
+    reply is an action in one word, and no tools are offered.
     """
 
     tasks: list[str] = Field(default_factory=lambda: list(DRAWN_TASKS))
@@ -128,6 +135,7 @@ class TriageConfig(vf.TasksetConfig):
     start: int = 0
     bundle: str | None = None
     world: str | None = None
+    style: Style = "text"
     task: TriageTaskConfig = TriageTaskConfig()
 
 
@@ -154,7 +162,7 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
         which = config.tasks, config.split, config.episodes, config.start, config.bundle
         for one in SOURCES.rows(*which, config.world):
             incident = SOURCES(one, config.bundle)
-            rules, screen = opening(incident, "tools")
+            rules, screen = opening(incident, reply_in(config.style), config.style)
             data = TriageData(
                 idx=next(numbers),
                 id=one,
@@ -163,6 +171,7 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
                 bundle=config.bundle,
                 seal=incident.seal,
                 world=incident.world_mark,
+                style=config.style,
                 system_prompt=rules["content"],
                 prompt=screen["content"],
             )

@@ -20,7 +20,7 @@ class TriageEnv(vf.Env[TriageEnvConfig]):
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
         """One episode: until the incident is closed. A reply without a call costs its tick."""
-        episode = Episode(incident_of_row(task.data))
+        episode = Episode(incident_of_row(task.data), style=task.data.style)
         async with agents.agent.interaction(task) as interaction:
             segment = await interaction.turn()
             while not segment.terminated:

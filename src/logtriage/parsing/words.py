@@ -1,0 +1,46 @@
+"""Actions as one word, such as ``request_metrics:user-db``: the wire's name, then its value."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from logtriage.actions import (
+    ACTION_NAMES,
+    Action,
+    IdentifyRootCause,
+    Malformed,
+    Report,
+    ReportImpact,
+    action_name,
+    action_value,
+)
+from logtriage.errors import InvalidInput
+
+#: What stands between the name of an action and its value.
+JOINT: Final = ":"
+_WORD: Final = re.compile(rf"({'|'.join(ACTION_NAMES.values())})(?:{JOINT}(\S+))?")
+#: The message of a report has blanks.
+_REPORT: Final = re.compile(rf"({ACTION_NAMES[Report]}){JOINT}\s*(\S.*)")
+
+
+def word_of(action: Action) -> str:
+    """The one-word form of an action; a report goes on with its message.
+
+    Raises:
+        InvalidInput: for what is no action, and for those without such a form: malformed ones,
+            an impact, and a root cause with a confidence.
+    """
+    sure = isinstance(action, IdentifyRootCause) and action.confidence is not None
+    if sure or isinstance(action, Malformed | ReportImpact):
+        raise InvalidInput(f"{action_name(action)} has no form in one word: {action}")
+    value = action_value(action)
+    return action_name(action) if value is None else f"{action_name(action)}{JOINT}{value}"
+
+
+def wires_in_words(text: str) -> Iterator[dict[str, Any]]:
+    """The wire actions of a text: each line that is a word of an action; all else is prose."""
+    for line in text.splitlines():
+        match = _WORD.fullmatch(line.strip()) or _REPORT.fullmatch(line.strip())
+        if match is not None:
+            name, value = match.groups()
+            yield {"action_type": name} if value is None else {"action_type": name, "value": value}

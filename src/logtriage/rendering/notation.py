@@ -1,0 +1,261 @@
+"""Notation: a screen in words, for small models and cheap runs; the same tokens as the text.
+
+Words are separated by blanks. A heading ends with a colon; names follow it. Words for tokens
+are those of the runbook, with underscores for blanks.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, groupby
+from typing import Final
+
+from logtriage.actions import (
+    Action,
+    IdentifyRootCause,
+    Malformed,
+    Report,
+    ReportImpact,
+    RequestMoreLogs,
+    Wait,
+)
+from logtriage.errors import InvalidInput
+from logtriage.observation import Observation, world_of
+from logtriage.parsing import render_action
+from logtriage.rendering import compact
+from logtriage.world.channels import DOWN, EASES, GAP, NAMES, NO_CHANGE, NO_NEWS, named_service
+from logtriage.world.figures import NO_DATA, is_down
+from logtriage.world.model import World
+from logtriage.world.telemetry import Gauge, LogLine, Trace
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+
+#: What stands, with a colon, before the words of a part of a screen.
+HEADINGS: Final = (
+    "closed", "left", "note", "edge", "alert", "asked", "down", "metrics", "traces", "log",
+    "change", "own", EASES, NO_CHANGE, "did", "severity", "cause", "paged", "unread", "report",
+)  # fmt: skip
+#: Services by the word of what they show, as often as they do.
+Shown = dict[str, list[str]]
+
+
+def notation(observation: Observation, before: Observation | None = None) -> str:
+    """One observation in words: all of it, or what is new since the screen ``before``.
+
+    Views that a role does not have are left out.
+
+    Raises:
+        InvalidInput: for a recording.
+    """
+    if observation.world is None:
+        raise InvalidInput(
+            "notation is for simulated incidents, such as those of *-v3 tasks; "
+            "show this observation in the style text"
+        )
+    words = chain(_head(observation, before), _panels(observation, before), _acts(observation))
+    return "\n".join(
+        (" ".join((*words, *_standing(observation, before))), *_quoted(observation, before))
+    )
+
+
+def legend(world: World) -> str:
+    """What the words of a screen mean, for the rules."""
+    gauges = ", ".join(f"{one.name}?" for one in world.tokens.gauges)
+    spans = ", ".join(f"{name}?" for name in world.spans)
+    strays = " ".join(word(world, one.name, one.tokens[0].name) for one in world.tokens.gauges[:2])
+    return (
+        "NOTATION. A screen shows what is new since the last. 3/11: tick 3 of 11. c0.7: c is 0.7. "
+        "edge: band of errors/of p99. alert: what fires, all of it, whenever it changes. log: "
+        "LOGS, asked: requested logs, services with an everyday line, then those with a line "
+        "on a ~topic; of a look at all, whoever is not named has an everyday line. >x: it names x. "
+        f"={world.kind_names[0]}: it names that cause. *2: twice. down: not collected. metrics:, "
+        f"traces: service, then for the reading of each tick what is not as usual: @3 {strays}. "
+        f"{gauges}, {spans}: {NO_DATA}. change: CHANGES. own: DIRECTORY. note: NOTE. "
+        f"{EASES}:, {NO_CHANGE}: what a remedy did. unread: your answer was not understood."
+    )
+
+
+def _head(seen: Observation, before: Observation | None) -> Iterator[str]:
+    yield f"{seen.tick}/{seen.horizon}"
+    if before is None and seen.price_of_hand_over is not None:
+        yield f"c{seen.price_of_hand_over:g}"
+    if seen.closing is not None:
+        yield from ("closed:", str(seen.closing))
+    if seen.requests_left is not None and (before is None or seen.may is not None):
+        yield from ("left:", str(seen.requests_left))
+
+
+def _panels(seen: Observation, before: Observation | None) -> Iterator[str]:
+    """What telemetry shows: panels that have changed, and what was read since."""
+    world = world_of(seen)
+    for one in seen.notes:
+        told = NO_NEWS if one.token is None else _log_words(one.token, seen)
+        yield from filter(None, ("note:", one.by, one.service, told))
+    if seen.edge is not None and (before is None or _edge(before) != _edge(seen)):
+        yield from ("edge:", seen.edge.token)
+    if "alerts" not in seen.hidden and (before is None or _alerts(before) != _alerts(seen)):
+        yield from ("alert:", *_listed(_alerts(seen)))
+    down = dict.fromkeys(one.service for one in seen.inspection if one.token == DOWN)
+    asked = [one for one in seen.inspection if one.token != DOWN]
+    if seen.inspection:
+        # Of a look at all services each that is not named has an everyday line.
+        calm = RequestMoreLogs(None) not in seen.last_actions
+        yield from ("asked:", *_lines(asked, seen, calm=calm))
+    if down:
+        yield from ("down:", *down)
+    yield from _readings("metrics:", seen.metrics, seen)
+    yield from _readings("traces:", seen.traces, seen)
+    if "window" not in seen.hidden:
+        yield from ("log:", *_lines(seen.window, seen))
+    if "changes" not in seen.hidden and before is None:
+        changes: Shown = defaultdict(list)
+        for change in seen.changes:
+            assert change.token is not None  # only a recording has changes without
+            changes[word(world, CHANGE, change.token)].append(change.service)
+        yield from ("change:", *_listed(changes))
+    yield from _owners(seen, before)
+
+
+def _edge(seen: Observation) -> str | None:
+    return None if seen.edge is None else seen.edge.token
+
+
+def _alerts(seen: Observation) -> Shown:
+    titles = {one.title: token for token, one in world_of(seen).alerts.items()}
+    firing: Shown = defaultdict(list)
+    for one in seen.alerts:
+        firing[word(world_of(seen), ALERT, titles[one.name])].append(one.service)
+    return {name: sorted(services) for name, services in sorted(firing.items())}
+
+
+def _lines(lines: Iterable[LogLine], seen: Observation, *, calm: bool = True) -> Iterator[str]:
+    """Services with an everyday line, then those with a line on a topic, by topic."""
+    telling: Shown = defaultdict(list)
+    for one in lines:
+        assert one.token is not None  # only a recording has lines without
+        everyday = seen.is_ordinary(LOG, one.token)
+        telling["" if everyday else _log_words(one.token, seen)].append(one.service)
+    everyday_lines = telling.pop("", [])
+    yield from _counted(everyday_lines if calm else ())
+    yield from _listed(telling)
+
+
+def _log_words(token: str, seen: Observation) -> str:
+    """A topic, with what it names: a service behind ``>``, a cause behind ``=``."""
+    name, _, named = token.partition(":")
+    return f"={named}" if name == NAMES else _naming(LOG, token, seen)
+
+
+def _naming(sort: str, token: str, seen: Observation) -> str:
+    service = named_service(token)
+    told = word(world_of(seen), sort, token.partition(":")[0])
+    return told if service is None else f"{told} >{seen.topology.names[service]}"
+
+
+def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) -> Iterator[str]:
+    """For each service what strays at each reading, and of which gauges there is no data."""
+    for service, row in groupby(rows, key=lambda one: one.service):
+        gauges = tuple(row)
+        yield from (heading, service)
+        if is_down(gauges[0].tokens):
+            yield DOWN
+            continue
+        for place, start in enumerate(gauges[0].starts):
+            yield f"@{start}"
+            for one in gauges:
+                token = one.tokens[place]
+                if token == GAP:
+                    yield f"{one.name}?"
+                elif not seen.is_ordinary(one.name, token):
+                    yield _naming(one.name, token, seen)
+
+
+def _owners(seen: Observation, before: Observation | None) -> Iterator[str]:
+    """The directory once; of many services, as in the text, those that stand on a screen."""
+    if not seen.directory:
+        return
+    owners = _shown_owners(seen)
+    known = {} if before is None else _shown_owners(before)
+    teams: Shown = {team: [] for team in seen.topology.teams}
+    for name, team in owners.items():
+        if name not in known:
+            teams[team].append(name)
+    rows = {team: names for team, names in teams.items() if names}
+    if rows:
+        yield from ("own:", *_listed(rows))
+
+
+def _shown_owners(seen: Observation) -> dict[str, str]:
+    if compact.shows_some_owners(seen):
+        return compact.owners(seen)
+    return dict(zip(seen.topology.names, seen.directory, strict=True))
+
+
+def _acts(seen: Observation) -> Iterator[str]:
+    """What came of the last tick's remedies; to a role also what else was done."""
+    for remedy, service, eases in seen.effects:
+        yield from (f"{EASES if eases else NO_CHANGE}:", f"{remedy}:{service}")
+    if seen.may is not None:
+        quoted = Malformed | Report | ReportImpact | Wait
+        done = [one for one in seen.last_actions if not isinstance(one, quoted)]
+        if done:
+            yield from ("did:", *map(_act, done))
+
+
+def _act(action: Action) -> str:
+    if isinstance(action, IdentifyRootCause):
+        action = IdentifyRootCause(action.service)
+    return render_action(action, "word")
+
+
+def _standing(seen: Observation, before: Observation | None) -> Iterator[str]:
+    """What was declared and who was paged, where that has changed; of oneself one knows it."""
+    if seen.may is None and before is not None:
+        return
+    for heading, now, then in (
+        ("severity:", _severity(seen), _severity(before)),
+        ("cause:", _causes(seen), _causes(before)),
+        ("paged:", seen.pages, () if before is None else before.pages),
+    ):
+        if now != then:
+            yield from (heading, *now)
+
+
+def _severity(seen: Observation | None) -> tuple[str, ...]:
+    return () if seen is None or seen.severity is None else (str(seen.severity),)
+
+
+def _causes(seen: Observation | None) -> tuple[str, ...]:
+    if seen is None or seen.root_cause is None:
+        return ()
+    return seen.root_causes or (seen.root_cause,)
+
+
+def _quoted(seen: Observation, before: Observation | None) -> Iterator[str]:
+    """Lines in words of others: why a reply could not be read, and reports."""
+    for action in seen.last_actions:
+        if isinstance(action, Malformed):
+            yield f"unread: {action.reason}"
+    known = () if before is None else before.reports
+    for when, one in seen.reports:
+        if (when, one) not in known:
+            yield f"report: {when} {one.by or 'someone'} {one.message}"
+
+
+def _listed(shown: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Words with a colon, each before its services; what a word names stands behind it."""
+    for told, services in shown.items():
+        head, _, named = told.partition(" ")
+        yield from filter(None, (f"{head}:", named))
+        yield from _counted(services)
+
+
+def _counted(names: Iterable[str]) -> Iterator[str]:
+    """Each name once; ``*2`` behind one that stands there twice."""
+    for name, count in Counter(names).items():
+        yield name
+        if count > 1:
+            yield f"*{count}"
+
+
+def word(world: World, sort: str, token: str) -> str:
+    """The runbook's word of a token, without blanks."""
+    return world.words[sort][token].replace(" ", "_")

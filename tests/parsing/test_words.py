@@ -1,0 +1,106 @@
+"""Actions in one word: each has one form, and is read back from it."""
+
+import pytest
+
+from logtriage import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    HandOver,
+    IdentifyRootCause,
+    Ignore,
+    Malformed,
+    Remediate,
+    RequestMoreLogs,
+    Resolve,
+    make_incident,
+    parse_action,
+    render_action,
+)
+from logtriage.actions import (
+    FAULT_CATEGORIES,
+    ClassifyFault,
+    Report,
+    ReportImpact,
+    Wait,
+    action_id,
+    all_actions,
+)
+from logtriage.errors import InvalidInput
+from logtriage.parsing import SOLO_KINDS, TEAM_KINDS
+from logtriage.parsing.replies import MAX_TEXT
+
+TOPOLOGY = make_incident("single_crash-v3/val/0").topology
+EVERY = all_actions(TOPOLOGY, hand_over=True)
+
+
+def read(text: str) -> Action:
+    return parse_action(text, TOPOLOGY, SOLO_KINDS | TEAM_KINDS, "word")
+
+
+def test_every_canonical_action_is_one_word_and_is_read_back() -> None:
+    words = [render_action(action, "word") for action in EVERY]
+    assert len(set(words)) == len(EVERY)
+    assert all(len(word.split()) == 1 for word in words)
+    numbers = [action_id(read(word), TOPOLOGY, hand_over=True) for word in words]
+    assert numbers == list(range(len(EVERY)))
+
+
+@pytest.mark.parametrize(
+    "action", [Wait(), Report("the queue is full"), *map(ClassifyFault, FAULT_CATEGORIES)]
+)
+def test_other_actions_are_read_back(action: Action) -> None:
+    assert read(render_action(action, "word")) == action
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("classify_severity:P1", ClassifySeverity("P1")),
+        (" escalate:sre-team \n", Escalate("sre-team")),
+        ("<think>ignore</think>remediate:restart:user-db", Remediate("restart", "user-db")),
+        ("I will not\nignore: it\n\nresolve\n", Resolve()),
+        ("request_more_logs", RequestMoreLogs(None)),
+        ("request_more_logs:all", RequestMoreLogs(None)),
+        ("resolve\nresolve", Resolve()),
+        ("hand_over", HandOver()),
+    ],
+)
+def test_an_action_is_a_line_of_its_own(text: str, action: Action) -> None:
+    assert read(text) == action
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no line of the reply is an action"),
+        ("ignore it", "no line of the reply is an action"),
+        ('{"action_type": "resolve"}', "no line of the reply is an action"),
+        ("escalate:payment", "unknown team 'payment'; one of: sre-team"),
+        ("remediate:restart", "remediate wants '<remedy>:<service>'"),
+        ("resolve\nignore", "2 different actions in one reply"),
+        ("x" * (MAX_TEXT + 1), f"at most {MAX_TEXT} are read"),
+    ],
+)
+def test_what_is_no_action_says_why(text: str, reason: str) -> None:
+    action = read(text)
+    assert isinstance(action, Malformed)
+    assert reason in action.reason
+
+
+def test_a_word_is_only_read_where_it_is_asked_for() -> None:
+    assert isinstance(parse_action("ignore", TOPOLOGY), Malformed)
+    assert parse_action("ignore", TOPOLOGY, form="word") == Ignore()
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        Malformed("?", "why"),
+        ReportImpact((("api-gateway", "user-db"),)),
+        IdentifyRootCause("user-db", 0.5),
+    ],
+)
+def test_what_has_no_form_in_one_word_is_refused(action: Action) -> None:
+    with pytest.raises(InvalidInput, match="has no form in one word"):
+        render_action(action, "word")

@@ -1,0 +1,188 @@
+"""Notation carries the tokens of the text, in few words, and names nothing more."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from logtriage import (
+    Action,
+    Escalate,
+    Incident,
+    Malformed,
+    RequestMetrics,
+    State,
+    UnknownName,
+    initial_state,
+    make_incident,
+    observe,
+    play,
+    render_observation,
+    system_prompt,
+    transition,
+)
+from logtriage.actions import all_actions
+from logtriage.errors import InvalidInput
+from logtriage.evidence import evidence
+from logtriage.recorded import shipped_incidents
+from logtriage.rendering.notation import notation
+from logtriage.world.channels import DOWN, GAP, Channel, named_service
+from tests.rendering.reader_notation import Piece, read_in_notation, states_of
+from tests.rendering.reader_rules import Rules
+from tests.rendering.reader_screens import Seen
+from tests.rendering.test_reader import ONCALL, TINY, drawn, played, questions
+
+#: Sorts of gauges and lines as the reader of texts calls them.
+SORTS = {"cpu": "CPU", "traffic": "requests"}
+PLAYERS = ("observer", "expert", "random")
+
+
+def shown(state: State) -> Counter[Piece]:
+    """The evidence of a state without slots."""
+    names = (*state.incident.topology.names, "")
+    return Counter(
+        (one.channel, names[one.service], one.start, one.token) for one in evidence(state)
+    )
+
+
+def busy(incident: Incident, shift: int) -> list[Action]:
+    """A wrong remedy, a page and a fix between questions."""
+    every = all_actions(incident.topology)
+    remedies = [one for one in every if type(one).__name__ == "Remediate"]
+    asked = questions(incident.topology.names, shift)
+    remedy = remedies[shift % len(remedies)]
+    oracle = [action for _, action in play(incident, "oracle").history]
+    pages = [one for one in oracle if isinstance(one, Escalate)]
+    return [asked[0], remedy, asked[1], *pages, *asked[2:5], *oracle]
+
+
+@pytest.mark.parametrize("task", ["single_crash-v3", "cascading_failure-v3-fog0", "tiny:outage"])
+@pytest.mark.parametrize("index", range(3))
+def test_notation_is_read_back_into_all_evidence(task: str, index: int) -> None:
+    incident = make_incident(f"{task}/val/{index}")
+    ends = [play(incident, player) for player in PLAYERS]
+    ends.append(play(incident, busy(incident, index)))
+    for end in ends:
+        assert read_in_notation(states_of(end)).pieces == shown(end)
+
+
+@pytest.mark.parametrize("task", ["compound_failure-v3", "fleet_outage-v3", "unseen_world-v3"])
+def test_notation_is_read_back_for_many_faults_and_services(task: str) -> None:
+    end = play(make_incident(f"{task}/val/1"), "observer")
+    assert read_in_notation(states_of(end)).pieces == shown(end)
+
+
+@pytest.mark.parametrize(("task", "topics"), [("tiny:outage", TINY), ("single_crash-v3", ONCALL)])
+@pytest.mark.parametrize("index", range(5))
+def test_notation_and_text_say_the_same(task: str, topics: dict[str, str], index: int) -> None:
+    incident = drawn(task, index)
+    asked = questions(incident.topology.names, index)[: incident.horizon - 1]
+    states = list(played(incident, asked))
+    text = Seen(Rules(system_prompt(incident)), topics)
+    for state in states:
+        text.take(render_observation(observe(state)))
+    said = Counter(
+        (service, sort, sign)
+        for (service, sort), cells in text.readings.items()
+        for _, sign in cells.values()
+    )
+    assert said == signs_of(states)
+
+
+def signs_of(states: Sequence[State]) -> Counter[tuple[str, str, str]]:
+    """What notation shows of services, as the reader of texts has it: of gaps nothing."""
+    reader = read_in_notation(states)
+    slots = {Channel.ALERT: "alert", Channel.CHANGE: "change"}
+    told: Counter[tuple[str, str, str]] = Counter()
+    for (channel, service, _, part), token in reader.cells.items():
+        if token in (GAP, DOWN) or not service:
+            continue
+        readings = channel in (Channel.METRICS, Channel.TRACES)
+        sort = str(part) if readings else slots.get(channel, "log")
+        name, place = token.partition(":")[0], named_service(token)
+        sign = reader.world.words[sort].get(name, "")
+        named = "" if place is None else f":{reader.names[place]}"
+        told[service, SORTS.get(sort, sort), f"{sign}{named}"] += 1
+    return told
+
+
+def test_an_episode_has_at_most_350_words() -> None:
+    longest = 0
+    for index in range(12):
+        incident = make_incident(f"single_crash-v3/train/{index}")
+        for player in ("observer", "expert"):
+            states = states_of(play(incident, player))
+            screens = in_notation(states)
+            longest = max(longest, sum(len(one.split()) + 1 for one in screens))
+    assert longest <= 350
+
+
+def in_notation(states: Sequence[State]) -> list[str]:
+    seen = [observe(state) for state in states]
+    return [
+        render_observation(one, "notation", before=before)
+        for one, before in zip(seen, [None, *seen], strict=False)
+    ]
+
+
+def test_a_screen_after_the_first_has_100_to_150_characters() -> None:
+    lengths = [
+        len(screen)
+        for index in range(12)
+        for screen in in_notation(
+            states_of(play(make_incident(f"single_crash-v3/val/{index}"), "observer"))
+        )[1:]
+    ]
+    assert 100 <= sum(lengths) / len(lengths) <= 150
+
+
+def test_a_screen_says_only_what_is_new() -> None:
+    state = initial_state(make_incident("single_crash-v3/val/0"))
+    first = observe(state)
+    whole = observe(transition(state, RequestMetrics("user-db")))
+    new, standalone = (
+        render_observation(whole, "notation", before=before) for before in (first, None)
+    )
+    for heading in ("own:", "change:", "c0.", "edge:"):
+        assert heading in standalone
+        assert heading not in new
+    assert "metrics: user-db" in new
+
+
+def test_all_words_of_a_notation_stand_in_the_text_or_in_the_rules() -> None:
+    """No truth, and no name that the text lacks: a kind, a class, a cause."""
+    for index in range(4):
+        end = play(make_incident(f"single_crash-v3/val/{index}"), "observer")
+        rules = system_prompt(end.incident, style="notation").replace("_", " ")
+        for state, screen in zip(states_of(end), in_notation(states_of(end)), strict=True):
+            text = render_observation(observe(state)).replace("_", " ")
+            for word in re.split(r"[\s:>=*/?@]+", screen):
+                assert word.replace("_", " ").lstrip("~c").lower() in (rules + text).lower(), word
+
+
+def test_rules_explain_the_notation_and_answers_in_a_word() -> None:
+    incident = make_incident("single_crash-v3/val/0")
+    text, rules = system_prompt(incident), system_prompt(incident, style="notation")
+    assert "NOTATION." in rules
+    assert "NOTATION." not in text
+    assert "remediate:restart:email-queue" in rules
+    assert "JSON" not in rules
+    assert text.split("ANSWER")[0] == rules.split("NOTATION.")[0]
+    assert "tool call" in system_prompt(incident, "tools", style="notation")
+
+
+def test_unreadable_answers_are_told() -> None:
+    state = initial_state(make_incident("single_crash-v3/val/0"))
+    state = transition(state, Malformed("?", "no line of the reply is an action"))
+    screen = render_observation(observe(state), "notation")
+    assert screen.splitlines()[-1] == "unread: no line of the reply is an action"
+
+
+def test_what_has_no_notation_is_refused() -> None:
+    seen = observe(initial_state(make_incident("single_crash-v3/val/0")))
+    with pytest.raises(UnknownName, match="unknown style 'poem'; known: text, notation"):
+        render_observation(seen, "poem")  # type: ignore[arg-type]
+    recorded = observe(initial_state(shipped_incidents()[0]))
+    with pytest.raises(InvalidInput, match="worlds whose signs stay"):
+        notation(recorded)

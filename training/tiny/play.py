@@ -1,0 +1,124 @@
+"""Episodes in notation, played by the teacher or the model, with what the teacher would do."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+from transformers import PreTrainedTokenizerBase
+
+from logtriage.actions import Action
+from logtriage.incident import Incident
+from logtriage.observation import Observation, observe
+from logtriage.parsing import parse_action, render_action
+from logtriage.policies import Memory, Policy
+from logtriage.registry import make_policy
+from logtriage.rendering import render_observation
+from logtriage.rng import hash_name
+from logtriage.state import State, initial_state
+from logtriage.transition import transition
+from training.language.generation import Batch
+from training.tiny.words import Grammar
+
+#: The label of a token after which nothing is said.
+SCREEN = -1
+
+
+@attrs.define(eq=False)
+class Played:
+    """An episode as far as it was played.
+
+    Attributes:
+        ids: the tokens of screens and actions.
+        labels: behind each ``<|act|>`` the token of what the teacher does there; else
+            :data:`SCREEN`.
+    """
+
+    state: State
+    teacher: Policy
+    ids: list[int] = attrs.field(factory=list)
+    labels: list[int] = attrs.field(factory=list)
+    _seen: Observation | None = None
+    _memory: Memory = None
+
+    def show(self, tokenizer: PreTrainedTokenizerBase, grammar: Grammar) -> list[int]:
+        """Show the next screen and ask the teacher; the new tokens."""
+        seen = observe(self.state)
+        screen = render_observation(seen, "notation", before=self._seen)
+        right, self._memory = self.teacher.act(seen, self._memory)
+        self._seen = seen
+        shown = [*tokenizer.encode(screen, add_special_tokens=False), grammar.act]
+        label = int(tokenizer.convert_tokens_to_ids(render_action(plain(right), "word")))
+        self.ids += shown
+        self.labels += [SCREEN] * (len(shown) - 1) + [label]
+        return shown
+
+    def take(self, token: int, word: str, grammar: Grammar) -> None:
+        """Play an action."""
+        self.ids += [token, grammar.end]
+        self.labels += [SCREEN, SCREEN]
+        topology = self.state.incident.topology
+        self.state = transition(self.state, parse_action(word, topology, form="word"))
+
+
+def plain(action: Action) -> Action:
+    """Without a confidence, for which there is no word."""
+    changes: dict[str, Any] = {"confidence": None} if hasattr(action, "confidence") else {}
+    return attrs.evolve(action, **changes)
+
+
+def taught(
+    incidents: Sequence[Incident],
+    teacher: str,
+    tokenizer: PreTrainedTokenizerBase,
+    on_episode: Callable[[int], None],
+) -> list[Played]:
+    """Episodes of the teacher."""
+    grammar, done = Grammar(tokenizer), []
+    for incident in incidents:
+        one = Played(initial_state(incident), make_policy(teacher)(incident))
+        while not one.state.is_closed:
+            one.show(tokenizer, grammar)
+            label = one.labels[-1]
+            one.take(label, str(tokenizer.convert_ids_to_tokens(label)), grammar)
+        done.append(one)
+        on_episode(len(done))
+    return done
+
+
+def own(
+    model: Any,
+    incidents: Sequence[Incident],
+    teacher: str,
+    tokenizer: PreTrainedTokenizerBase,
+    on_episode: Callable[[int], None],
+    *,
+    temperature: float,
+    seed: int,
+    batch: int = 100,
+) -> list[Played]:
+    """Episodes of the model, which is told at every turn what the teacher would do."""
+    grammar, done = Grammar(tokenizer), 0
+    played: list[Played] = []
+    model.eval()
+    for start in range(0, len(incidents), batch):
+        chosen = incidents[start : start + batch]
+        rows = [Played(initial_state(one), make_policy(teacher)(one)) for one in chosen]
+        played += rows
+        table = Batch(model, len(rows), frozenset({grammar.end}), grammar=grammar)
+        turn = 0
+        while rows:
+            for row, one in enumerate(rows):
+                table.append(row, one.show(tokenizer, grammar))
+            keys = [hash_name(f"{seed} {one.state.incident.id} {turn}") for one in rows]
+            draws = np.stack([np.random.default_rng(key).random(2) for key in keys])
+            replies = table.reply(draws, limits=[2] * len(rows), temperature=temperature)
+            for one, (token, _) in zip(rows, replies, strict=True):
+                one.take(token, str(tokenizer.convert_ids_to_tokens(token)), grammar)
+            going = [row for row, one in enumerate(rows) if not one.state.is_closed]
+            rows = [rows[row] for row in going]
+            table.select(going)
+            turn += 1
+        done += len(chosen)
+        on_episode(done)
+    return played
