@@ -219,7 +219,7 @@ def test_a_note_comes_two_ticks_after_the_right_page(incident: Incident) -> None
     assert not observe(state).notes
     state = transition(state, perfect_actions(incident)[0])
     (note,) = observe(state).notes
-    assert note.startswith(team)
+    assert note.by == team
 
 
 @given(incidents())

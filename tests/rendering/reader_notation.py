@@ -72,7 +72,7 @@ class NotationReader:
                     assert heading in OTHER, f"no heading that is known: {heading}: {told}"
         # Of a look at all services each that is not named has an everyday line.
         self._lines(asked, [(self.world.ordinary[LOG], one) for one in silent], now)
-        doings = self.state.facts.doings.before(now)
+        doings = self.state.facts.doings
         self._add(Channel.EDGE, "", epoch_starts(now, doings)[-1], self.edge)
         if now in alert_starts(self.setting, now, doings):
             for one in self.names:
@@ -114,7 +114,7 @@ class NotationReader:
     def _readings(self, channel: Channel, told: Sequence[str], now: int) -> None:
         service, *rows = told
         sorts = self.world.slots[channel]
-        starts = epoch_starts(now, self.state.facts.doings.before(now))[-SERIES:]
+        starts = epoch_starts(now, self.state.facts.doings)[-SERIES:]
         usual = DOWN if rows == [DOWN] else None
         for start in starts:
             for sort in sorts:
