@@ -61,8 +61,7 @@ BROKEN = [
     (WORLD, "background = 5,", "background = 0,", WORLD, "fog[0].background: expected 1 to 99"),
     (WORLD, "named = 25, blind = 0", "named = 25, blind = 101", WORLD,
      "fog[0].blind: expected 0 to 100, got 101"),
-    (WORLD, "[signs]\ngaps = 67\nabout = 60\n", "", WORLD,
-     "fog[1].blind: expected [signs], without which nothing is down"),
+    (WORLD, "[signs]\ngaps = 67\nabout = 60\n", "", WORLD, "there is no field 'signs'"),
     (WORLD, "gaps = 67", "gaps = 100", WORLD, "signs.gaps: expected 0 to 99, got 100"),
     (WORLD, "about = 60", "about = 0", WORLD, "signs.about: expected 1 to 99, got 0"),
     # signatures
