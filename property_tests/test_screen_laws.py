@@ -1,4 +1,4 @@
-"""Laws of the second world's screens: what is rendered is a function of what everybody may know.
+"""Laws of the default world's screens: what is rendered is a function of what everybody may know.
 
 Two worlds with different truths, whose cells hold the same tokens, give the same bytes.
 """
@@ -76,8 +76,8 @@ class Forced(Simulation):
 
 
 @st.composite
-def second_incidents(draw: st.DrawFn) -> Incident:
-    """An incident of the second world: any task, fog and split."""
+def drawn_incidents(draw: st.DrawFn) -> Incident:
+    """A drawn incident: any task, fog and split."""
     task = draw(st.sampled_from(SECOND))
     split = draw(st.sampled_from(SPLITS))
     return make_incident(f"{task.id}/{split}/{draw(st.integers(0, 10**6))}")
@@ -106,7 +106,7 @@ def seen(incident: Incident, actions: list[Action]) -> list[Observation]:
     return shown
 
 
-@given(second_incidents(), st.data())
+@given(drawn_incidents(), st.data())
 def test_equal_tokens_give_equal_bytes_whatever_the_truth(
     incident: Incident, data: st.DataObject
 ) -> None:
@@ -131,7 +131,7 @@ def test_equal_tokens_give_equal_bytes_whatever_the_truth(
     assert system_prompt(one) == system_prompt(two)
 
 
-@given(second_incidents(), st.data())
+@given(drawn_incidents(), st.data())
 def test_no_text_names_a_cause_but_lines_that_are_about_one(
     incident: Incident, data: st.DataObject
 ) -> None:
@@ -149,7 +149,7 @@ def test_no_text_names_a_cause_but_lines_that_are_about_one(
             assert not secret.search(text), text
 
 
-@given(second_incidents(), st.data())
+@given(drawn_incidents(), st.data())
 def test_everything_observed_stands_in_the_text(incident: Incident, data: st.DataObject) -> None:
     """A reader of the text misses nothing that a reader of the observation has."""
     actions = data.draw(st.lists(acts(incident.topology), max_size=6))

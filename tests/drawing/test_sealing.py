@@ -14,7 +14,7 @@ import pytest
 import logtriage as lt
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.adapters.plans import grade_plan, plan_rows
-from logtriage.adapters.trl import environment_for, triage_reward, triage_rows
+from logtriage.adapters.trl import TriageEnv, triage_reward, triage_rows
 from logtriage.codec import encode_transcript
 from logtriage.conversations.convert import convert_file
 from logtriage.drawing.sealing import (
@@ -295,7 +295,7 @@ def test_rows_carry_the_fingerprint_and_another_key_is_refused(
     (row,), (played,) = plan_rows([ID]), triage_rows([ID])
     assert (row["seal"], played["seal"]) == (SEAL.fingerprint, SEAL.fingerprint)
     assert "seal" not in plan_rows([f"{TASK}/test/7"])[0] | triage_rows([f"{TASK}/test/7"])[0]
-    env = environment_for([ID])()
+    env = TriageEnv()
 
     def by_rows(said: str | None) -> list[Callable[[], Any]]:
         return [
@@ -378,7 +378,7 @@ def test_no_prompt_screen_or_tool_names_the_incident(
     incident = incident_of(incident_id)
     (row,), (played,) = plan_rows([incident_id]), triage_rows([incident_id])
     opaque([row["prompt"], played["prompt"]], incident)
-    env = environment_for([incident_id])()
+    env = TriageEnv()
     told = [env.reset(**played)]
     service = incident.topology.names[1]
     told += [env.request_metrics(service=service), env.request_traces(service=service)]

@@ -43,7 +43,7 @@ EPISODES = (
     ("test", 2, ("top_suspect:2", "expert", "constant:hand_over", "random:1")),
 )
 #: Of the other levels of fog, which play by the tables of a task that is recorded.
-FEW_EPISODES = (("test", 1, ("top_suspect:1", "random:1")),)
+FEW_EPISODES = (("test", 1, ("top_suspect:1", "constant:hand_over", "random:1")),)
 #: Of the originals, whose incident is always the same.
 ORIGINAL_EPISODES = (
     ("test", 2, ("oracle", "expert", "first_error", "random:1")),

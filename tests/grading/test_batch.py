@@ -271,7 +271,7 @@ def test_shapes_types_and_names(cells: Any) -> None:
     assert cells.gate_names == ("wrong_escalation", "ignored_incident")
     assert (cells.gate.dtype, cells.closing.dtype) == (np.int8, np.int8)
     assert (cells.ticks.dtype, cells.unplayed.dtype) == (np.int32, np.int32)
-    assert repr(cells) == f"<{count} grades by logtriage/2>"
+    assert repr(cells) == f"<{count} grades by logtriage/3>"
 
 
 def test_one_criterion_is_a_column(cells: Any) -> None:
@@ -673,7 +673,7 @@ def test_incidents_of_another_rubric_are_graded_by_that() -> None:
 def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
     other = attrs.evolve(REAL, rubric="recorded/1")
     with refused(
-        "these incidents are graded by several rubrics (logtriage/2, recorded/1): grade them "
+        "these incidents are graded by several rubrics (logtriage/3, recorded/1): grade them "
         "apart, or pass the rubric"
     ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])

@@ -107,10 +107,10 @@ def test_built_in_digests_stay_what_they_are() -> None:
 def test_the_first_rubric_names_the_one_in_its_place() -> None:
     with pytest.raises(RetiredName) as caught:
         get_rubric("logtriage/1")
-    told = "rubric 'logtriage/1' is retired; use 'logtriage/2'"
+    told = "rubric 'logtriage/1' is retired; use 'logtriage/3'"
     assert str(caught.value) == told
     assert caught.value.instead in RUBRICS
-    with pytest.raises(RetiredName, match="use 'logtriage/2'"):
+    with pytest.raises(RetiredName, match="use 'logtriage/3'"):
         grade(initial_state(attrs.evolve(real_incident(), rubric="logtriage/1")))
 
 

@@ -37,7 +37,11 @@ def save(where: Path, *, roles: RoleSplit = TRIO, **changes: object) -> Path:
     for place, role in enumerate(roles.roles):
         layout = role_tokens_of(roles, role, setting, topology, INCIDENT.horizon)
         mine = RoleInput(role, layout, model_of(setting, topology, False).hypotheses)
-        wide = [mine.size, 8, len(role_actions(role, topology)) + mine.pointers.groups]
+        wide = [
+            mine.size,
+            8,
+            len(role_actions(role, topology, hand_over=True)) + mine.pointers.groups,
+        ]
         for number, (columns, outputs) in enumerate(pairwise(wide)):
             arrays[f"{place}.{number}.weight"] = draws.normal(size=(outputs, columns))
             arrays[f"{place}.{number}.bias"] = draws.normal(size=outputs)

@@ -34,7 +34,7 @@ def test_a_registered_task_is_as_ever() -> None:
 def test_a_sheet_of_one_s_own_draws_incidents_of_its_own() -> None:
     assert sheet_of(OWN) is MINE
     (name,) = ids_of(OWN, "test", 1)
-    assert name == "mine-v2-fog1/test/0"
+    assert name == "mine-v3-fog1/test/0"
     incident = incident_of(OWN, name)
     assert (incident.id, incident.horizon) == (name, 12)
     assert file_name(OWN) == f"{__name__}.MINE"

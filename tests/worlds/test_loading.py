@@ -52,7 +52,7 @@ def test_a_folder_is_read_anew_and_equal_content_is_one_value(own: Path) -> None
 def test_names_are_searched_in_the_folders_of_the_variable(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UnknownName, match=r"unknown world 'own'.*second, tiny"):
+    with pytest.raises(UnknownName, match=r"unknown world 'own'.*known: .*tiny"):
         load_world(NAME)
     monkeypatch.setenv(WORLDS_VARIABLE, os.pathsep.join(("/nowhere", str(tmp_path))))
     assert load_world(NAME) is load_world(own)

@@ -120,7 +120,7 @@ def hops(incident: Incident) -> str:
 
 
 def held_out_part(incident: Incident) -> str:
-    """What of an incident training never shows: of split ``ood`` of the second world."""
+    """What of an incident training never shows: of split ``ood``."""
     topology, fault = incident.topology, incident.truth.fault
     place = "random topology" if topology.name != FIVE_TEAMS.name else "default topology"
     if fault is None:

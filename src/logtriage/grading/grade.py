@@ -36,7 +36,7 @@ RUBRICS: Final = {
     rubric.id: rubric for rubric in (TRIAGE_2, TRIAGE_3, RECORDED, RECORDED_2, *ORIGINAL)
 }
 #: Rubrics that are no more, with those that took their places.
-RETIRED: Final = {"logtriage/1": TRIAGE_2.id}
+RETIRED: Final = {"logtriage/1": TRIAGE_3.id}
 
 
 def get_rubric(rubric_id: str) -> Rubric:

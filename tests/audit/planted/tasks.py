@@ -209,7 +209,7 @@ def cheap_where_benign(split: str, number: int) -> Incident:
 
 
 class Flickering(Simulation):
-    """Draws the sign of a service anew for every reading, as the second world does."""
+    """Draws the sign of a service anew for every reading."""
 
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """What services say is drawn by itself; all else stays."""
