@@ -138,7 +138,7 @@ def incidents(
         if draw(st.integers(0, 2)) == 2:
             return draw(world_incidents())
         tasks = DRAWN
-    drawable = tuple(task for task in tasks if not task.original)
+    drawable = tuple(task for task in tasks if not (task.original or task.unseen))
     way = draw(st.integers(0, 5)) if drawable else 0
     if way == 4:
         return draw(benign_incidents(drawable))

@@ -10,14 +10,14 @@ from logtriage import Incident, Severity, TaskSpec, get_task, make_incident, ran
 from logtriage.actions import RequestMoreLogs, all_actions
 from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
-from logtriage.audit.limits import WORLD
+from logtriage.audit.limits import PRICED
 from logtriage.audit.players import WATCHERS, played
 from logtriage.audit.renaming import renamed
 from logtriage.audit.scoring import Scorer, fitted
 from logtriage.audit.subject import subject_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.grading import TRIAGE_2, Criterion, Measured, Rubric, grade, score
+from logtriage.grading import TRIAGE_3, Criterion, Measured, Rubric, grade, score
 from logtriage.observation import observe
 from logtriage.policies import perfect_actions
 from logtriage.state import State
@@ -117,9 +117,11 @@ def test_renaming_is_caught_by_names_in_a_grader() -> None:
 
 
 def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
+    closure = next(row for row in BY_NAME["closure-unhurried"].criteria if row.name == "closure")
+    rows = (closure if row.name == "closure" else row for row in TRIAGE_3.criteria)
+    unhurried = attrs.evolve(TRIAGE_3, id="unhurried", criteria=rows)
     known, unknown = (
-        finding("exact-maximum", "ceiling", rubric)
-        for rubric in (TRIAGE_2, BY_NAME["closure-unhurried"])
+        finding("exact-maximum", "ceiling", rubric) for rubric in (TRIAGE_3, unhurried)
     )
     assert known.evidence["exact"] is True
     assert unknown.evidence["exact"] is False
@@ -184,8 +186,8 @@ def test_mutual_information_of_what_is_known() -> None:
 
 
 def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
-    strict = attrs.evolve(WORLD, expert=1.0, chance=0.0)
-    for limits, failed in ((WORLD, ()), (strict, ("expert", "chance"))):
+    strict = attrs.evolve(PRICED, expert=1.0, chance=-3.0)
+    for limits, failed in ((PRICED, ()), (strict, ("expert", "chance"))):
         report = audit(
             "cascading_failure-v3",
             families=["floor"],
@@ -203,7 +205,7 @@ def test_lists_are_fitted_to_each_topology() -> None:
         for number, topology in enumerate((None, random_topology(1, 8), random_topology(2, 5)))
     ]
     plans = [perfect_actions(one) for one in incidents]
-    scores = Scorer(incidents, TRIAGE_2).by_kind(plans)
+    scores = Scorer(incidents, TRIAGE_3).by_kind(plans)
     for row, plan in enumerate(plans):
         for column, one in enumerate(incidents):
             expected = score(play(one, fitted(plan, one.topology))[0])

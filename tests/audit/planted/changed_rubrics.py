@@ -1,11 +1,11 @@
-"""Rubric ``logtriage/2`` with one thing changed: what mutants and holes are made of."""
+"""Rubric ``logtriage/3`` with one thing changed: what mutants and holes are made of."""
 
 from collections.abc import Callable
 from typing import Any
 
 import attrs
 
-from logtriage.grading import TRIAGE_2, Criterion, Measure, Measured, Rubric
+from logtriage.grading import TRIAGE_3, Criterion, Measure, Measured, Rubric
 from logtriage.state import State
 
 Factor = Callable[[State], Measured | None]
@@ -21,35 +21,35 @@ def _replaced(rows: tuple[Any, ...], field: str, new: dict[str, Any]) -> tuple[A
 
 def with_measures(**measures: Measure) -> Rubric:
     """Other measures for some criteria of real faults."""
-    return attrs.evolve(TRIAGE_2, criteria=_replaced(TRIAGE_2.criteria, "measure", measures))
+    return attrs.evolve(TRIAGE_3, criteria=_replaced(TRIAGE_3.criteria, "measure", measures))
 
 
 def with_benign_measures(**measures: Measure) -> Rubric:
     """Other measures for some criteria of benign incidents."""
-    return attrs.evolve(TRIAGE_2, benign=_replaced(TRIAGE_2.benign, "measure", measures))
+    return attrs.evolve(TRIAGE_3, benign=_replaced(TRIAGE_3.benign, "measure", measures))
 
 
 def with_gates(**gates: Any) -> Rubric:
     """Other gates."""
-    return attrs.evolve(TRIAGE_2, gates=_replaced(TRIAGE_2.gates, "holds", gates))
+    return attrs.evolve(TRIAGE_3, gates=_replaced(TRIAGE_3.gates, "holds", gates))
 
 
 def with_discounts(**factors: Factor) -> Rubric:
     """Other discounts."""
-    return attrs.evolve(TRIAGE_2, discounts=_replaced(TRIAGE_2.discounts, "factor", factors))
+    return attrs.evolve(TRIAGE_3, discounts=_replaced(TRIAGE_3.discounts, "factor", factors))
 
 
 def without(name: str) -> Rubric:
     """One gate or discount less."""
-    gates = [one for one in TRIAGE_2.gates if one.name != name]
-    discounts = [one for one in TRIAGE_2.discounts if one.name != name]
-    return attrs.evolve(TRIAGE_2, gates=gates, discounts=discounts)
+    gates = [one for one in TRIAGE_3.gates if one.name != name]
+    discounts = [one for one in TRIAGE_3.discounts if one.name != name]
+    return attrs.evolve(TRIAGE_3, gates=gates, discounts=discounts)
 
 
 def with_row(name: str, measure: Measure, weight: float = 0.10) -> Rubric:
     """One more criterion of real faults; the others share the rest in proportion."""
-    rows = (attrs.evolve(row, weight=row.weight * (1.0 - weight)) for row in TRIAGE_2.criteria)
-    return attrs.evolve(TRIAGE_2, criteria=(*rows, Criterion(name, weight, measure)))
+    rows = (attrs.evolve(row, weight=row.weight * (1.0 - weight)) for row in TRIAGE_3.criteria)
+    return attrs.evolve(TRIAGE_3, criteria=(*rows, Criterion(name, weight, measure)))
 
 
 def only(name: str, measure: Measure) -> Rubric:

@@ -50,7 +50,6 @@ from tests.audit.planted.tasks import (
     told_by_the_horizon,
     told_by_the_id,
     unnoticed,
-    without_doubt,
 )
 
 #: Enough to find every hole of this library: most within half a second.
@@ -224,7 +223,7 @@ _HISTORIES: Final = (
              with_measures(root_cause=planted.any_cause_in_ood)),
     _planted("late-any-cause", "any cause pays for numbers from 100,000 on", "undeserved",
              "histories", with_measures(root_cause=planted.any_cause_from_100_000_on)),
-    _planted("price-any-cause", "any cause pays where the price of silence is 0.4", "undeserved",
+    _planted("price-any-cause", "any cause pays where the price of hand-over is 0.5", "undeserved",
              "histories", with_measures(root_cause=planted.any_cause_at_one_price)),
     _planted("six-looks-any-cause", "any cause pays after looking at six services", "undeserved",
              "histories", with_measures(root_cause=planted.any_cause_after_six_looks)),
@@ -272,8 +271,6 @@ _STABILITY: Final = (
              "signal", "signal", only("all_or_nothing", planted.all_or_nothing)),
 )  # fmt: skip
 _WORLD: Final = (
-    _mutant("silence-one-price", "risk", "risk", WORLD_TASK),
-    _mutant("probing-free", "probing", "probing", WORLD_TASK),
     _mutant("fix-cheap", "probing", "probing", WORLD_TASK),
     Hole("root-first", "what the root says is listed first", "fairness", "fairness", root_first,
          sound=WORLD_TASK),
@@ -288,7 +285,7 @@ _WORLD: Final = (
 )  # fmt: skip
 _SIGNS: Final = (
     Hole("without-doubt", "the evidence leaves so little doubt that no price of hand-over decides",
-         "risk", "risk", without_doubt, sound=SIGNS_TASK),
+         "risk", "risk", all_quiet, sound=SIGNS_TASK),
     Hole("cheap-where-benign", "a hand-over is never worth 0.9 where nothing is broken", "price",
          "risk", cheap_where_benign, sound=SIGNS_TASK),
     Hole("flickering", "every reading is drawn anew: signs do not stay", "stays", "signs",

@@ -26,7 +26,6 @@ from logtriage.world.setting import Setting
 from logtriage.world.signs import marginal
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import alphabet, places
-from tests.builders import with_hand_over
 
 #: The task that the holes are planted in.
 TASK: Final = "single_crash-v3"
@@ -184,7 +183,7 @@ def all_quiet(split: str, number: int) -> Incident:
 def breathless(split: str, number: int) -> Incident:
     """All is plain to see, but six ticks are too few to tell it and to act on it."""
     incident, _ = _drawn(split, number, fog=0)
-    return attrs.evolve(incident, horizon=6, par=6)
+    return attrs.evolve(incident, horizon=6, par=6, price_of_hand_over=0.3)
 
 
 def unnoticed(split: str, number: int) -> Incident:
@@ -194,11 +193,6 @@ def unnoticed(split: str, number: int) -> Incident:
 
 
 # -- signs that stay, and a hand-over with a price -----------------------------------------------
-
-
-def without_doubt(split: str, number: int) -> Incident:
-    """A hand-over has a price, but the evidence of the second world leaves hardly a doubt."""
-    return with_hand_over(make_incident(f"{WORLD_TASK}/{split}/{number}"))
 
 
 def cheap_where_benign(split: str, number: int) -> Incident:
