@@ -309,7 +309,7 @@ def role_actions(incident: Incident, role: Role) -> SearchStrategy[Action]:
         by_kind.setdefault(action_name(action), []).append(action)
     for action in perfect_actions(incident):
         by_kind[action_name(action)].extend([action] * 20)
-    world = incident.world or load_world("second")
+    world = incident.world or load_world("oncall")
     said = [Report(word, role.name) for word in (*report_words(world), "it hangs")]
     by_kind |= {"report": list(said), "wait": [Wait()]}
     kinds = sorted(role.may)

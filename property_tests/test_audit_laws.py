@@ -27,14 +27,14 @@ ALL_TASKS = DRAWN + ORIGINAL_TASKS
 ANY = incidents(ALL_TASKS) | triage_incidents() | incidents(DRAWN).map(with_hand_over)
 #: One incident of each kind that is searched apart.
 SEARCHED = (
-    *(make_incident(f"single_crash-v2/test/{number}") for number in range(3)),
+    *(make_incident(f"single_crash-v3/test/{number}") for number in range(3)),
     *(make_incident(f"{task.id}/test/0") for task in ORIGINAL_TASKS[:2]),
-    *(with_hand_over(make_incident(f"single_crash-v2/test/{number}")) for number in range(2)),
+    *(with_hand_over(make_incident(f"single_crash-v3/test/{number}")) for number in range(2)),
     *(
         attrs.evolve(make_incident(one), par=par, price_of_silence=price)
         for one, par, price in (
-            ("single_crash-v2/test/0", 5, 0.2),
-            ("single_crash-v2/test/1", 6, 0.6),
+            ("single_crash-v3/test/0", 5, 0.2),
+            ("single_crash-v3/test/1", 6, 0.6),
         )
     ),
 )

@@ -274,7 +274,7 @@ def test_beliefs_are_calibrated(task: str, split: str) -> None:
 def test_beliefs_of_roles_are_calibrated(role: object) -> None:
     pairs: list[tuple[float, bool]] = []
     for number in range(100):
-        incident = make_incident(f"cascading_failure-v2/test/{number}")
+        incident = make_incident(f"cascading_failure-v3/test/{number}")
         held = belief(asked(incident, 4), role)  # type: ignore[arg-type]
         for service, probability in held.root_causes.items():
             pairs.append((probability, service in incident.truth.root_causes))
@@ -284,7 +284,7 @@ def test_beliefs_of_roles_are_calibrated(role: object) -> None:
 def test_beliefs_of_fleets_are_calibrated() -> None:
     pairs: list[tuple[float, bool]] = []
     for number in range(40):
-        incident = make_incident(f"fleet_outage-v2/test/{number}")
+        incident = make_incident(f"fleet_outage-v3/test/{number}")
         held = belief(asked(incident, 3))
         for service, probability in held.root_causes.items():
             pairs.append((probability, service in incident.truth.root_causes))
@@ -306,7 +306,7 @@ def carry_out(state: State) -> tuple[State, float]:
     return state, plan.value
 
 
-@pytest.mark.parametrize("task", ["single_crash-v2-fog3", "cascading_failure-v2"])
+@pytest.mark.parametrize("task", ["single_crash-v3-fog3", "cascading_failure-v3"])
 def test_the_mean_grade_of_the_best_plan_is_its_mean_value(task: str) -> None:
     gaps = []
     for number in range(250):

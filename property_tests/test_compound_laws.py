@@ -62,7 +62,7 @@ TINY: Final = own_topology(
 )
 
 
-WORLD: Final = load_world("second")
+WORLD: Final = load_world("oncall")
 SETTING: Final = setting_of(WORLD, WORLD.tasks["compound_failure"], 2)
 RULE: Final = WORLD.rules.secondary_fault
 assert RULE is not None

@@ -22,10 +22,10 @@ from property_tests.grade_search import Chance, Search, likeliest
 from tests.builders import with_hand_over
 
 TASKS = (
-    "single_crash-v2",
-    "cascading_failure-v2",
-    "silent_degradation-v2-fog3",
-    "compound_failure-v2",
+    "single_crash-v3",
+    "cascading_failure-v3",
+    "silent_degradation-v3-fog3",
+    "compound_failure-v3",
     "cascading_failure-v3",
     "compound_failure-v3",
 )
@@ -41,7 +41,7 @@ def drawn(task: str, number: int) -> Incident:
     return attrs.evolve(one, price_of_hand_over=0.3, par=one.horizon)
 
 
-BASE = drawn("fleet_outage-v2", 0)
+BASE = drawn("fleet_outage-v3", 0)
 
 
 def even(chances: list[Chance]) -> list[Chance]:

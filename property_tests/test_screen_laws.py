@@ -42,7 +42,7 @@ NOTHING = Truth(None, SEVERITIES[2], frozenset(), frozenset(), frozenset())
 #: What a text must not say: the name of a fault, a benign kind, a distraction.
 SECRETS = tuple(
     re.compile(rf"\b{name.replace('_', '[ _-]')}\b")
-    for name in load_world("second").signatures
+    for name in load_world("oncall").signatures
     if "_" in name
 )
 

@@ -146,7 +146,7 @@ def test_rewards_add_up_exactly_to_the_final_grade(data: st.DataObject, incident
 
 
 @given(triage_incidents())
-@example(make_incident("silent_degradation-v2/test/0"))
+@example(make_incident("silent_degradation-v3/test/0"))
 def test_the_oracle_solves_everything_in_time(incident: Incident) -> None:
     graded = grade_actions(incident, perfect_actions(incident))
     assert (graded.score, graded.gate, graded.discounts) == (1.0, None, ())

@@ -44,7 +44,7 @@ from property_tests.strategies import (
 )
 from tests.builders import FIVE_TEAMS
 
-WORLD = load_world("second")
+WORLD = load_world("oncall")
 
 
 @st.composite
@@ -268,7 +268,7 @@ def test_no_team_is_right_in_more_than_35_per_cent_of_the_faults() -> None:
 
 def test_what_an_unaffected_service_is_sums_to_65536() -> None:
     for tier in ("edge", "service", "datastore", "queue"):
-        rows = unaffected(load_world("second"), tier)
+        rows = unaffected(load_world("oncall"), tier)
         assert sum(weight for _, weight in rows) == 65_536
         well = sum(weight for condition, weight in rows if condition.name == "healthy")
         assert 0.4 < well / 65_536 < 0.75
@@ -279,8 +279,8 @@ def test_draws_have_the_shares_of_the_table() -> None:
     counts: Counter[str] = Counter()
     expected: Counter[str] = Counter()
     for number in range(400):
-        world = simulation_of(make_incident(f"single_crash-v2/train/{number}"))
-        for one in evidence(initial_state(make_incident(f"single_crash-v2/train/{number}"))):
+        world = simulation_of(make_incident(f"single_crash-v3/train/{number}"))
+        for one in evidence(initial_state(make_incident(f"single_crash-v3/train/{number}"))):
             if one.channel is not Channel.ALERT:
                 continue
             place = places(world.topology)[one.service]

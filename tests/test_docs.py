@@ -304,7 +304,7 @@ SENTENCES = (
         "docs/tasks.md",
         "a topology of {} to {} services".format(*FLEET),
     ),
-    ("docs/tasks.md", "{}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_SILENCE)),
+    ("docs/tasks.md", "{}, {}, {}, {} or {}, drawn evenly".format(*drawing.PRICES_OF_HAND_OVER)),
     (
         "docs/tasks.md",
         "*usually* from {} %, *often* from {} %, *sometimes* from {} %".format(
@@ -326,7 +326,6 @@ SENTENCES = (
     ("docs/concepts.md", f"{NUMBERS[channels.WINDOW_LINES]} log lines"),
     ("docs/grading.md", f"{criteria.ADJACENT_SEVERITY} if one class off"),
     ("docs/grading.md", f"1 − {triage.WRONG_REMEDY_COST} × wrong remedies"),
-    ("docs/grading.md", f"1 − {triage.BENIGN_REMEDY_COST} × remedies applied"),
     ("docs/grading.md", f"is `root_cause`, weight {RECORDED.criteria[0].weight:.2f}"),
     ("docs/transcripts.md", f"its first {KEPT_TEXT} characters"),
     ("docs/transcripts.md", f"more than {replies.MAX_TEXT:,} characters"),

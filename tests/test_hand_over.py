@@ -41,7 +41,7 @@ from logtriage.tasks import get_task
 from logtriage.transition import play
 from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
-PRICED = attrs.evolve(real_incident(), price_of_silence=None, price_of_hand_over=0.7)
+PRICED = attrs.evolve(real_incident(), price_of_hand_over=0.7)
 FREE = real_incident()
 DRAWN_PRICED = make_incident("single_crash-v3/test/0")
 #: The same where nobody can be handed anything.
@@ -95,7 +95,6 @@ def test_the_price_stands_on_every_screen_and_with_the_truth() -> None:
     head = f"TICK 0/{DRAWN.horizon}; HAND-OVER is worth {price:g}"
     seen = observe(initial_state(DRAWN_PRICED))
     assert render_observation(seen).splitlines()[0].endswith(head)
-    assert "silence" not in head
     assert "HAND-OVER" not in render_observation(observe(initial_state(DRAWN)))
     for role in get_role_split("trio").roles:
         assert slice_for(seen, role).price_of_hand_over == price
@@ -104,7 +103,6 @@ def test_the_price_stands_on_every_screen_and_with_the_truth() -> None:
     truth = truth_to_json(DRAWN_PRICED)
     assert DRAWN.setting is not None
     assert (truth["task_par"], truth["price_of_hand_over"]) == (DRAWN.setting.par, price)
-    assert "price_of_silence" not in truth
     assert not {"task_par", "price_of_hand_over"} & truth_to_json(DRAWN).keys()
 
 

@@ -5,12 +5,12 @@ import pytest
 
 from logtriage import TASKS, Incident, TaskSpec, get_task, incident_ids, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
-from logtriage.audit.limits import WORLD
+from logtriage.audit.limits import PRICED
 from logtriage.audit.subject import OwnTask, RegisteredTask
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.grading import RECORDED, TRIAGE_2, rubric_of
+from logtriage.grading import RECORDED, TRIAGE_3, rubric_of
 from logtriage.policies import ExpertPolicy
 from logtriage.recorded import shipped_incidents
 from logtriage.world.topologies import random_topology
@@ -32,17 +32,15 @@ def test_a_drawn_task_passes() -> None:
     checks = [
         check.name
         for family in FAMILIES
-        for check in FAMILIES[family](subject_of("cascading_failure-v2"), FEW, WORLD)
+        for check in FAMILIES[family](subject_of("cascading_failure-v3"), FEW, PRICED)
         if check.name != "determinism"
     ]
-    report = audit("cascading_failure-v2", sizes=ONE_KIND, checks=checks)
+    report = audit("cascading_failure-v3", sizes=ONE_KIND, checks=checks)
     assert (report.failed, report.unsettled) == ((), ())
     assert [one.check for one in report.findings] == checks
-    # Hand-overs have no price here, and signs do not stay.
-    skipped = [one.check for one in report.findings if one.verdict is Verdict.SKIPPED]
-    assert skipped == ["price", "stays"]
-    assert report.rubric == "logtriage/2"
-    assert abs(report.finding("probing").evidence["gain"]) <= WORLD.probing
+    assert not [one.check for one in report.findings if one.verdict is Verdict.SKIPPED]
+    assert report.rubric == "logtriage/3"
+    assert abs(report.finding("probing").evidence["gain"]) <= PRICED.probing
 
 
 @pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
@@ -64,21 +62,21 @@ def test_the_holes_of_the_original_are_found(task: TaskSpec) -> None:
 
 
 def test_only_the_families_that_were_asked_for_are_checked() -> None:
-    report = audit("single_crash-v2", families=["monotone"], sizes=QUICK)
+    report = audit("single_crash-v3", families=["monotone"], sizes=QUICK)
     assert [one.check for one in report.findings] == ["monotonicity"]
     with pytest.raises(KeyError):
         report.finding("oracle")
     with pytest.raises(UnknownName, match="unknown family of checks 'x'; known: fields, ceiling"):
-        audit("single_crash-v2", families=["x"], sizes=QUICK)
+        audit("single_crash-v3", families=["x"], sizes=QUICK)
 
 
 def oddly_priced(split: str, number: int) -> Incident:
-    """A price of silence that no task announces."""
-    return attrs.evolve(make_incident(f"single_crash-v2/{split}/{number}"), price_of_silence=0.3)
+    """A price of hand-over that no task has."""
+    return attrs.evolve(make_incident(f"single_crash-v3/{split}/{number}"), price_of_hand_over=0.6)
 
 
-def test_an_odd_price_of_silence_ends_no_audit() -> None:
-    report = audit(oddly_priced, families=["floor", "risk"], sizes=QUICK, limits=WORLD)
+def test_an_odd_price_ends_no_audit() -> None:
+    report = audit(oddly_priced, families=["floor", "risk"], sizes=QUICK, limits=PRICED)
     assert (report.failed, report.unsettled) == ((), ())
 
 
@@ -87,7 +85,7 @@ def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.Monk
         raise KeyError("no such service")
 
     monkeypatch.setattr(ExpertPolicy, "act", lost)
-    report = audit("single_crash-v2", families=["floor"], checks=["expert", "chance"], sizes=FEW)
+    report = audit("single_crash-v3", families=["floor"], checks=["expert", "chance"], sizes=FEW)
     assert report.unsettled == ("expert",)
     assert "a script could not play: policy failed in tick 0" in report.finding("expert").summary
     assert report.finding("chance").verdict is Verdict.PASSED
@@ -96,7 +94,7 @@ def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.Monk
 def test_the_same_subject_has_the_same_report() -> None:
     families = [name for name in FAMILIES if name != "stability"]
     reports: list[Report] = [
-        audit("cascading_failure-v2", families=families, sizes=attrs.evolve(FEW, oracle=1))
+        audit("cascading_failure-v3", families=families, sizes=attrs.evolve(FEW, oracle=1))
         for _ in range(2)
     ]
     assert reports[0] == reports[1]
@@ -106,7 +104,7 @@ def test_the_same_subject_has_the_same_report() -> None:
 
 
 def on_small_topology(split: str, number: int) -> Incident:
-    task = get_task("single_crash-v2")
+    task = get_task("single_crash-v3")
     topology = random_topology(11, 6)
     return draw_incident(task, IncidentId(task, split, number), topology)
 
@@ -118,7 +116,7 @@ def test_a_function_of_ones_own_can_be_audited() -> None:
 
 
 def test_a_task_sheet_that_is_not_registered_can_be_audited() -> None:
-    spec = attrs.evolve(get_task("single_crash-v2"), horizon=9, noise=0)
+    spec = attrs.evolve(get_task("single_crash-v3"), horizon=9, noise=0)
     subject = subject_of(spec)
     assert subject.draw == OwnTask(spec)
     assert subject.incident("test", 3).horizon == 9
@@ -134,30 +132,30 @@ def test_a_registered_task_is_drawn_by_its_ids() -> None:
 
 
 def test_another_rubric_takes_the_place_of_the_tasks_own() -> None:
-    assert subject_of("single_crash-v2", RECORDED).rubric is RECORDED
-    assert subject_of(subject_of("single_crash-v2"), RECORDED).rubric is RECORDED
+    assert subject_of("single_crash-v3", RECORDED).rubric is RECORDED
+    assert subject_of(subject_of("single_crash-v3"), RECORDED).rubric is RECORDED
 
 
 def priced(split: str, number: int) -> Incident:
-    """Incidents under ``logtriage/2``: every third benign, the others with a short horizon."""
+    """Every third incident is benign, the others have a short horizon."""
     one = benign(split, number)
     if number % 3:
-        one = make_incident(f"single_crash-v2/{split}/{number}")
-    par, price = 2 if one.truth.benign else 5, (0.2, 0.4, 0.6)[number % 3]
-    return attrs.evolve(one, rubric="logtriage/2", par=par, price_of_silence=price)
+        one = make_incident(f"single_crash-v3/{split}/{number}")
+    par, price = 2 if one.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
+    return attrs.evolve(one, par=par, price_of_hand_over=price)
 
 
 SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
 
 
-def test_the_exact_search_knows_the_second_rubric() -> None:
+def test_the_exact_search_knows_the_rubric() -> None:
     report = audit(priced, sizes=SOME, families=["ceiling"])
     assert report.failed == ()
     for check in ("exact-maximum", "mis-page", "cycles"):
         assert "exact, " in report.finding(check).summary
 
 
-def test_being_more_right_never_costs_under_the_second_rubric() -> None:
+def test_being_more_right_never_costs() -> None:
     assert audit(priced, sizes=SOME, families=["monotone", "farming"]).failed == ()
 
 
@@ -176,7 +174,7 @@ def recorded(split: str, number: int) -> Incident:
 
 def benign(split: str, number: int) -> Incident:
     """Look-alikes only: nothing to page, blame or remedy."""
-    block = incident_ids("silent_degradation-v2", split, 40, 40 * number)
+    block = incident_ids("silent_degradation-v3", split, 40, 40 * number)
     return next(one for one in map(make_incident, block) if one.truth.benign)
 
 
@@ -209,4 +207,4 @@ def test_what_cannot_be_audited_is_refused_with_a_reason() -> None:
         subject_of(no_incident)
     draw: Draw = no_incident
     with pytest.raises(InvalidInput, match="drawing test/0 gave str"):
-        audit(draw, TRIAGE_2, families=["ceiling"])
+        audit(draw, TRIAGE_3, families=["ceiling"])

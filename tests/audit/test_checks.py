@@ -28,7 +28,7 @@ from tests.audit.planted.tasks import root_first
 from tests.builders import real_incident
 
 BY_NAME = {one.name: one.rubric for one in MUTANTS}
-TASK = get_task("silent_degradation-v2")
+TASK = get_task("silent_degradation-v3")
 #: A fault and a benign incident, of few ticks: the exact search of each kind takes seconds.
 ONE_OF_EACH, SHORT = attrs.evolve(QUICK, oracle=2), attrs.evolve(TASK, horizon=8)
 
@@ -83,14 +83,14 @@ def test_a_check_finds_the_mistake_that_it_is_there_for(
 
 
 def test_a_grader_that_pays_for_everything_has_no_floor() -> None:
-    report = audit("single_crash-v2", single("always", always), families=["floor"], sizes=FEW)
+    report = audit("single_crash-v3", single("always", always), families=["floor"], sizes=FEW)
     assert set(report.failed) == {"idle", "blind", "shallow", "unread", "chance", "gap"}
     assert report.finding("blind").evidence["panel"]["best blind policy"][0] == 1.0
 
 
 def test_a_grader_that_pays_for_nothing_teaches_nothing() -> None:
     report = audit(
-        "single_crash-v2", single("never", never), families=["floor", "signal"], sizes=FEW
+        "single_crash-v3", single("never", never), families=["floor", "signal"], sizes=FEW
     )
     assert set(report.failed) == {"expert", "gap", "signal"}
     assert report.finding("signal").evidence["policies"]["random"]["without_variance"] == 1.0
@@ -139,7 +139,7 @@ def test_what_a_new_process_cannot_import_is_said() -> None:
 def by_parity(split: str, number: int) -> Incident:
     """Even numbers are P1: the number gives it away."""
     wanted = number % 2 == 0
-    drawn = (make_incident(f"single_crash-v2/{split}/{1000 * number + i}") for i in range(1000))
+    drawn = (make_incident(f"single_crash-v3/{split}/{1000 * number + i}") for i in range(1000))
     return next(one for one in drawn if (one.truth.severity is Severity.P1) == wanted)
 
 
@@ -187,7 +187,7 @@ def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
     strict = attrs.evolve(WORLD, expert=1.0, chance=0.0)
     for limits, failed in ((WORLD, ()), (strict, ("expert", "chance"))):
         report = audit(
-            "cascading_failure-v2",
+            "cascading_failure-v3",
             families=["floor"],
             checks=["idle", "shallow", "chance", "expert"],
             sizes=QUICK,
@@ -197,7 +197,7 @@ def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
 
 
 def test_lists_are_fitted_to_each_topology() -> None:
-    task = get_task("single_crash-v2")
+    task = get_task("single_crash-v3")
     incidents = [
         draw_incident(task, IncidentId(task, "test", number), topology)
         for number, topology in enumerate((None, random_topology(1, 8), random_topology(2, 5)))
@@ -212,7 +212,7 @@ def test_lists_are_fitted_to_each_topology() -> None:
 
 
 def test_a_renamed_incident_is_the_same_one() -> None:
-    incident = make_incident("single_crash-v2/test/1")
+    incident = make_incident("single_crash-v3/test/1")
     there, translate = renamed(incident)
     assert not set(there.topology.names) & set(incident.topology.names)
     plan = perfect_actions(incident)
@@ -228,7 +228,7 @@ def test_a_renamed_incident_is_the_same_one() -> None:
 
 
 @pytest.mark.parametrize("name", WATCHERS)
-@pytest.mark.parametrize("task", ["single_crash-v2", "silent_degradation-v2"])
+@pytest.mark.parametrize("task", ["single_crash-v3", "silent_degradation-v3"])
 def test_who_watches_the_panel_reads_no_line(name: str, task: str) -> None:
     """The same actions with every line blanked; and it does look at what a remedy did."""
     subject, cured = subject_of(task), 0

@@ -71,8 +71,3 @@ def test_other_levels_of_fog_are_reported_and_not_judged() -> None:
         ("single_crash-v0", Verdict.SKIPPED),
     ):
         assert audit(task, families=["risk"], sizes=few).finding("risk").verdict is verdict
-
-
-def test_the_evidence_of_v2_prices_silence_and_not_a_hand_over() -> None:
-    report = audit("single_crash-v2", families=["risk"], checks=["price"], sizes=QUICK)
-    assert report.finding("price").verdict is Verdict.SKIPPED

@@ -31,7 +31,7 @@ def test_keywords_are_words_of_the_runbook_that_a_remedy_fits() -> None:
         assert kinds
         assert all(remedy in kind.remedies for kind in kinds)
     assert words["query"] == "kill-query"
-    second = keywords(load_world("second"))
+    second = keywords(load_world("oncall"))
     assert (second["sessions"], second["replication"]) == ("flush-cache", "restart")
     assert "requests" not in second  # a bad release fails them, a flood is made of them
 
@@ -48,7 +48,7 @@ def test_without_a_clue_a_script_does_what_mends_most_kinds() -> None:
     screen = attrs.evolve(SCREEN, window=())
     for script in (Keyword(), FirstErrorPolicy()):
         assert remedy_of(script, screen) == TINY.likely_remedies()[0]
-    assert load_world("second").likely_remedies()[0] == "restart"
+    assert load_world("oncall").likely_remedies()[0] == "restart"
     recorded = observe(initial_state(shipped_incidents()[0]))
     assert remedy_of(FirstErrorPolicy(), recorded) == recorded.topology.remedies[0]
 

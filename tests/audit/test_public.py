@@ -99,13 +99,13 @@ def test_a_posterior_that_is_off_by_itself_is_no_measure() -> None:
     assert "off for all screens together" in found.summary
 
 
-@pytest.mark.parametrize("task", ["compound_fleet-v2", "single_crash-v0"])
+@pytest.mark.parametrize("task", ["compound_fleet-v3", "single_crash-v0"])
 def test_only_an_exact_posterior_is_a_measure(task: str) -> None:
     report = audit(task, families=LEAKS, checks=["screens"], sizes=FEW)
     assert report.finding("screens").verdict is Verdict.SKIPPED
 
 
-@pytest.mark.parametrize("task", ["silent_degradation-v2", "cascading_failure-v2-fog0"])
+@pytest.mark.parametrize("task", ["silent_degradation-v3", "cascading_failure-v3-fog0"])
 def test_screens_of_the_benchmark_tell_no_more_than_the_posterior(task: str) -> None:
     report = audit(task, families=LEAKS, checks=["screens", "seeds", "splits"], sizes=FEW)
     assert (report.failed, report.unsettled) == ((), ())

@@ -43,7 +43,7 @@ def test_a_field_that_nobody_varies_is_said_to_be_untested(monkeypatch: pytest.M
     vocabulary.cache_clear()
     try:
         assert untested_fields(SEVEN_SERVICES) == ("Malformed.by", "Report.by")
-        found = audit("single_crash-v2", families=["fields"], checks=["fields"], sizes=QUICK)
+        found = audit("single_crash-v3", families=["fields"], checks=["fields"], sizes=QUICK)
         (finding,) = found.findings
         assert finding.verdict is Verdict.UNTESTED
         assert finding.summary == "never varied: Malformed.by, Report.by"
@@ -72,7 +72,7 @@ def test_looking_is_told_from_acting() -> None:
 
 
 def test_likeness_goes_by_the_truth_and_not_by_what_is_said() -> None:
-    incident = make_incident("single_crash-v2/test/0")
+    incident = make_incident("single_crash-v3/test/0")
     (root,) = incident.truth.root_causes
     others = [name for name in incident.topology.names if name != root]
     assert likeness(IdentifyRootCause(root), incident) == likeness(

@@ -8,7 +8,7 @@ _SAID = """
 from logtriage import RequestTraces, initial_state, make_incident, transition
 from logtriage.belief import belief
 
-for task in ("single_crash-v2", "cascading_failure-v2-fog3", "compound_failure-v2"):
+for task in ("single_crash-v3", "cascading_failure-v3-fog3", "compound_failure-v3"):
     for number in range(3):
         state = initial_state(make_incident(f"{task}/val/{number}"))
         state = transition(state, RequestTraces(state.incident.topology.names[0]))

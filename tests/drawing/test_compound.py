@@ -25,14 +25,12 @@ from logtriage.actions import (
     ReportImpact,
     RequestMetrics,
     RequestMoreLogs,
-    RequestTraces,
     Wait,
     all_actions,
 )
 from logtriage.belief import belief
 from logtriage.belief.beliefs import belief_of
 from logtriage.belief.explain import explain, why_unexplained
-from logtriage.belief.model import model_of
 from logtriage.belief.plans import Planner
 from logtriage.belief.questions import worths
 from logtriage.codec import truth_to_json
@@ -56,8 +54,8 @@ from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_
 from logtriage.world.channels import Channel, Evidence
 from tests.builders import FIVE_TEAMS
 
-TASK = "compound_failure-v2"
-FLEET = "compound_fleet-v2"
+TASK = "compound_failure-v3"
+FLEET = "compound_fleet-v3"
 
 
 def incident_with(faults: int) -> Incident:
@@ -69,7 +67,7 @@ def incident_with(faults: int) -> Incident:
 def test_the_task_is_named_where_it_is_wanted() -> None:
     assert TASK not in DRAWN_TASKS
     assert get_task(TASK).several
-    assert not get_task("cascading_failure-v2").several
+    assert not get_task("cascading_failure-v3").several
     assert (get_task(TASK).horizon, get_task(TASK).topology) == (20, FIVE_TEAMS)
 
 
@@ -93,7 +91,7 @@ def test_the_screen_lists_every_service_declared() -> None:
     assert "root causes user-db, email-queue" in screen
     assert "no effect" not in screen
     single, _ = play(
-        make_incident("cascading_failure-v2/test/0"),
+        make_incident("cascading_failure-v3/test/0"),
         [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")],
     )
     assert observe(single).root_causes is None
@@ -103,7 +101,7 @@ def test_the_screen_lists_every_service_declared() -> None:
 def test_only_services_that_were_declared_are_settled() -> None:
     incident = incident_with(2)
     state, _ = play(incident, [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")])
-    names, actions = ("user-db", "email-queue"), all_actions(incident.topology)
+    names, actions = ("user-db", "email-queue"), all_actions(incident.topology, hand_over=True)
     settled = [
         one.service
         for one, open_ in zip(actions, action_mask(observe(state)), strict=True)
@@ -113,7 +111,7 @@ def test_only_services_that_were_declared_are_settled() -> None:
     layout = token_layout_of(incident.setting, incident.topology, incident.horizon)
     declared = encode_tokens(state)[layout["declared"]]
     assert [bool(one) for one in declared] == [name in names for name in incident.topology.names]
-    single, _ = play(make_incident("cascading_failure-v2/test/0"), list(state.actions))
+    single, _ = play(make_incident("cascading_failure-v3/test/0"), list(state.actions))
     assert not any(
         open_
         for one, open_ in zip(actions, action_mask(observe(single)), strict=True)
@@ -170,28 +168,17 @@ def test_a_row_of_a_report_names_the_root_of_each_kind(faults: int) -> None:
 def test_the_prompt_says_how_several_faults_are_graded() -> None:
     incident = incident_with(2)
     prompt = system_prompt(incident)
-    assert "GRADE, of k faults" in prompt
-    assert "One to 3 faults (30%, 50%, 20%)" in prompt
+    assert "GRADE (shares of k faults)" in prompt
+    assert "85% have 1 to 3 faults (30%, 50%, 20%)" in prompt
     assert "report_impact" in prompt
     assert "report_impact" not in system_prompt(incident, "tools")
-    assert "report_impact" not in system_prompt(make_incident("cascading_failure-v2/test/0"))
+    assert "report_impact" not in system_prompt(make_incident("cascading_failure-v3/test/0"))
 
 
 def test_what_knows_single_faults_alone_refuses_in_words() -> None:
-    incident = incident_with(3)
-    assert incident.setting is not None
-    with pytest.raises(InvalidInput, match="not played or believed in batches"):
-        model_of(incident.setting, incident.topology, incident.held)
-    held = belief(initial_state(incident))
+    held = belief(initial_state(incident_with(3)))
     with pytest.raises(InvalidInput, match="several faults are planned for by"):
         Planner(held.posterior, held.standing)
-
-
-def test_the_batched_engine_refuses_in_words_and_says_what_to_use() -> None:
-    from logtriage.vector import BatchedTriage
-
-    with pytest.raises(InvalidInput, match=r"one root cause, .*AsyncVectorEnv.*grade_batch"):
-        BatchedTriage(TASK).reset("test", [0])
 
 
 def test_on_a_fleet_sets_are_searched_and_what_is_not_exact_is_refused() -> None:
@@ -220,29 +207,22 @@ def test_on_a_fleet_sets_are_searched_and_what_is_not_exact_is_refused() -> None
 
 def test_what_acts_revealed_leads_the_search_where_what_looks_likely_fits_nothing() -> None:
     """Two remedies have worked, and only a third fault explains the rest."""
-    incident = make_incident(f"{FLEET}-fog3/test/71233")
-    state, _ = play(
-        incident,
-        [
-            RequestTraces("review-db"),
-            Escalate("sre-team"),
-            RequestMetrics("ledger-service"),
-            RequestMoreLogs("comment-service"),
-            Remediate("scale", "ledger-service"),
-            RequestMetrics("search-service"),
-            Remediate("rollback", "tracking-service"),
-            RequestMoreLogs("search-service"),
-        ],
-    )
+    incident = make_incident(f"{FLEET}-fog3/test/10")
+    two = [min(part.remedies) for part in incident.truth.parts[:2]]
+    state, _ = play(incident, [Remediate(remedy, service) for remedy, service in two])
     held = belief(state)
     assert not held.exact
-    assert held.remedies[("rollback", "tracking-service")] == 1.0
-    assert held.remedies[("scale", "ledger-service")] == 1.0
-    assert held.root_causes["booking-db"] > 0.5
+    assert [held.remedies[one] for one in two] == [1.0, 1.0]
+    third = incident.truth.parts[2]
+    for service in third.root_causes:
+        before = held.root_causes.get(service, 0.0)
+        state = transition(state, RequestMetrics(service))
+        state = transition(state, RequestMoreLogs(service))
+        assert belief(state).root_causes[service] > before
 
 
 def test_evidence_of_another_incident_fits_nothing_and_is_refused() -> None:
-    incident = make_incident("cascading_failure-v2/test/0")
+    incident = make_incident("cascading_failure-v3/test/0")
     state, _ = play(incident, [Escalate(next(iter(incident.truth.teams))), Wait(), Wait()])
     foreign = Evidence(Channel.NOTE, -1, 0, 3, "0:no such line")
     with pytest.raises(InvalidInput, match="no hypothesis fits the evidence"):

@@ -70,7 +70,7 @@ def test_a_bad_id_is_refused() -> None:
     with pytest.raises(UnknownName, match="unknown task"):
         make_incident("nosuch-v2/test/0")
     with pytest.raises(InvalidInput, match="the split and the number are missing"):
-        make_incident("single_crash-v2")
+        make_incident("single_crash-v3")
 
 
 @pytest.mark.parametrize("size", [5, 40, 200])
@@ -125,14 +125,14 @@ def test_v0_truths_are_fixed(task: TaskSpec) -> None:
 def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     gate = Service("gate", "edge", "sre-team")
     alone = own_topology("alone", ("sre-team", "security-team"), (gate,))
-    task = get_task("cascading_failure-v2")
+    task = get_task("cascading_failure-v3")
     with pytest.raises(InvalidInput, match="it needs a service that another one calls"):
         draw_incident(task, IncidentId(task, "train", 0), alone)
 
 
 def test_nothing_is_drawn_on_a_topology_whose_name_breaks_ids() -> None:
     recorded = attrs.evolve(SEVEN_SERVICES, name="mine/1")
-    task = get_task("cascading_failure-v2")
+    task = get_task("cascading_failure-v3")
     with pytest.raises(InvalidInput, match=r"topology 'mine/1': its name must have no '/' to draw"):
         draw_incident(task, IncidentId(task, "train", 0), recorded)
 

@@ -1,28 +1,32 @@
 """Golden transcripts: what a task version promised, written down once.
 
-    python -m tests.golden.recording cascading_failure-v2
+    python -m tests.golden.recording cascading_failure-v3
 
-writes the file of a *new* task version. It never overwrites one: behaviour that
-changes is a new version, with a reason in the task's history.
+writes the file of a *new* task version, or of all that have none yet. It never overwrites one:
+behaviour that changes is a new version, with a reason in the task's history.
 """
 
 import json
 import sys
 from hashlib import blake2b
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from logtriage import (
+    TASKS,
     TaskSpec,
     get_task,
     grade,
     incident_ids,
     initial_state,
     observe,
+    play,
     render_observation,
     transition,
 )
 from logtriage.codec import truth_to_json
+from logtriage.drawing.ids import SPLITS
 from logtriage.evaluation import Incidents
 from logtriage.grading import Grade
 from logtriage.parsing import action_from_wire, action_to_wire
@@ -30,15 +34,21 @@ from logtriage.recorded import HISTORY, shipped_incidents
 from logtriage.recorded.version import task_id
 from logtriage.registry import make_policy
 from logtriage.state import State
-from logtriage.tasks import DRAWN_TASKS
+from logtriage.tasks import BENCHMARK_FOG
 
 FOLDER = Path(__file__).parent
-#: (split, incidents, policies): the expert plays well, the random one everywhere else.
-EPISODES = (("test", 6, ("expert", "random:1")), ("ood", 4, ("expert", "first_error")))
+#: (split, incidents, policies): one that plays well, one that gives up, one that does anything.
+EPISODES = (
+    *((split, 1, ("top_suspect:1", "random:1")) for split in SPLITS if split != "test"),
+    ("test", 2, ("top_suspect:2", "expert", "constant:hand_over", "random:1")),
+)
 #: Of the other levels of fog, which play by the tables of a task that is recorded.
-FEW_EPISODES = (("test", 1, ("oracle", "expert", "random:1")),)
-#: Fog 0 of the benchmark, where lines may name their cause, is recorded as fully as the tasks.
-IN_FULL = (*DRAWN_TASKS, "cascading_failure-v2-fog0")
+FEW_EPISODES = (("test", 1, ("top_suspect:1", "random:1")),)
+#: Of the originals, whose incident is always the same.
+ORIGINAL_EPISODES = (
+    ("test", 2, ("oracle", "expert", "first_error", "random:1")),
+    ("ood", 1, ("expert", "random:2")),
+)
 #: The recorded incidents that are shipped, and who plays them.
 RECORDED = task_id("recorded_trainticket")
 RECORDED_AGENTS = ("combined", "expert", "random:1")
@@ -51,7 +61,9 @@ def path_of(task: str) -> Path:
 
 def episodes_of(task: TaskSpec) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
     """(split, incidents, policies) that are recorded of a task."""
-    return EPISODES if task.fog is None or task.id in IN_FULL else FEW_EPISODES
+    if task.original:
+        return ORIGINAL_EPISODES
+    return EPISODES if task.fog == BENCHMARK_FOG else FEW_EPISODES
 
 
 def digest(text: str) -> str:
@@ -72,47 +84,46 @@ def graded(state: State) -> dict[str, Any]:
     }
 
 
-def replay(incident_id: str, wires: list[dict[str, Any]]) -> dict[str, Any]:
-    """Everything a golden episode records, from its incident and actions."""
+def opened(incident_id: str) -> dict[str, Any]:
+    """What is recorded of an incident before anybody acts."""
     incident = find(incident_id)
-    state = initial_state(incident)
-    screens = [render_observation(observe(state))]
-    for wire in wires:
-        state = transition(state, action_from_wire(wire, incident.topology))
-        screens.append(render_observation(observe(state)))
     truth = truth_to_json(incident)
-    del truth["topology"]
+    topology = digest(json.dumps(truth.pop("topology")))
+    first = render_observation(observe(initial_state(incident)))
     return {
         "incident": incident_id,
         "truth": truth,
-        "topology": digest(json.dumps(truth_to_json(incident)["topology"])),
-        "first_screen": screens[0].splitlines(),
-        "screens": [digest(screen) for screen in screens],
-        "actions": wires,
-        "grade": graded(state),
+        "topology": topology,
+        "first_screen": first.splitlines(),
     }
 
 
-def play(incident_id: str, agent: str) -> list[dict[str, Any]]:
+def replay(incident_id: str, wires: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is recorded of an episode, from its incident and actions."""
     incident = find(incident_id)
-    policy, state, memory = make_policy(agent)(incident), initial_state(incident), None
-    while not state.is_closed:
-        action, memory = policy.act(observe(state), memory)
-        state = transition(state, action)
-    return [action_to_wire(action) for action in state.actions]
+    state = initial_state(incident)
+    screens = []
+    for wire in wires:
+        state = transition(state, action_from_wire(wire, incident.topology))
+        screens.append(digest(render_observation(observe(state))))
+    return {"actions": wires, "screens": screens, "grade": graded(state)}
 
 
 def record(task: str) -> Path:
     path = path_of(task)
     if path.exists():
         raise SystemExit(f"{path.name} exists: changed behaviour needs a new task version")
-    episodes = [
-        {"agent": agent, **replay(incident_id, play(incident_id, agent))}
-        for incident_id, agent in _pairs(task)
-    ]
     history = HISTORY if task == RECORDED else get_task(task).history
-    golden = {"task": task, "history": list(history), "episodes": episodes}
-    path.write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    lines = [json.dumps({"task": task, "history": list(history)}, ensure_ascii=False)]
+    for incident_id, pairs in groupby(_pairs(task), key=lambda pair: pair[0]):
+        lines.append(json.dumps(opened(incident_id), ensure_ascii=False))
+        for _, agent in pairs:
+            incident = find(incident_id)
+            actions = [
+                action_to_wire(one) for one in play(incident, make_policy(agent)(incident)).actions
+            ]
+            lines.append(json.dumps({"agent": agent, **replay(incident_id, actions)}))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
@@ -129,5 +140,8 @@ def _pairs(task: str) -> list[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
+    missing = (
+        name for name in (*(task.id for task in TASKS), RECORDED) if not path_of(name).exists()
+    )
+    for name in sys.argv[1:] or missing:
         print(record(name))

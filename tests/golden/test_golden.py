@@ -18,37 +18,46 @@ from tests.golden.recording import (
     FEW_EPISODES,
     RECORDED,
     episodes_of,
+    opened,
     path_of,
     record,
     replay,
 )
 
 pytestmark = pytest.mark.golden
-
-
-def episodes(task_id: str) -> list[dict[str, Any]]:
-    loaded: list[dict[str, Any]] = json.loads(path_of(task_id).read_text(encoding="utf-8"))[
-        "episodes"
-    ]
-    return loaded
-
-
 #: Each task with its version history.
 HISTORIES = {**{task.id: task.history for task in TASKS}, RECORDED: HISTORY}
 #: Tasks of which one incident is recorded.
 BRIEF = tuple(task.id for task in TASKS if episodes_of(task) is FEW_EPISODES)
 
 
+def lines(task_id: str) -> list[dict[str, Any]]:
+    """The rows of a file: its head, then each incident with its episodes after it."""
+    return [json.loads(line) for line in path_of(task_id).read_text("utf-8").splitlines()]
+
+
+def episodes(task_id: str) -> list[tuple[str, dict[str, Any]]]:
+    """Each episode with the incident that it is of."""
+    found, incident = [], ""
+    for row in lines(task_id)[1:]:
+        incident = row.get("incident", incident)
+        if "agent" in row:
+            found.append((incident, row))
+    return found
+
+
 @pytest.mark.parametrize("task_id", HISTORIES)
 def test_episodes_replay_to_the_letter(task_id: str) -> None:
-    for recorded in episodes(task_id):
-        replayed = replay(recorded["incident"], recorded["actions"])
-        assert {"agent": recorded["agent"], **replayed} == recorded
+    for row in lines(task_id)[1:]:
+        if "incident" in row:
+            assert opened(row["incident"]) == row
+    for incident, recorded in episodes(task_id):
+        assert {"agent": recorded["agent"], **replay(incident, recorded["actions"])} == recorded
 
 
 @pytest.mark.parametrize("task_id", HISTORIES)
 def test_the_files_show_more_than_one_outcome(task_id: str) -> None:
-    grades = [one["grade"] for one in episodes(task_id)]
+    grades = [one["grade"] for _, one in episodes(task_id)]
     closings, scores = ({grade[key] for grade in grades} for key in ("closing", "score"))
     if task_id in BRIEF:
         assert max(len(closings), len(scores)) >= 2
@@ -61,7 +70,7 @@ def test_the_files_show_more_than_one_outcome(task_id: str) -> None:
 def test_each_version_has_its_reason(task_id: str, history: tuple[str, ...]) -> None:
     version = task_id.rpartition("-v")[2].partition("-")[0]  # the fog is no part of it
     assert history[-1].startswith(f"v{version}: ")
-    recorded = json.loads(path_of(task_id).read_text(encoding="utf-8"))["history"]
+    recorded = lines(task_id)[0]["history"]
     assert recorded == list(history[: len(recorded)])
 
 
@@ -71,17 +80,17 @@ def test_every_task_is_recorded_the_benchmark_in_full() -> None:
         played = [
             (split, number) for split, count, _ in episodes_of(task) for number in range(count)
         ]
-        recorded = {one["incident"] for one in episodes(task.id)}
+        recorded = {incident for incident, _ in episodes(task.id)}
         assert recorded == {f"{task.id}/{split}/{number}" for split, number in played}
     assert not set(DRAWN_TASKS) & set(BRIEF)
 
 
 def test_a_recorded_version_is_never_overwritten() -> None:
-    before = path_of("single_crash-v2").read_bytes()
+    before = path_of("single_crash-v3").read_bytes()
     with pytest.raises(SystemExit, match="new task version"):
-        record("single_crash-v2")
-    assert path_of("single_crash-v2").read_bytes() == before
-    assert get_task("single_crash-v2").version == 2
+        record("single_crash-v3")
+    assert path_of("single_crash-v3").read_bytes() == before
+    assert get_task("single_crash-v3").version == 3
 
 
 def test_another_process_with_another_hash_seed_agrees() -> None:
@@ -89,8 +98,8 @@ def test_another_process_with_another_hash_seed_agrees() -> None:
         "import json, sys; from tests.golden.recording import replay; "
         "print(json.dumps([replay(i, a) for i, a in json.load(sys.stdin)]))"
     )
-    chosen = [episodes(task.id)[-1] for task in TASKS]
-    request = json.dumps([(one["incident"], one["actions"]) for one in reversed(chosen)])
+    chosen = [episodes(task.id)[-1] for task in reversed(TASKS)]
+    request = json.dumps([(incident, one["actions"]) for incident, one in chosen])
     for seed in ("0", "4242"):
         answer = subprocess.run(
             [sys.executable, "-c", script],
@@ -102,5 +111,6 @@ def test_another_process_with_another_hash_seed_agrees() -> None:
         )
         replayed = json.loads(answer.stdout)
         assert [
-            {"agent": c["agent"], **r} for c, r in zip(reversed(chosen), replayed, strict=True)
-        ] == list(reversed(chosen))
+            {"agent": one["agent"], **again}
+            for (_, one), again in zip(chosen, replayed, strict=True)
+        ] == [one for _, one in chosen]

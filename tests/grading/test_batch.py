@@ -55,7 +55,7 @@ from logtriage.transition import play
 from tests.builders import SEVEN_SERVICES, anybody, real_incident, with_actions
 
 BASE = attrs.evolve(
-    make_incident("cascading_failure-v2/test/42"),
+    make_incident("cascading_failure-v3/test/42"),
     topology=SEVEN_SERVICES,
     directory=SEVEN_SERVICES.owners,
     par=5,
@@ -653,7 +653,7 @@ def test_no_incidents_no_grades() -> None:
 
 
 def test_incidents_are_graded_by_their_own_rubric() -> None:
-    incidents = [make_incident(one) for one in incident_ids("cascading_failure-v2", "val", 20)]
+    incidents = [make_incident(one) for one in incident_ids("cascading_failure-v3", "val", 20)]
     plans = [perfect_actions(one)[1:] for one in incidents]
     topology = incidents[0].topology
     grades = grade_batch(truths_of(incidents), action_array(topology, plans))

@@ -59,7 +59,7 @@ if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
 BASE = attrs.evolve(
-    make_incident("cascading_failure-v2/test/42"),
+    make_incident("cascading_failure-v3/test/42"),
     topology=SEVEN_SERVICES,
     directory=SEVEN_SERVICES.owners,
 )
@@ -86,7 +86,7 @@ SEVERAL = truth(
 )
 UNKNOWN = truth(None, "api-gateway", "sre-team", RESTART)
 UNPAGED = truth(Severity.P3, "email-queue", "", DROP)
-FOREIGN = parse_incident_id("silent_degradation-v2/test/3")
+FOREIGN = parse_incident_id("silent_degradation-v3/test/3")
 LARGE = random_topology(1, 40)
 
 #: Batches of one topology each: equal and unequal horizons and closing rules, one accepted
@@ -100,8 +100,8 @@ BATCHES: dict[str, tuple[Incident, ...]] = {
     "wrong-pages-close-nothing": (of(ONE, closing=ClosingRules(wrong_page=False)),),
     "horizons": (of(ONE, 2), of(ONE, 8), of(NOTHING, 3), of(SEVERAL, 5), of(ONE, 1000)),
     "soon-over": (of(ONE, 1), of(NOTHING, 1)),
-    "drawn": tuple(make_incident(f"single_crash-v2/test/{number}") for number in range(3)),
-    "silent": tuple(make_incident(f"silent_degradation-v2/test/{number}") for number in range(5)),
+    "drawn": tuple(make_incident(f"single_crash-v3/test/{number}") for number in range(3)),
+    "silent": tuple(make_incident(f"silent_degradation-v3/test/{number}") for number in range(5)),
     "original": tuple(
         make_incident(f"{task}-v0/test/0")
         for task in ("single_crash", "cascading_failure", "silent_degradation")

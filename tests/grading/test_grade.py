@@ -32,7 +32,7 @@ from logtriage.grading import (
     DEFAULT,
     RECORDED,
     RUBRICS,
-    TRIAGE_2,
+    TRIAGE_3,
     AppliedDiscount,
     Criterion,
     Discount,
@@ -89,7 +89,7 @@ def test_every_criterion_comes_with_its_score_weight_and_reason() -> None:
         ("severity", 1.0, 0.15),
         ("root_cause", 0.0, 0.25),
         ("escalation", 0.0, 0.25),
-        ("remediation", pytest.approx(0.5 * 0.6), 0.25),
+        ("remediation", pytest.approx(0.6), 0.25),
         ("closure", pytest.approx(4 / 7), 0.10),
     ]
     assert all(row.reason for row in one.criteria)
@@ -168,7 +168,7 @@ def test_an_open_state_has_what_it_earned_so_far() -> None:
     for action in PERFECT:
         state = transition(state, action)
         totals.append(score(state))
-    assert totals == [pytest.approx(value) for value in (0.0, 0.096, 0.256, 0.65, 0.90, 1.0)]
+    assert totals == [pytest.approx(value) for value in (0.0, 0.048, 0.128, 0.65, 0.90, 1.0)]
     assert grade(played(real_incident(), *PERFECT[:4])).closing is None
 
 
@@ -177,7 +177,7 @@ def test_rewards_by_hand() -> None:
     for action in (RIGHT_SEVERITY, WAIT, FIX, WRONG_REMEDY, WRONG_PAGE):
         states.append(transition(states[-1], action))
     rewards = [reward(before, after) for before, after in pairwise(states)]
-    assert rewards == [pytest.approx(value) for value in (0.096, 0.0, 0.08, -0.0752, -0.1008)]
+    assert rewards == [pytest.approx(value) for value in (0.048, 0, 0.0416, -0.06944, -0.02016)]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_score_is_the_score_of_the_grade() -> None:
 def test_a_grade_says_what_was_graded() -> None:
     one = grade(played(real_incident(), *PERFECT), unplayed=3, agent="me")
     assert (one.incident, one.task) == ("hand-made/test/0", "hand-made")
-    assert (one.rubric, one.rubric_digest) == ("logtriage/2", TRIAGE_2.digest)
+    assert (one.rubric, one.rubric_digest) == ("logtriage/3", TRIAGE_3.digest)
     assert one.actions == PERFECT
     assert (one.closing, one.ticks, one.unplayed) == (Closing.RESOLVED, 5, 3)
     assert (one.cause, one.agent) == (None, "me")
@@ -227,14 +227,14 @@ def test_an_unscored_episode_has_no_score_at_all() -> None:
     assert one.criteria == ()
     assert (one.cause, one.agent, one.gate) == ("the model server is down", "me", None)
     assert (one.rubric, one.incident, one.actions) == (
-        "logtriage/2",
+        "logtriage/3",
         "hand-made/test/0",
         PERFECT[:2],
     )
 
 
 def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
-    assert rubric_of(make_incident("single_crash-v2/test/0")) is DEFAULT is TRIAGE_2
+    assert rubric_of(make_incident("single_crash-v3/test/0")) is DEFAULT is TRIAGE_3
     old = make_incident("single_crash-v0/test/0")
     assert rubric_of(old).id == "logtriage-env/0/single_crash"
     assert grade(initial_state(old)).rubric == "logtriage-env/0/single_crash"
@@ -267,8 +267,8 @@ def test_the_same_episode_has_the_same_digest() -> None:
         {"actions": (*PERFECT[:4], WAIT, Resolve())},
         {"actions": (Malformed("?", ""), *PERFECT)},
         {"incident": attrs.evolve(real_incident(), id="hand-made/test/2")},
-        {"rubric": attrs.evolve(TRIAGE_2, id="mine/1")},
-        {"rubric": attrs.evolve(TRIAGE_2, gates=())},
+        {"rubric": attrs.evolve(TRIAGE_3, id="mine/1")},
+        {"rubric": attrs.evolve(TRIAGE_3, gates=())},
     ],
 )
 def test_whatever_is_graded_changes_the_digest(other: dict[str, Any]) -> None:
@@ -290,7 +290,7 @@ def hashed(*lines: str) -> str:
 def test_the_digest_is_that_of_these_lines() -> None:
     """Digests are stored beside grades: they must not change with the code."""
     lines = [
-        TRIAGE_2.digest,
+        TRIAGE_3.digest,
         "hand-made/test/0",
         "classify_severity P1 None",
         "identify_root_cause user-db 0.75",
@@ -553,4 +553,4 @@ def test_what_is_unscored_names_task_and_rubric() -> None:
     assert (graded.task, graded.rubric) == ("hand-made", "recorded/1")
     assert graded.rubric_digest == RECORDED.digest
     assert graded.fault_kind == "slow_query"
-    assert unscored(real_incident(), "the agent crashed").rubric == TRIAGE_2.id
+    assert unscored(real_incident(), "the agent crashed").rubric == TRIAGE_3.id

@@ -51,7 +51,7 @@ SEVERAL = next(
     one
     for number in range(50)
     if len(
-        (one := with_hand_over(make_incident(f"compound_failure-v2/val/{number}"))).truth.several
+        (one := with_hand_over(make_incident(f"compound_failure-v3/val/{number}"))).truth.several
     )
     == 2
 )
@@ -198,7 +198,7 @@ def test_the_rubric_of_before_keeps_its_digest_and_a_hand_over_changes_it() -> N
 @pytest.mark.usefixtures("either_way")
 def test_a_batch_is_graded_by_its_own_rubric_and_hands_over() -> None:
     incidents = [
-        with_hand_over(make_incident(f"single_crash-v2/val/{number}")) for number in range(70)
+        with_hand_over(make_incident(f"single_crash-v3/val/{number}")) for number in range(70)
     ]
     draws = np.random.default_rng(3)
     lists = draws.integers(0, 75, (70, 8))

@@ -77,12 +77,7 @@ OPEN_TO_WRONG_PAGES = real_incident(closing=ClosingRules(wrong_page=False))
         ),
         (benign_incident(), "dismissal", (), "not dismissed"),
         (benign_incident(), "dismissal", (Resolve(),), "closed as resolved, not dismissed"),
-        (
-            benign_incident(),
-            "dismissal",
-            (FIX, Ignore()),
-            "dismissed, but 1 remedy was applied where nothing was broken",
-        ),
+        (benign_incident(), "dismissal", (FIX, Ignore()), "rightly dismissed"),
         (benign_incident(), "closure", (), "not dismissed"),
         (benign_incident(), "closure", (RIGHT_CAUSE, Ignore()), "not dismissed"),
         (benign_incident(), "closure", (Resolve(),), "not dismissed"),

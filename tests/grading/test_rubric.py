@@ -16,6 +16,7 @@ from logtriage.grading import (
     RECORDED,
     RUBRICS,
     TRIAGE_2,
+    TRIAGE_3,
     Criterion,
     Discount,
     Gate,
@@ -55,23 +56,28 @@ def rubric(**changes: Any) -> Rubric:
 
 
 def test_the_default_is_the_table_of_the_design() -> None:
-    assert DEFAULT is TRIAGE_2
-    assert TRIAGE_2.id == "logtriage/2"
-    assert {row.name: row.weight for row in TRIAGE_2.criteria} == {
+    assert DEFAULT is TRIAGE_3
+    assert TRIAGE_3.id == "logtriage/3"
+    assert {row.name: row.weight for row in TRIAGE_3.criteria} == {
         "severity": 0.15,
         "root_cause": 0.25,
         "escalation": 0.25,
         "remediation": 0.25,
         "closure": 0.10,
     }
-    assert {row.name: row.weight for row in TRIAGE_2.benign} == {
+    assert {row.name: row.weight for row in TRIAGE_3.benign} == {
         "severity": 0.20,
         "dismissal": 0.70,
         "closure": 0.10,
     }
-    assert [gate.name for gate in TRIAGE_2.gates] == ["wrong_escalation", "ignored_incident"]
-    assert [one.name for one in TRIAGE_2.discounts] == ["unescalated", "unapproved"]
-    assert (TRIAGE_2.penalties, TRIAGE_2.bounds, TRIAGE_2.digits) == ((), (0.0, 1.0), None)
+    assert [gate.name for gate in TRIAGE_3.gates] == ["wrong_escalation", "ignored_incident"]
+    assert [one.name for one in TRIAGE_3.discounts] == [
+        "unescalated",
+        "unapproved",
+        "unapproved_fix",
+    ]
+    assert [(row.name, row.weight) for row in TRIAGE_3.handed_over] == [("hand_over", 1.0)]
+    assert (TRIAGE_3.penalties, TRIAGE_3.bounds, TRIAGE_3.digits) == ((), (0.0, 1.0), None)
 
 
 def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
@@ -95,7 +101,7 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
 
 def test_built_in_digests_stay_what_they_are() -> None:
     """Stored grades name them."""
-    assert (TRIAGE_2.digest, RECORDED.digest) == ("198e120843e36a0d", "e4527cf55c11a55b")
+    assert (TRIAGE_3.digest, RECORDED.digest) == ("fe6164603cba0791", "e4527cf55c11a55b")
 
 
 def test_the_first_rubric_names_the_one_in_its_place() -> None:

@@ -18,8 +18,7 @@ from logtriage import (
     make_incident,
 )
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2, action_array, grade_batch, truths_of
-from logtriage.grading import triage as measures
+from logtriage.grading import TRIAGE_2, action_array, grade_batch, priced, truths_of
 from logtriage.policies import perfect_actions
 from logtriage.transition import play, play_jointly
 from tests.builders import anybody
@@ -27,7 +26,7 @@ from tests.builders import anybody
 
 def incident_with(faults: int) -> Incident:
     """The first test incident with so many faults."""
-    found = (make_incident(f"compound_failure-v2/test/{number}") for number in range(100))
+    found = (make_incident(f"compound_failure-v3/test/{number}") for number in range(100))
     return next(one for one in found if len(one.truth.parts) == faults)
 
 
@@ -72,7 +71,7 @@ def test_shares_are_those_of_the_scalar_grader(layout: Any) -> None:
 
 
 def test_the_scalar_grader_says_whose_team_was_paged() -> None:
-    found = (make_incident(f"compound_failure-v2/test/{number}") for number in range(100))
+    found = (make_incident(f"compound_failure-v3/test/{number}") for number in range(100))
     incident = next(one for one in found if len(one.truth.parts) == len(one.truth.teams) == 2)
     first, second = (min(part.teams) for part in incident.truth.parts)
 
@@ -105,7 +104,8 @@ def test_actions_of_one_tick_are_at_once() -> None:
         one.name: one.score for one in wanted.criteria
     }
     assert wanted.criterion("root_cause").score == 1.0
-    assert wanted.criterion("remediation").score == measures.UNAPPROVED_FIX
+    left = {one.name: one.factor for one in wanted.discounts}
+    assert left["unapproved_fix"] == pytest.approx(priced.UNAPPROVED_FIX ** len(fixes))
 
 
 def test_no_incidents_with_several_faults_list_none() -> None:

@@ -71,7 +71,7 @@ import numba
 assert bool(numba.config.DISABLE_JIT) == (sys.argv[1] == "plain")
 batch.WORTH_A_KERNEL = 0
 found = []
-for task in ("single_crash-v2", "compound_failure-v2"):
+for task in ("single_crash-v3", "compound_failure-v3"):
     incidents = [make_incident(f"{task}/val/{number}") for number in range(12)]
     for priced in (False, True):
         some = [with_hand_over(one) if priced else one for one in incidents]

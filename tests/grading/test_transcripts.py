@@ -30,7 +30,7 @@ from logtriage.codec import encode_transcript
 from logtriage.errors import RubricError
 from logtriage.grading import (
     RECORDED,
-    TRIAGE_2,
+    TRIAGE_3,
     Criterion,
     GradeStatus,
     Rubric,
@@ -54,14 +54,14 @@ from tests.builders import (
     real_incident,
 )
 
-ID = "cascading_failure-v2/test/42"
+ID = "cascading_failure-v3/test/42"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(make_incident(ID)))
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (make_incident("single_crash-v2/test/3"), "incident 'single_crash-v2/test/3'"),
+        (make_incident("single_crash-v3/test/3"), "incident 'single_crash-v3/test/3'"),
         (None, "nothing"),
     ],
 )
@@ -121,7 +121,7 @@ def test_wire_actions_that_cannot_be_read_cost_their_tick() -> None:
     junk: list[dict[str, Any]] = [{}, {"action_type": "reboot"}, {"action_type": None}]
     one = grade_actions(ID, [*junk, *junk, {}, *PERFECT])
     assert (one.ticks, one.unplayed) == (12, 0)
-    assert one.score == pytest.approx(0.90 + 0.10 * 2 / 4)
+    assert one.score == pytest.approx(0.90 + 0.10 * 2 / 5)
 
 
 def test_actions_after_the_closing_one_are_counted_and_not_graded() -> None:
@@ -145,7 +145,7 @@ def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
         grade_actions(ID, [{"action_type": "resolve"}, junk])
 
 
-@pytest.mark.parametrize("junk", [SEVEN_SERVICES, Transcript(ID, ()), TRIAGE_2])
+@pytest.mark.parametrize("junk", [SEVEN_SERVICES, Transcript(ID, ()), TRIAGE_3])
 def test_an_object_of_ours_that_is_no_action_is_refused_too(junk: Any) -> None:
     with pytest.raises(InvalidInput, match=r"actions\[0\]: expected an action or a wire mapping"):
         grade_actions(ID, [junk])
@@ -156,7 +156,7 @@ def test_typed_actions_must_fit_the_topology() -> None:
         grade_actions(ID, [Escalate("x-team")])
 
 
-@pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v2/test/x"])
+@pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v3/test/x"])
 def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
     with pytest.raises(InvalidInput):
         grade_actions(incident_id, [])
@@ -165,7 +165,7 @@ def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
 
 
 def test_another_rubric_may_be_given() -> None:
-    lenient = attrs.evolve(TRIAGE_2, id="lenient/1", gates=(), discounts=())
+    lenient = attrs.evolve(TRIAGE_3, id="lenient/1", gates=(), discounts=())
     page = {"action_type": "escalate", "value": _wrong_team()}
     assert grade_actions(ID, [*PERFECT[:2], page]).score == 0.0
     assert grade_actions(ID, [*PERFECT[:2], page], lenient).score == pytest.approx(0.40)
@@ -184,7 +184,7 @@ def test_a_transcript_gets_the_grade_of_its_state() -> None:
     transcript = transcript_of(state, agent="me", extra={"run": 7})
     graded = grade_transcript(transcript, resolve=only(real_incident()))
     assert graded == grade(state, agent="me")
-    assert graded.score == pytest.approx(0.64 * (0.15 + 0.125 + 0.10))
+    assert graded.score == pytest.approx(0.32 * 0.7 * (0.15 + 0.25 + 0.10))
 
 
 @pytest.mark.parametrize("status", ["failed: connection lost", "cancelled", "", "Completed"])
@@ -193,14 +193,14 @@ def test_what_did_not_complete_is_unscored_with_its_cause(status: str) -> None:
     assert graded.status is GradeStatus.UNSCORED
     assert (graded.score, graded.cause, graded.agent) == (None, status, "me")
     assert graded.criteria == ()
-    assert graded.rubric == "logtriage/2"
+    assert graded.rubric == "logtriage/3"
     assert len(graded.actions) == 5
 
 
 def test_an_episode_that_stopped_early_is_graded_on_what_it_earned() -> None:
     graded = grade_transcript(Transcript(ID, PERFECT[:2]))
-    # Severity and root cause, at the price of silence of 0.4.
-    assert graded.score == pytest.approx(0.40 * 0.4 / 0.625)
+    # Severity and root cause, and silence leaves 0.32 of them.
+    assert graded.score == pytest.approx(0.40 * 0.32)
     assert graded.closing is None
 
 
@@ -222,11 +222,11 @@ BAD = (
     ('{"incident": "x", "actions": 3}', "actions: expected a list of wire actions, got a number"),
     (line(actions=["resolve"]), "actions[0]: expected an object, got a string"),
     (line(schema="logtriage.transcript/9"), "schema: expected 'logtriage.transcript/1'"),
-    (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v2"),
-    (line("single_crash-v2/test/01"), "incident id 'single_crash-v2/test/01': index must be"),
+    (line("nosuch-v2/test/0"), "unknown task 'nosuch-v2'; known: single_crash-v3"),
+    (line("single_crash-v3/test/01"), "incident id 'single_crash-v3/test/01': index must be"),
     (
-        line("single_crash-v2"),
-        "incident id 'single_crash-v2': the split and the number are",
+        line("single_crash-v3"),
+        "incident id 'single_crash-v3': the split and the number are",
     ),
     (line(status=5), "status: expected a string, got a number"),
     ("[" * 50_000, "JSON nested too deeply"),
@@ -364,7 +364,7 @@ def test_unscored_lines_are_neither_zeroes_nor_errors() -> None:
 
 
 def test_a_rubric_may_be_given_for_the_whole_file() -> None:
-    lenient = attrs.evolve(TRIAGE_2, id="lenient/1")
+    lenient = attrs.evolve(TRIAGE_3, id="lenient/1")
     assert [one.rubric for one in grade_jsonl(io.StringIO(GOOD), lenient)] == ["lenient/1"]
 
 

@@ -1,4 +1,4 @@
-"""Rubric ``logtriage/2`` by hand: cells, totals, and every reason word for word."""
+"""Rubric ``logtriage/3`` by hand: cells, totals, and every reason word for word."""
 
 import attrs
 import pytest
@@ -16,8 +16,7 @@ from logtriage import (
     grade,
     initial_state,
 )
-from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2, grade_actions, triage
+from logtriage.grading import priced, triage
 from logtriage.state import Play, State
 from logtriage.transition import play_jointly
 from tests.builders import (
@@ -53,23 +52,22 @@ def joint(*plays: Play, incident: Incident = REAL) -> State:
 # -- cells ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("paged", [True, False])
+@pytest.mark.parametrize("first", [(RIGHT_PAGE,), (WAIT,)], ids=["paged", "unpaged"])
 @pytest.mark.parametrize(("wrong", "left"), {0: 1.0, 1: 0.6, 2: 0.2, 3: 0.0, 4: 0.0}.items())
 def test_remediation_with_wrong_remedies_before_and_after_the_fix(
-    wrong: int, left: float, paged: bool
+    wrong: int, left: float, first: tuple[Action, ...]
 ) -> None:
     for before in range(wrong + 1):
-        first: tuple[Action, ...] = (RIGHT_PAGE,) if paged else (WAIT,)
         rest = (*(WRONG_REMEDY,) * before, FIX, *(WRONG_REMEDY,) * (wrong - before))
-        score, reason = triage.remediation(played(REAL, *first, *rest))
-        assert score == pytest.approx(left if paged else left / 2, abs=1e-12)
+        score, reason = priced.remediation(played(REAL, *first, *rest))
+        assert score == pytest.approx(left, abs=1e-12)
         assert f"fixed in tick {before + 1}" in reason
         assert ("wrong remed" in reason) == bool(wrong)
 
 
 @pytest.mark.parametrize("wrong", range(4))
 def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
-    score, reason = triage.remediation(played(REAL, RIGHT_PAGE, *(WRONG_REMEDY,) * wrong))
+    score, reason = priced.remediation(played(REAL, RIGHT_PAGE, *(WRONG_REMEDY,) * wrong))
     assert score == 0.0
     assert "kill-query:user-db" in reason
 
@@ -83,14 +81,14 @@ def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
     ],
 )
 def test_remediation_what_is_wrong(wrong: Remediate) -> None:
-    assert triage.remediation(played(REAL, RIGHT_PAGE, wrong))[0] == 0.0
-    assert triage.remediation(played(REAL, RIGHT_PAGE, wrong, FIX))[0] == pytest.approx(0.6)
+    assert priced.remediation(played(REAL, RIGHT_PAGE, wrong))[0] == 0.0
+    assert priced.remediation(played(REAL, RIGHT_PAGE, wrong, FIX))[0] == pytest.approx(0.6)
 
 
 def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
     incident = real_incident(remedies=(("kill-query", "user-db"), ("restart", "user-db")))
     both = played(incident, RIGHT_PAGE, Remediate("restart", "user-db"), FIX, FIX)
-    assert triage.remediation(both)[0] == 1.0
+    assert priced.remediation(both)[0] == 1.0
 
 
 #: (horizon, par) -> {ticks used when closed: score}
@@ -139,28 +137,14 @@ def test_closure_only_by_resolving(actions: tuple[Action, ...]) -> None:
 def test_malformed_actions_only_cost_time() -> None:
     noise = Malformed("?", "unreadable")
     state = played(real_incident(horizon=8), *(noise,) * 4, RIGHT_PAGE, FIX, END)
-    assert triage.remediation(state)[0] == 1.0
+    assert priced.remediation(state)[0] == 1.0
     assert triage.closure(state)[0] == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize(
-    ("applied", "left"), {0: 1.0, 1: 0.8, 2: 0.6, 3: 0.4, 4: 0.2, 5: 0.0, 6: 0.0}.items()
-)
-def test_dismissal_by_remedies_applied(applied: int, left: float) -> None:
-    state = played(BENIGN, *(WRONG_REMEDY,) * applied, Ignore())
-    assert triage.dismissal(state)[0] == pytest.approx(left, abs=1e-12)
-
-
-@pytest.mark.parametrize("remedy", SEVEN_SERVICES.remedies)
-def test_dismissal_every_remedy_counts_against_it(remedy: str) -> None:
-    state = played(BENIGN, Remediate(remedy, "user-db"), Ignore())
-    assert triage.dismissal(state)[0] == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("service", SEVEN_SERVICES.names)
 def test_dismissal_is_void_if_anyone_was_blamed(service: str) -> None:
     state = played(BENIGN, IdentifyRootCause(service), Ignore())
-    assert triage.dismissal(state) == (0.0, f"dismissed, but {service} was blamed")
+    assert priced.dismissal(state) == (0.0, f"dismissed, but {service} was blamed")
     assert triage.benign_closure(state)[0] == 0.0
 
 
@@ -171,18 +155,11 @@ def test_dismissal_is_void_if_anyone_was_blamed(service: str) -> None:
 )
 def test_dismissal_only_by_ignoring(actions: tuple[Action, ...]) -> None:
     state = played(BENIGN, *actions)
-    assert triage.dismissal(state)[0] == 0.0
+    assert priced.dismissal(state)[0] == 0.0
     assert triage.benign_closure(state)[0] == 0.0
 
 
 # -- totals -----------------------------------------------------------------------------
-
-
-def test_what_can_be_earned_without_a_page() -> None:
-    assert triage.MOST_UNPAGED == 0.625
-    assert sum(triage.WEIGHTS.values()) == 1.0
-    silent = played(REAL, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END)
-    assert grade(silent, attrs.evolve(TRIAGE_2, id="x", discounts=())).score == 0.625
 
 
 @pytest.mark.parametrize(
@@ -191,17 +168,17 @@ def test_what_can_be_earned_without_a_page() -> None:
         ((), 0.0),
         ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END), 1.0),
         ((RIGHT_PAGE, END), 0.25),
-        ((RIGHT_SEVERITY, END), 0.15 * 0.64),
-        ((RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END), 0.4),
-        ((RIGHT_SEVERITY, RIGHT_CAUSE, FIX, RIGHT_PAGE, END), 0.875),
+        ((RIGHT_SEVERITY, END), 0.15 * 0.32),
+        ((RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END), 0.75 * 0.7 * 0.32),
+        ((RIGHT_SEVERITY, RIGHT_CAUSE, FIX, RIGHT_PAGE, END), 0.7),
         ((RIGHT_SEVERITY, RIGHT_PAGE, FIX, RIGHT_CAUSE, END), 0.75),
-        ((RIGHT_SEVERITY, FIX, RIGHT_CAUSE, RIGHT_PAGE, END), 0.625),
+        ((RIGHT_SEVERITY, FIX, RIGHT_CAUSE, RIGHT_PAGE, END), 0.7 * 0.75),
         ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, WRONG_REMEDY, FIX), 0.65 + 0.25 * 0.6),
         ((RIGHT_PAGE, *(WRONG_REMEDY,) * 3, FIX), 0.25),
-        ((WRONG_REMEDY, RIGHT_PAGE, FIX), 0.7 * (0.25 + 0.25 * 0.6)),
-        ((WRONG_REMEDY, WRONG_REMEDY, FIX), 0.49 * 0.64 * 0.25 * 0.5 * 0.2),
+        ((WRONG_REMEDY, RIGHT_PAGE, FIX), 0.3 * (0.25 + 0.25 * 0.6)),
+        ((WRONG_REMEDY, WRONG_REMEDY, FIX), 0.09 * 0.7 * 0.32 * 0.25 * 0.2),
         ((RIGHT_PAGE, FIX, WRONG_REMEDY), 0.25 + 0.25 * 0.6),
-        ((FIX, WRONG_REMEDY, RIGHT_PAGE, FIX), 0.7 * (0.25 + 0.25 * 0.5 * 0.6)),
+        ((FIX, WRONG_REMEDY, RIGHT_PAGE, FIX), 0.7 * 0.3 * (0.25 + 0.25 * 0.6)),
         ((RIGHT_PAGE, FIX, *waits(4), END), 0.25 + 0.25 + 0.10 * 5 / 7),
         ((WAIT, *PERFECT), 0.90 + 0.10 * 6 / 7),
         ((*PERFECT[:4], *waits(7), END), 0.90),
@@ -211,7 +188,7 @@ def test_what_can_be_earned_without_a_page() -> None:
         ((WRONG_REMEDY, END), 0.0),
         ((ClassifySeverity(P2), RIGHT_PAGE), 0.15 * 0.25 + 0.25),
         ((ClassifySeverity(P3), RIGHT_PAGE), 0.25),
-        ((RIGHT_CAUSE, END), 0.25 * 0.64),
+        ((RIGHT_CAUSE, END), 0.25 * 0.32),
         ((WRONG_CAUSE, RIGHT_PAGE), 0.25),
         ((RIGHT_SEVERITY, WRONG_CAUSE, RIGHT_CAUSE, RIGHT_PAGE, FIX, END), 0.65 + 0.6 / 7),
         ((RIGHT_PAGE, RIGHT_PAGE, RIGHT_PAGE), 0.25),
@@ -236,22 +213,21 @@ def test_a_real_fault(plan: tuple[Action, ...], total: float) -> None:
         ((ClassifySeverity(P2), Ignore()), 0.85),
         ((ClassifySeverity(P1), Ignore()), 0.80),
         ((ClassifySeverity(P3), *waits(13), Ignore()), 0.90),
-        ((*(WRONG_REMEDY,) * 5, Ignore()), 0.10 * 9 / 12),
+        ((*(WRONG_REMEDY,) * 5, Ignore()), 0.3**5 * (0.7 + 0.10 * 9 / 12)),
         ((ClassifySeverity(P3), RIGHT_CAUSE, Ignore()), 0.2),
         ((ClassifySeverity(P3), *waits(14)), 0.2),
         ((ClassifySeverity(P3),), 0.2),
         ((), 0.0),
-        ((WRONG_REMEDY, Ignore()), 0.7 * 0.8 + 0.1),
+        ((WRONG_REMEDY, Ignore()), 0.3 * 0.8),
         ((RIGHT_CAUSE, Ignore()), 0.0),
         ((ClassifySeverity(P3), WRONG_PAGE), 0.0),
         ((ClassifySeverity(P3), Resolve()), 0.2),
     ],
 )
 def test_a_benign_incident(plan: tuple[Action, ...], total: float) -> None:
-    for price in (0.2, None):  # nothing is to be paged, so silence has no price
-        state = played(attrs.evolve(BENIGN, price_of_silence=price), *plan)
-        assert grade(state).score == pytest.approx(total, abs=1e-12)
-        assert grade(state).discounts == ()
+    graded = grade(played(BENIGN, *plan))
+    assert graded.score == pytest.approx(total, abs=1e-12)
+    assert [one.name for one in graded.discounts] == ["unapproved"] * (WRONG_REMEDY in plan)
 
 
 @pytest.mark.parametrize(
@@ -276,18 +252,12 @@ def test_a_benign_incident(plan: tuple[Action, ...], total: float) -> None:
         (
             played(REAL, RIGHT_PAGE, WRONG_REMEDY, FIX),
             "remediation",
-            "fixed in tick 2, but 1 wrong remedy was applied",
+            "fixed in tick 2; 1 wrong remedy was applied",
         ),
         (
             played(TWO_TEAMS, WRONG_REMEDY, FIX, WRONG_REMEDY, RIGHT_PAGE),
             "remediation",
-            "fixed in tick 1, but 2 wrong remedies were applied; halved, since dba-team or "
-            "sre-team had not been paged before that tick",
-        ),
-        (
-            joint((0, RIGHT_PAGE), (0, FIX)),
-            "remediation",
-            "fixed in tick 0; halved, since dba-team had not been paged before that tick",
+            "fixed in tick 1; 2 wrong remedies were applied",
         ),
         (played(REAL, FIX), "closure", "not resolved"),
         (played(REAL, FIX, Ignore()), "closure", "closed as ignored, not resolved"),
@@ -296,11 +266,6 @@ def test_a_benign_incident(plan: tuple[Action, ...], total: float) -> None:
         (played(REAL, FIX, END), "closure", "resolved in 2 ticks (par is 5, the horizon 12)"),
         (played(BENIGN), "dismissal", "not dismissed"),
         (played(BENIGN, Ignore()), "dismissal", "rightly dismissed"),
-        (
-            played(BENIGN, FIX, WRONG_REMEDY, Ignore()),
-            "dismissal",
-            "dismissed, but 2 remedies were applied where nothing was broken",
-        ),
         (
             played(BENIGN, RIGHT_CAUSE, Ignore()),
             "dismissal",
@@ -319,16 +284,16 @@ def test_reasons_of_discounts() -> None:
     assert [(one.name, one.factor, one.reason) for one in grade(state).discounts] == [
         (
             "unescalated",
-            0.4 / 0.625,
-            "dba-team or sre-team never paged: a perfect response without the page would be "
-            "worth 0.4 instead of 0.625",
+            0.32,
+            "dba-team or sre-team never paged: silence leaves 0.32",
         ),
         (
             "unapproved",
-            0.7**2,
+            0.3**2,
             "2 wrong remedies were applied before dba-team or sre-team had been paged: each "
-            "leaves 0.7 of the rest",
+            "leaves 0.3 of the rest",
         ),
+        ("unapproved_fix", 0.7, "fixed before dba-team or sre-team had been paged"),
     ]
 
 
@@ -337,36 +302,17 @@ def test_approval_takes_an_earlier_tick() -> None:
     together = joint((0, RIGHT_PAGE), (0, probe), (1, probe), (1, FIX))
     assert together.facts.unapproved_remedies == 1
     assert together.facts.paged_at == 0
-    assert triage.approved(together)
-    assert not triage.approved(joint((0, FIX), (0, RIGHT_PAGE)))
-    assert not triage.approved(initial_state(REAL))
+    assert priced.unapproved_fix(together) is None
+    early = priced.unapproved_fix(joint((0, FIX), (0, RIGHT_PAGE)))
+    assert early is not None
+    assert early[0] == 0.7
+    assert priced.unapproved_fix(initial_state(REAL)) is None
 
 
 def test_repeating_what_came_too_late_restores_nothing() -> None:
     state = played(REAL, FIX, RIGHT_PAGE, FIX, Escalate("dba-team"), RIGHT_CAUSE, FIX)
-    assert grade(state).criterion("remediation").score == 0.5
+    assert [(one.name, one.factor) for one in grade(state).discounts] == [("unapproved_fix", 0.7)]
     assert grade(state).criterion("root_cause").score == 0.0
-
-
-@pytest.mark.parametrize("price", [None, -0.2, 0.63, float("nan")])
-def test_a_fault_without_a_price_is_no_zero(price: float | None) -> None:
-    message = (
-        "incident 'hand-made/test/0': price_of_silence must be a number from 0 to 0.625 under "
-        f"rubric 'logtriage/2', got {price!r}"
-    )
-    with pytest.raises(RubricError) as caught:
-        grade_actions(real_incident(price_of_silence=price), (RIGHT_PAGE,))
-    assert str(caught.value) == message
-
-
-def test_a_price_of_nothing_leaves_nothing() -> None:
-    free = real_incident(price_of_silence=0.0)
-    assert grade(played(free, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END)).score == 0.0
-
-
-def test_a_price_of_all_that_silence_earns_leaves_all_of_it() -> None:
-    dear = real_incident(price_of_silence=0.625)
-    assert grade(played(dear, RIGHT_SEVERITY, RIGHT_CAUSE, FIX, END)).score == 0.625
 
 
 def test_a_wrong_root_cause_after_the_fix_is_wrong_and_not_late() -> None:

@@ -23,7 +23,7 @@ from logtriage.world.telemetry import LogLine
 from tests.builders import final_state
 
 SCREEN = attrs.evolve(
-    observe(initial_state(make_incident("single_crash-v2/val/0"))), alerts=(), window=()
+    observe(initial_state(make_incident("single_crash-v3/val/0"))), alerts=(), window=()
 )
 INDEX = SCREEN.topology.index
 
@@ -85,7 +85,7 @@ def test_fog_is_what_defeats_it() -> None:
     def total(task: str) -> float:
         return sum(
             score(final_state(make_incident(one), make_policy("chain")))
-            for one in incident_ids(task, "val", 60)
+            for one in incident_ids(task, "val", 30)
         )
 
-    assert total("cascading_failure-v2-fog0") > 1.3 * total("cascading_failure-v2")
+    assert total("cascading_failure-v3-fog0") > 1.3 * total("cascading_failure-v3")

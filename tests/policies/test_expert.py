@@ -1,4 +1,4 @@
-"""The expert of the second world counts signs, and plays by the rules."""
+"""The expert counts signs, and plays by the rules."""
 
 from statistics import fmean
 
@@ -22,7 +22,7 @@ from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
 from logtriage.joint import requests_left
 from logtriage.policies import ExpertPolicy
-from logtriage.policies.expert import HAND_OVER_LEADS, LEADS, STEPS, TRIES
+from logtriage.policies.expert import HAND_OVER_LEADS, STEPS, TRIES
 from logtriage.policies.notebook import Notebook, Sign
 from logtriage.registry import make_policy, make_team
 from logtriage.roles import RoleSplit
@@ -46,9 +46,9 @@ def test_rules_of_thumb_take_it_far_and_not_all_the_way() -> None:
     grades = [
         score(final_state(one, make_policy("expert")))
         for task in DRAWN_TASKS
-        for one in some(get_task(task), 40)
+        for one in some(get_task(task), 15)
     ]
-    assert 0.5 < fmean(grades) < 0.8
+    assert 0.6 < fmean(grades) < 0.85
 
 
 @every_task
@@ -69,7 +69,7 @@ def test_it_pages_before_it_fixes_and_asks_before_it_pages(task: TaskSpec) -> No
             assert kinds.index(Escalate) < kinds.index(Remediate)
         assert kinds.count(Remediate) <= (TRIES if Escalate in kinds else 1)
         assert kinds.count(Escalate) <= 1
-        assert state.closing in ("resolved", "ignored", "misrouted")
+        assert state.closing in ("resolved", "ignored", "misrouted", "handed_over")
 
 
 @every_task
@@ -81,34 +81,8 @@ def test_it_leaves_time_for_what_follows_the_questions(task: TaskSpec) -> None:
         assert max(asked) < task.horizon - STEPS
 
 
-def test_it_pages_less_where_silence_is_worth_more() -> None:
-    assert list(LEADS.values()) == sorted(LEADS.values())
-    incidents = some(get_task("cascading_failure-v2"), 60)
-    paged = {
-        price: sum(
-            bool(final_state(attrs.evolve(one, price_of_silence=price), make_policy("expert"))
-                 .facts.pages)
-            for one in incidents
-        )
-        for price in LEADS
-    }  # fmt: skip
-    assert paged[0.2] > paged[0.6]
-
-
-@pytest.mark.parametrize(("price", "listed"), [(0.3, 0.2), (0.5, 0.4), (0.9, 0.6)])
-def test_between_two_prices_of_silence_it_asks_for_the_lead_of_the_lower_one(
-    price: float, listed: float
-) -> None:
-    for one in some(get_task("cascading_failure-v2"), 10):
-        odd, known = (
-            final_state(attrs.evolve(one, price_of_silence=each), make_policy("expert"))
-            for each in (price, listed)
-        )
-        assert odd.actions == known.actions
-
-
 def test_where_nobody_waits_it_starts_at_the_edge() -> None:
-    for incident in some(get_task("fleet_outage-v2"), 20):
+    for incident in some(get_task("fleet_outage-v3"), 20):
         screen = observe(initial_state(incident))
         topology = incident.topology
         if not any((line.token or "").startswith("timeout") for line in screen.window):
@@ -118,13 +92,13 @@ def test_where_nobody_waits_it_starts_at_the_edge() -> None:
 
 def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
     played = [
-        final_state(one, make_policy("expert"))
-        for one in some(get_task("silent_degradation-v2-fog0"), 60)
+        final_state(attrs.evolve(one, price_of_hand_over=0.3), make_policy("expert"))
+        for one in some(get_task("silent_degradation-v3-fog0"), 40)
     ]
     benign = [one for one in played if one.incident.truth.benign]
     real = [one for one in played if not one.incident.truth.benign]
-    assert fmean(isinstance(one.actions[-1], Ignore) for one in benign) > 0.6
-    assert fmean(isinstance(one.actions[-1], Ignore) for one in real) < 0.1
+    assert fmean(isinstance(one.actions[-1], Ignore) for one in benign) > 0.4
+    assert fmean(isinstance(one.actions[-1], Ignore) for one in real) < 0.05
 
 
 # --- in roles ------------------------------------------------------------------------
@@ -141,7 +115,7 @@ def test_alone_in_a_team_it_plays_as_alone(task: TaskSpec) -> None:
 
 def test_roles_keep_to_their_budgets() -> None:
     split = RoleSplit("few", [attrs.evolve(role, budget=1) for role in TRIO.roles])
-    for incident in some(get_task("cascading_failure-v2"), 4):
+    for incident in some(get_task("cascading_failure-v3"), 4):
         state = play_joint_episode(incident, make_team("expert", split)(incident), split)
         assert not any(type(action).__name__ == "Malformed" for action in state.actions)
         for role in split.roles:
@@ -158,7 +132,10 @@ def test_roles_do_only_what_they_may(task: TaskSpec, split: RoleSplit) -> None:
 
 def test_the_board_is_worth_something() -> None:
     deaf = ROLE_SPLITS["trio_without_board"]
-    incidents = [one for task in DRAWN_TASKS for one in some(get_task(task), 12)]
+    incidents = [
+        attrs.evolve(one, price_of_hand_over=0.3)  # where it hardly ever hands over
+        for one in some(get_task("cascading_failure-v3-fog0"), 30)
+    ]
     means = [
         fmean(
             score(play_joint_episode(one, make_team("expert", split)(one), split))

@@ -25,11 +25,11 @@ from logtriage.world.telemetry import Alert, LogLine, Reading
 from tests.builders import SEVEN_SERVICES, final_state, real_incident
 
 
-@pytest.mark.parametrize("task_id", ["cascading_failure-v2", "silent_degradation-v2"])
+@pytest.mark.parametrize("task_id", ["cascading_failure-v3", "silent_degradation-v3"])
 def test_the_loudest_error_is_mostly_a_symptom(task_id: str) -> None:
     grades = [
         grade(final_state(make_incident(one), make_policy("first_error")))
-        for one in incident_ids(task_id, "test", 150)
+        for one in incident_ids(task_id, "test", 60)
     ]
     assert mean(one.score or 0.0 for one in grades) <= 0.40
 

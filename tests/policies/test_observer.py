@@ -17,7 +17,7 @@ from logtriage.state import State, initial_state
 from logtriage.transition import transition
 from tests.builders import final_state, with_hand_over
 
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 
 
 @cache
@@ -47,7 +47,7 @@ def test_it_hands_over_what_stays_in_doubt_and_nothing_for_too_little() -> None:
     ends = {
         price: [
             str(final_state(priced(number, price), make_policy("observer")).closing)
-            for number in range(12)
+            for number in range(6)
         ]
         for price in (0.02, 0.999)
     }
@@ -77,17 +77,17 @@ def test_two_questions_promise_no_less_than_the_first_of_them(
 ) -> None:
     monkeypatch.setattr(lookahead, "ANSWERS", 10_000)
     more = 0
-    for number in range(4):
+    for number in range(2):
         held = belief(initial_state(priced(number, 0.5)))
         rows = worths(held, requests_in_doubt(held))
         alone = {one.request: one.grade for one in rows}
         for value, request in two_steps(held, rows):
             assert value >= alone[request] - 1e-5
             more += value > alone[request] + 1e-4
-    assert more > 5
+    assert more > 2
 
 
 def test_looking_ahead_knows_single_faults_alone() -> None:
-    incident = make_incident("compound_failure-v2/train/0")
+    incident = make_incident("compound_failure-v3/train/0")
     with pytest.raises(InvalidInput, match="several faults at once"):
         final_state(incident, make_policy("lookahead"))

@@ -16,11 +16,11 @@ from logtriage.policies.worth_telling import bits_told
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.state import State
-from logtriage.world.channels import Channel
+from logtriage.world.channels import NOTHING_READ, Channel
 from logtriage.world.loading import load_world
 
-INCIDENT = make_incident("cascading_failure-v2/val/5")
-WORLD = load_world("second")
+INCIDENT = make_incident("cascading_failure-v3/val/5")
+WORLD = load_world("oncall")
 
 
 def asked() -> State:
@@ -35,9 +35,11 @@ def test_evidence_survives_being_told() -> None:
     state = asked()
     setting = INCIDENT.setting
     assert setting is not None
-    for one in evidence(state):
+    shown = evidence(state)
+    assert any(one.token in NOTHING_READ for one in shown)
+    for one in shown:
         word = spell(one, INCIDENT.topology, WORLD)
-        if one.channel is Channel.NOTE:
+        if one.channel is Channel.NOTE or one.token in NOTHING_READ:
             assert word is None
         else:
             assert word is not None
@@ -125,7 +127,7 @@ def test_a_role_decides_by_what_it_saw_and_was_told_alone() -> None:
 def test_teams_hand_over_where_that_has_a_price() -> None:
     """Whoever may page may hand over; the belief of a foggy screen asks for it."""
     ends = []
-    for number in range(6):
+    for number in range(3):
         incident = make_incident(f"cascading_failure-v3-fog3/val/{number}")
         ends.append(play_joint_episode(incident, ObserverTeam(incident, TRIO), TRIO).actions[-1])
     assert HandOver() in ends

@@ -19,7 +19,7 @@ from logtriage.world.loading import load_world
 from tests.builders import FIVE_TEAMS
 
 INDEX = FIVE_TEAMS.index
-WORLD = load_world("second")
+WORLD = load_world("oncall")
 GAUGES = tuple(WORLD.gauges)
 
 

@@ -55,8 +55,8 @@ from tests.builders import (
 )
 
 OBSERVATION_LIMIT = 2_400
-PROMPT_LIMIT = 6_200
-TASK = get_task("cascading_failure-v2")
+PROMPT_LIMIT = 7_100
+TASK = get_task("cascading_failure-v3")
 
 
 def rules(topology: Topology, horizon: int, reply: Reply = "json") -> str:
@@ -84,7 +84,7 @@ def test_how_to_answer_is_all_that_differs_between_ways_to_answer() -> None:
 @every_small_task
 def test_one_observation_of_the_default_topology_is_short(task: TaskSpec) -> None:
     longest = 0
-    for one in incident_ids(task.id, "test", 40):
+    for one in incident_ids(task.id, "test", 6):
         for state in episode(make_incident(one), make_policy("expert")):
             longest = max(longest, len(render_observation(observe(state))))
     assert 1_000 <= longest <= OBSERVATION_LIMIT
@@ -282,7 +282,7 @@ def test_a_recording_says_that_remedies_change_nothing() -> None:
 
 
 def test_a_role_reads_its_own_parts_only() -> None:
-    state = initial_state(make_incident("cascading_failure-v2/test/42"))
+    state = initial_state(make_incident("cascading_failure-v3/test/42"))
     page = Escalate(min(state.incident.truth.teams))
     state = transition(transition(state, RequestMoreLogs("user-db")), Report("deadlock", "triage"))
     state = transition_jointly(state, [page, Malformed("?", "not JSON", "escalation"), Wait()])

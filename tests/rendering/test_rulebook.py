@@ -124,12 +124,6 @@ def test_the_grade_is_that_of_the_rubric() -> None:
     assert "before any page or remedy" in hand_over
 
 
-def test_the_rules_of_the_second_world_are_those_that_they_were() -> None:
-    prompt = prompt_of(get_task("cascading_failure-v2"))
-    assert "price of silence" in prompt
-    assert "hand_over" not in prompt
-
-
 # --- the runbook, from the tables ----------------------------------------------------------
 
 

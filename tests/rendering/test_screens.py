@@ -1,4 +1,4 @@
-"""Screens of the second world: complete, short, and silent about the truth."""
+"""Screens of the simulated world: complete, short, and silent about the truth."""
 
 from collections.abc import Iterator
 
@@ -27,16 +27,17 @@ from logtriage.drawing.ids import SPLITS
 from logtriage.observation import Observation
 from logtriage.roles.splits import DUO, ESCALATION, REMEDIATION, ROLE_SPLITS, TRIAGE
 from logtriage.tasks import TASKS, TaskSpec
+from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Trace
 from tests.builders import FIVE_TEAMS
 
-SECOND = tuple(task for task in TASKS if task.setting is not None)
-every_task = pytest.mark.parametrize("task", SECOND, ids=lambda task: task.id)
+DRAWN = tuple(task for task in TASKS if task.setting is not None)
+every_task = pytest.mark.parametrize("task", DRAWN, ids=lambda task: task.id)
 #: Most characters of a screen by the most services; and of one with a line of every service.
-LIMITS = ((7, 1_650, 1_750), (20, 2_000, 2_400), (40, 2_250, 3_150), (60, 2_500, 3_600))
+LIMITS = ((7, 1_900, 1_900), (20, 2_350, 2_650), (40, 2_400, 3_200), (60, 2_550, 3_700))
 #: What several faults may add on a fleet: more services are heard of.
-SEVERAL_MORE = 50
+SEVERAL_MORE = 350
 
 
 def busiest(incident: Incident) -> Iterator[State]:
@@ -80,7 +81,7 @@ def limit_of(incident: Incident, state: State) -> int:
 @every_task
 @pytest.mark.parametrize("split", ["test", "ood"])
 def test_a_screen_is_short(task: TaskSpec, split: str) -> None:
-    for one in incident_ids(task.id, split, 12):
+    for one in incident_ids(task.id, split, 3):
         incident = make_incident(one)
         for state in busiest(incident):
             text = render_observation(observe(state))
@@ -88,13 +89,14 @@ def test_a_screen_is_short(task: TaskSpec, split: str) -> None:
 
 
 @every_task
-def test_the_price_of_silence_stands_on_every_screen_of_everyone(task: TaskSpec) -> None:
+def test_the_price_of_a_hand_over_stands_on_every_screen_of_everyone(task: TaskSpec) -> None:
     incident = make_incident(f"{task.id}/val/3")
     for state in busiest(incident):
         for role in (None, *(role for split in ROLE_SPLITS.values() for role in split.roles)):
             first = render_observation(observe(state, role)).splitlines()[0]
             assert first == (
-                f"TICK {state.tick}/{task.horizon}; silence is worth {incident.price_of_silence:g}"
+                f"TICK {state.tick}/{task.horizon}; "
+                f"HAND-OVER is worth {incident.price_of_hand_over:g}"
             )
 
 
@@ -130,14 +132,14 @@ SCREEN = Observation(
     ),
     notes=("dba-team: we see this at user-db: blocked 40 ms",),
     effects=(("restart", "user-db", True),),
-    price_of_silence=0.2,
-    world=load_world("second"),
+    price_of_hand_over=0.3,
+    world=load_world("oncall"),
 )
 
 
 def test_a_whole_screen_word_for_word() -> None:
     assert render_observation(SCREEN).splitlines() == [
-        "TICK 6/14; silence is worth 0.2",
+        "TICK 6/14; HAND-OVER is worth 0.3",
         "LAST: remediate restart:user-db: the symptoms ease",
         "NOTE: dba-team: we see this at user-db: blocked 40 ms",
         "EDGE: errors 0.13% (usual 0.13%), p99 1684 ms (usual 97 ms)",
@@ -158,6 +160,8 @@ def test_a_whole_screen_word_for_word() -> None:
         "backend-team: auth-service, payment-service, notification-service; "
         "dba-team: user-db, payment-db",
         "DECLARED: severity P2, root cause user-db, paged dba-team, applied restart:user-db",
+        "ASK (a tick each, 8 ticks left): request_more_logs <service>|all, "
+        "request_metrics <service>, request_traces <service>",
     ]
 
 
@@ -169,7 +173,7 @@ def test_what_became_of_a_remedy_is_said_to_those_who_see_it() -> None:
 
 
 def test_a_role_reads_its_own_parts_only() -> None:
-    incident = make_incident("cascading_failure-v2/val/8")
+    incident = make_incident("cascading_failure-v3/val/8")
     state = initial_state(incident)
     for action in (RequestMetrics("user-db"), Remediate("scale", "user-db")):
         state = transition(state, action)
@@ -194,7 +198,7 @@ def test_a_role_reads_its_own_parts_only() -> None:
 def fleet() -> Incident:
     return next(
         incident
-        for incident in map(make_incident, incident_ids("fleet_outage-v2", "val", 20))
+        for incident in map(make_incident, incident_ids("fleet_outage-v3", "val", 20))
         if len(incident.topology) > 40
     )
 
@@ -232,12 +236,12 @@ def test_a_role_that_cannot_ask_sees_the_whole_directory() -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
-    for one in incident_ids("fleet_outage-v2", split, 6):
+    for one in incident_ids("fleet_outage-v3", split, 6):
         incident = make_incident(one)
         seen = observe(transition(initial_state(incident), RequestMoreLogs()))
         text = render_observation(seen)
         asked = text.partition("REQUESTED LOGS, a line of each service:\n")[2].split("\nLOGS:")[0]
-        *rows, rest = asked.splitlines()
+        *rows, rest, silent = asked.splitlines()
         found, level = set(), ""
         for row in rows:
             if row in ("ERROR:", "INFO:", "WARN:"):
@@ -245,10 +249,15 @@ def test_of_many_services_a_line_of_each_leaves_nobody_out(split: str) -> None:
                 continue
             services, _, message = row.partition(": ")
             found |= {(level, service, message) for service in services.split(", ")}
-        telling = [line for line in seen.inspection if line.token != "everyday"]
+        down = {line.service for line in seen.inspection if line.token == DOWN}
+        telling = [line for line in seen.inspection if line.token not in ("everyday", DOWN)]
         assert found == {(line.level, line.service, line.message) for line in telling}
         assert len(seen.inspection) == len(incident.topology)
-        assert rest == f"the other {len(seen.inspection) - len(telling)}: everyday lines"
+        assert (
+            rest == f"the other {len(seen.inspection) - len(telling) - len(down)}: everyday lines"
+        )
+        title, _, named = silent.partition(": ")
+        assert (title, set(named.split(", "))) == ("not collected in this incident", down)
 
 
 def test_where_every_line_is_an_everyday_one_that_is_said() -> None:
@@ -271,5 +280,5 @@ def test_of_many_services_every_alert_and_change_is_told() -> None:
 
 
 def test_a_closed_incident_shows_why() -> None:
-    state = transition(initial_state(make_incident("single_crash-v2/val/1")), Resolve())
+    state = transition(initial_state(make_incident("single_crash-v3/val/1")), Resolve())
     assert "CLOSED: resolved" in render_observation(observe(state)).splitlines()

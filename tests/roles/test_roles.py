@@ -202,7 +202,7 @@ def test_the_parts_of_the_default_topology() -> None:
 def test_words_are_groups_and_one_s_own() -> None:
     role = attrs.evolve(TRIAGE, words=("services", "kinds", "ask escalation", "slow_query"))
     words = role_words(role, SEVEN_SERVICES)
-    assert words == (*SEVEN_SERVICES.names, *report_words(load_world("second")), "ask escalation")
+    assert words == (*SEVEN_SERVICES.names, *report_words(load_world("oncall")), "ask escalation")
     reports = [one for one in role_actions(role, SEVEN_SERVICES) if isinstance(one, Report)]
     assert reports == [Report(word, "triage") for word in words]
     assert role_words(DUO.role("action"), SEVEN_SERVICES) == ()
@@ -211,7 +211,7 @@ def test_words_are_groups_and_one_s_own() -> None:
         assert [
             word for word in role_words(one, SEVEN_SERVICES) if word.startswith("ask")
         ] == others
-        assert set(load_world("second").board_words) <= set(role_words(one, SEVEN_SERVICES))
+        assert set(load_world("oncall").board_words) <= set(role_words(one, SEVEN_SERVICES))
 
 
 @pytest.mark.parametrize("split", [TRIO, TRIO_WITHOUT_REPORTS], ids=lambda one: one.name)

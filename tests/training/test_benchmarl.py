@@ -27,7 +27,7 @@ from training.marl.runs import Written  # noqa: E402
 from training.marl.store import load_run  # noqa: E402
 from training.marl.writeup import write_up  # noqa: E402
 
-TASK = "cascading_failure-v2-fog1"
+TASK = "cascading_failure-v3-fog1"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=9)
 
 

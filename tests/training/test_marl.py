@@ -51,7 +51,7 @@ from training.marl.runs import Written  # noqa: E402
 from training.marl.settings import Settings  # noqa: E402
 from training.marl.writeup import PAGE, write_up  # noqa: E402
 
-TASK = "cascading_failure-v2"
+TASK = "cascading_failure-v3"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
 TINY = Settings(
     TASK,
@@ -611,7 +611,7 @@ def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
         sweep.main([str(runs), "--splits", "trio", "quartet"])
     assert "'quartet'" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        sweep.main([str(runs), "--tasks", "fleet_outage-v2"])
+        sweep.main([str(runs), "--tasks", "fleet_outage-v3"])
     assert "expected a task that draws incidents of one fault" in capsys.readouterr().err
     with (results / "role-splits.csv").open() as file:
         assert [(row["split"], row["seed"]) for row in csv.DictReader(file)] == [

@@ -18,7 +18,7 @@ from training.ppo.rollouts import Collector  # noqa: E402
 from training.ppo.runs import name_of  # noqa: E402
 from training.ppo.settings import Settings  # noqa: E402
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 TINY = Settings(
     TASK,
     num_envs=16,

@@ -41,7 +41,7 @@ from training.ppo.rollouts import Collector  # noqa: E402
 from training.ppo.runs import Written, name_of  # noqa: E402
 from training.ppo.settings import Settings  # noqa: E402
 
-TASK = "single_crash-v2"
+TASK = "single_crash-v3"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
 TINY = Settings(
     TASK,
@@ -229,7 +229,7 @@ def test_a_screen_alone_shows_what_is_new_and_counts_recall_the_sum():
     _, recalled = played("counts")
     lines = layout["seen:log"]
     # No level of fog has fewer in these.
-    at = lines.start, lines.start + len(load_world("second").lines)
+    at = lines.start, lines.start + len(load_world("oncall").lines)
     summed = torch.zeros_like(alone[0][1][:, slice(*at)])
     for (_, new), (_, so_far) in zip(alone, recalled, strict=True):
         summed += new[:, slice(*at)]
@@ -360,7 +360,7 @@ def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path, ta
     page = (tmp_path / "results" / "ppo-results.md").read_text()
     assert f"| `{task}` | PPO, seed 3 | " in page
     # Of a task of one's own no scripted policy was measured, to whom it could be compared.
-    assert ("| `single_crash-v2` | `observer` | 0.907" in page) == (task == TASK)
+    assert ("| `single_crash-v3` | `observer` | 0.907" in page) == (task == TASK)
 
     # The same agent on the same incidents, by the command for whatever was trained.
     held_out.main([str(out), "--incidents", "20", "--ood", "20"])

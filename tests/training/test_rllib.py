@@ -11,14 +11,14 @@ import pytest
 from logtriage.errors import InvalidInput, UnknownName
 from training.rllib.settings import Settings
 
-TASK = "single_crash-v2-fog0"
+TASK = "single_crash-v3-fog0"
 ROOT = Path(__file__).parents[2]
 
 WRONG = (
-    ({"task": "crash"}, UnknownName, "task 'crash'; known: single_crash-v2"),
-    ({"task": "fleet_outage-v2"}, InvalidInput, "task 'fleet_outage-v2': expected a task that"),
+    ({"task": "crash"}, UnknownName, "task 'crash'; known: single_crash-v3"),
+    ({"task": "fleet_outage-v3"}, InvalidInput, "task 'fleet_outage-v3': expected a task that"),
     ({"task": "single_crash-v0"}, InvalidInput, "expected a task that draws incidents of"),
-    ({"task": "compound_failure-v2"}, InvalidInput, "incidents of one fault on one topology"),
+    ({"task": "compound_failure-v3"}, InvalidInput, "incidents of one fault on one topology"),
     ({"rounds": 0}, InvalidInput, "rounds must be at least 1, got 0"),
     ({"runners": -1}, InvalidInput, "runners must be at least 0, got -1"),
     ({"gamma": 1.5}, InvalidInput, "gamma must lie above 0, up to 1, got 1.5"),

@@ -27,9 +27,9 @@ from training.rllib.settings import Settings  # noqa: E402
 from training.rllib.start import started  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-OWN = attrs.evolve(get_task("single_crash-v2-fog0"), name="mine", horizon=9)
+OWN = attrs.evolve(get_task("single_crash-v3-fog0"), name="mine", horizon=9)
 TINY = Settings(
-    "single_crash-v2-fog0",
+    "single_crash-v3-fog0",
     rounds=3,
     num_envs=8,
     rollout=8,

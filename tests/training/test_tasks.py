@@ -18,10 +18,10 @@ from training.common.worlds import task_in
 from training.grpo.stages import stages_of
 from training.language.sources import Source
 
-TASK = "single_crash-v2-fog1"
+TASK = "single_crash-v3-fog1"
 MINE = attrs.evolve(get_task(TASK), name="mine", horizon=12)
 CLASHING = attrs.evolve(MINE, name="single_crash")
-FLEET = attrs.evolve(get_task("fleet_outage-v2"), version=9)
+FLEET = attrs.evolve(get_task("fleet_outage-v3"), version=9)
 OWN = f"{__name__}:MINE"
 
 
@@ -43,11 +43,11 @@ def test_a_sheet_of_one_s_own_draws_incidents_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("task", "error", "said"),
     [
-        ("crash", UnknownName, "task 'crash'; known: single_crash-v2"),
+        ("crash", UnknownName, "task 'crash'; known: single_crash-v3"),
         (f"{__name__}:GONE", InvalidInput, "has no 'GONE'"),
         ("no_such_module:MINE", InvalidInput, "no module named 'no_such_module'"),
         (f"{__name__}:TASK", InvalidInput, "expected a task sheet .* got str"),
-        (f"{__name__}:CLASHING", InvalidInput, "a name or version of its own: 'single_crash-v2-f"),
+        (f"{__name__}:CLASHING", InvalidInput, "a name or version of its own: 'single_crash-v3-f"),
         (f"{__name__}:FLEET", InvalidInput, "'fleet_outage-v9': expected a task that draws"),
         ("single_crash-v0", InvalidInput, "expected a task that draws incidents of one fault"),
     ],

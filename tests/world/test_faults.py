@@ -7,7 +7,7 @@ import pytest
 from logtriage import UnknownName
 from logtriage.world.loading import load_world
 
-WORLD = load_world("second")
+WORLD = load_world("oncall")
 
 #: What DESIGN.md asks for at least: kind -> a remedy that must be accepted.
 DESIGNED = {

@@ -25,7 +25,6 @@ from logtriage.world.voice import Voice
 from tests.builders import FIVE_TEAMS
 
 WORLD = load_world("oncall")
-SECOND = load_world("second")
 FIGURES = Figures(WORLD, FIVE_TEAMS, 7)
 SERVICES = range(len(FIVE_TEAMS))
 STARTS = range(0, 21, 3)
@@ -137,12 +136,6 @@ def test_the_edge_lives_too_and_keeps_to_its_bands() -> None:
         assert len({one.error_bp for one in panels}) > 4
         assert len({one.p99_ms for one in panels}) > 4
         assert len({(one.usual_error_bp, one.usual_p99_ms) for one in panels}) == 1
-
-
-def test_figures_of_the_second_world_stand_still() -> None:
-    still = Figures(SECOND, FIVE_TEAMS, 7)
-    for gauge in SECOND.gauges:
-        assert still.reading(0, gauge, "usual", 0) == still.reading(0, gauge, "usual", 9)
 
 
 def incidents() -> list[Incident]:

@@ -12,7 +12,7 @@ from logtriage.world.schema.parts import GROUPS, Phrase
 from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES, TIERS
 
-WORLD = load_world("second")
+WORLD = load_world("oncall")
 KINDS = list(WORLD.kind_names)
 TIMEOUT = "timeout"
 TOKENS = [one.name for one in WORLD.topics if not one.ordinary and not one.dependency]

@@ -8,7 +8,7 @@ from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import Reading
 from tests.builders import SEVEN_SERVICES
 
-WORLD = load_world("second")
+WORLD = load_world("oncall")
 
 
 @pytest.mark.parametrize(

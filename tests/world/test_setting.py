@@ -19,7 +19,7 @@ def setting_of(world: str | None = None) -> Setting:
 
 
 def test_settings_of_equal_worlds_are_equal_and_hash_alike() -> None:
-    same = setting_of("second")
+    same = setting_of("oncall")
     assert same == setting_of()
     assert hash(same) == hash(setting_of())
     assert same.world is setting_of().world

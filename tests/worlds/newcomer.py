@@ -59,7 +59,7 @@ ood = [["WARN", "asked {n} times where to go, nobody knew"]]
 }
 
 
-def newcomers_world(folder: Path, like: str = "second") -> World:
+def newcomers_world(folder: Path, like: str = "oncall") -> World:
     """A copy of a world with the two files, in a folder that is not there yet."""
     copy_world(like, folder)
     for path, text in FILES.items():

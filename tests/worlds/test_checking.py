@@ -199,7 +199,7 @@ def test_a_tier_may_have_a_class_of_its_own_kinds_only_if_something_lives_there(
 
 
 def test_overfull_shares_pass_only_where_any_fog_hides_them(tmp_path: Path) -> None:
-    own = copy_of("second", tmp_path)
+    own = copy_of("oncall", tmp_path)
     load_world(own)
     edit(own / "world.toml", "release_before = 46", "release_before = 47")
     with pytest.raises(WorldError, match=r"change: 103 of 100 is more than fog\[0\] hides"):
@@ -211,7 +211,7 @@ def test_overfull_shares_pass_only_where_any_fog_hides_them(tmp_path: Path) -> N
 
 
 def test_a_drawn_topology_needs_tiers_that_call(tmp_path: Path) -> None:
-    own = copy_of("second", tmp_path)
+    own = copy_of("oncall", tmp_path)
     edit(own / "world.toml", 'tier = "service", share = 58', 'tier = "service", share = 59')
     with pytest.raises(WorldError, match=r"drawn_topologies.tiers: shares add up to 100"):
         load_world(own)

@@ -30,10 +30,10 @@ def test_a_copy_differs_by_its_name_alone(like: str, tmp_path: Path) -> None:
 
 
 def test_comments_are_copied(tmp_path: Path) -> None:
-    copy_world("second", tmp_path / "mine")
-    for file in (SHIPPED / "second").rglob("*.toml"):
-        copied = (tmp_path / "mine" / file.relative_to(SHIPPED / "second")).read_bytes()
-        expected = file.read_bytes().replace(b'\nname = "second"', b'\nname = "mine"', 1)
+    copy_world("oncall", tmp_path / "mine")
+    for file in (SHIPPED / "oncall").rglob("*.toml"):
+        copied = (tmp_path / "mine" / file.relative_to(SHIPPED / "oncall")).read_bytes()
+        expected = file.read_bytes().replace(b'\nname = "oncall"', b'\nname = "mine"', 1)
         assert copied == expected
 
 
@@ -64,7 +64,7 @@ def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
     assert "is there already" in refused("tiny", link)
 
 
-@pytest.mark.parametrize("name", ["My-Shop", "my shop", "-shop", "a" * 41, "tiny", "second"])
+@pytest.mark.parametrize("name", ["My-Shop", "my shop", "-shop", "a" * 41, "tiny", "oncall"])
 def test_a_folder_is_called_as_a_world_can_be(name: str, tmp_path: Path) -> None:
     told = refused("tiny", tmp_path / name)
     wanted = "name of a world that logtriage ships" if name in shipped_worlds() else "the form ["

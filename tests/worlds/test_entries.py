@@ -95,7 +95,7 @@ def test_a_world_that_is_not_there_names_the_search_path_and_the_choices(
     monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
     with pytest.raises(UnknownName) as told:
         get_task("nosuch:outage")
-    said = ("unknown world 'nosuch'", "second", "tiny", NAME, WORLDS_VARIABLE, str(folder.parent))
+    said = ("unknown world 'nosuch'", "oncall", "tiny", NAME, WORLDS_VARIABLE, str(folder.parent))
     assert [part for part in said if part not in str(told.value)] == []
     assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
 
@@ -106,9 +106,9 @@ def test_an_id_never_names_a_folder(name: str) -> None:
         get_task(name)
 
 
-@pytest.mark.parametrize("given", [TINY, "single_crash-v2/test/0"])
+@pytest.mark.parametrize("given", [TINY, "single_crash-v3/test/0"])
 def test_an_id_of_another_world_is_refused_naming_both(own: World, given: str) -> None:
-    other = "tiny" if given == TINY else "second"
+    other = "tiny" if given == TINY else "oncall"
     with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
         lt.make_incident(given, world=own)
     with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
@@ -122,11 +122,11 @@ def test_worlds_of_one_name_never_share_an_incident(own: World, other: World) ->
 
 
 def test_the_default_world_says_nothing_of_itself() -> None:
-    incident = lt.make_incident("single_crash-v2/test/0", world="second")
-    assert incident == lt.make_incident("single_crash-v2/test/0")
+    incident = lt.make_incident("single_crash-v3/test/0", world="oncall")
+    assert incident == lt.make_incident("single_crash-v3/test/0")
     assert incident.world_mark is None
     assert '"world"' not in encode_transcript(transcript_of(lt.initial_state(incident)))
-    assert row_of(incident) == {"incident": "single_crash-v2/test/0"}
+    assert row_of(incident) == {"incident": "single_crash-v3/test/0"}
 
 
 def test_sealed_incidents_of_any_world_are_drawn_with_the_key(own: World) -> None:
@@ -168,8 +168,8 @@ def test_nothing_is_graded_or_replayed_in_another_world(
         assert other.fingerprint in str(told.value)
     with pytest.raises(InvalidInput, match="the record does not name"):
         grade_transcript(attrs.evolve(transcript, world=None), resolve=find)
-    with pytest.raises(InvalidInput, match=r"played in the world '0123', .* is 'second'"):
-        grade_transcript(lt.Transcript("single_crash-v2/test/0", (), world="0123"))
+    with pytest.raises(InvalidInput, match=r"played in the world '0123', .* is 'oncall'"):
+        grade_transcript(lt.Transcript("single_crash-v3/test/0", (), world="0123"))
 
 
 def test_a_file_of_transcripts_is_graded_line_by_line(
@@ -202,7 +202,7 @@ def test_conversations_become_transcripts_of_their_world(own: World, other: Worl
     assert transcript_of_row(row, resolve=Incidents(world=own)).world == own.fingerprint
     with pytest.raises(InvalidInput, match="nothing is graded in another world"):
         transcript_of_row(row, resolve=Incidents(world=other))
-    plain = {"incident": "single_crash-v2/test/0", "world": "blocks", "messages": said}
+    plain = {"incident": "single_crash-v3/test/0", "world": "blocks", "messages": said}
     assert transcript_of_row(plain).world is None
 
 
@@ -294,17 +294,3 @@ def test_teams_play_a_world(own: World) -> None:
     env = triage_team_v1.parallel_env("outage", "test", world=own)
     env.reset(seed=0)
     assert env.topology.names == own.topologies["shop"].names
-
-
-def test_batches_refuse_a_world_whose_signs_stay(own: World) -> None:
-    pytest.importorskip("numba")
-    from logtriage.vector import BatchedTeam, BatchedTriage
-
-    with pytest.raises(InvalidInput, match=f"world '{NAME}' are not yet played .* in batches"):
-        BatchedTriage("outage", world=own)
-    with pytest.raises(InvalidInput, match="world 'tiny' are not yet played or believed in"):
-        BatchedTeam("tiny:outage")
-    with pytest.raises(InvalidInput, match="world 'oncall' are not yet played or believed in"):
-        BatchedTriage("single_crash-v3")
-    with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
-        BatchedTriage("tiny:outage", world=own)

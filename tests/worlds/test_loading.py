@@ -34,7 +34,7 @@ def refused(folder: Path) -> str:
 
 
 def test_shipped_worlds_are_loaded_by_name_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"second", "tiny"} <= set(shipped_worlds())
+    assert {"oncall", "tiny"} <= set(shipped_worlds())
     first = load_world("tiny")
     monkeypatch.setattr(loading, "read_folder", None)
     assert load_world("tiny") is first
@@ -52,7 +52,7 @@ def test_a_folder_is_read_anew_and_equal_content_is_one_value(own: Path) -> None
 def test_names_are_searched_in_the_folders_of_the_variable(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UnknownName, match=r"unknown world 'own'.*second, tiny"):
+    with pytest.raises(UnknownName, match=r"unknown world 'own'.*known: .*tiny"):
         load_world(NAME)
     monkeypatch.setenv(WORLDS_VARIABLE, os.pathsep.join(("/nowhere", str(tmp_path))))
     assert load_world(NAME) is load_world(own)
@@ -140,7 +140,7 @@ def test_a_world_comes_back_from_its_content(name: str) -> None:
 
 
 def test_a_shipped_world_pickles_as_its_fingerprint() -> None:
-    world = load_world("second")
+    world = load_world("oncall")
     data = pickle.dumps(world)
     assert len(data) < 300
     assert pickle.loads(data) is world

@@ -1,6 +1,6 @@
 """No module names what a world calls a fault kind, a token, a team, a tier, a remedy, a class.
 
-Names of the second world are searched in the string literals of the package. Some are words
+Names of the default world are searched in the string literals of the package. Some are words
 that code has for something else, too (``service``, ``time``): they count only where they are
 compared with what a world names, or stand in a row with other names of its.
 """
@@ -33,7 +33,7 @@ EXCEPTED: Final = (
      "world/originals.py grading/original.py", None),
     ("the history of the original's tasks",
      "tasks.py", "flush-cache kill-query"),
-    ("a constant answer, as an example on the second world's tasks",
+    ("a constant answer, as an example on the default world's tasks",
      "registry/policies.py", "sre-team"),
     ("replies that break parsers name any team",
      "audit/stability.py", "sre-team"),
@@ -48,8 +48,8 @@ Found = tuple[str, str]
 
 @lru_cache(maxsize=1)
 def names() -> dict[str, frozenset[str]]:
-    """What the second world names, in groups that stand in rows."""
-    world = load_world("second")
+    """What the default world names, in groups that stand in rows."""
+    world = load_world("oncall")
     return {
         "tiers": frozenset(world.tier_names),
         "teams": frozenset(world.rules.teams),
@@ -81,7 +81,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 def found_in(source: str) -> set[str]:
-    """The names of the second world that a module's string literals hold."""
+    """The names of the default world that a module's string literals hold."""
     tree = ast.parse(source)
     prose = set(map(id, _docstrings(tree)))
     texts = [

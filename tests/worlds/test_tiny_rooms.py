@@ -67,7 +67,7 @@ def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:
         assert fact in prompt
 
 
-def test_nothing_that_only_the_second_world_names_stands_in_prompt_and_screens() -> None:
+def test_nothing_that_only_the_default_world_names_stands_in_prompt_and_screens() -> None:
     own = {*TINY.signatures, *TINY.tier_names, *TINY.rules.teams, *TINY.rules.remedies}
     other = set(names()["conditions"] | names()["teams"] | names()["remedies"]) - own - HOMONYMS
     other = {name for name in other if "_" in name or "-" in name}

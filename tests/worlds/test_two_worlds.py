@@ -34,9 +34,9 @@ from logtriage.world.loading import load_world
 from logtriage.world.model import World
 from logtriage.world.schema.parts import Kind
 
-SECOND = load_world("second")
-TASK = get_task("compound_failure-v2")
-ONE_FAULT = get_task("single_crash-v2")
+ONCALL = load_world("oncall")
+TASK = get_task("compound_failure-v3")
+ONE_FAULT = get_task("single_crash-v3")
 NUMBERS = range(2)
 ROWS = np.arange(20)
 #: Where something is kept of what a world says.
@@ -51,7 +51,7 @@ def louder(kind: Kind) -> Kind:
 
 def with_kinds(*changed: Kind) -> World:
     by_name = {kind.name: kind for kind in changed}
-    return attrs.evolve(SECOND, kinds=tuple(by_name.get(one.name, one) for one in SECOND.kinds))
+    return attrs.evolve(ONCALL, kinds=tuple(by_name.get(one.name, one) for one in ONCALL.kinds))
 
 
 def other_remedy(kind: Kind) -> Kind:
@@ -63,32 +63,32 @@ def other_remedy(kind: Kind) -> Kind:
 def repaged() -> World:
     classes = tuple(
         attrs.evolve(row, pages="dba-team") if row.name == "data" else row
-        for row in SECOND.rules.classes
+        for row in ONCALL.rules.classes
     )
-    return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, classes=classes))
+    return attrs.evolve(ONCALL, rules=attrs.evolve(ONCALL.rules, classes=classes))
 
 
 def owned_by_who_is_paged() -> World:
     owners = ("sre-team", "backend-team")
-    return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, owners=owners))
+    return attrs.evolve(ONCALL, rules=attrs.evolve(ONCALL.rules, owners=owners))
 
 
 def without_the_rule() -> World:
-    return attrs.evolve(SECOND, rules=attrs.evolve(SECOND.rules, secondary_fault=None))
+    return attrs.evolve(ONCALL, rules=attrs.evolve(ONCALL.rules, secondary_fault=None))
 
 
 #: Worlds that differ from the shipped one in a share, a flag, a remedy, a team, or a rule.
 OTHERS = {
-    "share": with_kinds(*map(louder, SECOND.kinds)),
-    "load": with_kinds(*(attrs.evolve(kind, pours_load=True) for kind in SECOND.kinds)),
+    "share": with_kinds(*map(louder, ONCALL.kinds)),
+    "load": with_kinds(*(attrs.evolve(kind, pours_load=True) for kind in ONCALL.kinds)),
     "errors first": with_kinds(
-        *(attrs.evolve(kind, errors_first=not kind.errors_first) for kind in SECOND.kinds)
+        *(attrs.evolve(kind, errors_first=not kind.errors_first) for kind in ONCALL.kinds)
     ),
-    "remedy": with_kinds(*map(other_remedy, SECOND.kinds)),
+    "remedy": with_kinds(*map(other_remedy, ONCALL.kinds)),
     "pages": repaged(),
     "owners": owned_by_who_is_paged(),
     "kind pages": with_kinds(
-        *(attrs.evolve(kind, pages="platform-team") for kind in SECOND.kinds_at("queue"))
+        *(attrs.evolve(kind, pages="platform-team") for kind in ONCALL.kinds_at("queue"))
     ),
     "secondary": without_the_rule(),
 }
@@ -139,7 +139,7 @@ def forget() -> None:
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_two_worlds_in_turn_are_each_as_if_alone(other: str) -> None:
-    tasks = [of_world(TASK, world) for world in (SECOND, OTHERS[other])]
+    tasks = [of_world(TASK, world) for world in (ONCALL, OTHERS[other])]
     alone = []
     for task in tasks:
         forget()
@@ -166,7 +166,7 @@ def rows(task: TaskSpec) -> Iterator[list[float]]:
 @pytest.mark.parametrize("other", ["share", "pages", "owners", "kind pages", "remedy"])
 def test_batches_of_two_worlds_in_turn_are_each_as_if_alone(other: str) -> None:
     pytest.importorskip("numba")
-    tasks = [of_world(ONE_FAULT, world) for world in (SECOND, OTHERS[other])]
+    tasks = [of_world(ONE_FAULT, world) for world in (ONCALL, OTHERS[other])]
     alone = []
     for task in tasks:
         forget()
@@ -199,11 +199,11 @@ def test_the_owners_of_a_world_own_its_services_though_they_are_paged_too() -> N
 
 def test_a_topology_without_the_team_of_a_kind_is_refused() -> None:
     task = of_world(ONE_FAULT, OTHERS["kind pages"])
-    smaller = SECOND.topologies["seven-services"]
+    smaller = ONCALL.topologies["seven-services"]
     assert "platform-team" not in smaller.teams
     with pytest.raises(TopologyError, match="pages unknown team 'platform-team'; known: sre-team"):
-        task.world.pages(SECOND.kinds_at("queue")[0].name, smaller)
-    drawn = draw_incident(of_world(ONE_FAULT, SECOND), IncidentId(ONE_FAULT, "test", 0), smaller)
+        task.world.pages(ONCALL.kinds_at("queue")[0].name, smaller)
+    drawn = draw_incident(of_world(ONE_FAULT, ONCALL), IncidentId(ONE_FAULT, "test", 0), smaller)
     assert drawn.simulation is not None
     assert task.setting is not None
     state = attrs.evolve(drawn, telemetry=attrs.evolve(drawn.simulation, setting=task.setting))
@@ -213,8 +213,8 @@ def test_a_topology_without_the_team_of_a_kind_is_refused() -> None:
 
 
 def test_a_kind_that_names_a_team_pages_it_whatever_its_class_does() -> None:
-    other, topology = OTHERS["kind pages"], SECOND.topologies["seven-services-five-teams"]
-    named = {kind.name for kind in SECOND.kinds_at("queue")}
+    other, topology = OTHERS["kind pages"], ONCALL.topologies["seven-services-five-teams"]
+    named = {kind.name for kind in ONCALL.kinds_at("queue")}
     for kind in other.kinds:
-        expected = "platform-team" if kind.name in named else SECOND.pages(kind.name, topology)
+        expected = "platform-team" if kind.name in named else ONCALL.pages(kind.name, topology)
         assert other.pages(kind.name, topology) == expected

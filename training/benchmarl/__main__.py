@@ -91,7 +91,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m training.benchmarl", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="mappo")
-    parser.add_argument("--task", default="cascading_failure-v2-fog1")
+    parser.add_argument("--task", default="cascading_failure-v3-fog1")
     add_world(parser)
     parser.add_argument("--split", default="trio", help="a built-in split, or a JSON file")
     parser.add_argument("--seed", type=int, default=0)

@@ -28,7 +28,7 @@ from logtriage.state import Closing, State
 from logtriage.world.loading import load_world
 from logtriage.world.prior import held_out
 
-FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
+FIVE_TEAMS = load_world("oncall").topologies["seven-services-five-teams"]
 
 Attempts = Mapping[str, Sequence[Grade]]
 #: Stands for incidents without a fault.

@@ -10,7 +10,7 @@ from training.grpo.stages import Stage, stages_of, task_names
 from training.language.thinking import THINKING, THOUGHT_TOKENS, template_arguments
 
 #: Most tokens a reply, and an episode with its screens, by whether the model thinks. Screens
-#: of the v2 tasks have about 330 tokens, calls 40: sixteen ticks of both are 5,900, and with
+#: of the tasks have about 330 tokens, calls 40: sixteen ticks of both are 5,900, and with
 #: 1,024 tokens of thought each 22,300.
 TURN_TOKENS: Final = {"as_is": 256, "off": 256, "on": THOUGHT_TOKENS}
 COMPLETION_TOKENS: Final = {"as_is": 8_192, "off": 8_192, "on": 24_576}
@@ -42,7 +42,7 @@ class Fields:
     task: str = attrs.field(
         default="all",
         metadata=_said(
-            "tasks in equal shares, by blanks: ids, all (every v2 task of the benchmark), or "
+            "tasks in equal shares, by blanks: ids, all (every task of the benchmark), or "
             "module:name of yours"
         ),
     )

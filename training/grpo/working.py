@@ -63,7 +63,7 @@ def check_together(fields: Fields) -> None:
     _refuse(
         fields.reward == "shaped" and bool(first),
         "reward",
-        f"v2 tasks: the probabilities of {', '.join(first)} are not known",
+        f"drawn tasks: the probabilities of {', '.join(first)} are not known",
     )
     _refuse(
         fields.env_url is not None and bool(own),

@@ -1,7 +1,7 @@
 """PPO for teams on the batched engine: what a role split, and its board, are worth.
 
     pip install -e '.[train-rl]'
-    python -m training.marl --split trio --task cascading_failure-v2 --seed 0 --output-dir runs/trio
+    python -m training.marl --split trio --task cascading_failure-v3 --seed 0 --output-dir runs/trio
     python -m training.marl.sweep runs/sweep --to docs/results
 
 Every role has a policy network of its own, on what it sees and over what it may do. The

@@ -1,7 +1,7 @@
 """PPO on the batched engine: the check that its numeric observation can be learnt from.
 
     pip install -e '.[train-rl]'
-    python -m training.ppo --task cascading_failure-v2 --minutes 10 --seed 0 --out runs/cascade
+    python -m training.ppo --task cascading_failure-v3 --minutes 10 --seed 0 --out runs/cascade
     python -m training.ppo.writeup runs/cascade --to docs/results
 
 The algorithm is TorchRL's (``ClipPPOLoss``, generalised advantage estimation, a masked

@@ -1,4 +1,4 @@
-"""What scripted policies reach on the same tasks: ``docs/results/second-world.csv``, read."""
+"""What scripted policies reach on the same tasks: ``docs/results/oncall.csv``, read."""
 
 import csv
 from functools import lru_cache
@@ -11,12 +11,15 @@ from logtriage.tasks import DEFAULT_TASKS
 from training.ppo.curriculum import with_fog
 
 POLICIES: Final = ("observer", "expert", "chain")
-TABLE: Final = Path(__file__).parents[2] / "docs/results/second-world.csv"
+TABLE: Final = Path(__file__).parents[2] / "docs/results/oncall.csv"
 
 
 @attrs.frozen
 class Reference:
-    """A policy on a task: mean ``grade`` ± ``margin``, shares ``paged`` and ``mis_paged``."""
+    """A policy on a task: mean ``grade`` ± ``margin``, shares ``paged`` and ``mis_paged``.
+
+    ``margin`` is half of the grade's interval.
+    """
 
     episodes: int
     grade: float
@@ -33,7 +36,7 @@ def references(table: Path) -> dict[tuple[str, str, str], Reference]:
             (row["task"], row["split"], row["policy"]): Reference(
                 int(row["episodes"]),
                 float(row["grade"]),
-                float(row["margin"]),
+                (float(row["grade_high"]) - float(row["grade_low"])) / 2.0,
                 float(row["paged"]),
                 float(row["mispaged"]),
             )

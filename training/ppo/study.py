@@ -25,10 +25,10 @@ from training.ppo.writeup import write_up
 
 #: The tasks, with the rounds of a run. A round is some 8,000 steps; where signs grow slowly and
 #: incidents are long, a million steps leave the curve rising.
-TASKS: Final = {"single_crash-v2": 120, "cascading_failure-v2": 120, "silent_degradation-v2": 240}
+TASKS: Final = {"single_crash-v3": 120, "cascading_failure-v3": 120, "silent_degradation-v3": 240}
 SEEDS: Final = (0, 1, 2)
 #: Where inputs and curriculum are compared, each with the first seed, and shaping with all.
-COMPARED: Final = "single_crash-v2"
+COMPARED: Final = "single_crash-v3"
 #: Of the memory of an agent that sees one screen at a time.
 UNITS: Final = 128
 

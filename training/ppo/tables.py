@@ -7,7 +7,7 @@ from logtriage.world.loading import load_world
 from training.ppo.references import POLICIES, reference
 from training.ppo.runs import Written, pages
 
-SECURITY = load_world("second").topologies["seven-services-five-teams"].pages("security")
+SECURITY = load_world("oncall").topologies["seven-services-five-teams"].pages("security")
 
 #: What the best agents must reach beside the observer: its grade, and its mis-pages.
 GRADE_SHARE: Final = 0.80

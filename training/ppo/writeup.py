@@ -3,7 +3,7 @@
     python -m training.ppo.writeup runs/ppo/* --to docs/results
 
 Writes ``ppo-results.md``, ``ppo-curves.png``, and the curve of every run as
-``ppo-<task>-<inputs>-seed<seed>.csv``. Scripted policies are those of ``second-world.csv``.
+``ppo-<task>-<inputs>-seed<seed>.csv``. Scripted policies are those of ``oncall.csv``.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def write_up(runs: Sequence[Written], to: Path, missing: Sequence[str] = ()) -> 
 
 def _page(runs: Sequence[Written], missing: Sequence[str]) -> Iterable[str]:
     first = runs[0].settings
-    yield "# Agents that learn to page: PPO on the second world"
+    yield "# Agents that learn to page: PPO"
     yield ""
     yield (
         "Proximal policy optimisation (TorchRL's `ClipPPOLoss`, generalised advantage estimation, "
@@ -56,7 +56,7 @@ def _page(runs: Sequence[Written], missing: Sequence[str]) -> Iterable[str]:
         f"`{CHOICE_SPLIT}`; all tables below are of the first {first.eval_incidents:,} incidents "
         f"of split `{EVAL_SPLIT}`, played **greedily**, once, after the last step. ± is 1.96 "
         "standard errors over the incidents. `observer`, `expert` and `chain` are those of "
-        "[the second world](second-world.md)."
+        "[the scripted policies](oncall.md)."
     )
     yield ""
     if missing:

@@ -1,6 +1,6 @@
 """Train tasks by seeds, each as a trial of Ray Tune; finished runs are left alone.
 
-    python -m training.rllib.sweep runs/sweep --tasks single_crash-v2 --seeds 0 1 2
+    python -m training.rllib.sweep runs/sweep --tasks single_crash-v3 --seeds 0 1 2
 
 Each trial is a run of ``training.rllib`` in a directory of its own, and goes on from its last
 checkpoint if the sweep is started again. Options that it does not know go to every run. On a

@@ -38,7 +38,7 @@ from training.tiny.reading import NOTHING, read_loss, readings
 from training.tiny.settings import Settings
 from training.tiny.tokenizer import CALL, tokens_said
 
-FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
+FIVE_TEAMS = load_world("oncall").topologies["seven-services-five-teams"]
 
 STREAM: Final = hash_name("drills")
 REHEARSAL_STREAM: Final = hash_name("rehearsal of drills")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from logtriage.observation import Observation, world_of
-from logtriage.policies.expert import LEADS, SURE, lead_of, open_suspects
+from logtriage.policies.expert import HAND_OVER_LEADS, SURE, lead_of, open_suspects
 from logtriage.policies.notebook import Notebook
 from logtriage.world.channels import SPANS, named_service
 from logtriage.world.loading import load_world
@@ -21,13 +21,17 @@ UNCHANGED: Final = "unchanged"
 NONE: Final = "none"
 #: Points by which the suspect leads the next one with another page, and the words for it. From
 #: the first on the expert asks no more, from the others it pages where silence is worth that.
-LEAD_WORDS: Final = ((SURE, "sure"), (LEADS[0.6], "likely"), (LEADS[0.4], "maybe"))
+LEAD_WORDS: Final = (
+    (SURE, "sure"),
+    (HAND_OVER_LEADS[0.7], "likely"),
+    (HAND_OVER_LEADS[0.5], "maybe"),
+)
 TORN: Final = "torn"
 
 
 def note_words() -> tuple[str, ...]:
     """Every word of a note that is no name of a service or a team."""
-    world = load_world("second")
+    world = load_world("oncall")
     every = {
         sort: (ordinary, *(one.name for one in world.sorts[sort] if not one.dependency))
         for sort, ordinary in world.ordinary.items()

@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 from logtriage.world.loading import load_world
 from training.tiny.notes import OWNER
 
-FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
+FIVE_TEAMS = load_world("oncall").topologies["seven-services-five-teams"]
 
 #: For a token at which nothing need be told.
 NOTHING: Final = -100
@@ -38,7 +38,7 @@ def readings(
     teams = set(tokenizer.convert_tokens_to_ids(list(FIVE_TEAMS.teams)))
     services = set(tokenizer.convert_tokens_to_ids(list(FIVE_TEAMS.names)))
     (end,), (of,) = tokenizer.encode("\n"), tokenizer.encode(f" {OWNER}")
-    titles = [(one.name, one.title) for one in load_world("second").alerts.values()]
+    titles = [(one.name, one.title) for one in load_world("oncall").alerts.values()]
     alerts = {name: tokenizer.encode(f" {token}")[0] for token, name in titles}
     read = [NOTHING] * len(ids)
     told = last = NOTHING

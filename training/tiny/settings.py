@@ -14,7 +14,7 @@ ABOUT: Final = "tiny.json"
 #: Without so many demonstrations there is nothing to learn from.
 FEWEST: Final = 3
 #: The tasks of the default topology where there is least fog.
-CLEAR: Final = "single_crash-v2-fog0 cascading_failure-v2-fog0 silent_degradation-v2-fog0"
+CLEAR: Final = "single_crash-v3-fog0 cascading_failure-v3-fog0 silent_degradation-v3-fog0"
 
 
 @attrs.frozen

@@ -19,7 +19,7 @@ from logtriage.conversations.tools import TOOLS
 from logtriage.world.loading import load_world
 from training.tiny.notes import note_words
 
-FIVE_TEAMS = load_world("second").topologies["seven-services-five-teams"]
+FIVE_TEAMS = load_world("oncall").topologies["seven-services-five-teams"]
 
 PAD, END = "<|pad|>", "<|end|>"
 SYSTEM, USER, ASSISTANT, TOOL = "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"

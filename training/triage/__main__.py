@@ -37,7 +37,7 @@ from training.language.thinking import THINKING, THOUGHT_TOKENS, template_argume
 from training.triage.incident import READER, pasted_incident
 from training.triage.lines import EXPECTED, read_lines, strangers
 
-SEVEN_SERVICES = load_world("second").topologies["seven-services"]
+SEVEN_SERVICES = load_world("oncall").topologies["seven-services"]
 
 HORIZON = 12
 STDIN = "-"

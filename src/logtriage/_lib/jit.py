@@ -78,7 +78,7 @@ class Progress(event.Listener):
         """The line stays."""
 
 
-if sys.stderr.isatty():
+if sys.stderr is not None and sys.stderr.isatty():
     event.register(COMPILING, Progress(sys.stderr))  # type: ignore[no-untyped-call]
 
 

@@ -7,7 +7,7 @@
 >>> call = {"name": "request_more_logs", "arguments": {"service": "user-db"}}
 >>> turn = episode.step({"role": "assistant", "tool_calls": [call]})
 >>> turn.text.splitlines()[0], turn.reward, turn.done
-('TICK 1/10; silence is worth 0.6', 0.0, False)
+('TICK 1/11; HAND-OVER is worth 0.8', 0.0, False)
 
 No message holds the incident's id: rows name it, and the host alone reads them.
 """

@@ -134,7 +134,6 @@ class Situations:
             incident.horizon,
             incident.par,
             incident.task_par,
-            incident.price_of_silence,
             incident.price_of_hand_over,
             incident.closing,
             incident.truth.severity,

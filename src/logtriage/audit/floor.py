@@ -1,7 +1,12 @@
-"""The floor: what can be had by not looking, by reflex and by chance; and the gap above it."""
+"""The floor: what can be had by not looking, by reflex and by chance; and the gap above it.
+
+Where every hand-over has a price, all of it is measured as net value: what a policy earns beyond
+handing every incident over, as a share of what could be earned.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from statistics import fmean
 
 from logtriage.actions import (
     SEVERITIES,
@@ -43,6 +48,11 @@ def floor(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]
     yield Check("gap", lambda: _gap(panel, limits))
 
 
+def has_priced_hand_overs(subject: Subject, incidents: Iterable[Incident]) -> bool:
+    """Whether all of these incidents can be handed over, and the rubric pays for it."""
+    return bool(subject.rubric.handed_over) and all(one.takes_hand_over for one in incidents)
+
+
 class _Panel:
     """What each member of the panel earns on the test incidents, measured once."""
 
@@ -52,22 +62,32 @@ class _Panel:
         self.subject = subject
         self.intervals: dict[str, Interval] = {}
         self.lists: dict[str, str] = {}
+        #: Whether policies are measured by net value, and not by their grades.
+        self.net = has_priced_hand_overs(subject, incidents)
+        self.unit = "net value " if self.net else ""
 
     def plan(self, name: str, plan: Plan) -> float:
         """A list of actions joins the panel."""
         self.lists[name] = ", ".join(map(describe, plan)) or "nothing"
-        return self._keep(name, self.scorer.scores(plan))
+        kinds = zip(self.scorer.kinds, self.scorer.weights.tolist(), strict=True)
+        order = [one for one, count in kinds for _ in range(int(count))]
+        return self._keep(name, self.scorer.scores(plan), order)
 
     def script(self, name: str) -> float:
         """A script of :data:`logtriage.audit.players.SCRIPTED` joins the panel."""
         states = (played(self.subject, name, one) for one in self.incidents)
-        return self._keep(name, [score(state, self.subject.rubric) for state in states])
+        scores = [score(state, self.subject.rubric) for state in states]
+        return self._keep(name, scores, self.incidents)
 
     def best(self, names: Iterable[str]) -> str:
         """The member of these that earns most."""
         return max(names, key=lambda name: self.intervals[name].mean)
 
-    def _keep(self, name: str, scores: list[float]) -> float:
+    def _keep(self, name: str, scores: list[float], order: list[Incident]) -> float:
+        if self.net:
+            prices = [one.price_of_hand_over or 0.0 for one in order]
+            most = fmean(1.0 - price for price in prices)
+            scores = [(got - price) / most for got, price in zip(scores, prices, strict=True)]
         interval = mean_interval(scores)
         assert interval is not None, "an audit draws at least one incident"
         self.intervals[name] = interval
@@ -84,7 +104,7 @@ class _Panel:
     def told(self, name: str) -> str:
         """A member's mean with its interval, in words."""
         one = self.intervals[name]
-        return f"{name} {one.mean:.4f} [{one.low:.4f}, {one.high:.4f}]"
+        return f"{name} {self.unit}{one.mean:.4f} [{one.low:.4f}, {one.high:.4f}]"
 
 
 def _idle(panel: _Panel, first: Incident) -> Finding:

@@ -10,7 +10,7 @@ sampled, and one play stands for all prices.
    Information Theory 16 (1970), doi:10.1109/TIT.1970.1054406.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import fsum, sqrt
 from statistics import correlation, fmean, median, pstdev
 from typing import Final
@@ -18,7 +18,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.audit.findings import NOT_OF_A_WORLD, Finding
+from logtriage.audit.findings import NOT_OF_A_WORLD, Check, Finding
 from logtriage.audit.leaks import ANSWERS, Codes, codes, told_by
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import Subject
@@ -122,11 +122,19 @@ def net_value_at_best(decisions: Sequence[Decision]) -> float:
 # -- the checks ----------------------------------------------------------------------------
 
 
+def risk(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
+    """The checks ``risk`` and ``price``."""
+    yield Check("risk", lambda: binding(subject, sizes, limits))
+    yield Check("price", lambda: price(subject, sizes, limits))
+
+
 def binding(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    """The check ``risk`` where a hand-over has a price: c decides often enough, and it matters."""
+    """The check ``risk``: c decides often enough, and it matters."""
     incidents = subject.incidents("test", sizes.prices)
     if any(one.simulation is None for one in incidents):
         return Finding.skipped("risk", NOT_OF_A_WORLD)
+    if not all(one.takes_hand_over for one in incidents):
+        return Finding.skipped("risk", NO_PRICE_OF_HAND_OVER)
     decisions = [decision_of(one) for one in incidents]
     values = [one.value for one in decisions]
     unheeding, (bar, unbending) = lost_by_ignoring(decisions), lost_by_a_bar(decisions)

@@ -2,8 +2,8 @@
 
 A search for the highest score misses undeserved credit that stays below the oracle's. So histories
 are drawn at random, with bursts of actions of one sort, on incidents of every split, range of
-numbers and price of silence. Each is changed in a way whose effect on a sound score is known, and
-the two scores are compared. An action that does nothing replaces the action taken back, so that
+numbers and price of a hand-over. Each is changed in a way whose effect on a sound score is known,
+and the two scores are compared. An action that does nothing replaces the action taken back, so that
 everything else happens in the same tick as before.
 """
 
@@ -38,7 +38,7 @@ from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.subject import NUMBERS, Subject
 from logtriage.audit.vocabulary import IDLE, vocabulary, word
-from logtriage.drawing.incidents import PRICES_OF_SILENCE
+from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
 from logtriage.state import Closing
@@ -70,7 +70,7 @@ _SPOILS: Final = (ClassifyFault, Remediate)
 #: Incidents drawn from each number on, to get both benign incidents and real faults.
 _DRAWN: Final = 24
 #: Prices that incidents get in turn: their own, those of the tasks, and one of no task.
-_PRICES: Final = (None, *PRICES_OF_SILENCE, 0.5)
+_PRICES: Final = (None, *PRICES_OF_HAND_OVER, 0.45)
 
 
 def histories(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
@@ -138,8 +138,8 @@ class _Fuzzed:
                 ]
                 chosen += (*benign, *real)
         return [
-            attrs.evolve(incident, price_of_silence=price)
-            if (price := _PRICES[place % len(_PRICES)]) and incident.price_of_silence is not None
+            attrs.evolve(incident, price_of_hand_over=price)
+            if (price := _PRICES[place % len(_PRICES)]) and incident.takes_hand_over
             else incident
             for place, incident in enumerate(chosen)
         ]
@@ -205,7 +205,7 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
     shares = np.array([_SORTS[sort] for sort in _SORTS])
     sorts, shares = list(_SORTS), shares / shares.sum()
     draws = np.random.default_rng(
-        hash_name(f"audit histories {incident.id} {incident.price_of_silence}")
+        hash_name(f"audit histories {incident.id} {incident.price_of_hand_over}")
     )
     for _ in range(count):
         plan = [action for action in perfect if draws.random() < 0.85]

@@ -74,12 +74,12 @@ def _variety(shown: list[Shown], limits: Thresholds) -> Finding:
     share = whole.most_common(1)[0][1] / len(shown)
     return Finding.judged(
         "variety",
-        share <= limits.blind,
+        share <= limits.commonest,
         f"the commonest of {len(whole):,} different truths is that of {share:.1%} of "
-        f"{len(shown):,} incidents, at most {limits.blind:.0%} wanted",
+        f"{len(shown):,} incidents, at most {limits.commonest:.0%} wanted",
         truths=len(whole),
         commonest=share,
-        threshold=limits.blind,
+        threshold=limits.commonest,
     )
 
 
@@ -138,7 +138,6 @@ _NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
         line != line.strip() for line in one[3].splitlines()
     ),
     "horizon": lambda row: row[2].horizon,
-    "price of silence": lambda one: one[2].price_of_silence,
     "owners overridden": lambda one: sum(
         owner != usual
         for owner, usual in zip(one[1].directory, one[1].topology.owners, strict=True)

@@ -1,8 +1,9 @@
 """Every threshold and every sample size of an audit, in one place.
 
-:data:`WORLD` are those that the tasks which draw their incidents are held to: evidence is in
-doubt, and the expert goes by rules of thumb. :data:`STANDARD` are those of any other task, where
-who reads well should find the answer. A task that is meant
+:data:`PRICED` are those of tasks in which every hand-over has a price: nothing that looks at
+nothing may be worth having on call, and the expert must be. :data:`WORLD` are those of other
+simulated tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` are
+those of any other task, where who reads well should find the answer. A task that is meant
 to be easier or harder has others: hand them to :func:`logtriage.audit.audit`.
 """
 
@@ -15,8 +16,12 @@ import attrs
 class Thresholds:
     """What the checks hold a task and its rubric to.
 
+    From ``blind`` to ``chance``, ``expert`` and ``gap`` are mean grades; where every hand-over
+    has a price they are net values, of which 0 is what handing everything over earns.
+
     Attributes:
         blind: the most that a policy which looks at nothing may earn, on average.
+        commonest: the largest share of incidents that may have the same truth.
         shallow: the most that a reflex to the first screen may earn.
         unread: the most that a policy may earn which reads no log line, but treats
             services and watches the panel.
@@ -28,9 +33,6 @@ class Thresholds:
         leak: family-wise error rate of the test for leaks.
         no_signal: the largest share of groups without any variance, for the noisy expert.
         unseen: the most often that a fault may show neither at the edge nor in an alert.
-        unseen_sign: the same where signs stay, and so a fault is overlooked for good.
-        bar: the most by which the confidence from which a page pays may stray from the
-            price of silence.
         ignoring: the least of net value that never handing over must lose.
         fixed_bar: the least of net value that handing over below the best fixed bar must lose,
             whatever the price.
@@ -42,7 +44,8 @@ class Thresholds:
             after the right page.
         probed_unpaged: the same without the right page.
         teamwork: the least by which all roles of a team, after a full look, must expect more
-            than the best one of them that hears nothing.
+            than the best one of them that hears nothing, as a share of what there is to gain
+            beyond handing over.
         talking: the least share of what observers earn who share all that they see, that those
             must earn who tell it one another in words.
         prompt: the most characters that a world's system prompt may have.
@@ -50,6 +53,7 @@ class Thresholds:
     """
 
     blind: float = 0.25
+    commonest: float = 0.25
     shallow: float = 0.60
     unread: float = 0.65
     chance: float = 0.10
@@ -58,9 +62,7 @@ class Thresholds:
     gap: float = 0.35
     leak: float = 0.01
     no_signal: float = 0.50
-    unseen: float = 1e-4
-    unseen_sign: float = 0.05
-    bar: float = 0.05
+    unseen: float = 0.05
     ignoring: float = 0.06
     fixed_bar: float = 0.03
     handed_over: tuple[tuple[float, float, float], ...] = (
@@ -101,7 +103,7 @@ class Sizes:
         same: incidents for determinism, replay, renaming and canaries.
         groups: incidents for groups of rollouts, :data:`GROUP` each.
         models: topologies for which the chance of an unseen fault is computed.
-        prices: incidents of which the observer decides at each price of silence or hand-over.
+        prices: incidents of which the observer decides at each price of hand-over.
         beliefs: incidents at whose point of decision all plans are searched.
         signs: incidents of which signs are read twice.
         figures: screens whose figures and words are searched.
@@ -144,6 +146,9 @@ class Sizes:
 #: The thresholds of any task but those of the simulated world.
 STANDARD: Final = Thresholds()
 WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
+PRICED: Final = attrs.evolve(
+    WORLD, blind=0.02, shallow=0.0, unread=0.0, chance=0.0, expert=0.05, gap=0.05
+)
 #: The samples of an audit in earnest.
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.

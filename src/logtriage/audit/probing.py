@@ -17,14 +17,14 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.plan_search import PlanSearch, Searched
 from logtriage.audit.subject import Subject
 from logtriage.belief import Belief, belief
-from logtriage.grading import TRIAGE_2, TRIAGE_3, Rubric
+from logtriage.grading import TRIAGE_3, Rubric
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.policies.observer import best_question
 from logtriage.state import initial_state
 from logtriage.transition import play, transition
 
-NO_PRICE = "no incident of the sample is a real fault with a price"
+NO_PRICE = "no incident of the sample is a real fault that can be handed over"
 #: From so many remedies on, trying them one after another is probing.
 FEWEST = 3
 
@@ -75,12 +75,10 @@ def _probing(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
 
 
 def _priced(subject: Subject, count: int) -> list[Incident]:
-    """Single faults among the first test incidents whose silence or hand-over has a price."""
+    """Single faults among the first test incidents that can be handed over."""
     drawn = subject.incidents("test", 4 * count)
     faults = [one for one in drawn if one.truth.remedies and not one.truth.several]
-    return [one for one in faults if one.price_of_silence is not None or one.takes_hand_over][
-        :count
-    ]
+    return [one for one in faults if one.takes_hand_over][:count]
 
 
 def _losses(incident: Incident, rubric: Rubric, *, paged: bool) -> Iterator[float]:
@@ -102,8 +100,8 @@ def _losses(incident: Incident, rubric: Rubric, *, paged: bool) -> Iterator[floa
 
 
 def _searched(subject: Subject, sizes: Sizes) -> list[Searched]:
-    """All plans at the observer's decisions, under the rubrics that the planner knows."""
-    if subject.rubric.digest not in (TRIAGE_2.digest, TRIAGE_3.digest):
+    """All plans at the observer's decisions, under the rubric that the planner knows."""
+    if subject.rubric.digest != TRIAGE_3.digest:
         return []
     drawn = subject.incidents("test", sizes.beliefs)
     incidents = [one for one in drawn if one.setting is not None and not one.setting.several]

@@ -141,8 +141,7 @@ def _touched(state: State) -> Hashable:
     return bool(state.facts.pages or state.facts.remedies)
 
 
-#: The facts that each measure and discount reads, beside the tick and why the incident closed;
-#: the discounts of ``logtriage/2`` spare benign incidents.
+#: The facts that each measure and discount reads, beside the tick and why the incident closed.
 READS: Final[Mapping[Rule, Read]] = MappingProxyType(
     {
         criteria.severity: _severity,

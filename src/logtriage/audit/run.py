@@ -9,14 +9,14 @@ from logtriage.audit.fairness import fairness
 from logtriage.audit.farming import farming
 from logtriage.audit.fields import fields
 from logtriage.audit.findings import Check, Finding, Report
-from logtriage.audit.floor import floor
+from logtriage.audit.floor import floor, has_priced_hand_overs
+from logtriage.audit.handing_over import risk
 from logtriage.audit.histories import histories
 from logtriage.audit.leaks import leaks
-from logtriage.audit.limits import FULL, STANDARD, WORLD, Sizes, Thresholds
+from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
 from logtriage.audit.monotone import monotone
 from logtriage.audit.probing import probing
 from logtriage.audit.reads import Read
-from logtriage.audit.risk import risk
 from logtriage.audit.signal import signal
 from logtriage.audit.signs import signs
 from logtriage.audit.stability import stability
@@ -108,7 +108,10 @@ def audit(
 
 def limits_for(subject: Subject) -> Thresholds:
     """The thresholds of the built-in tasks that a subject is most like."""
-    return STANDARD if subject.incident("test", 0).simulation is None else WORLD
+    first = subject.incident("test", 0)
+    if first.simulation is None:
+        return STANDARD
+    return PRICED if has_priced_hand_overs(subject, [first]) else WORLD
 
 
 def _made(check: Check) -> Finding:

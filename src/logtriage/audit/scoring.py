@@ -32,7 +32,6 @@ def kind_of(incident: Incident) -> object:
         incident.topology,
         incident.closing,
         incident.par,
-        incident.price_of_silence,
         incident.task_par,
         incident.price_of_hand_over,
     )

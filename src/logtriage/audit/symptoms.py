@@ -3,13 +3,15 @@
 Whoever was never called cannot be blamed for not coming. A real fault must move the edge
 panel from its usual figures, or let a service that it affects alert, before the horizon;
 and since both are drawn, the chance that a fault of some kind at some place does neither
-follows from the public tables. It is computed here for every hypothesis, not sampled.
+follows from the public tables. It is computed here for every hypothesis, and the incidents
+that show nothing must not be more than that.
 """
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
+from math import prod, sqrt
+from typing import Final
 
 import attrs
 
@@ -21,7 +23,6 @@ from logtriage.incident import Incident
 from logtriage.topology import Topology
 from logtriage.world.channels import EPOCH, Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis, affected, errors_first
-from logtriage.world.model import World
 from logtriage.world.prior import prior
 from logtriage.world.schedule import Doings
 from logtriage.world.setting import FULL, Setting
@@ -34,9 +35,11 @@ from logtriage.world.signs import (
     silent,
 )
 from logtriage.world.simulation import Simulation
-from logtriage.world.tables import Place, edge_weights, places, weights
+from logtriage.world.tables import Place, places
 from logtriage.world.vocabulary import ALERT
 
+#: So many standard errors are allowed for.
+ERRORS: Final = 3.0
 #: A setting on a topology: what the chances hang on, besides the horizon.
 _Model = tuple[Setting, Topology, bool | None, int]
 
@@ -73,45 +76,46 @@ def _symptom(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     faults = [one for one in incidents if not one.truth.benign]
     if not faults:
         return Finding.untested("symptom", "no incident of the sample is a real fault")
-    unseen = [one.id for one in faults if not is_seen(one)]
-    models: dict[_Model, Incident] = {}
+    models: dict[_Model, list[Incident]] = {}
     for one in faults:
         world = _world(one)
-        models.setdefault((world.setting, world.topology, world.held, one.horizon), one)
-    chosen = list(models)[: sizes.models]
-    rows = [
-        (row, topology)
-        for setting, topology, held, horizon in chosen
-        for row in chances(setting, topology, held, horizon)
-    ]
+        models.setdefault((world.setting, world.topology, world.held, one.horizon), []).append(one)
+    chosen = dict(list(models.items())[: sizes.models])
+    known = {model: chances(*model) for model in chosen}
+    rows = [(row, topology) for (_, topology, *_), found in known.items() for row in found]
     worst, where = max(rows, key=lambda row: row[0].chance)
-    most = max(most_unseen(setting.world, limits) for setting, *_ in chosen)
-    above = sum(row.chance > most for row, _ in rows)
+    above = sum(row.chance > limits.unseen for row, _ in rows)
+    counted = [one for drawn in chosen.values() for one in drawn]
+    unseen = [one.id for one in counted if not is_seen(one)]
+    expected = [
+        float(next(row.chance for row in known[model] if row.hypothesis == _world(one).truth))
+        for model, drawn in chosen.items()
+        for one in drawn
+    ]
+    error = sqrt(sum(chance * (1.0 - chance) for chance in expected))
+    often = len(unseen) > sum(expected) + ERRORS * error
     told = (
-        f"{len(faults) - len(unseen):,} of {len(faults):,} faults move the edge panel or an "
-        f"alert of a service that they reach{f'; not {unseen[0]}' if unseen else ''}; of "
-        f"{len(rows):,} hypotheses {above:,} stay unseen more often than {most:g}, most "
+        f"{len(counted) - len(unseen):,} of {len(counted):,} faults move the edge panel or an "
+        f"alert of a service that they reach{f'; not {unseen[0]}' if unseen else ''}, where the "
+        f"tables expect {sum(expected):.1f} that do not; of {len(rows):,} hypotheses {above:,} "
+        f"stay unseen more often than {limits.unseen:g}, most "
         f"often {worst.told(where)}: {float(worst.chance):.2g}, as a P3 {float(worst.mildest):.2g}"
     )
     return Finding.judged(
         "symptom",
-        not unseen and not above,
+        not often and not above,
         told,
-        faults=len(faults),
+        faults=len(counted),
         unseen=unseen[:5],
+        expected=sum(expected),
         hypotheses=len(rows),
         models=len(chosen),
         above=above,
-        threshold=most,
+        threshold=limits.unseen,
         most=float(worst.chance),
         most_as_p3=float(max(row.mildest for row, _ in rows)),
         who=worst.told(where),
     )
-
-
-def most_unseen(world: World, limits: Thresholds) -> float:
-    """The most often that a fault of a world may stay unseen."""
-    return limits.unseen if world.rules.signs is None else limits.unseen_sign
 
 
 def _world(incident: Incident) -> Simulation:
@@ -162,8 +166,6 @@ def chances(
 def _edge_calm(setting: Setting, severity: int, one: Hypothesis, horizon: int) -> Fraction:
     """How likely every reading of the edge panel is the usual one."""
     first, starts = errors_first(setting.world, one), range(0, horizon, EPOCH)
-    if setting.world.rules.signs is None:
-        return _all(edge_weights(setting, severity, first, at)[0] for at in starts)
     return sum(
         (
             Fraction(weight, FULL)
@@ -190,8 +192,6 @@ def _no_alert(setting: Setting, topology: Topology, one: Hypothesis, horizon: in
 
 def _quiet(setting: Setting, place: Place, condition: Condition, starts: list[int]) -> Fraction:
     """How likely a service's readings of its alert are all the ordinary one."""
-    if setting.world.rules.signs is None:
-        return _all(weights(setting, ALERT, place, condition, start)[0] for start in starts)
     root, quiet = is_root(setting.world, condition), Fraction(1)
     for hidden in (False, True):
         read = [at for at in starts if (root and silent(setting, ALERT, at)) is hidden]

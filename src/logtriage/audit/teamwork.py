@@ -6,6 +6,7 @@ whatever the others are called. One in which talking does not help measures none
 """
 
 from collections.abc import Iterator
+from statistics import fmean
 from typing import Final
 
 from logtriage.audit.findings import NOT_OF_A_WORLD, OF_SEVERAL, Check, Finding
@@ -16,7 +17,7 @@ from logtriage.evaluation.full_look import Headroom, headroom
 from logtriage.roles.splits import BY_TIER, TRIO
 
 #: The benchmark, for which the splits are made; of other tasks the figures are reported.
-HELD_TO: Final = "cascading_failure-v2/"
+HELD_TO: Final = "cascading_failure-v3/"
 #: So many standard errors are allowed for, since few incidents may be a biased lot.
 ERRORS: Final = 2.0
 SPLITS: Final = (TRIO, BY_TIER)
@@ -35,9 +36,12 @@ def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
     if any(one.setting is not None and one.setting.several for one in incidents):
         return Finding.skipped("teamwork", OF_SEVERAL)
     found = {split.name: headroom(incidents, split) for split in SPLITS}
+    # Who hands everything over earns the price: only what lies above can be gained by talking.
+    most = fmean(1.0 - (one.price_of_hand_over or 0.0) for one in incidents)
+    gaps = {name: one.gap / most for name, one in found.items()}
     told = f"after a full look at {len(incidents)} incidents, " + "; ".join(
         f"the roles of {name} together expect {one.pooled:.3f}, {one.best_alone} alone "
-        f"{one.alone[one.best_alone]:.3f}"
+        f"{one.alone[one.best_alone]:.3f}, a gap of {gaps[name]:.3f} in net value"
         for name, one in found.items()
     )
     evidence = {name: _figures(one) for name, one in found.items()}
@@ -45,7 +49,9 @@ def _teamwork(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         return Finding.reported("teamwork", told, **evidence)
     return Finding.judged(
         "teamwork",
-        all(one.gap + ERRORS * one.error >= limits.teamwork for one in found.values()),
+        all(
+            gaps[name] + ERRORS * one.error / most >= limits.teamwork for name, one in found.items()
+        ),
         told,
         threshold=limits.teamwork,
         **evidence,

@@ -13,7 +13,7 @@ what it finds. A role that cannot diagnose goes by the board; where it was told 
 it waits. Recordings, which tell no tokens, are left to an expert of their own.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
@@ -52,8 +52,6 @@ from logtriage.world.vocabulary import LOG
 STEPS: Final = 5
 #: One tick in so many of the horizon is kept in hand: who needs it answers late.
 SPARE: Final = 7
-#: The lead in points over the next team that a page needs, from each price of silence on.
-LEADS: Final = {0.2: 0, 0.4: 2, 0.6: 4}
 #: Where handing over has a price: the lead that acting needs, from each price on.
 HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
 #: Points of lead from which it asks no more.
@@ -114,7 +112,7 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
         return
     top = ranked[0]
     price = observation.price_of_hand_over
-    if price is not None and not acted and lead < _needed(HAND_OVER_LEADS, price):
+    if price is not None and not acted and lead < _needed(price):
         yield HandOver()
     if top.benign:
         yield from _dismiss(observation, role)
@@ -123,7 +121,7 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
         yield RequestMetrics(top.service)
     if told and heard(observation) is None and observation.ticks_left > LATE:
         return
-    yield from _respond(observation, book, role, top, lead)
+    yield from _respond(observation, book, role, top)
 
 
 def open_suspects(observation: Observation, book: Notebook) -> list[Suspect]:
@@ -247,15 +245,13 @@ def _dismiss(observation: Observation, role: Role) -> Iterator[Action]:
 
 
 def _respond(
-    observation: Observation, book: Notebook, role: Role, top: Suspect, lead: int
+    observation: Observation, book: Notebook, role: Role, top: Suspect
 ) -> Iterator[Action]:
     """Page, declare, tell, fix, close: by the runbook and this incident's directory."""
     # Some faults belong to a fixed team of the topology, whoever owns the service.
     pages = world_of(observation).pages(top.kind, observation.topology)
     known = observation.directory or pages is not None
-    price = observation.price_of_silence
-    worth_it = price is None or lead >= _needed(LEADS, price)
-    if not observation.pages and known and worth_it:
+    if not observation.pages and known:
         team = top.team(observation)
         assert team is not None
         yield Escalate(team)
@@ -277,9 +273,9 @@ def _respond(
     yield from _close(observation, book, role)
 
 
-def _needed(leads: Mapping[float, int], price: float) -> int:
+def _needed(price: float) -> int:
     """The lead that a price asks for: that of the highest price listed up to it."""
-    return max((points for least, points in leads.items() if least <= price), default=0)
+    return max((lead for least, lead in HAND_OVER_LEADS.items() if least <= price), default=0)
 
 
 def _classify(observation: Observation, book: Notebook) -> Iterator[Action]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from logtriage.actions import MAX_REPORT
 from logtriage.topology import Topology
-from logtriage.world.channels import EASES, NO_CHANGE, Channel, Evidence
+from logtriage.world.channels import EASES, NO_CHANGE, NOTHING_READ, Channel, Evidence
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
@@ -21,8 +21,8 @@ _GAP: Final = " "
 
 
 def spell(one: Evidence, topology: Topology, world: World) -> str | None:
-    """The word for a piece of evidence; None for a note, which is not passed on."""
-    if one.channel is Channel.NOTE:
+    """The word for a piece of evidence; None for a note, and where nothing could be read."""
+    if one.channel is Channel.NOTE or one.token in NOTHING_READ:
         return None
     if one.service < 0:
         return f"{one.channel}.{one.slot}/{one.start}={one.token}"

@@ -49,7 +49,7 @@ def test_a_client_of_another_world_is_refused(
         evaluate(spec, tmp_path / "run", recorder=RemoteRecorder(shop.http, world=other))
     assert own.fingerprint in str(told.value)
     assert other.fingerprint in str(told.value)
-    with RemoteEnv(shop.http) as env, pytest.raises(ServerError, match=f"'second'.*'{NAME}'"):
+    with RemoteEnv(shop.http) as env, pytest.raises(ServerError, match=f"'oncall'.*'{NAME}'"):
         env.reset(incident="single_crash-v3/test/0")
 
 

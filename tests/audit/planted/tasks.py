@@ -29,15 +29,15 @@ from logtriage.world.tables import alphabet, places
 from tests.builders import with_hand_over
 
 #: The task that the holes are planted in.
-TASK: Final = "single_crash-v2"
+TASK: Final = "single_crash-v3"
 #: One with incidents that are dismissed.
-OTHER_TASK: Final = "silent_degradation-v2"
+OTHER_TASK: Final = "silent_degradation-v3"
 #: One whose evidence they are planted in.
-WORLD_TASK: Final = "cascading_failure-v2"
+WORLD_TASK: Final = "cascading_failure-v3"
 #: One whose signs stay, and whose hand-over has a price.
 SIGNS_TASK: Final = "cascading_failure-v3"
 #: One with several faults at once.
-COMPOUND_TASK: Final = "compound_failure-v2"
+COMPOUND_TASK: Final = "compound_failure-v3"
 
 
 def one_incident(split: str, number: int) -> Incident:  # noqa: ARG001

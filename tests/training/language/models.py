@@ -16,7 +16,7 @@ from logtriage.actions import all_actions
 from logtriage.conversations.tools import call_from_action
 from tests.adapters.trl.tiny import SPECIAL, said, tiny_model
 
-TASK = "single_crash-v2-fog0"
+TASK = "single_crash-v3-fog0"
 WORDS = ["<unk>", "\n", "system", "user", "assistant"]
 
 

@@ -20,9 +20,9 @@ from training.language.episodes import Decoding, play_incidents
 from training.language.generation import Batch
 
 OTHERS = [
-    "single_crash-v2-fog0/test/3",
-    "cascading_failure-v2-fog0/test/4",
-    "silent_degradation-v2-fog0/test/5",
+    "single_crash-v3-fog0/test/3",
+    "cascading_failure-v3-fog0/test/4",
+    "silent_degradation-v3-fog0/test/5",
 ]
 PROMPTS = [[5, 6, 7, 8, 9, 10, 11], [20, 21], [30, 31, 32, 33]]
 

@@ -17,7 +17,7 @@ from training.evaluate.figures import first_last
 from training.evaluate.settings import Settings
 from training.grpo.settings import Settings as Training
 
-TASKS = ["single_crash-v2-fog0", "silent_degradation-v2-fog0"]
+TASKS = ["single_crash-v3-fog0", "silent_degradation-v3-fog0"]
 ONE, OTHER = TASKS
 FOUR = incident_ids(ONE, "test", 4)
 

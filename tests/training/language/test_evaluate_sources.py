@@ -14,7 +14,7 @@ from training.evaluate import Judge, compare, markdown, scripted
 from training.evaluate.__main__ import main
 from training.evaluate.phases import Phases
 
-ONE = "single_crash-v2-fog0"
+ONE = "single_crash-v3-fog0"
 HALF = attrs.evolve(
     TRIAGE_2,
     id="half/1",
@@ -76,7 +76,7 @@ def test_explaining_says_how_many_of_how_many_from_the_start() -> None:
 
 def test_a_scripted_policy_says_how_far_it_is() -> None:
     told: list[tuple[int, int]] = []
-    scripted("expert", f"{ONE} single_crash-v2", 2, on_progress=lambda *one: told.append(one))
+    scripted("expert", f"{ONE} single_crash-v3", 2, on_progress=lambda *one: told.append(one))
     assert told == [(done, 4) for done in range(1, 5)]
 
 

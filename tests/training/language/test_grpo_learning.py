@@ -223,7 +223,7 @@ def test_a_run_leaves_what_it_says(model: str, whole: Path) -> None:
     assert len({one.incident for one in episodes}) == 8
     # Somebody was paged in the first step, which is all that this curriculum asks for.
     assert [one.stage for one in steps] == [0, 0, 1, 1]
-    assert {one.task for one in episodes if one.step > 2} == {"single_crash-v2-fog1"}
+    assert {one.task for one in episodes if one.step > 2} == {"single_crash-v3-fog1"}
     for one in episodes:
         grade = grade_actions(one.incident, one.actions)
         assert (grade.score, grade.gate, grade.ticks) == (one.reward, one.gate, one.ticks)

@@ -19,7 +19,7 @@ from training.grpo.settings import Settings
 from training.language.sources import Source
 
 ONE = Settings(model="mine", group=4, rollouts=16, max_steps=30)
-NO_FLEET = "single_crash-v2 cascading_failure-v2 silent_degradation-v2"
+NO_FLEET = "single_crash-v3 cascading_failure-v3 silent_degradation-v3"
 
 
 def rows_of(settings: Settings, stage: int = 0) -> Rows:
@@ -63,7 +63,7 @@ def test_a_limited_set_is_gone_through_in_passes() -> None:
 
 def test_stages_are_the_tasks_at_each_level_of_fog() -> None:
     settings = Settings(model="mine", task=NO_FLEET, fog="0 1 2")
-    assert settings.stages[0][0] == "single_crash-v2-fog0"
+    assert settings.stages[0][0] == "single_crash-v3-fog0"
     assert settings.stages[2] == tuple(NO_FLEET.split())
     assert {one.split("/")[0] for one in ids(settings, 1)} == set(settings.stages[1])
     assert len(settings.tasks) == 9
@@ -72,7 +72,7 @@ def test_stages_are_the_tasks_at_each_level_of_fog() -> None:
     with pytest.raises(InvalidInput, match="no levels of fog"):
         Settings(model="mine", task="single_crash-v0", fog="0")
     with pytest.raises(UnknownName, match="unknown task"):
-        Settings(model="mine", task="single_crash-v2 none")
+        Settings(model="mine", task="single_crash-v3 none")
 
 
 def test_a_row_is_rendered_when_it_is_asked_for() -> None:
@@ -84,7 +84,7 @@ def test_a_row_is_rendered_when_it_is_asked_for() -> None:
 def own(split: str, number: int) -> lt.Incident:
     """A task of one's own: one incident, under numbers of its own."""
     return attrs.evolve(
-        lt.make_incident("single_crash-v2-fog0/train/0"), id=f"own/{split}/{number}"
+        lt.make_incident("single_crash-v3-fog0/train/0"), id=f"own/{split}/{number}"
     )
 
 

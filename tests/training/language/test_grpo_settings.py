@@ -21,7 +21,7 @@ from training.grpo.presets import DEFAULT, load_preset, preset_names, resolve
 from training.grpo.settings import Settings
 from training.grpo.store import BEFORE
 
-TASK = "single_crash-v2-fog0"
+TASK = "single_crash-v3-fog0"
 
 
 def test_the_default_preset_is_the_originals() -> None:
@@ -118,7 +118,7 @@ def test_thinking_sets_the_template_and_the_limits() -> None:
         {}, {"enable_thinking": False}, {"enable_thinking": True}]  # fmt: skip
     assert on.turn_tokens >= 1_000
     # The longest episode: sixteen screens of 330 tokens, and as many calls of 40.
-    ticks = get_task("silent_degradation-v2").horizon
+    ticks = get_task("silent_degradation-v3").horizon
     assert off.completion_tokens >= ticks * (330 + 40)
     assert on.completion_tokens >= ticks * (330 + 40 + 1_000)
     assert Settings(model="mine", thinking="on", turn_tokens=7).turn_tokens == 7

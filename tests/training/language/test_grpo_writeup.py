@@ -20,7 +20,7 @@ from training.grpo.settings import Settings
 from training.grpo.store import BEFORE
 from training.grpo.writeup import CURVES, PAGE, TABLE, read, write_up
 
-TASK = "single_crash-v2-fog0"
+TASK = "single_crash-v3-fog0"
 #: What the run said, beside its directory.
 SAID = "said.txt"
 

@@ -17,7 +17,7 @@ from training.language.chat import Chat
 
 HEADER = "<|im_start|>assistant\n"
 NO_THOUGHT = "<think>\n\n</think>\n\n"
-TASK = "single_crash-v2-fog0"
+TASK = "single_crash-v3-fog0"
 CALL = said(("classify_severity", {"severity": "P1"}))
 
 

@@ -39,10 +39,10 @@ from training.tiny.rows import IGNORED, rows_of, seen
 from training.tiny.settings import Settings, Size
 from training.tiny.tokenizer import ASSISTANT, build_tokenizer
 
-ID = "single_crash-v2-fog0/train/0"
+ID = "single_crash-v3-fog0/train/0"
 PLAIN = Settings(slips=0, reworded=0)
 SMALL = Settings(
-    task="single_crash-v2-fog0", size="nano", vocab=1024, episodes=6, batch=3, epochs=1,
+    task="single_crash-v3-fog0", size="nano", vocab=1024, episodes=6, batch=3, epochs=1,
     lr=6e-3, reworded=0, rounds=2, own_play=3, own_temperature=1.0, own_tokens=12,
 )  # fmt: skip
 

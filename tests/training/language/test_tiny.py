@@ -43,9 +43,9 @@ from training.tiny.rows import IGNORED, rows_of
 from training.tiny.settings import CLEAR, Settings, Size
 from training.tiny.tokenizer import ASSISTANT, CALL, CALLED, PAD, answer_words, build_tokenizer
 
-ID = "cascading_failure-v2-fog0/train/42"
+ID = "cascading_failure-v3-fog0/train/42"
 #: Some of its services alert and some do not, some changed and some did not.
-ALARMED = "single_crash-v2-fog0/train/3"
+ALARMED = "single_crash-v3-fog0/train/3"
 PLAIN = Settings(slips=0, reworded=0)
 
 
@@ -161,7 +161,7 @@ def test_without_slips_the_teacher_is_heard_and_slips_are_the_seeds() -> None:
 
 def test_a_page_never_slips_and_slips_are_marked() -> None:
     pages = slips = 0
-    for one in demonstration_ids(5, ["single_crash-v2-fog0"], Source()):
+    for one in demonstration_ids(5, ["single_crash-v3-fog0"], Source()):
         played = turns(lt.make_incident(one), Settings(slips=500))
         pages += sum(isinstance(turn.action, Escalate) for turn in played)
         assert all(turn.meant for turn in played if isinstance(turn.action, Escalate))
@@ -227,7 +227,7 @@ def test_a_note_that_goes_astray_names_another_suspect_and_the_rest_stays() -> N
 
 def test_a_note_says_what_the_screen_shows_and_what_follows_from_it() -> None:
     first, *rest = (
-        one.note for one in turns(lt.make_incident("single_crash-v2-fog0/train/0"), PLAIN)
+        one.note for one in turns(lt.make_incident("single_crash-v3-fog0/train/0"), PLAIN)
     )
     assert first == (
         "P2 suspect email-queue of backend-team latency traffic_before saturation sre-team "
@@ -241,7 +241,7 @@ def test_a_note_says_what_the_screen_shows_and_what_follows_from_it() -> None:
     assert rest[-1] == f"P2 {EASED}"
 
 
-@pytest.mark.parametrize("task", [*PLAIN.tasks, "compound_failure-v2"])
+@pytest.mark.parametrize("task", [*PLAIN.tasks, "compound_failure-v3"])
 def test_a_note_has_no_other_words_and_names_what_is_done(task: str) -> None:
     known = {*note_words(), *FIVE_TEAMS.names, *FIVE_TEAMS.teams, *answer_words()}
     paged = 0
@@ -249,7 +249,7 @@ def test_a_note_has_no_other_words_and_names_what_is_done(task: str) -> None:
         for turn in turns(lt.make_incident(one), PLAIN):
             words = turn.note.split()
             assert set(words) <= known
-            assert words[0] in load_world("second").bands
+            assert words[0] in load_world("oncall").bands
             if isinstance(turn.action, Escalate):
                 assert turn.action.team == words[-3]
                 paged += 1
@@ -309,7 +309,7 @@ def test_in_a_drill_services_read_their_team_and_their_alert(tokenizer: Any) -> 
 
 
 def test_elsewhere_nothing_is_read_and_drills_are_refused(tokenizer: Any) -> None:
-    incident = lt.make_incident("fleet_outage-v2/train/0")
+    incident = lt.make_incident("fleet_outage-v3/train/0")
     assert incident.topology != FIVE_TEAMS
     with pytest.raises(InvalidInput, match="default topology"):
         drill(tokenizer, incident, Stream(3, 4))
@@ -350,7 +350,7 @@ def test_drills_are_rehearsed_among_the_demonstrations(
 
 
 def test_in_an_episode_too_the_suspect_is_read_before_what_is_known_of_it(tokenizer: Any) -> None:
-    said = demonstration(lt.make_incident("single_crash-v2-fog0/train/0"), PLAIN)
+    said = demonstration(lt.make_incident("single_crash-v3-fog0/train/0"), PLAIN)
     row = rows_of(tokenizer, 0.1, [said[:3]])[0]
     spoken = [one != IGNORED for one in row["labels"]]
     assert row["read"] == readings(tokenizer, row["input_ids"], spoken)
@@ -439,7 +439,7 @@ def test_what_the_teacher_would_not_have_said_is_not_learnt(
 
 
 SMALL = Settings(
-    task="single_crash-v2-fog0", size="nano", vocab=1024, episodes=6, batch=3, epochs=10, lr=6e-3
+    task="single_crash-v3-fog0", size="nano", vocab=1024, episodes=6, batch=3, epochs=10, lr=6e-3
 )
 
 
@@ -456,7 +456,7 @@ def test_what_is_built_is_a_model_like_any_other(built: Path) -> None:
     tokenizer, model = load_tokenizer(str(built)), load_model(str(built))
     assert tokenizer.pad_token == PAD
     assert tokenizer.response_template
-    played = held_out(model, tokenizer, "single_crash-v2-fog0", 2, max_new_tokens=4)
+    played = held_out(model, tokenizer, "single_crash-v3-fog0", 2, max_new_tokens=4)
     assert all(one.score is not None for one in played.grades)
     about = json.loads((built / building.ABOUT).read_text())
     assert about["command"] == "the command"

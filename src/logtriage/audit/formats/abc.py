@@ -64,7 +64,7 @@ _PAGES: Final[dict[str, tuple[str, str]]] = {
     "III.9": ("The impact of flaws is measured", "results/mutants.md"),
     "III.10": ("Statistical significance is reported", "cli.md"),
     "III.11": ("How to read results despite flaws is said", "audit.md"),
-    "III.12": ("Baselines that are no AI are reported", "results/second-world.md"),
+    "III.12": ("Baselines that are no AI are reported", "results/oncall.md"),
 }
 _SCORE: Final = {Answer.YES: 1, Answer.NO: 0, Answer.OPEN: None}
 

@@ -8,7 +8,7 @@ import attrs
 from logtriage.audit.findings import Check, Finding
 from logtriage.audit.limits import FULL, WORLD, Sizes, Thresholds
 from logtriage.audit.subject import Subject, subject_of
-from logtriage.audit.symptoms import chances, most_unseen
+from logtriage.audit.symptoms import chances
 from logtriage.audit.worlds.confusions import Confusions, confusions
 from logtriage.audit.worlds.twins import twins
 from logtriage.audit.worlds.worth import binding, net_value, priced
@@ -126,7 +126,7 @@ class _Work:
 
     def unseen(self) -> Finding:
         """Faults that neither the edge nor an alert may ever show."""
-        most = most_unseen(self.world, self.limits)
+        most = self.limits.unseen
         rows: dict[str, float] = {}
         looked = 0
         for subject in self.subjects:

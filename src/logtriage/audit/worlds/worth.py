@@ -29,7 +29,6 @@ def priced(incident: Incident) -> Incident:
         incident,
         rubric=TRIAGE_3.id,
         price_of_hand_over=price_of_hand_over(world.seed),
-        price_of_silence=None,
     )
 
 
