@@ -111,7 +111,7 @@ def test_a_damaged_record_is_an_error_and_no_reward(task: Path, tmp_path: Path) 
 
 
 def test_wheels_are_copied_and_nothing_is_overwritten(tmp_path: Path) -> None:
-    wheel = tmp_path / "logtriage-0.1.0-py3-none-any.whl"
+    wheel = tmp_path / "logtriage-0.2.0-py3-none-any.whl"
     with pytest.raises(lt.InvalidInput, match="expected a wheel of logtriage"):
         write_tasks([INCIDENT], tmp_path, wheel=wheel)
     wheel.write_bytes(b"PK")

@@ -1,0 +1,25 @@
+"""A version stands in several files, since each of them is read by another tool."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+
+
+def test_the_newest_entry_of_the_changelog_is_of_this_version() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heading = re.search(r"^## (\S+) \((unreleased|\d{4}-\d\d-\d\d)\)$", text, re.MULTILINE)
+    assert heading is not None
+    assert heading[1] == VERSION
+
+
+def test_the_package_for_the_hub_has_this_version() -> None:
+    text = (ROOT / "deploy" / "prime" / "pyproject.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(text)["project"]["version"] == VERSION
+
+
+def test_the_page_on_harbor_names_the_wheel_of_this_version() -> None:
+    text = (ROOT / "docs" / "harbor.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"logtriage-(\d[\d.]*)-py3", text)) == {VERSION}
