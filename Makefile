@@ -84,7 +84,7 @@ release-check: test ## what a release needs: every check, a clean tree, a dated 
 	grep -Eq "^## $$version \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$$" CHANGELOG.md || \
 		{ echo "CHANGELOG.md: expected a heading '## $$version (YYYY-MM-DD)'"; exit 1; }; \
 	git diff --quiet HEAD || { echo "the tree differs from the last commit"; exit 1; }; \
-	echo "ready: tag it v$$version and upload build/wheel"
+	echo "ready: tag it v$$version"
 
 install: $(STAMP) ## the development environment, in $(VENV)
 
