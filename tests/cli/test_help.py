@@ -15,6 +15,7 @@ from logtriage import __version__, make_incident
 from logtriage.cli import completion
 from logtriage.cli.app import app
 from logtriage.drawing.ids import ALL_SPLITS, SEALED
+from logtriage.grading import DEFAULT
 from logtriage.registry import make_policy
 from logtriage.tasks import DRAWN_TASKS, TASKS, tasks_of
 from logtriage.world.loading import load_world, shipped_worlds
@@ -100,6 +101,7 @@ def test_what_completion_offers_exists() -> None:
     assert "human" in dict(completion.complete_policy("h"))
     assert "central:" in dict(completion.complete_player("c"))
     assert list(completion.complete_role_split("trio_without_b")) == ["trio_without_board"]
+    assert list(completion.complete_rubric("logtriage/")) == [DEFAULT.id]
     assert list(completion.complete_rubric("recorded")) == [
         "recorded/1",
         "recorded/2",
