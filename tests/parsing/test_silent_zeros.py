@@ -21,6 +21,7 @@ from logtriage import (
     UnknownName,
 )
 from logtriage.grading import (
+    DEFAULT,
     Rubric,
     get_rubric,
     grade_actions,
@@ -144,12 +145,12 @@ def test_where_an_incident_is_wanted_the_answer_says_how_to_get_one(take: Any) -
 )
 def test_where_a_rubric_is_wanted_its_id_is_answered(grade: Callable[[Any], Any]) -> None:
     with pytest.raises(InvalidInput) as caught:
-        grade("logtriage/2")
-    told = "the built-in one of an id is logtriage.grading.get_rubric('logtriage/2')"
-    assert str(caught.value) == f"expected a rubric, got 'logtriage/2'; {told}"
+        grade("logtriage/3")
+    told = "the built-in one of an id is logtriage.grading.get_rubric('logtriage/3')"
+    assert str(caught.value) == f"expected a rubric, got 'logtriage/3'; {told}"
     with pytest.raises(InvalidInput, match="expected a rubric, got a type"):
         grade(Rubric)
-    assert grade(get_rubric("logtriage/2")) is not None
+    assert grade(get_rubric("logtriage/3")) is not None
 
 
 def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
@@ -191,7 +192,7 @@ def test_a_grade_counts_what_could_not_be_read() -> None:
 
 
 def test_a_printed_grade_is_its_debrief() -> None:
-    state = played(INCIDENT, RIGHT_CAUSE, lt.Malformed("?", "no JSON"), FIX, RIGHT_PAGE, Resolve())
+    state = played(INCIDENT, RIGHT_CAUSE, lt.Malformed("?", "no JSON"), RIGHT_PAGE, FIX, Resolve())
     lines = str(lt.grade(state, agent="me", unplayed=2)).splitlines()
     assert lines[:4] == [
         "hand-made/test/0, played by me",
@@ -207,7 +208,7 @@ def test_a_printed_grade_is_its_debrief() -> None:
     assert [row[0] for row in rows] == [one.name for one in graded.criteria]
     assert [row[4] for row in rows] == [one.reason for one in graded.criteria]
     assert lines[-3:] == [
-        f"  {graded.score:.3f}  by rubric logtriage/2",
+        f"  {graded.score:.3f}  by rubric {DEFAULT.id}",
         "  1 of 5 actions could not be read",
         "  2 actions after the closing one were not played",
     ]

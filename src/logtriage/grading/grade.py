@@ -32,11 +32,12 @@ GRID: Final = 2.0**50
 #: The types of what nearly every measure returns.
 _MEASURED: Final = [float, str]
 
-#: Every built-in rubric, by its id.
+#: Every rubric that some task or recording is graded by, by its id.
 RUBRICS: Final = {
-    rubric.id: rubric
-    for rubric in (TRIAGE_2, TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3, *ORIGINAL)
+    rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3, *ORIGINAL)
 }
+#: What ``logtriage/3`` is made of: no task is graded by it, so no list of choices has it.
+_BASES: Final = {TRIAGE_2.id: TRIAGE_2}
 #: Rubrics that are no more, with those that took their places.
 RETIRED: Final = {"logtriage/1": TRIAGE_3.id}
 
@@ -48,12 +49,12 @@ def get_rubric(rubric_id: str) -> Rubric:
         UnknownName: if there is none; the message lists the known ids, or names the rubric
             that took the place of a retired one.
     """
-    try:
-        return RUBRICS[rubric_id]
-    except KeyError:
-        if rubric_id in RETIRED:
-            raise RetiredName("rubric", rubric_id, RETIRED[rubric_id], RUBRICS) from None
-        raise UnknownName("rubric", rubric_id, RUBRICS) from None
+    rubric = RUBRICS.get(rubric_id) or _BASES.get(rubric_id)
+    if rubric is not None:
+        return rubric
+    if rubric_id in RETIRED:
+        raise RetiredName("rubric", rubric_id, RETIRED[rubric_id], RUBRICS)
+    raise UnknownName("rubric", rubric_id, RUBRICS)
 
 
 def rubric_of(incident: Incident) -> Rubric:
