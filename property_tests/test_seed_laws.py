@@ -10,23 +10,37 @@ from hypothesis import strategies as st
 
 from logtriage import State, Topology, observe
 from logtriage.actions import Action, Severity
+from logtriage.drawing import incidents as drawing
 from logtriage.observation import Observation
 from logtriage.rng import MASK, WIDE, draw, subkey
 from logtriage.state import Closing
 from logtriage.topology import Service, Tier
-from logtriage.world import figures, kept, simulation, voice
+from logtriage.world import figures, kept, signs, simulation, voice
 from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
-from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
+from logtriage.world.telemetry import (
+    Alert,
+    Change,
+    EdgePanel,
+    Gauge,
+    LogLine,
+    Note,
+    Reading,
+    Trace,
+)
 from property_tests.strategies import COMPOUND_TASKS, DRAWN, episodes, world_incidents
 
 #: All that an observation of a simulated incident is made of.
 PUBLIC = (
-    *(Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace),
+    *(Alert, Change, EdgePanel, Gauge, LogLine, Note, Reading, Trace),
     *(Action, Closing, Observation, Service, Severity, Tier, Topology, World),
 )
 #: What public figures and tokens are drawn from.
 STREAMS = (
+    drawing.DIRECTORY_STREAM,
+    drawing.HAND_OVER_STREAM,
+    signs.BLIND_STREAM,
+    signs.SIGN_STREAM,
     simulation.CONDITION_STREAM,
     simulation.SPEAKER_STREAM,
     kept.TOKEN_STREAM,

@@ -20,7 +20,6 @@ from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
 from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
-from logtriage.policies.recorded_observer import RecordedObserverPolicy
 from logtriage.policies.team import (
     RoleFactory,
     RoleFailure,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from logtriage.policies.observer import ObserverPolicy
     from logtriage.policies.observer_team import ObserverRole, ObserverTeam
     from logtriage.policies.random_questions import RandomQuestionsPolicy
+    from logtriage.policies.recorded_observer import RecordedObserverPolicy
     from logtriage.policies.top_suspect import TopSuspectPolicy
 
 __all__ = [
@@ -91,6 +91,7 @@ _BY_BELIEF: Final = {
     "ObserverRole": "observer_team",
     "ObserverTeam": "observer_team",
     "RandomQuestionsPolicy": "random_questions",
+    "RecordedObserverPolicy": "recorded_observer",
     "TopSuspectPolicy": "top_suspect",
 }
 
