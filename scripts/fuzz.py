@@ -29,6 +29,7 @@ from tempfile import mkdtemp
 from time import process_time
 from typing import Any, Final
 
+import attrs
 import numpy as np
 
 import logtriage as lt
@@ -104,18 +105,23 @@ def _wire(data: bytes) -> object:
     return action
 
 
+def _incident(incident_id: str) -> lt.Incident:
+    """An incident of whatever id."""
+    return attrs.evolve(INCIDENT, id=incident_id)
+
+
 def _transcript(data: bytes) -> object:
     try:
         whole, record = decode_transcript(data), decode_record(data)
     except TranscriptError:
         return None
     assert whole.incident == record.incident
-    return grade_transcript(record, resolve=lambda _: INCIDENT)
+    return grade_transcript(record, resolve=_incident)
 
 
 def _jsonl(data: bytes) -> object:
     said: list[TranscriptError] = []
-    return list(grade_jsonl(io.BytesIO(data), resolve=lambda _: INCIDENT, on_error=said.append))
+    return list(grade_jsonl(io.BytesIO(data), resolve=_incident, on_error=said.append))
 
 
 def _topology(data: bytes) -> object:

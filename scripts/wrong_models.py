@@ -9,6 +9,7 @@ already are not played again. ``python scripts/wrong_models.py --draw TARGET.csv
 import csv
 import sys
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from math import exp, log
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +19,6 @@ import attrs
 import numpy as np
 
 import logtriage as lt
-from logtriage import evidence as evidence_module
 from logtriage.belief.beliefs import Belief
 from logtriage.belief.cases import Standing
 from logtriage.belief.model import any_model_of
@@ -32,15 +32,26 @@ from logtriage.policies.base import Memory
 from logtriage.policies.observer import followed, next_action
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.state import Closing, State
-from logtriage.world import simulation
+from logtriage.world.channels import DOWN
 from logtriage.world.conditions import Condition
+from logtriage.world.kept import Kept, channel_key
 from logtriage.world.loading import build
 from logtriage.world.model import World
+from logtriage.world.schedule import Cell
 from logtriage.world.schema.canonical import document_of
 from logtriage.world.schema.parts import Signature
-from logtriage.world.setting import Setting
-from logtriage.world.signs import drawn_sign, picked, sign_weights
-from logtriage.world.tables import Place
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.signs import (
+    blinded,
+    is_down,
+    is_root,
+    picked,
+    readings,
+    sign_weights,
+    silent,
+)
+from logtriage.world.simulation import Simulation
+from logtriage.world.tables import base_of, places
 
 TASK: Final = "single_crash-v3"
 #: How wrong, by sort of wrongness; the first of each is right.
@@ -118,36 +129,73 @@ def wrong(axis: str, amount: float) -> Callable[[Setting], Setting]:
     return lambda right: right
 
 
-def hang_together(share: float) -> None:
-    """From now on all signs of a share of services are drawn by one point, not one each."""
+class Together(Kept):
+    """The tokens of a system in which all signs of a share of the services have one point."""
 
-    def drawn(
-        setting: Setting,
-        seed: int,
-        sort: str,
-        service: int,
-        place: Place,
-        condition: Condition,
-        begin: int,
-        hidden: bool,
-    ) -> int:
-        key = subkey(seed, hash_name("together"))
-        if draw(key, service) >> 48 >= share * 65_536:
-            return drawn_sign(setting, seed, sort, service, place, condition, begin, hidden)
-        row = sign_weights(setting, sort, place, condition, hidden=hidden)
-        return picked(row, draw(subkey(key, service << 1 | hidden), begin) >> 48)
+    def __init__(self, system: Simulation, share: float) -> None:
+        super().__init__(system.setting, system.topology, system.seed, system.conditions)
+        self.system, self.share = system, share
+        self.key = subkey(system.seed, hash_name("together"))
 
-    simulation.drawn_sign = drawn  # type: ignore[attr-defined,assignment]
-    evidence_module._shown.cache_clear()
+    def own(self, cell: Cell) -> str:
+        """As :meth:`Kept.own`."""
+        if self.is_independent(cell[1]):
+            return super().own(cell)
+        return self.token(cell, self.system.conditions[cell[1]], 0)
+
+    def changed(self, cell: Cell, condition: Condition, begin: int) -> str:
+        """As :meth:`Kept.changed`."""
+        if self.is_independent(cell[1]):
+            return super().changed(cell, condition, begin)
+        return self.token(cell, condition, begin)
+
+    def is_independent(self, service: int) -> bool:
+        """Whether the signs of a service are drawn as the belief takes it."""
+        return draw(self.key, service) >> 48 >= self.share * FULL
+
+    def token(self, cell: Cell, condition: Condition, begin: int) -> str:
+        """The token of a cell of a service whose signs hang together."""
+        channel, service, slot, start = cell
+        setting, seed = self.system.setting, self.system.seed
+        blind = blinded(channel)
+        if blind is not None and is_down(setting, seed, service, blind):
+            return DOWN
+        sort, place = setting.world.sort_of(channel, slot), places(self.system.topology)[service]
+        hidden = silent(setting, sort, start) and is_root(setting.world, condition)
+        row = sign_weights(setting, base_of(sort), place, condition, hidden=hidden)
+        sign = picked(row, draw(subkey(self.key, service << 1 | hidden), begin) >> 48)
+        point = draw(channel_key(seed, channel), service << 16 | slot, start) >> 48
+        return readings(setting, sort, place).token(start, sign, point)
+
+
+@attrs.frozen(cache_hash=True)
+class Dependent(Simulation):
+    """A simulated system in which the signs of a ``share`` of the services hang together."""
+
+    share: float = 0.0
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What services and edge show."""
+        return Together(self, self.share)
+
+
+def hanging_together(incident: lt.Incident, share: float) -> lt.Incident:
+    """The incident as it looks if the signs of a share of the services hang together."""
+    system = incident.simulation
+    assert system is not None
+    fields = {row.name: getattr(system, row.name) for row in attrs.fields(Simulation)}
+    return attrs.evolve(incident, telemetry=Dependent(**fields, share=share))
 
 
 def net(axis: str, amount: float, count: int) -> NetValue:
     """The net value of the observer over the first incidents of the test split."""
-    hang_together(amount if axis == TOGETHER else 0.0)
     change, settings = wrong(axis, amount), {}
     played = []
     for number in range(count):
         incident = lt.make_incident(f"{TASK}/test/{number}")
+        if axis == TOGETHER:
+            incident = hanging_together(incident, amount)
         assert incident.setting is not None
         if incident.setting not in settings:
             settings[incident.setting] = change(incident.setting)
