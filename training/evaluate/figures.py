@@ -16,6 +16,7 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     SOLVED,
     mean_interval,
+    net_value,
     paired_difference,
     pass_at_k,
     pass_hat_k,
@@ -23,6 +24,7 @@ from logtriage.evaluation import (
 )
 from logtriage.evaluation.statistics import bound_of
 from logtriage.grading import Grade, Resolver
+from logtriage.grading.priced import handed_over_first
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
 from logtriage.world.loading import load_world
@@ -53,7 +55,7 @@ def figures(attempts: Attempts, resolve: Resolver) -> dict[str, Any]:
     """
     grades = [one for tries in attempts.values() for one in tries]
     scored = [one for one in grades if one.score is not None]
-    states = [played_state(resolve(one.incident), one) for one in scored]
+    states = _played(attempts, resolve)
     paged = [one for one in states if one.facts.pages]
     faults = [one for one in states if not one.incident.truth.benign]
     causes = Counter(one.cause or "" for one in grades if one.score is None)
@@ -67,10 +69,12 @@ def figures(attempts: Attempts, resolve: Resolver) -> dict[str, Any]:
         "mis_page": _mean(one.facts.wrong_pages > 0 for one in states),
         "page_precision": _mean(one.facts.wrong_pages == 0 for one in paged),
         "paged": _mean(bool(one.facts.pages) for one in states),
+        "handed_over": _mean(map(handed_over_first, states)),
+        "net": _net(attempts, resolve),
         "grade": interval(means(attempts)),
         "bound": bound_of(bounds(attempts)),
         "gated": _mean(one.gate is not None for one in scored),
-        "paging": _paging(states),
+        "by_price": _by_price(attempts, resolve),
         "out_of_time": _mean(one.closing is Closing.OUT_OF_TIME for one in states),
         "malformed": _mean(
             sum(type(action).__name__ == "Malformed" for action in one.actions) for one in scored
@@ -131,20 +135,51 @@ def held_out_part(incident: Incident) -> str:
     return f"{place}, {'held-out pair' if unseen else 'pair of training'}"
 
 
-def _paging(states: Sequence[State]) -> list[dict[str, Any]]:
-    """Pages and mis-pages for each price of hand-over, lowest first."""
-    by_price: dict[float, list[State]] = {}
-    for one in states:
-        if (price := one.incident.price_of_hand_over) is not None:
-            by_price.setdefault(price, []).append(one)
+def _net(attempts: Attempts, resolve: Resolver) -> dict[str, float] | None:
+    """Net value of the mean scores, with its interval; None where no incident has a price."""
+    priced = [
+        (score, price)
+        for incident, score in mean_scores(attempts).items()
+        if (price := resolve(incident).price_of_hand_over) is not None
+    ]
+    found = net_value(priced)
+    return None if found is None else attrs.asdict(found)
+
+
+def _by_price(attempts: Attempts, resolve: Resolver) -> list[dict[str, Any]]:
+    """Net value, hand-overs and pages for each price of a hand-over, lowest first.
+
+    ``episodes`` counts the scored ones; the shares are of these.
+    """
+    groups: dict[float, dict[str, Sequence[Grade]]] = {}
+    for incident, tries in attempts.items():
+        price = resolve(incident).price_of_hand_over
+        if price is not None and any(one.score is not None for one in tries):
+            groups.setdefault(price, {})[incident] = tries
+    rows = []
+    for price, group in sorted(groups.items()):
+        states = _played(group, resolve)
+        rows.append(
+            {
+                "price": price,
+                "incidents": len(group),
+                "episodes": len(states),
+                "net": _net(group, resolve),
+                "handed_over": fmean(map(handed_over_first, states)),
+                "paged": fmean(bool(one.facts.pages) for one in states),
+                "mis_paged": fmean(one.facts.wrong_pages > 0 for one in states),
+            }
+        )
+    return rows
+
+
+def _played(attempts: Attempts, resolve: Resolver) -> list[State]:
+    """The closing states of all scored attempts."""
     return [
-        {
-            "price": price,
-            "incidents": len(mine),
-            "paged": fmean(bool(one.facts.pages) for one in mine),
-            "mis_paged": fmean(one.facts.wrong_pages > 0 for one in mine),
-        }
-        for price, mine in sorted(by_price.items())
+        played_state(resolve(one.incident), one)
+        for tries in attempts.values()
+        for one in tries
+        if one.score is not None
     ]
 
 

@@ -170,11 +170,11 @@ def _served(policy: str, settings: Settings, split: RoleSplit | None, sample: in
     asked = {MODEL: endpoint.ask(policy)}
     return ServedPlayer(
         asked,
-        endpoint.description,
-        endpoint.reply,
-        split,
-        settings.team or MODEL,
-        settings.listening,
+        description=endpoint.description,
+        reply=endpoint.reply,
+        split=split,
+        team=settings.team or MODEL,
+        listening=settings.listening,
     )
 
 

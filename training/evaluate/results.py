@@ -22,7 +22,7 @@ from training.evaluate.figures import (
 )
 from training.language.episodes import OnProgress
 
-SCHEMA: Final = "logtriage.llm-results/2"
+SCHEMA: Final = "logtriage.llm-results/3"
 #: Where results are kept in a directory: the figures, and their tables.
 RESULTS: Final = "results.json"
 TABLE: Final = "results.md"

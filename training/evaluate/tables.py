@@ -34,7 +34,7 @@ def tables(results: Mapping[str, Any]) -> list[Table]:
     found = [
         _main(results),
         _changes(results),
-        _paging(results),
+        _by_price(results),
         _listening(results),
         _lost(results),
         _breakdown(results, "by_part", "held out"),
@@ -64,7 +64,9 @@ def _main(results: Mapping[str, Any]) -> Table:
                     task,
                     agent["agent"],
                     f"{one['episodes']:,}",
+                    _interval(one["net"]),
                     _share(one["solved"]),
+                    _share(one["handed_over"]),
                     _share(one["paged_right"]),
                     _share(one["mis_page"]),
                     _share(one["page_precision"]),
@@ -76,8 +78,9 @@ def _main(results: Mapping[str, Any]) -> Table:
                     _unscored(one),
                 )
             )
-    columns = ("task", "agent", "episodes", "solved", "paged right", "mis-paged", "pages right",
-               "mean grade", "gated", "malformed", "cut off", "ticks", "unscored")  # fmt: skip
+    columns = ("task", "agent", "episodes", "net value", "solved", "handed over", "paged right",
+               "mis-paged", "pages right", "mean grade", "gated", "malformed", "cut off", "ticks",
+               "unscored")  # fmt: skip
     return Table(f"Split {results['split']}", columns, tuple(rows))
 
 
@@ -116,17 +119,18 @@ def _changes(results: Mapping[str, Any]) -> Table:
     return Table("Differences, incident by incident", columns, tuple(rows))
 
 
-def _paging(results: Mapping[str, Any]) -> Table:
-    """Whether pages move with the price of a hand-over."""
+def _by_price(results: Mapping[str, Any]) -> Table:
+    """Whether hand-overs and pages move with the price of a hand-over."""
     rows = [
-        (task, agent["agent"], f"{one['price']:g}", str(one["incidents"]), _share(one["paged"]),
-         _share(one["mis_paged"]))
+        (task, agent["agent"], f"{one['price']:g}", str(one["episodes"]), _interval(one["net"]),
+         _share(one["handed_over"]), _share(one["paged"]), _share(one["mis_paged"]))
         for task in results["tasks"]
         for agent in results["agents"]
-        for one in agent["tasks"][task]["paging"]
+        for one in agent["tasks"][task]["by_price"]
     ]  # fmt: skip
-    columns = ("task", "agent", "price of hand-over", "episodes", "paged", "mis-paged")
-    return Table("Pages by the price of a hand-over", columns, tuple(rows))
+    columns = ("task", "agent", "price", "episodes", "net value", "handed over", "paged",
+               "mis-paged")  # fmt: skip
+    return Table("By the price of a hand-over", columns, tuple(rows))
 
 
 def _listening(results: Mapping[str, Any]) -> Table:

@@ -151,22 +151,26 @@ def _agents(runs: Sequence[Written]) -> Iterable[tuple[list[str], dict[str, Any]
 
 
 def _outcome(runs: Sequence[Written]) -> Iterable[str]:
-    names = ("solved", "paged_right", "mis_page", "page_precision", "paged", "gated")
-    yield from _head("task", "seed", "agent", "solved", "paged right", "mis-paged", "pages right",
-                     "paged", "gated", "mean grade", "ticks")  # fmt: skip
+    names = ("solved", "handed_over", "paged_right", "mis_page", "page_precision", "paged", "gated")
+    yield from _head("task", "seed", "agent", "net value", "solved", "handed over", "paged right",
+                     "mis-paged", "pages right", "paged", "gated", "mean grade",
+                     "ticks")  # fmt: skip
     for cells, one in _agents(runs):
-        yield _row(*cells, *(_share(one[name]) for name in names),
+        net = "-" if one["net"] is None else f"{one['net']['mean']:+.3f}"
+        yield _row(*cells, net, *(_share(one[name]) for name in names),
                    f"{one['grade']['mean']:.3f}", f"{one['ticks']:.1f}")  # fmt: skip
 
 
 def _paging(runs: Sequence[Written]) -> Iterable[str]:
-    prices = [one["price"] for one in next(iter(_agents(runs)))[1]["paging"]]
+    """Hand-overs, pages and mis-pages for each price of a hand-over."""
+    names = ("handed_over", "paged", "mis_paged")
+    prices = [one["price"] for one in next(iter(_agents(runs)))[1]["by_price"]]
     yield from _head("task", "seed", "agent", *(f"c = {one:g}" for one in prices))
     for cells, one in _agents(runs):
-        by_price = {at["price"]: at for at in one["paging"]}
+        by_price = {at["price"]: at for at in one["by_price"]}
         yield _row(
             *cells,
-            *(f"{by_price[at]['paged']:.1%}, {by_price[at]['mis_paged']:.1%}" for at in prices),
+            *(", ".join(f"{by_price[at][name]:.1%}" for name in names) for at in prices),
         )
 
 

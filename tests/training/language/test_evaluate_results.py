@@ -3,11 +3,14 @@
 import json
 from pathlib import Path
 
+import attrs
 import pytest
 
+from logtriage import make_incident
 from logtriage.drawing.ids import incident_ids
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import SOLVED
+from logtriage.evaluation import SOLVED, played_state
+from logtriage.evaluation.net_values import net_value_of
 from logtriage.grading import grade_jsonl
 from logtriage.transcript import Transcript
 from tests.adapters.trl.tiny import tiny_model, tiny_tokenizer
@@ -36,9 +39,10 @@ def test_before_and_after_are_compared_incident_by_incident() -> None:
     one = expert["tasks"][ONE]
     assert one["solved"] > 0.5
     assert one["paged_right"] + one["mis_page"] >= one["paged"] > 0
-    assert sum(price["incidents"] for price in one["paging"]) == 12
-    pages = sum(price["paged"] * price["incidents"] for price in one["paging"])
-    assert pages == pytest.approx(12 * one["paged"])
+    assert sum(price["incidents"] for price in one["by_price"]) == 12
+    for share in ("paged", "handed_over"):
+        summed = sum(price[share] * price["episodes"] for price in one["by_price"])
+        assert summed == pytest.approx(12 * one[share])
     silent = expert["tasks"][OTHER]
     assert sum(one["incidents"] for one in silent["by_fault"].values()) == 12
     assert sum(one["incidents"] for one in silent["by_hops"].values()) == 12
@@ -48,11 +52,28 @@ def test_before_and_after_are_compared_incident_by_incident() -> None:
     assert "expert minus random" in table
     head = next(line for line in table.splitlines() if line.startswith("| task | agent"))
     names = [name.strip() for name in head.split("|")[4:8]]
-    assert names == ["solved", "paged right", "mis-paged", "pages right"]
-    assert "Pages by the price of silence" in table
+    assert names == ["net value", "solved", "handed over", "paged right"]
+    assert "### By the price of a hand-over" in table
     assert f"{change['difference']['mean']:+.3f}" in table
     with pytest.raises(InvalidInput, match="did not play the same incidents"):
         compare(before, scripted("expert", TASKS, 11))
+
+
+def test_net_value_is_that_of_evaluations_and_exactly_zero_for_handing_over() -> None:
+    expert, always = scripted("expert", TASKS, 12), scripted("constant:hand_over", TASKS, 12)
+    content = compare(None, expert, [always])
+    first, baseline = (agent["all"] for agent in content["agents"])
+    states = [played_state(make_incident(one.incident), one) for one in expert.grades]
+    told = net_value_of(zip(states, (one.score for one in expert.grades), strict=True))
+    assert told is not None
+    assert first["net"] == pytest.approx(attrs.asdict(told.net))
+    assert first["handed_over"] == pytest.approx(told.handed_over)
+    for row, at in zip(first["by_price"], told.by_price, strict=True):
+        assert (row["price"], row["incidents"]) == (at.price, at.incidents)
+        assert row["net"] == pytest.approx(attrs.asdict(at.net))
+        assert row["handed_over"] == pytest.approx(at.handed_over)
+    assert baseline["net"] == {"mean": 0.0, "low": 0.0, "high": 0.0}
+    assert baseline["handed_over"] == 1.0
 
 
 def attempted(actions: list[list[str]], status: str = "completed") -> Evaluation:

@@ -173,12 +173,14 @@ def test_a_new_page_has_every_block(out: Path, tmp_path: Path) -> None:
     for agent in json.loads((out / "results.json").read_text())["agents"][:2]:
         played = agent["tasks"][TASK]
         begin = f"| {TASK} | 7 | {agent['agent']} |"
-        assert f"{begin} {played['solved']:.1%} | {played['paged_right']:.1%} |" in text
+        begun = f"{begin} {played['net']['mean']:+.3f} | {played['solved']:.1%} |"
+        assert f"{begun} {played['handed_over']:.1%} | {played['paged_right']:.1%} |" in text
         assert f"| {played['grade']['mean']:.3f} | {played['ticks']:.1f} |" in text
         lost = played["lost"]
         assert f"{begin} {lost['episodes']} | {lost['at_first']:+.3f} |" in text
-        at = played["paging"][0]
-        assert f"{begin} {at['paged']:.1%}, {at['mis_paged']:.1%} |" in text
+        at = played["by_price"][0]
+        cell = f"{at['handed_over']:.1%}, {at['paged']:.1%}, {at['mis_paged']:.1%}"
+        assert f"{begin} {cell} |" in text
 
 
 def test_the_baselines_of_a_run_are_not_explained(out: Path) -> None:
