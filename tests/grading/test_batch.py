@@ -447,7 +447,7 @@ def test_truths_of_ones_own_need_rules_with_kernels() -> None:
     less = attrs.evolve(TRIAGE_3, id="acme/3", discounts=(Discount("x", lambda _: None),))
     with pytest.raises(RubricError, match=r"discount .* \('x'\) has no kernel; .*unapproved_fix$"):
         grade_batch(of_ones_own([REAL]), [[0]], less)
-    with pytest.raises(InvalidInput, match=r"^actions: 16384 of 73 in a list, and no incidents"):
+    with pytest.raises(InvalidInput, match=r"^actions: 16384 of 74 in a list, and no incidents"):
         grade_batch(of_ones_own([REAL]), np.zeros((1, 16_384), np.int8))
 
 
@@ -499,7 +499,7 @@ def test_a_real_fault_needs_a_price_of_silence(price: float | None, either_way: 
 
 
 OUT_OF_RANGE = (
-    "topology 'seven-services' has actions 0 to 72, -1 is padding and -2 a malformed action"
+    "topology 'seven-services' has actions 0 to 73, -1 is padding and -2 a malformed action"
 )
 
 
@@ -517,9 +517,9 @@ OUT_OF_RANGE = (
             "actions: shape (3, 1), expected (2, T) for 2 incidents in layout 'batch_major'; "
             "layouts: batch_major, time_major",
         ),
-        ([[0, 1], [2, 73]], f"actions: tick 1 of incident 1 is 73; {OUT_OF_RANGE}"),
-        ([[73, 1], [2, 73]], f"actions: tick 0 of incident 0 is 73; {OUT_OF_RANGE}"),
-        ([[72, -2], [2, 73]], f"actions: tick 1 of incident 1 is 73; {OUT_OF_RANGE}"),
+        ([[0, 1], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
+        ([[74, 1], [2, 74]], f"actions: tick 0 of incident 0 is 74; {OUT_OF_RANGE}"),
+        ([[72, -2], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
         ([[72, -2], [-3, 1]], f"actions: tick 0 of incident 1 is -3; {OUT_OF_RANGE}"),
         ([[0, -3], [2, 1]], f"actions: tick 1 of incident 0 is -3; {OUT_OF_RANGE}"),
         (
