@@ -596,7 +596,7 @@ def test_a_last_tick_may_be_half_full_whatever_the_type(dtype: Any, steps: list[
     actions = action_array(SEVEN_SERVICES, [steps, steps]).astype(dtype)
     grades = grade_batch(truths_of([REAL, REAL]), actions, role_split=anybody(2))
     assert grades.ticks.tolist() == [len(steps[::2])] * 2
-    assert grades.scores.tolist() == [0.7 if steps else 0.0] * 2
+    assert grades.scores.tolist() == pytest.approx([0.7 if steps else 0.0] * 2)
 
 
 @pytest.mark.usefixtures("either_way")
