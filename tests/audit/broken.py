@@ -16,7 +16,7 @@ from logtriage.actions import Action
 from logtriage.errors import RubricError
 from logtriage.grading import (
     RUBRICS,
-    TRIAGE_2,
+    TRIAGE_3,
     AppliedDiscount,
     CriterionScore,
     Grade,
@@ -120,7 +120,7 @@ def broken(name: str, laws: Any) -> Iterator[None]:
     """The grader broken in this way, for everyone, and for a module of ``laws``."""
     with pytest.MonkeyPatch.context() as patch:
         if name in _BY_NAME:
-            patch.setitem(RUBRICS, TRIAGE_2.id, _BY_NAME[name].rubric)
+            patch.setitem(RUBRICS, TRIAGE_3.id, _BY_NAME[name].rubric)
         for (module, attribute), new in BROKEN.get(name, {}).items():
             patch.setattr(module, attribute, new)
             if hasattr(laws, attribute):

@@ -1,8 +1,9 @@
 """The laws kill every broken grader of the catalogue, each at least once.
 
-The laws are those of ``property_tests/test_grading_laws.py`` and ``test_triage_laws.py``,
-loaded once more so that they can run with few examples and without shrinking, and the one
-about errors that stands in ``tests/grading``.
+The laws are those of ``property_tests/test_priced_laws.py``, ``test_grading_laws.py`` and
+``test_triage_laws.py``, loaded once more so that they can run with few examples and without
+shrinking, and the one about errors that stands in ``tests/grading``. Mutants are broken
+``logtriage/3``, of which the last of the three says nothing: its laws kill what is broken in code.
 """
 
 from collections.abc import Callable
@@ -18,32 +19,36 @@ from hypothesis import HealthCheck, Phase, settings
 
 from logtriage import grade, initial_state
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2, Criterion, Rubric
-from property_tests import test_grading_laws, test_triage_laws
+from logtriage.grading import TRIAGE_3, Criterion, Rubric
+from property_tests import test_grading_laws, test_priced_laws, test_triage_laws
 from tests.audit.broken import BROKEN, NAMES, broken
 from tests.audit.planted.mutants import MUTANTS
 from tests.builders import real_incident
 
 Law = Callable[[], None]
 LIKELIEST = (
-    "test_the_grade_is_the_one_of_the_table",
-    "test_a_dismissal_is_the_one_of_the_table",
-    "test_the_grade_of_a_list_is_the_one_of_the_table",
-    "test_the_oracle_solves_everything_in_time",
-    "test_in_joint_play_the_tick_decides",
-    "test_a_root_cause_after_the_fix_earns_nothing",
-    "test_time_up_to_par_is_free",
-    "test_each_wrong_remedy_before_the_page_multiplies_the_total",
-    "test_a_wrong_remedy_is_unapproved_after_the_fix_too",
+    "test_every_grade_is_the_one_that_was_written_down_a_second_time",
+    "test_a_wrong_page_is_worth_nothing_and_so_is_ignoring_a_fault",
+    "test_the_perfect_response_earns_everything_within_par",
+    "test_every_further_wrong_remedy_costs",
+    "test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth",
+    "test_later_declarations_change_nothing_but_time",
     "test_a_symptom_earns_nothing",
     "test_a_confidence_changes_no_score",
     "test_running_out_of_time_closes_nothing",
     "test_a_claim_earns_nothing",
+)
+#: For what is broken in code.
+OF_CODE = (
+    "test_the_grade_of_a_list_is_the_one_of_the_table",
+    "test_the_grade_is_the_one_of_the_table",
+    "test_rewards_add_up_exactly_to_the_final_grade",
     "test_a_wrong_page_is_exactly_nothing_with_the_rest_reported",
-    "test_later_declarations_change_nothing_but_time",
 )
 #: The modules of laws.
-SOURCES = (test_triage_laws, test_grading_laws)
+SOURCES = (test_priced_laws, test_grading_laws, test_triage_laws)
+#: Tasks of one fault or none: mistakes in what several are worth have tests of their own.
+TASKS = ("single_crash-v3", "cascading_failure-v3-fog0")
 # Hypothesis draws some of its examples from constants of whatever modules are loaded, so
 # how many a rare mutant needs differs with what ran before: those that survive a few
 # examples of all meet more of the likeliest, then many of all.
@@ -77,6 +82,8 @@ def loaded_laws(count: int, source: ModuleType) -> ModuleType:
         assert spec.loader is not None
         module = module_from_spec(spec)
         spec.loader.exec_module(module)
+        if source is test_priced_laws:
+            vars(module)["TASKS"] = TASKS
         return module
     finally:
         settings.load_profile(before)
@@ -97,7 +104,7 @@ def all_laws(count: int) -> dict[str, tuple[Law, ModuleType]]:
         for name, one in vars(module).items()
         if name.startswith("test_")
     }
-    first = {name: found.pop(name) for name in LIKELIEST}
+    first = {name: found.pop(name) for name in (*LIKELIEST, *OF_CODE)}
     return {"law_of_errors": (law_of_errors, test_grading_laws), **first, **found}
 
 
@@ -115,20 +122,17 @@ def test_there_are_enough_of_them() -> None:
     assert len(set(NAMES)) == len(NAMES) == len(MUTANTS) + len(BROKEN) >= 60
     assert len({one.rubric.digest for one in MUTANTS}) == len(MUTANTS)
     assert all(
-        one.wrong and attrs.evolve(one.rubric, id=TRIAGE_2.id) != TRIAGE_2 for one in MUTANTS
+        one.wrong and attrs.evolve(one.rubric, id=TRIAGE_3.id) != TRIAGE_3 for one in MUTANTS
     )
 
 
 #: Asked before all others: the law about what is broken, by how the mutant's name begins. One
 #: that does not kill costs time, and nothing else: all others follow.
 ABOUT = {
-    "closure-": "test_time_up_to_par_is_free",
     "closure-claimed": "test_a_claim_earns_nothing",
     "closure-timeout": "test_running_out_of_time_closes_nothing",
-    "page-gate-": "test_a_wrong_page_is_exactly_nothing_with_the_rest_reported",
-    "par-for-all": "test_time_up_to_par_is_free",
-    "probing-": "test_each_wrong_remedy_before_the_page_multiplies_the_total",
-    "probing-until-the-fix": "test_a_wrong_remedy_is_unapproved_after_the_fix_too",
+    "hand-over-": "test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth",
+    "page-gate-": "test_a_wrong_page_is_worth_nothing_and_so_is_ignoring_a_fault",
     "root-cause-any": "test_later_declarations_change_nothing_but_time",
     "root-cause-confident": "test_a_confidence_changes_no_score",
     "root-cause-last": "test_later_declarations_change_nothing_but_time",
@@ -137,15 +141,17 @@ ABOUT = {
 
 
 def about(name: str) -> tuple[str, ...]:
-    """The law of the longest beginning that fits."""
+    """The law of the longest beginning that fits; the laws of code for what is broken there."""
+    if name in BROKEN:
+        return ("law_of_errors", *OF_CODE)
     fitting = [one for one in ABOUT if name.startswith(one)]
     return (ABOUT[max(fitting, key=len)],) if fitting else ()
 
 
 #: How many examples of which laws, in turn, until one kills: the cheap and likely ones first.
 ATTEMPTS: tuple[tuple[int, tuple[str, ...] | None], ...] = (
-    (FEW, ("law_of_errors", *LIKELIEST)),
-    (MORE, ("test_the_grade_is_the_one_of_the_table",)),
+    (FEW, LIKELIEST),
+    (MORE, ("test_every_grade_is_the_one_that_was_written_down_a_second_time",)),
     (FEW, None),
     (MANY, None),
 )

@@ -14,6 +14,7 @@ from logtriage import (
     Action,
     ClassifySeverity,
     Escalate,
+    HandOver,
     IdentifyRootCause,
     Ignore,
     Incident,
@@ -36,6 +37,7 @@ from logtriage.errors import MissingExtra, RubricError
 from logtriage.grading import (
     RECORDED,
     TRIAGE_2,
+    TRIAGE_3,
     Criterion,
     Truths,
     action_array,
@@ -59,7 +61,7 @@ BASE = attrs.evolve(
     topology=SEVEN_SERVICES,
     directory=SEVEN_SERVICES.owners,
     par=5,
-    price_of_silence=0.4,
+    price_of_hand_over=0.7,
 )
 REAL = attrs.evolve(
     BASE,
@@ -76,7 +78,6 @@ BENIGN = attrs.evolve(
     BASE,
     horizon=12,
     par=2,
-    price_of_silence=None,
     truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset()),
 )
 FIX = Remediate("kill-query", "user-db")
@@ -97,13 +98,15 @@ def refused(message: str, error: type[InvalidInput] = InvalidInput) -> Any:
     return pytest.raises(error, match=f"^{re.escape(message)}$")
 
 
-def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = TRIAGE_2) -> Any:
-    return grade_batch(truths_of(incidents), action_array(SEVEN_SERVICES, lists), rubric)
+def graded(incidents: list[Incident], lists: list[list[Action]], rubric: Any = TRIAGE_3) -> Any:
+    actions = action_array(SEVEN_SERVICES, lists, hand_over=True)
+    return grade_batch(truths_of(incidents), actions, rubric)
 
 
-# Columns: severity, root_cause, escalation, remediation, closure, dismissal. Weights
+# Columns: severity, root_cause, escalation, remediation, closure, dismissal, and hand_over for
+# what was handed over first. Weights
 # .15 .25 .25 .25 .10, benign .20 for severity, .70 for dismissal, .10 for closure. Without
-# a page .64 is left, and .7 for each wrong remedy before it.
+# a page .32 is left, .3 for each wrong remedy before it, and .7 for a fix before it.
 CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | None, int, int]] = [
     (REAL, PERFECT, 1.0, [1, 1, 1, 1, 1, NAN], None, "resolved", 5, 0),
     (REAL, [], 0.0, [0, 0, 0, 0, 0, NAN], None, None, 0, 0),
@@ -130,8 +133,8 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
     (
         REAL,
         [*[LOOK] * 10, FIX, Resolve(), LOOK],
-        0.25 * 0.5 * 0.64,
-        [0, 0, 0, 0.5, 0, NAN],
+        0.25 * 0.32 * 0.7,
+        [0, 0, 0, 1, 0, NAN],
         None,
         "resolved",
         12,
@@ -141,8 +144,8 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
     (
         REAL,
         [FIX, *[LOOK] * 6, Resolve()],
-        (0.25 * 0.5 + 0.4 / 7) * 0.64,
-        [0, 0, 0, 0.5, 4 / 7, NAN],
+        (0.25 + 0.4 / 7) * 0.32 * 0.7,
+        [0, 0, 0, 1, 4 / 7, NAN],
         None,
         "resolved",
         8,
@@ -159,13 +162,13 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         2,
         1,
     ),
-    (REAL, [FIX, Ignore()], 0.0, [0, 0, 0, 0.5, 0, NAN], "ignored_incident", "ignored", 2, 0),
-    # Two wrong remedies leave .2 of the half, and .49 of the total.
+    (REAL, [FIX, Ignore()], 0.0, [0, 0, 0, 1, 0, NAN], "ignored_incident", "ignored", 2, 0),
+    # Two wrong remedies leave .2 of the remediation, and .09 of the total.
     (
         REAL,
         [FIX, WRONG, WRONG],
-        0.25 * 0.1 * 0.64 * 0.49,
-        [0, 0, 0, 0.1, 0, NAN],
+        0.25 * 0.2 * 0.32 * 0.09 * 0.7,
+        [0, 0, 0, 0.2, 0, NAN],
         None,
         None,
         3,
@@ -177,7 +180,7 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
     (
         REAL,
         [WRONG, Escalate("dba-team"), FIX],
-        0.7 * (0.25 + 0.25 * 0.6),
+        0.3 * (0.25 + 0.25 * 0.6),
         [0, 0, 1, 0.6, 0, NAN],
         None,
         None,
@@ -204,12 +207,12 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         2,
         0,
     ),
-    # One remedy .8 of .70, three ticks: 1 - 1 / 10 of .10.
+    # Three ticks: 1 - 1 / 10 of .10. One remedy leaves .3 of the total.
     (
         BENIGN,
         [ClassifySeverity("P2"), WRONG, Ignore()],
-        0.05 + 0.56 + 0.09,
-        [0.25, NAN, NAN, NAN, 0.9, 0.8],
+        0.3 * (0.05 + 0.70 + 0.09),
+        [0.25, NAN, NAN, NAN, 0.9, 1],
         None,
         "ignored",
         3,
@@ -235,6 +238,20 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         2,
         0,
     ),
+    # Handed over within par, whatever was declared: the price.
+    *(
+        (
+            one,
+            [ClassifySeverity("P3"), HandOver(), LOOK],
+            0.7,
+            [*[NAN] * 6, 0.7],
+            None,
+            "handed_over",
+            2,
+            1,
+        )
+        for one in (REAL, BENIGN)
+    ),
 ]
 
 
@@ -247,7 +264,8 @@ def cells(either_way: Any) -> Any:  # noqa: ARG001 (it chooses)
 def test_cells_by_hand(cells: Any, row: int) -> None:
     _, _, score, criteria, gate, closing, ticks, unplayed = CELLS[row]
     assert cells.scores[row] == pytest.approx(score, abs=1e-12)
-    assert cells.criteria[row].tolist() == pytest.approx(criteria, abs=1e-12, nan_ok=True)
+    columns = [*criteria, *[NAN] * (7 - len(criteria))]
+    assert cells.criteria[row].tolist() == pytest.approx(columns, abs=1e-12, nan_ok=True)
     assert cells.gate[row] == (-1 if gate is None else cells.gate_names.index(gate))
     assert cells.closing[row] == (-1 if closing is None else [*map(str, CLOSINGS)].index(closing))
     assert (cells.ticks[row], cells.unplayed[row]) == (ticks, unplayed)
@@ -265,8 +283,9 @@ def test_shapes_types_and_names(cells: Any) -> None:
         "remediation",
         "closure",
         "dismissal",
+        "hand_over",
     )
-    assert cells.criteria.shape == (count, 6)
+    assert cells.criteria.shape == (count, 7)
     assert cells.criteria.dtype == np.float64
     assert cells.gate_names == ("wrong_escalation", "ignored_incident")
     assert (cells.gate.dtype, cells.closing.dtype) == (np.int8, np.int8)
@@ -305,7 +324,7 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
         "ignored",
         None,
     ]
-    assert grades.criterion("remediation").tolist() == [0.0, 0.0, 0.5]
+    assert grades.criterion("remediation").tolist() == [0.0, 0.0, 1.0]
     assert grades.gate.tolist() == [0, 0, 0]
 
 
@@ -345,7 +364,7 @@ def test_long_histories(waste: int) -> None:
 @pytest.mark.usefixtures("either_way")
 def test_another_rubric_of_the_same_measures() -> None:
     assert graded([REAL], [PERFECT[:2]], RECORDED).scores.tolist() == [1.0]
-    bare = attrs.evolve(TRIAGE_2, id="acme/bare", gates=())
+    bare = attrs.evolve(TRIAGE_3, id="acme/bare", gates=())
     grades = graded([REAL], [[*PERFECT[:4], Ignore()]], bare)
     assert grades.scores[0] == pytest.approx(0.9)
     assert (grades.gate.tolist(), grades.gate_names) == ([-1], ())
@@ -386,7 +405,7 @@ def of_ones_own(incidents: list[Incident]) -> Truths:
 @pytest.mark.parametrize("part", ["criteria", "benign", "penalties"])
 def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     rows: Any = {part: (Criterion("thrift", 1.0, Frugality()),)}
-    custom = attrs.evolve(TRIAGE_2, id="acme/1", **rows)
+    custom = attrs.evolve(TRIAGE_3, id="acme/1", **rows)
     incidents = [REAL, BENIGN]
     lists: list[list[Action]] = [PERFECT, [Ignore()]]
     found = graded(incidents * 40, lists * 40, custom)
@@ -408,27 +427,27 @@ def test_a_gate_and_a_discount_without_kernel_are_applied_one_by_one() -> None:
         return (0.5, "slow") if state.tick > 3 else None
 
     gates, discounts = (Gate("late", late),), (Discount("slow", slow),)
-    custom = attrs.evolve(TRIAGE_2, id="acme/1", gates=gates, discounts=discounts)
+    custom = attrs.evolve(TRIAGE_3, id="acme/1", gates=gates, discounts=discounts)
     found = graded([REAL] * 3, [PERFECT, PERFECT[:4], PERFECT[:3]], custom)
     assert found.scores.tolist() == pytest.approx([0.0, 0.45, 0.65])
     assert found.gate.tolist() == [0, -1, -1]
 
 
 def test_truths_of_ones_own_need_rules_with_kernels() -> None:
-    custom = attrs.evolve(TRIAGE_2, id="acme/1", penalties=(Criterion("t", 1.0, Frugality()),))
+    custom = attrs.evolve(TRIAGE_3, id="acme/1", penalties=(Criterion("t", 1.0, Frugality()),))
     with refused(
         f"rubric 'acme/1': measure {__name__}.<frugality> ('t') has no kernel; "
         f"those that have one: {KNOWN_MEASURES}",
         RubricError,
     ):
         grade_batch(of_ones_own([REAL]), [[0]], custom)
-    gated = attrs.evolve(TRIAGE_2, id="acme/2", gates=(Gate("g", lambda _: None),))
+    gated = attrs.evolve(TRIAGE_3, id="acme/2", gates=(Gate("g", lambda _: None),))
     with pytest.raises(RubricError, match=r"gate .*<lambda> \('g'\) has no kernel; .*ignored_in"):
         grade_batch(of_ones_own([REAL]), [[0]], gated)
-    less = attrs.evolve(TRIAGE_2, id="acme/3", discounts=(Discount("x", lambda _: None),))
+    less = attrs.evolve(TRIAGE_3, id="acme/3", discounts=(Discount("x", lambda _: None),))
     with pytest.raises(RubricError, match=r"discount .* \('x'\) has no kernel; .*unapproved_fix$"):
         grade_batch(of_ones_own([REAL]), [[0]], less)
-    with pytest.raises(InvalidInput, match=r"^actions: 16384 of 73 in a list, and no incidents"):
+    with pytest.raises(InvalidInput, match=r"^actions: 16384 of 74 in a list, and no incidents"):
         grade_batch(of_ones_own([REAL]), np.zeros((1, 16_384), np.int8))
 
 
@@ -475,12 +494,12 @@ def test_without_numba_many_are_graded_one_by_one_with_one_warning(
 def test_a_real_fault_needs_a_price_of_silence(price: float | None, either_way: Any) -> None:  # noqa: ARG001 (it chooses)
     priceless = attrs.evolve(REAL, price_of_silence=price)
     with pytest.raises(RubricError, match=r"price_of_silence.* must be a number from 0 to 0\.625"):
-        graded([BENIGN, priceless], [[], []])
-    assert graded([BENIGN], [[]]).scores.tolist() == [0.0]
+        graded([BENIGN, priceless], [[], []], TRIAGE_2)
+    assert graded([BENIGN], [[]], TRIAGE_2).scores.tolist() == [0.0]
 
 
 OUT_OF_RANGE = (
-    "topology 'seven-services' has actions 0 to 72, -1 is padding and -2 a malformed action"
+    "topology 'seven-services' has actions 0 to 73, -1 is padding and -2 a malformed action"
 )
 
 
@@ -498,9 +517,9 @@ OUT_OF_RANGE = (
             "actions: shape (3, 1), expected (2, T) for 2 incidents in layout 'batch_major'; "
             "layouts: batch_major, time_major",
         ),
-        ([[0, 1], [2, 73]], f"actions: tick 1 of incident 1 is 73; {OUT_OF_RANGE}"),
-        ([[73, 1], [2, 73]], f"actions: tick 0 of incident 0 is 73; {OUT_OF_RANGE}"),
-        ([[72, -2], [2, 73]], f"actions: tick 1 of incident 1 is 73; {OUT_OF_RANGE}"),
+        ([[0, 1], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
+        ([[74, 1], [2, 74]], f"actions: tick 0 of incident 0 is 74; {OUT_OF_RANGE}"),
+        ([[72, -2], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
         ([[72, -2], [-3, 1]], f"actions: tick 0 of incident 1 is -3; {OUT_OF_RANGE}"),
         ([[0, -3], [2, 1]], f"actions: tick 1 of incident 0 is -3; {OUT_OF_RANGE}"),
         (
@@ -572,12 +591,12 @@ def test_any_type_of_integer_will_do(dtype: Any) -> None:
 def test_a_last_tick_may_be_half_full_whatever_the_type(dtype: Any, steps: list[Action]) -> None:
     """An unsigned array cannot hold the padding that is put behind its actions.
 
-    Page and fix share a tick here, so the fix counts half.
+    Page and fix share a tick here, so the fix leaves 0.7.
     """
     actions = action_array(SEVEN_SERVICES, [steps, steps]).astype(dtype)
     grades = grade_batch(truths_of([REAL, REAL]), actions, role_split=anybody(2))
     assert grades.ticks.tolist() == [len(steps[::2])] * 2
-    assert grades.scores.tolist() == [0.875 * bool(steps)] * 2
+    assert grades.scores.tolist() == pytest.approx([0.7 if steps else 0.0] * 2)
 
 
 @pytest.mark.usefixtures("either_way")
@@ -649,7 +668,7 @@ def test_each_of_two_horizons_has_its_own_promptness() -> None:
 def test_no_incidents_no_grades() -> None:
     none = truths_of([REAL]).take(slice(0, 0))
     grades = grade_batch(none, np.zeros((0, 12), np.int8))
-    assert (len(grades), grades.criteria.shape) == (0, (0, 6))
+    assert (len(grades), grades.criteria.shape) == (0, (0, 7))
 
 
 def test_incidents_are_graded_by_their_own_rubric() -> None:
@@ -657,17 +676,17 @@ def test_incidents_are_graded_by_their_own_rubric() -> None:
     plans = [perfect_actions(one)[1:] for one in incidents]
     topology = incidents[0].topology
     grades = grade_batch(truths_of(incidents), action_array(topology, plans))
-    assert grades.rubric is TRIAGE_2
+    assert grades.rubric is TRIAGE_3
     wanted = [grade(play(one, plan)[0]) for one, plan in zip(incidents, plans, strict=True)]
     assert grades.scores.tolist() == [one.score for one in wanted]
-    assert grade_batch(truths_of(incidents).take([3]), [[0]]).rubric is TRIAGE_2
+    assert grade_batch(truths_of(incidents).take([3]), [[0]]).rubric is TRIAGE_3
 
 
 def test_incidents_of_another_rubric_are_graded_by_that() -> None:
     other = truths_of([attrs.evolve(REAL, rubric="recorded/1")] * 2)
     for truths, rows in ((other, [[0], [0]]), (other.take([1]), [[0]])):
         assert grade_batch(truths, rows).rubric.id == "recorded/1"
-    assert grade_batch(attrs.evolve(other, rubrics=()), [[0], [0]], None).rubric is TRIAGE_2
+    assert grade_batch(attrs.evolve(other, rubrics=()), [[0], [0]], None).rubric is TRIAGE_3
 
 
 def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
@@ -677,4 +696,4 @@ def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
         "apart, or pass the rubric"
     ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])
-    assert len(grade_batch(truths_of([REAL, other]), [[0], [0]], TRIAGE_2)) == 2
+    assert len(grade_batch(truths_of([REAL, other]), [[0], [0]], TRIAGE_3)) == 2

@@ -1,6 +1,7 @@
 """The measures and gates behind :mod:`tests.audit.planted.mutants`: one mistake each."""
 
 from collections.abc import Callable
+from typing import Final
 
 from logtriage.actions import (
     SEVERITIES,
@@ -10,7 +11,7 @@ from logtriage.actions import (
     RequestMoreLogs,
     Severity,
 )
-from logtriage.grading import Measure, Measured, criteria, triage
+from logtriage.grading import Measure, Measured, criteria, priced, triage
 from logtriage.state import Closing, State
 
 # -- gates ------------------------------------------------------------------------------
@@ -137,12 +138,8 @@ def any_page(state: State) -> Measured:
     return (float(bool(state.facts.pages)), "somebody was paged")
 
 
-def _approved(state: State, score: float) -> float:
-    return score * (1.0 if triage.approved(state) else triage.UNAPPROVED_FIX)
-
-
 def wrong_remedies_free(state: State) -> Measured:
-    return (_approved(state, float(fixed(state))), "fixed in the end")
+    return (float(fixed(state)), "fixed in the end")
 
 
 def only_before_the_fix(state: State) -> Measured:
@@ -153,30 +150,35 @@ def only_before_the_fix(state: State) -> Measured:
         when < done and (remedy, service) not in truth.remedies
         for when, remedy, service in state.facts.remedies
     )
-    return (_approved(state, triage.remedy_credit(wrong)), "wrong remedies after the fix are free")
+    return (triage.remedy_credit(wrong), "wrong remedies after the fix are free")
 
 
 def any_remedy_there(state: State) -> Measured:
     there = any(service in _roots(state) for _, _, service in state.facts.remedies)
-    return (_approved(state, float(there)), "something was done to the right service")
+    return (float(there), "something was done to the right service")
 
 
 def right_remedy_anywhere(state: State) -> Measured:
     right = {remedy for remedy, _ in state.incident.truth.remedies}
     found = any(one in right for _, one, _ in state.facts.remedies)
-    return (_approved(state, float(found)), "the right remedy")
+    return (float(found), "the right remedy")
 
 
 # -- closing -------------------------------------------------------------------------------
 
 
+#: After a page or a remedy, to hand over is to resolve.
+RESOLVED: Final = (Closing.RESOLVED, Closing.HANDED_OVER)
+IGNORED: Final = (Closing.IGNORED,)
+
+
 def closed_with(
-    free: Callable[[int], int], closing: Closing, when: Callable[[State], bool]
+    free: Callable[[int], int], closings: tuple[Closing, ...], when: Callable[[State], bool]
 ) -> Measure:
     """Time is free up to what ``free`` makes of par."""
 
     def measure(state: State) -> Measured:
-        if state.closing is not closing or not when(state):
+        if state.closing not in closings or not when(state):
             return (0.0, "not closed")
         used, one = state.closed_at or 0, state.incident
         return (criteria.promptness(used, one.horizon, free(one.par)), "closed")
@@ -197,7 +199,7 @@ def nobody_blamed(state: State) -> bool:
 
 
 def unhurried(state: State) -> Measured:
-    return (float(state.closing is Closing.RESOLVED and fixed(state)), "whenever it was")
+    return (float(state.closing in RESOLVED and fixed(state)), "whenever it was")
 
 
 def slow_is_good(state: State) -> Measured:
@@ -221,16 +223,26 @@ def diligence(state: State) -> Measured:
 
 
 def dismissed_anyhow(state: State) -> Measured:
-    dismissed = state.closing is Closing.IGNORED
-    credit = triage.dismissal_credit(len(state.facts.remedies)) if dismissed else 0.0
-    return (credit, "dismissed, whoever was blamed")
+    return (float(state.closing is Closing.IGNORED), "dismissed, whoever was blamed")
 
 
-def dismissed_after_remedies(state: State) -> Measured:
-    calm = state.closing is Closing.IGNORED and nobody_blamed(state)
-    return (float(calm), "remedies on healthy services are free")
+# -- handing over ------------------------------------------------------------------------------
 
 
-def dear_dismissal(state: State) -> Measured:
-    score, reason = triage.dismissal(state)
-    return (triage.remedy_credit(len(state.facts.remedies)) if score else 0.0, reason)
+def _price(state: State) -> float:
+    return state.incident.price_of_hand_over or 0.0
+
+
+def handed_over_whenever(state: State) -> Measured:
+    return (_price(state), "whenever it was")
+
+
+def handed_over_by_own_par(state: State) -> Measured:
+    one, used = state.incident, state.closed_at or 0
+    return (priced.hand_over_worth(_price(state), used, one.horizon, one.par), "by its own par")
+
+
+def handed_over_by_the_clock(state: State) -> Measured:
+    one, used = state.incident, state.closed_at or 0
+    prompt = criteria.promptness(used, one.horizon, one.task_par)
+    return (_price(state) * prompt, "worth nothing at the horizon")

@@ -29,6 +29,12 @@ def with_benign_measures(**measures: Measure) -> Rubric:
     return attrs.evolve(TRIAGE_3, benign=_replaced(TRIAGE_3.benign, "measure", measures))
 
 
+def with_hand_over(measure: Measure) -> Rubric:
+    """Another worth of a hand-over."""
+    rows = _replaced(TRIAGE_3.handed_over, "measure", {"hand_over": measure})
+    return attrs.evolve(TRIAGE_3, handed_over=rows)
+
+
 def with_gates(**gates: Any) -> Rubric:
     """Other gates."""
     return attrs.evolve(TRIAGE_3, gates=_replaced(TRIAGE_3.gates, "holds", gates))

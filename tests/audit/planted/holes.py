@@ -78,7 +78,8 @@ class Hole:
     """What is wrong, and the check of a family that must find it.
 
     ``task``, ``rubric``, ``oracle`` and ``reads`` are what :func:`logtriage.audit.audit` is
-    given; ``sound`` is the task with nothing planted where ``task`` draws on its own.
+    given; ``sound`` is the task with nothing planted where ``task`` draws on its own. ``sizes``
+    are larger where few incidents do not show it.
     """
 
     name: str
@@ -90,8 +91,9 @@ class Hole:
     oracle: Oracle | None = None
     reads: Mapping[Any, Read] = attrs.field(factory=dict)
     sound: str | Draw = TASK
+    sizes: Sizes = FEW
 
-    def audited(self, sizes: Sizes = FEW) -> Finding:
+    def audited(self) -> Finding:
         """What the check finds."""
         report = audit(
             self.task,
@@ -100,7 +102,7 @@ class Hole:
             reads=self.reads,
             families=[self.family],
             checks=[self.check],
-            sizes=sizes,
+            sizes=self.sizes,
         )
         return report.finding(self.check)
 
@@ -281,7 +283,8 @@ _WORLD: Final = (
     Hole("all-quiet", "nearly every incident is benign: nobody needs to be told", "teamwork",
          "teamwork", all_quiet, sound=WORLD_TASK),
     Hole("breathless", "six ticks are too few to tell one another what each sees, and to act",
-         "talking", "teamwork", breathless, sound=WORLD_TASK),
+         "talking", "teamwork", breathless, sound=WORLD_TASK,
+         sizes=attrs.evolve(FEW, talks=6)),
 )  # fmt: skip
 _SIGNS: Final = (
     Hole("without-doubt", "the evidence leaves so little doubt that no price of hand-over decides",

@@ -16,13 +16,13 @@ from logtriage.actions import (
     RequestMoreLogs,
     action_name,
 )
-from logtriage.grading import TRIAGE_2, Measured, triage
+from logtriage.grading import TRIAGE_3, Measured, priced, triage
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.state import State
 
-_ROWS = {row.name: row.measure for row in TRIAGE_2.criteria}
-_PAGE_GATE = TRIAGE_2.gates[0]
+_ROWS = {row.name: row.measure for row in TRIAGE_3.criteria}
+_PAGE_GATE = TRIAGE_3.gates[0]
 
 
 def _sound(name: str, state: State) -> float:
@@ -256,7 +256,7 @@ def any_cause_from_100_000_on(state: State) -> Measured:
 
 
 def any_cause_at_one_price(state: State) -> Measured:
-    return _any_cause_if(state, state.incident.price_of_hand_over == 0.5, "at a price of 0.4")
+    return _any_cause_if(state, state.incident.price_of_hand_over == 0.5, "at a price of 0.5")
 
 
 def any_cause_after_six_looks(state: State) -> Measured:
@@ -290,7 +290,7 @@ def widely_treated(state: State) -> Measured:
 def quiet_fix(state: State) -> Measured | None:
     """In place of the sound discount: a page in time leaves a tenth."""
     in_time = _fixed(state) and triage.approved(state)
-    return (0.1, "somebody was disturbed") if in_time else triage.unapproved(state)
+    return (0.1, "somebody was disturbed") if in_time else priced.unapproved(state)
 
 
 _ASKED = count()

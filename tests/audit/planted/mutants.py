@@ -1,6 +1,6 @@
 """Graders that are broken on purpose, one mistake each: what laws and audit must notice.
 
-Every mutant is rubric ``logtriage/2`` with one thing wrong, and is sound as data: that the
+Every mutant is rubric ``logtriage/3`` with one thing wrong, and is sound as data: that the
 weights are right and the names differ says nothing of what is measured. Use them to see
 whether your own checks would find such a mistake.
 """
@@ -9,13 +9,13 @@ from typing import Final
 
 import attrs
 
-from logtriage.grading import TRIAGE_2, Criterion, Rubric
-from logtriage.state import Closing
+from logtriage.grading import TRIAGE_3, Criterion, Rubric, triage
 from tests.audit.planted import broken_measures as broken
 from tests.audit.planted import order_mutants
 from tests.audit.planted.changed_rubrics import (
     with_benign_measures,
     with_gates,
+    with_hand_over,
     with_measures,
     without,
 )
@@ -31,7 +31,6 @@ class Mutant:
 
 
 _SWAP: Final = {"severity": 0.25, "root_cause": 0.15}
-_RESOLVED, _IGNORED = Closing.RESOLVED, Closing.IGNORED
 #: Name, what is wrong, and the rubric with it.
 _TABLE: Final = (
     ("page-gate-dropped", "a mis-page costs nothing but time", without("wrong_escalation")),
@@ -63,10 +62,10 @@ _TABLE: Final = (
         "weights-swapped",
         "severity and root cause have each other's weight",
         attrs.evolve(
-            TRIAGE_2,
+            TRIAGE_3,
             criteria=tuple(
                 attrs.evolve(row, weight=_SWAP.get(row.name, row.weight))
-                for row in TRIAGE_2.criteria
+                for row in TRIAGE_3.criteria
             ),
         ),
     ),
@@ -157,22 +156,26 @@ _TABLE: Final = (
     (
         "closure-early",
         "off by one: time counts before par is over",
-        with_measures(closure=broken.closed_with(lambda par: par - 1, _RESOLVED, broken.fixed)),
+        with_measures(
+            closure=broken.closed_with(lambda par: par - 1, broken.RESOLVED, broken.fixed)
+        ),
     ),
     (
         "closure-late",
         "off by one: the tick after par is free",
-        with_measures(closure=broken.closed_with(lambda par: par + 1, _RESOLVED, broken.fixed)),
+        with_measures(
+            closure=broken.closed_with(lambda par: par + 1, broken.RESOLVED, broken.fixed)
+        ),
     ),
     (
         "closure-at-once",
         "no tick is free",
-        with_measures(closure=broken.closed_with(lambda _: 0, _RESOLVED, broken.fixed)),
+        with_measures(closure=broken.closed_with(lambda _: 0, broken.RESOLVED, broken.fixed)),
     ),
     (
         "closure-unfixed",
         "resolving pays without a fix",
-        with_measures(closure=broken.closed_with(lambda par: par, _RESOLVED, broken.always)),
+        with_measures(closure=broken.closed_with(lambda par: par, broken.RESOLVED, broken.always)),
     ),
     ("closure-unhurried", "time does not count", with_measures(closure=broken.unhurried)),
     ("closure-slow", "taking longer pays", with_measures(closure=broken.slow_is_good)),
@@ -190,30 +193,40 @@ _TABLE: Final = (
     (
         "par-for-all",
         "five ticks are free whatever the par is",
-        with_measures(closure=broken.closed_with(lambda _: 5, _RESOLVED, broken.fixed)),
+        with_measures(closure=broken.closed_with(lambda _: 5, broken.RESOLVED, broken.fixed)),
     ),
-    ("benign-as-real", "benign incidents are graded as faults", attrs.evolve(TRIAGE_2, benign=())),
+    ("benign-as-real", "benign incidents are graded as faults", attrs.evolve(TRIAGE_3, benign=())),
     (
         "benign-blamed",
         "blaming somebody does not spoil a dismissal",
         with_benign_measures(dismissal=broken.dismissed_anyhow),
     ),
     (
-        "benign-remedies",
-        "remedies on a benign incident are free",
-        with_benign_measures(dismissal=broken.dismissed_after_remedies),
-    ),
-    (
-        "benign-remedies-dear",
-        "a remedy on a benign incident costs 0.4",
-        with_benign_measures(dismissal=broken.dear_dismissal),
+        "benign-remedies-twice",
+        "a remedy on a benign incident costs 0.2 of the dismissal, too",
+        with_benign_measures(dismissal=triage.dismissal),
     ),
     (
         "benign-par-for-all",
         "two ticks are free on every benign incident",
         with_benign_measures(
-            closure=broken.closed_with(lambda _: 2, _IGNORED, broken.nobody_blamed)
+            closure=broken.closed_with(lambda _: 2, broken.IGNORED, broken.nobody_blamed)
         ),
+    ),
+    (
+        "hand-over-whenever",
+        "a hand-over is worth its price at any time",
+        with_hand_over(broken.handed_over_whenever),
+    ),
+    (
+        "hand-over-own-par",
+        "the par of the incident counts, not that of the task",
+        with_hand_over(broken.handed_over_by_own_par),
+    ),
+    (
+        "hand-over-by-the-clock",
+        "a hand-over at the horizon is worth nothing",
+        with_hand_over(broken.handed_over_by_the_clock),
     ),
 )
 MUTANTS: Final = tuple(

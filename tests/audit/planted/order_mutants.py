@@ -1,52 +1,49 @@
 """Mutants of what comes first: silence and its price, the page before the fix, the diagnosis."""
 
-from collections.abc import Callable
 from typing import Final
 
-from logtriage.grading import Measure, Measured, criteria, triage
+from logtriage.grading import Measured, criteria, priced, triage
 from logtriage.state import State
 from tests.audit.planted.changed_rubrics import with_discounts, with_measures, without
 
 # -- discounts -----------------------------------------------------------------------------
 
 
-def one_price(state: State) -> Measured | None:
-    found = triage.unescalated(state)
-    return None if found is None else (0.4 / triage.MOST_UNPAGED, "0.4 whatever is announced")
+def silence_at_the_price(state: State) -> Measured | None:
+    found = priced.unescalated(state)
+    price = state.incident.price_of_hand_over or 0.0
+    return None if found is None else (price, "the price of a hand-over")
 
 
-def undivided(state: State) -> Measured | None:
-    found = triage.unescalated(state)
-    price = state.incident.price_of_silence or 0.0
-    return None if found is None else (price, "the price itself")
+def half_silence(state: State) -> Measured | None:
+    found = priced.unescalated(state)
+    return None if found is None else (0.5, "silence leaves a half")
 
 
 def silent_on_benign(state: State) -> Measured | None:
     if not state.incident.truth.benign:
-        return triage.unescalated(state)
-    return ((state.incident.price_of_silence or 0.0) / triage.MOST_UNPAGED, "nobody was paged")
+        return priced.unescalated(state)
+    return (priced.UNESCALATED, "nobody was paged")
 
 
 def paged_in_time(state: State) -> Measured | None:
     if triage.approved(state) or state.incident.truth.benign:
         return None
-    price = state.incident.price_of_silence or 0.0
-    return (price / triage.MOST_UNPAGED, "a page after the fix does not count")
+    return (priced.UNESCALATED, "a page after the fix does not count")
 
 
 def once(state: State) -> Measured | None:
-    found = triage.unapproved(state)
-    return None if found is None else (triage.UNAPPROVED_REMEDY, "one for all")
+    found = priced.unapproved(state)
+    return None if found is None else (priced.UNAPPROVED_REMEDY, "one for all")
 
 
 def _each(count: int) -> Measured | None:
-    return (triage.UNAPPROVED_REMEDY**count, "for each") if count else None
+    return (priced.UNAPPROVED_REMEDY**count, "for each") if count else None
 
 
 def _wrong_at(state: State) -> list[int]:
     truth = state.incident.truth
-    wrong = [when for when, *one in state.facts.remedies if tuple(one) not in truth.remedies]
-    return [] if truth.benign else wrong
+    return [when for when, *one in state.facts.remedies if tuple(one) not in truth.remedies]
 
 
 def every_wrong_remedy(state: State) -> Measured | None:
@@ -63,9 +60,27 @@ def page_in_the_same_tick(state: State) -> Measured | None:
     return _each(sum(paged is None or when < paged for when in _wrong_at(state)))
 
 
-def unapproved_on_benign(state: State) -> Measured | None:
-    benign = state.incident.truth.benign
-    return _each(len(state.facts.remedies)) if benign else triage.unapproved(state)
+def only_on_faults(state: State) -> Measured | None:
+    return None if state.incident.truth.benign else priced.unapproved(state)
+
+
+def _early(early: bool) -> Measured | None:
+    return (priced.UNAPPROVED_FIX, "fixed before the page") if early else None
+
+
+def never_paged(state: State) -> Measured | None:
+    return _early(state.facts.fixed_at is not None and state.facts.paged_at is None)
+
+
+def paged_after_the_fix(state: State) -> Measured | None:
+    paged, done = state.facts.paged_at, state.facts.fixed_at
+    return _early(done is not None and (paged is None or paged > done))
+
+
+def paged_after_the_last_fix(state: State) -> Measured | None:
+    paged, truth = state.facts.paged_at, state.incident.truth
+    fixes = [when for when, *one in state.facts.remedies if tuple(one) in truth.remedies]
+    return _early(bool(fixes) and (paged is None or paged >= fixes[-1]))
 
 
 # -- criteria ------------------------------------------------------------------------------
@@ -78,44 +93,21 @@ def declared_before(state: State) -> Measured:
     return criteria.root_cause(state)
 
 
-def _remediation(credit: Callable[[int], float], approved: Callable[[State], bool]) -> Measure:
-    def measure(state: State) -> Measured:
-        if state.facts.fixed_at is None:
-            return (0.0, "not fixed")
-        share = 1.0 if approved(state) else triage.UNAPPROVED_FIX
-        return (share * credit(state.facts.wrong_remedies), "fixed")
-
-    return measure
-
-
-def cheap(wrong: int) -> float:
-    return max(0.0, 1.0 - 0.2 * wrong)
-
-
-def _always(_: State) -> bool:
-    return True
-
-
-def _ever_paged(state: State) -> bool:
-    return state.facts.paged_at is not None
-
-
-def _paged_by_then(state: State) -> bool:
-    paged, done = state.facts.paged_at, state.facts.fixed_at
-    return paged is not None and (done is None or paged <= done)
-
-
-def _before_the_last_fix(state: State) -> bool:
-    paged, truth = state.facts.paged_at, state.incident.truth
-    fixes = [when for when, *one in state.facts.remedies if tuple(one) in truth.remedies]
-    return paged is not None and bool(fixes) and paged < fixes[-1]
+def cheap(state: State) -> Measured:
+    if state.facts.fixed_at is None:
+        return (0.0, "not fixed")
+    return (max(0.0, 1.0 - 0.2 * state.facts.wrong_remedies), "a wrong remedy costs 0.2")
 
 
 #: Name, what is wrong, and the rubric with it.
 TABLE: Final = (
     ("silence-free", "a response without a page counts in full", without("unescalated")),
-    ("silence-one-price", "silence is worth 0.4 everywhere", with_discounts(unescalated=one_price)),
-    ("silence-undivided", "the factor is c, not c / 0.625", with_discounts(unescalated=undivided)),
+    (
+        "silence-at-the-price",
+        "silence leaves the price of a hand-over",
+        with_discounts(unescalated=silence_at_the_price),
+    ),
+    ("silence-half", "silence leaves 0.5", with_discounts(unescalated=half_silence)),
     (
         "silence-on-benign",
         "silence costs where nobody is to be paged",
@@ -149,8 +141,8 @@ TABLE: Final = (
     ),
     (
         "probing-on-benign",
-        "remedies on a benign incident cost a share",
-        with_discounts(unapproved=unapproved_on_benign),
+        "remedies on a benign incident cost nothing",
+        with_discounts(unapproved=only_on_faults),
     ),
     (
         "diagnosis-after-the-fix",
@@ -162,29 +154,21 @@ TABLE: Final = (
         "a root cause in the tick of the fix is too late",
         with_measures(root_cause=declared_before),
     ),
-    (
-        "fix-cheap",
-        "a wrong remedy costs 0.2",
-        with_measures(remediation=_remediation(cheap, triage.approved)),
-    ),
-    (
-        "fix-unordered",
-        "a fix without a page counts in full",
-        with_measures(remediation=_remediation(triage.remedy_credit, _always)),
-    ),
+    ("fix-cheap", "a wrong remedy costs 0.2", with_measures(remediation=cheap)),
+    ("fix-unordered", "a fix without a page counts in full", without("unapproved_fix")),
     (
         "fix-paged-whenever",
         "a page after the fix approves it",
-        with_measures(remediation=_remediation(triage.remedy_credit, _ever_paged)),
+        with_discounts(unapproved_fix=never_paged),
     ),
     (
         "fix-same-tick",
         "a page in the tick of the fix approves it",
-        with_measures(remediation=_remediation(triage.remedy_credit, _paged_by_then)),
+        with_discounts(unapproved_fix=paged_after_the_fix),
     ),
     (
         "fix-repeated",
         "repeating the fix after the page restores what was lost",
-        with_measures(remediation=_remediation(triage.remedy_credit, _before_the_last_fix)),
+        with_discounts(unapproved_fix=paged_after_the_last_fix),
     ),
 )

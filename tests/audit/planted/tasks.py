@@ -181,8 +181,8 @@ def all_quiet(split: str, number: int) -> Incident:
 
 
 def breathless(split: str, number: int) -> Incident:
-    """All is plain to see, but six ticks are too few to tell it and to act on it."""
-    incident, _ = _drawn(split, number, fog=0)
+    """Faults that are plain to see, but six ticks are too few to tell it and to act on it."""
+    incident, _ = _drawn(split, number, fog=0, benign=0)
     return attrs.evolve(incident, horizon=6, par=6, price_of_hand_over=0.3)
 
 
