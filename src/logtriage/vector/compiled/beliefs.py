@@ -201,7 +201,7 @@ def _update_rows(
             weight = exp2(highest - room.logs[one], tables.powers)
             state.weights[row, one] = weight if highest > NEVER else 0
         if highest == NEVER and refused < 0:
-            refused = place
+            refused = np.int64(place)
     return refused
 
 
