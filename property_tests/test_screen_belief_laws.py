@@ -47,8 +47,7 @@ def play(
     data: st.DataObject, task: TaskSpec, split: str, index: list[int], topology: Topology | None
 ) -> None:
     batch = BatchedTriage(task, topology=topology)
-    held = None if topology is not None else False
-    screens = BeliefScreens(batch, held=held)
+    screens = BeliefScreens(batch)
     screen = batch.reset(split, np.array(index))
     states = [initial_state(incident_of(task, split, one, topology)) for one in index]
     choices, later = choices_on(batch.topology), 1_000

@@ -27,7 +27,7 @@ def test_every_role_of_a_batch_believes_what_it_was_shown(
     team = BatchedTeam(task, split, topology=topology)
     team.reset("train", np.array(index))
     viewers: tuple[Role | RoleSplit, ...] = (*split.roles, split)
-    beliefs = TeamBeliefs(team, viewers, held=None if topology else False)
+    beliefs = TeamBeliefs(team, viewers)
     beliefs.begin()
     states = [initial_state(incident_of(team.task, "train", one, topology)) for one in index]
     for _ in range(team.task.horizon + 1):

@@ -147,6 +147,23 @@ def test_more_screens_than_the_horizon_has_are_refused() -> None:
         batch.update(nothing)
 
 
+def test_screens_that_fit_no_hypothesis_are_refused() -> None:
+    """A note names one service: no hypothesis allows notes about two."""
+    batch, world = batch_of(3), simulation_of(f"{TASK}/test/0")
+    notes = [Evidence(Channel.NOTE, -1, 0, 0, f"{service}:queueing") for service in (1, 2)]
+    one, two = cell_numbers(world.setting, world.topology, notes)
+    nothing = [-1] * len(FIELDS)
+    with pytest.raises(InvalidInput, match="row 1: no hypothesis fits the evidence"):
+        batch.update(np.array([[one, nothing], [one, two], [two, nothing]]))
+    assert batch.weights.any(axis=1).tolist() == [True, False, True]
+    batch.update(np.array([[nothing], [nothing]]), rows=[0, 2])
+    with pytest.raises(InvalidInput, match="row 1: no hypothesis fits the evidence"):
+        batch.update(np.array([[nothing]]), rows=[1])
+    batch.reset(np.zeros((1, 7), int), rows=[1])
+    batch.update(np.array([[two, nothing]]), rows=[1])
+    assert (batch.weights[1] == batch.weights[2]).all()
+
+
 def test_owners_are_teams_of_the_topology() -> None:
     with pytest.raises(InvalidInput, match=r"owners\[0, 6\]: 5 is not in 0 to 4"):
         batch_of(1).reset([[0, 0, 0, 0, 0, 0, 5]])

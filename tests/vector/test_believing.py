@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from logtriage import RequestTraces, action_id, initial_state, make_incident, transition
+from logtriage.belief import belief
+from logtriage.belief.shaping import potential
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage, BeliefScreens, belief_layout_of, token_layout_of
+from logtriage.vector.shaping import BatchedShaping
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.world.channels import NOTHING_READ, Channel
 
@@ -52,6 +55,20 @@ def test_probabilities_are_shares_of_one() -> None:
     for block in ("root", "team"):
         np.testing.assert_allclose(seen[:, layout[block]].sum(axis=1) + benign, 1, atol=1e-5)
     assert ((seen[:, layout["doubt"]] > 0) & (seen[:, layout["doubt"]] <= 1)).all()
+
+
+def test_the_prior_is_that_of_the_split() -> None:
+    batch = BatchedTriage(TASK, ood=True)
+    drawn = [make_incident(f"{TASK}/ood/{at}") for at in range(20)]
+    here = [at for at, one in enumerate(drawn) if one.topology == batch.topology]
+    screens, shaping = BeliefScreens(batch), BatchedShaping(batch)
+    screens.begin(batch.reset("ood", here))
+    shaping.begin()
+    assert len(here) > 1
+    for row, at in enumerate(here):
+        state = initial_state(drawn[at])
+        assert screens.beliefs.weights[row].tolist() == list(belief(state).weights)
+        assert shaping.potential[row] == potential(state)
 
 
 def test_it_counts_what_services_said() -> None:

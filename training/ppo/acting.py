@@ -12,8 +12,8 @@ from training.ppo.inputs import Inputs
 class Acts(Protocol):
     """A trained agent."""
 
-    def reader(self, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
-        """What makes its observations of a batch's screens; ``ood`` as in ``inputs_of``."""
+    def reader(self, batch: BatchedTriage) -> Inputs:
+        """What makes its observations of a batch's screens."""
 
     def act(self, observation: Tensor, mask: Tensor, *, sampled: bool = False) -> Tensor:
         """An action (N,) at observations (N, D) under masks (N, A): the likeliest, or drawn."""

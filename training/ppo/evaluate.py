@@ -109,7 +109,7 @@ def play_held_out(
     """
     sheet, ood = sheet_of(task), split == "ood"
     batch = BatchedTriage(sheet, ood=ood)
-    inputs = agent.reader(batch, ood=ood)
+    inputs = agent.reader(batch)
     index = _ood_on(batch.topology, sheet, incidents) if ood else np.arange(incidents)
     screen = batch.reset(split, index)
     seen, none = inputs.begin(screen), np.zeros(0, np.int64)

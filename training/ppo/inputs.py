@@ -126,8 +126,8 @@ class BeliefInputs:
 
     owners = None
 
-    def __init__(self, batch: BatchedTriage, *, ood: bool) -> None:
-        self._screens = BeliefScreens(batch, held=ood)
+    def __init__(self, batch: BatchedTriage) -> None:
+        self._screens = BeliefScreens(batch)
         self.size = self._screens.layout.size
 
     def begin(self, screen: Step) -> Tensor:
@@ -139,13 +139,10 @@ class BeliefInputs:
         return torch.from_numpy(self._screens.read(screen, actions, fresh))
 
 
-def inputs_of(kind: str, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
-    """A reader of a batch's screens; ``kind`` is one of :data:`KINDS`.
-
-    ``ood`` is whether the incidents are of that split, whose prior is public, too.
-    """
+def inputs_of(kind: str, batch: BatchedTriage) -> Inputs:
+    """A reader of a batch's screens; ``kind`` is one of :data:`KINDS`."""
     if kind == "belief":
-        return BeliefInputs(batch, ood=ood)
+        return BeliefInputs(batch)
     layout, setting = batch.layout, batch.task.setting
     assert isinstance(layout, TokenLayout)
     assert setting is not None

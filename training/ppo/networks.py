@@ -63,9 +63,9 @@ class Agent:
         heads = {"logits": self.logits, "value": self.value}
         return heads if self.memory is None else {**heads, "memory": self.memory}
 
-    def reader(self, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
-        """What makes its observations of a batch's screens; ``ood`` as in ``inputs_of``."""
-        inputs = inputs_of(self.inputs, batch, ood=ood)
+    def reader(self, batch: BatchedTriage) -> Inputs:
+        """What makes its observations of a batch's screens."""
+        inputs = inputs_of(self.inputs, batch)
         return inputs if self.memory is None else Remembering(inputs, self.memory)
 
     def distribution(self, observation: Tensor, mask: Tensor) -> MaskedCategorical:

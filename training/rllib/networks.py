@@ -45,9 +45,9 @@ class Agent:
 
     networks: Networks
 
-    def reader(self, batch: BatchedTriage, *, ood: bool = False) -> Inputs:
+    def reader(self, batch: BatchedTriage) -> Inputs:
         """What makes its observations of a batch's screens."""
-        return inputs_of(INPUTS, batch, ood=ood)
+        return inputs_of(INPUTS, batch)
 
     @torch.no_grad()
     def act(self, observation: Tensor, mask: Tensor, *, sampled: bool = False) -> Tensor:

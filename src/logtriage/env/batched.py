@@ -110,8 +110,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
                     f"observations 'belief': expected one task, whose prior and signs they rest "
                     f"on, got {', '.join(self.tasks)}"
                 )
-            held = None if topology is not None else False
-            self._beliefs = BeliefScreens(self._batch, held=held)
+            self._beliefs = BeliefScreens(self._batch)
         self._split, self._show_id = split, show_id
         self._closed: Bools | None = None
         self.num_envs = num_envs

@@ -114,7 +114,9 @@ class BeliefBatch:
         Raises:
             InvalidInput: for arrays of another shape or type, a cell that cannot be, an
                 effect of a remedy that was not applied in the last tick, or more screens
-                than the horizon has. Nothing is taken in then.
+                than the horizon has; nothing is taken in then. And for rows that no hypothesis
+                fits: all screens are taken in, and the weights of those rows are 0 until
+                :meth:`reset`.
         """
         chosen = as_rows(rows, self._every)
         count = len(chosen)
@@ -136,7 +138,12 @@ class BeliefBatch:
         remedied = ((remedies >= 0) & (remedies < len(tables.accepts))).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
             self._state = state = state.with_room()
-        self._update(state, tables, self._room, chosen, given, acted, wrong)
+        refused = self._update(state, tables, self._room, chosen, given, acted, wrong)
+        if refused >= 0:
+            raise InvalidInput(
+                f"row {chosen[refused]}: no hypothesis fits the evidence: "
+                "is it from another incident?"
+            )
 
     def numbers(self, evidence: Sequence[Sequence[Evidence]]) -> Cells:
         """Scalar evidence of each row as cells (N, M, 5)."""

@@ -77,14 +77,11 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
 class BeliefScreens:
     """Reads the screens of a batch as beliefs, one after the other, each once.
 
-    ``held`` names the prior: False on the task's own topology outside split ``ood``, True in
-    it, None if the batch has a topology of your own.
-
     Raises:
         InvalidInput: for a batch in which several act.
     """
 
-    def __init__(self, batch: BatchedTriage, *, held: bool | None = False) -> None:
+    def __init__(self, batch: BatchedTriage) -> None:
         setting, layout = batch.task.setting, batch.layout
         assert setting is not None  # or there would be no batch
         if layout.lanes != 1:
@@ -94,7 +91,6 @@ class BeliefScreens:
         self.layout = belief_layout_of(layout)
         self._batch, self._tokens = batch, layout
         self._setting = setting
-        self._held = held
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
         self._heard = _heard(layout)
         self._beliefs: BeliefBatch | None = None
@@ -113,10 +109,8 @@ class BeliefScreens:
     def begin(self, screen: Step) -> Floats:
         """The observation (N, D) of a batch that was just reset."""
         count, horizon = len(screen.tick), self._batch.task.horizon
-        topology = self._batch.topology
-        self._beliefs = BeliefBatch(
-            self._setting, topology, self._held, count=count, horizon=horizon
-        )
+        topology, held = self._batch.topology, self._batch.settings[0].held
+        self._beliefs = BeliefBatch(self._setting, topology, held, count=count, horizon=horizon)
         self._marginals = Marginals(self._setting.world, topology, self.beliefs.hypotheses)
         rows = np.arange(count)
         self._start(screen, rows)

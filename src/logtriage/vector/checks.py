@@ -55,8 +55,8 @@ def check_scorable(rubric: Rubric) -> None:
             )
 
 
-def checked_indices(split: str, index: ArrayLike, *, own_topology: bool, ood: bool) -> Ints:
-    """The indices (R,) of incidents of a split.
+def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
+    """The indices (R,) of incidents of a split, for a batch with the prior ``held``.
 
     On a topology of the task's, a batch for split ``ood`` plays that one, others do not.
 
@@ -67,8 +67,8 @@ def checked_indices(split: str, index: ArrayLike, *, own_topology: bool, ood: bo
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
-    if not own_topology and ood != (split == "ood"):
-        if ood:
+    if held is not None and held != (split == "ood"):
+        if held:
             raise InvalidInput(f"split {split!r}: this batch was made with ood=True")
         raise InvalidInput(
             "half of split 'ood' lies on random topologies; a batch has one: give a topology, or "

@@ -133,7 +133,7 @@ class BatchedTriage:
         self._episodes: TokenEpisodes
         self._score = np.empty(0)
         self._masks = _masks(len(self.topology), self.action_count)
-        self.dtype, self._copy, self._ood = np.dtype(dtype), copy, ood
+        self.dtype, self._copy = np.dtype(dtype), copy
         self._kept = np.empty((0, 0), np.float32)
         self._shown = np.empty((0, 0), np.uint8)
 
@@ -295,10 +295,10 @@ class BatchedTriage:
 
     def _indices(self, split: str, index: ArrayLike, task: ArrayLike | None) -> tuple[Ints, Ints]:
         """The indices of incidents, and the numbers of their tasks (R,)."""
-        own = self._setting.own_topology
-        rows = checked_indices(split, index, own_topology=own, ood=self._ood)
+        held = self._setting.held
+        rows = checked_indices(split, index, held=held)
         numbers = checked_numbers(task, len(rows), len(self.tasks))
-        if self._ood and not own:
+        if held:
             for number, spec in enumerate(self.tasks):
                 check_place(spec, rows[numbers == number])
         return rows, numbers

@@ -74,8 +74,6 @@ class TeamBeliefs:
     others paged and applied remedies, and when. Tell :meth:`begin` of every reset and
     restart, and :meth:`follow` of every step.
 
-    ``held`` is the prior, as of :class:`BeliefBatch`.
-
     Raises:
         MissingExtra: where Numba is not installed.
     """
@@ -84,10 +82,8 @@ class TeamBeliefs:
         self,
         team: BatchedTeam,
         viewers: Sequence[Role | RoleSplit] | None = None,
-        *,
-        held: bool | None = False,
     ) -> None:
-        self._team, self._held = team, held
+        self._team = team
         self.viewers = tuple(team.split.roles if viewers is None else viewers)
         self._eyes = [Viewer.of(one, team.topology) for one in self.viewers]
         self._lanes = range(len(team.split))
@@ -104,7 +100,7 @@ class TeamBeliefs:
                 BeliefBatch(
                     setting,
                     engine.topology,
-                    self._held,
+                    engine.settings[0].held,
                     count=len(rows),
                     horizon=engine.task.horizon,
                 )

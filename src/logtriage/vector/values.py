@@ -36,9 +36,10 @@ class BatchedValues:
 
         self._best = best_values
         world, task = setting.tables.setting, setting.task
-        held = None if setting.own_topology else False
         self._setting = setting
-        self.beliefs = BeliefBatch(world, setting.topology, held, count=count, horizon=task.horizon)
+        self.beliefs = BeliefBatch(
+            world, setting.topology, setting.held, count=count, horizon=task.horizon
+        )
         hypotheses = self.beliefs.hypotheses
         root = np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses])
         stakes = [

@@ -183,7 +183,9 @@ def _update_rows(
     tables: BeliefTables,
     room: Room,
     unfixed: Int,
-) -> None:
+) -> Int:
+    """The place of the first row that no hypothesis fits; -1 if there is none."""
+    refused = np.int64(-1)
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         if state.screens[row] > 0:
@@ -196,7 +198,11 @@ def _update_rows(
         state.screens[row] += 1
         highest = _logs(row, state, tables, room, unfixed, room.logs)
         for one in range(len(room.logs)):
-            state.weights[row, one] = exp2(highest - room.logs[one], tables.powers)
+            weight = exp2(highest - room.logs[one], tables.powers)
+            state.weights[row, one] = weight if highest > NEVER else 0
+        if highest == NEVER and refused < 0:
+            refused = np.int64(place)
+    return refused
 
 
 @kernel
@@ -266,9 +272,14 @@ def update(
     cells: Cells,
     actions: Ints,
     misrouted: Any,
-) -> None:
-    """Take in what is new in these rows (R,), and renew their weights."""
-    _update_rows(rows, cells, actions, misrouted, state, tables, room, state.unfixed)
+) -> int:
+    """Take in what is new in these rows (R,), and renew their weights.
+
+    Returns the place of the first row that no hypothesis fits, -1 if there is none. Weights
+    of such rows are 0.
+    """
+    refused = _update_rows(rows, cells, actions, misrouted, state, tables, room, state.unfixed)
+    return int(refused)
 
 
 def logs_of(state: BeliefState, tables: BeliefTables, room: Room) -> Longs:

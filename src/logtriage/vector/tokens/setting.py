@@ -25,14 +25,15 @@ from logtriage.world.vocabulary import LOG
 
 @attrs.frozen(eq=False)
 class TokenSetting:
-    """A task on a topology; ``own_topology`` if not the task's.
+    """A task on a topology.
 
+    ``held`` names the prior of its incidents, as of :class:`logtriage.vector.BeliefBatch`;
     ``lanes`` is how many act in each tick.
     """
 
     task: TaskSpec
     topology: Topology
-    own_topology: bool
+    held: bool | None
     tables: TokenTables
     layout: TokenLayout
     lanes: int = 1
@@ -81,15 +82,8 @@ class TokenSetting:
         if layout is None:
             layout = token_layout_of(setting, topology, task.horizon, lanes, apart=apart)
         # Any (service, fault) pair may occur on a topology of one's own.
-        tables = tables_of(setting, topology, None if own is not None else ood)
-        return cls(
-            task,
-            topology,
-            own is not None,
-            tables,
-            layout,
-            lanes,
-        )
+        held = None if own is not None else ood
+        return cls(task, topology, held, tables_of(setting, topology, held), layout, lanes)
 
     @cached_property
     def span(self) -> Span:
