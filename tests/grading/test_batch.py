@@ -239,18 +239,25 @@ CELLS: list[tuple[Incident, list[Action], float, list[float], str | None, str | 
         0,
     ),
     # Handed over within par, whatever was declared: the price.
-    *(
-        (
-            one,
-            [ClassifySeverity("P3"), HandOver(), LOOK],
-            0.7,
-            [*[NAN] * 6, 0.7],
-            None,
-            "handed_over",
-            2,
-            1,
-        )
-        for one in (REAL, BENIGN)
+    (
+        REAL,
+        [ClassifySeverity("P3"), HandOver(), LOOK],
+        0.7,
+        [*[NAN] * 6, 0.7],
+        None,
+        "handed_over",
+        2,
+        1,
+    ),
+    (
+        BENIGN,
+        [ClassifySeverity("P3"), HandOver(), LOOK],
+        0.7,
+        [*[NAN] * 6, 0.7],
+        None,
+        "handed_over",
+        2,
+        1,
     ),
 ]
 
