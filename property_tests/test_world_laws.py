@@ -19,6 +19,8 @@ from logtriage import (
     observe,
     transition,
 )
+from logtriage.actions import Wait
+from logtriage.drawing import incidents as drawing
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.evidence import evidence
@@ -203,10 +205,20 @@ def test_the_right_remedy_is_seen_at_once(incident: Incident) -> None:
     assert [eased for *_, eased in observe(wrong).effects] == [False]
     fixed = transition(wrong, Remediate(*wanted))
     assert [eased for *_, eased in observe(fixed).effects] == [True]
-    panel = observe(fixed).edge
-    assert panel is not None
-    edge = simulation_of(incident).setting.world.rules.edge
-    assert panel.token in {f"{row.errors}/{row.p99}" for row in edge.recovered if row.weight}
+    setting = simulation_of(incident).setting
+    edge = setting.world.rules.edge
+    recovered = {f"{row.errors}/{row.p99}" for row in edge.recovered if row.weight}
+    # Early panels are read with error, whatever they keep.
+    early = recovered | {f"{row.errors}/{row.p99}" for row in edge.calm if row.weight}
+    states = [fixed]
+    while not states[-1].is_closed:
+        states.append(transition(states[-1], Wait()))
+    for state in states:
+        panel = observe(state).edge
+        assert panel is not None
+        (*_, shown) = (one for one in evidence(state) if one.channel is Channel.EDGE)
+        assert panel.token == shown.token
+        assert panel.token in (early if shown.start < setting.severity_from else recovered)
 
 
 @settings(max_examples=20)
@@ -242,6 +254,8 @@ def test_owners_that_nobody_reads_break_a_law_in_a_drawn_world(
     for task, number in drawn:
         law(draw_incident(task, number))
     monkeypatch.setattr(World, "owning_teams", lambda _, topology: topology.teams)
+    # Owners that are kept from the draws above would hide the defect.
+    monkeypatch.setattr(drawing, "_owners", drawing._owners.__wrapped__)
     broken = []
     for task, number in drawn:
         try:
@@ -253,7 +267,7 @@ def test_owners_that_nobody_reads_break_a_law_in_a_drawn_world(
 
 def test_no_team_is_right_in_more_than_35_per_cent_of_the_faults() -> None:
     settings = [one.setting for one in TASKS if one.setting is not None and one.fog == 2]
-    assert len(settings) == 6
+    assert len(settings) == len({one.name for one in TASKS if one.fog == 2}) == 7
     for setting in settings:
         table = prior(setting, FIVE_TEAMS, held=False)
         shares: Counter[str] = Counter()
