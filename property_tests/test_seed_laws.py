@@ -17,12 +17,21 @@ from logtriage.topology import Service, Tier
 from logtriage.world import figures, kept, simulation, voice
 from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
-from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace
+from logtriage.world.telemetry import (
+    Alert,
+    Change,
+    EdgePanel,
+    Gauge,
+    LogLine,
+    Note,
+    Reading,
+    Trace,
+)
 from property_tests.strategies import COMPOUND_TASKS, DRAWN, episodes, world_incidents
 
 #: All that an observation of a simulated incident is made of.
 PUBLIC = (
-    *(Alert, Change, EdgePanel, Gauge, LogLine, Reading, Trace),
+    *(Alert, Change, EdgePanel, Gauge, LogLine, Note, Reading, Trace),
     *(Action, Closing, Observation, Service, Severity, Tier, Topology, World),
 )
 #: What public figures and tokens are drawn from.

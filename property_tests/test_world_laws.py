@@ -1,6 +1,6 @@
 """Laws of simulated worlds: their tables, their draws, and figures that hold together."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 import pytest
@@ -270,17 +270,18 @@ def test_no_team_is_right_in_more_than_35_per_cent_of_the_faults() -> None:
     assert len(settings) == len({one.name for one in TASKS if one.fog == 2}) == 7
     for setting in settings:
         table = prior(setting, FIVE_TEAMS, held=False)
-        shares: Counter[str] = Counter()
+        shares: defaultdict[str, Fraction] = defaultdict(Fraction)
         for hypothesis, weight in zip(table.hypotheses, table.weights, strict=True):
             if hypothesis.faults:
-                fault_class = WORLD.kind(hypothesis.faults[0][0]).fault_class
-                owner = fault_class in ("code", "data")
-                shares["owner" if owner else fault_class] += weight
-        whole = sum(shares.values())
-        # Owners are drawn evenly among three teams.
-        assert Fraction(shares["owner"], 3 * whole) <= Fraction(35, 100)
-        assert Fraction(shares["capacity"], whole) <= Fraction(35, 100)
-        assert Fraction(shares["security"], whole) <= Fraction(35, 100)
+                kind, service = hypothesis.faults[0]
+                paged = WORLD.pages(kind, FIVE_TEAMS)
+                tier = FIVE_TEAMS.services[service].tier
+                teams = (paged,) if paged else WORLD.owning_teams(FIVE_TEAMS)
+                row = (1,) if paged else WORLD.owner_weights(FIVE_TEAMS, tier)
+                for team, one in zip(teams, row, strict=True):
+                    shares[team] += Fraction(weight * one, sum(row))
+        assert set(shares) == set(FIVE_TEAMS.teams)
+        assert max(shares.values()) <= Fraction(35, 100) * sum(shares.values())
 
 
 def test_what_an_unaffected_service_is_sums_to_65536() -> None:
