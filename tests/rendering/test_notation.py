@@ -184,5 +184,5 @@ def test_what_has_no_notation_is_refused() -> None:
     with pytest.raises(UnknownName, match="unknown style 'poem'; known: text, notation"):
         render_observation(seen, "poem")  # type: ignore[arg-type]
     recorded = observe(initial_state(shipped_incidents()[0]))
-    with pytest.raises(InvalidInput, match="worlds whose signs stay"):
+    with pytest.raises(InvalidInput, match=r"simulated incidents, such as those of \*-v3 tasks"):
         notation(recorded)

@@ -141,7 +141,7 @@ def public_rules(
     Raises:
         UnknownName: for a role that the split does not have, and for another style.
         InvalidInput: for a split without a role, or a role without a split; in ``notation``
-            also where there is no world whose signs stay.
+            also where nothing is simulated.
     """
     reply = reply or answered_by_default(check_style(style))
     if (split is None) != (role is None):

@@ -74,8 +74,7 @@ def render_observation(
 
     Raises:
         UnknownName: for another style.
-        InvalidInput: for what is no observation; in ``notation`` for one of a recording, or of a
-            world whose signs do not stay.
+        InvalidInput: for what is no observation; in ``notation`` for one of a recording.
     """
     if not isinstance(observation, Observation):
         raise InvalidInput(
