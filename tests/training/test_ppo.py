@@ -358,7 +358,7 @@ def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path, ta
     page = (tmp_path / "results" / "ppo-results.md").read_text()
     assert f"| `{task}` | PPO, seed 3 | " in page
     # Of a task of one's own no scripted policy was measured, to whom it could be compared.
-    assert ("| `single_crash-v3` | `observer` | 0.907" in page) == (task == TASK)
+    assert (f"| `{task}` | `observer` | 0." in page) == (task == TASK)
 
     # The same agent on the same incidents, by the command for whatever was trained.
     held_out.main([str(out), "--incidents", "20", "--ood", "20"])
