@@ -307,7 +307,8 @@ def _expected(found: _Figures) -> str:
                      shown(gaps)])  # fmt: skip
     return (
         "When a policy asks no more, the belief says which grade it expects of the best plan. The "
-        "grades that followed must not differ on average, since the belief is exact.\n\n"
+        "grades that followed must not be lower on average, since the belief is exact. They may be "
+        "a little higher: a plan counts on no screen after a page, and a policy reads it.\n\n"
         + table(("policy", "episodes", "expected", "grade", "difference"), rows)
     )
 
