@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from functools import cache
+from itertools import count
 from typing import Any
 
 import torch
@@ -17,8 +18,16 @@ from logtriage.conversations.tools import TOOLS
 from logtriage.drawing.generator import make_incident
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-IDS = ["single_crash-v3/train/0", "cascading_failure-v3/train/1"]
-SECOND = "single_crash-v3/train/0"
+
+
+def _first_fault(task: str) -> str:
+    """The first incident of a task's training split that is no false alarm."""
+    ids = (f"{task}/train/{number}" for number in count())
+    return next(one for one in ids if not make_incident(one).truth.benign)
+
+
+#: Faults, so that the right play takes every step.
+IDS = [_first_fault("single_crash-v3"), _first_fault("cascading_failure-v3")]
 Call = tuple[str, dict[str, Any]]
 Reply = Call | str
 
@@ -38,11 +47,10 @@ def _trained() -> str:
         ]
     )
     raw.decoder = decoders.ByteLevel()
-    texts = [message["content"] for row in triage_rows([*IDS, SECOND])
-             for message in row["prompt"]]  # fmt: skip
+    texts = [message["content"] for row in triage_rows(IDS) for message in row["prompt"]]
     texts += [json.dumps(get_json_schema(getattr(TriageEnv(), name))) for name in TOOLS]
     texts += [json.dumps({"name": name, "arguments": {}}) for name in TOOLS]
-    for one in (*IDS, SECOND):
+    for one in IDS:
         incident = make_incident(one)
         texts += [answer(incident, [{"action_type": "request_more_logs"}] * n) for n in range(6)]
     trainer = trainers.BpeTrainer(
