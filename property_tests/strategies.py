@@ -115,10 +115,12 @@ def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> In
 
 @st.composite
 def world_incidents(draw: st.DrawFn, several: bool = False) -> Incident:
-    """Incidents of ``tiny`` and of worlds that nobody ships, a few services each."""
+    """Incidents of the shipped worlds and of worlds that nobody ships, a few services each."""
     world = draw(st.sampled_from(OTHER_WORLDS))
     tasks = tuple(
-        one for one in tasks_of(world).values() if one.several <= several and one.topology
+        one
+        for one in tasks_of(world).values()
+        if one.setting is not None and one.several <= several and one.topology
     )
     task = draw(st.sampled_from(tasks))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))

@@ -190,7 +190,16 @@ def test_a_secondary_fault_waits_for_its_database_and_outlasts_it() -> None:
 
 @given(st.data(), compound(2))
 def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
-    """Against an independent reading of the rubric, in exact arithmetic; joint play included."""
+    """Against an independent reading of ``logtriage/2``, in exact arithmetic; joint play included.
+
+    That of ``logtriage/3`` is held by the laws of a priced hand-over.
+    """
+    incident = attrs.evolve(
+        incident,
+        rubric="logtriage/2",
+        price_of_silence=data.draw(st.sampled_from((0.2, 0.4, 0.6))),
+        price_of_hand_over=None,
+    )
     plays = data.draw(triage_plays(incident))
     graded, wanted = grade(play_jointly(incident, plays)[0]), expected_of_several(incident, plays)
     assert graded.gate == wanted.gate
