@@ -3,6 +3,7 @@
 import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
 import attrs
 import pytest
@@ -13,8 +14,10 @@ from logtriage.drawing.ids import IncidentId
 from logtriage.incident import Incident
 from logtriage.recorded import dump_bundle, on_request, read_records
 
+#: The horizon of ``SHEET``; the task whose id it has plays longer.
+SHORT: Final = 7
 #: ``SHEET`` draws other incidents than the task whose id it has; ``draw`` names none by an id.
-MODULE = """
+MODULE = f"""
 import attrs
 
 from logtriage import get_task
@@ -22,7 +25,7 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.grading import TRIAGE_3
 from logtriage.drawing.ids import IncidentId
 
-SHEET = attrs.evolve(get_task("single_crash-v3"), horizon=7)
+SHEET = attrs.evolve(get_task("single_crash-v3"), horizon={SHORT})
 HARSH = attrs.evolve(TRIAGE_3, id="harsh/1", discounts=())
 NUMBER = 3
 
@@ -44,7 +47,7 @@ def own_module(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def short_incident(split: str, number: int) -> Incident:
     """What ``SHEET`` of the module draws."""
-    sheet = attrs.evolve(lt.get_task("single_crash-v3"), horizon=7)
+    sheet = attrs.evolve(lt.get_task("single_crash-v3"), horizon=SHORT)
     return draw_incident(sheet, IncidentId(sheet, split, number))
 
 

@@ -148,7 +148,8 @@ def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     assert log.results is not None
     names = [one.name for one in log.results.scores]
     assert names[:2] == ["grade", "severity"]
-    assert set(names[2:]) == {"root_cause", "escalation", "remediation", "closure", "dismissal"}
+    rows = {row.name for row in rubric_named("logtriage/3").rows}
+    assert set(names[2:]) == rows - {"severity"}
     metrics = log.results.scores[0].metrics
     assert {"mean", "stderr"} < metrics.keys()
     by_task = {
@@ -164,7 +165,10 @@ def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalL
     benign = [one for one in log.samples if lt.make_incident(str(one.id)).truth.benign]
     assert 0 < len(benign) < 20
     assert all(math.isnan(value(one)["root_cause"]) for one in benign)
-    assert means(log) == dict.fromkeys(means(log), 1.0)
+    found = means(log)
+    # The oracle hands nothing over: no sample has this criterion, so it has no mean.
+    assert math.isnan(found.pop("hand_over"))
+    assert found == dict.fromkeys(found, 1.0)
 
 
 def test_incidents_of_different_rubrics_are_refused() -> None:
@@ -216,7 +220,8 @@ def test_a_task_and_a_rubric_of_ones_own(
     for number in (0, 1):
         plain = lt.make_incident(f"single_crash-v3/test/{number}")
         short = short_incident("test", number)
-        assert (short.id, short.horizon) == (plain.id, plain.horizon - 3)
+        assert short.id == plain.id
+        assert short.horizon < plain.horizon
         wanted[plain.id] = plain
         wanted |= dict.fromkeys([f"{own}:{one}/test/{number}" for one in ("SHEET", "draw")], short)
     assert {one.id for one in log.samples} == wanted.keys()
@@ -304,7 +309,8 @@ def test_what_cannot_be_read_is_malformed_costs_its_tick_and_is_graded_so(
     ]
     sample = only(run(one_incident(), answers))
     told = screens(sample)
-    assert [text.split(";")[0] for text in told[:5]] == [f"TICK {n}/11" for n in range(1, 6)]
+    ticks = [f"TICK {n}/{lt.make_incident(INCIDENT).horizon}" for n in range(1, 6)]
+    assert [text.split(";")[0] for text in told[:5]] == ticks
     assert "LAST: not understood: unknown severity 'P9'" in told[0]
     assert "LAST: not understood: unknown tool 'shrug'" in told[1]
     assert "LAST: not understood: no JSON" in told[2]
@@ -323,26 +329,28 @@ def test_a_reply_without_a_call_costs_its_tick(
     run: Callable[..., EvalLog], with_react: bool
 ) -> None:
     in_text = said(text='<tool_call>{"name": "request_more_logs", "arguments": {}}</tool_call>')
-    answers = [said(text="Hm."), said(("request_more_logs", {})), in_text, *[said(text="Hm.")] * 9]
+    silent, horizon = said(text="Hm."), lt.make_incident(INCIDENT).horizon
+    answers = [silent, said(("request_more_logs", {})), in_text, *[silent] * horizon]
     solver = react(tools=triage_tools(), submit=False, prompt=None, on_continue=until_closed())
     task = one_incident(solver=solver) if with_react else one_incident()
     sample = only(run(task, answers))
     words = [one.text for one in sample.messages if one.role == "user"]
-    ticks = [*(f"TICK {n}/11" for n in (0, 1, *range(3, 10))), "The incident is closed"]
+    ticks = [*(f"TICK {n}/{horizon}" for n in (0, 1, *range(3, horizon))), "The incident is closed"]
     assert [text.split(";")[0].split(" (")[0] for text in words] == ticks
     assert f"LAST: not understood: {NO_CALL}" in words[1]
     assert "REQUESTED LOGS" in words[2]
     assert sample.scores is not None
     metadata = sample.scores["triage_scorer"].metadata
     assert metadata is not None
-    assert (metadata["ticks"], metadata["closing"]) == (10, "out_of_time")
+    assert (metadata["ticks"], metadata["closing"]) == (horizon, "out_of_time")
     graded = grade_transcript(transcript_of_row(json.loads(sample.model_dump_json())))
     assert (graded.digest, graded.score) == (metadata["digest"], value(sample)["grade"])
 
 
 def test_out_of_time_ends_the_episode(run: Callable[..., EvalLog]) -> None:
-    answers = [said(("request_more_logs", {}))] * 11
-    assert len(screens(only(run(one_incident(), answers)))) == 10
+    horizon = lt.make_incident(INCIDENT).horizon
+    answers = [said(("request_more_logs", {}))] * (horizon + 1)
+    assert len(screens(only(run(one_incident(), answers)))) == horizon
 
 
 def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> None:

@@ -1,6 +1,7 @@
 """SkyRL-gym for real: registered on import, played as its generator plays, from parquet."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,13 @@ def test_the_example_writes_parquet_that_can_be_played(tmp_path: Path) -> None:
 
 def test_python_blocks_run() -> None:
     exec(python_blocks("docs/skyrl.md"), {})
+
+
+@pytest.mark.parametrize("path", ["docs/skyrl.md", "examples/adapters/skyrl/main.py"])
+def test_training_has_a_turn_for_every_tick(path: str) -> None:
+    """``data.py`` writes rows of this task where no other is named."""
+    turns = re.findall(r"max_turns=(\d+)", (ROOT / path).read_text(encoding="utf-8"))
+    assert turns == [str(lt.get_task("single_crash-v3").horizon)]
 
 
 def test_the_main_registers_inside_the_worker() -> None:

@@ -25,7 +25,7 @@ from logtriage.policies import perfect_actions
 from logtriage.recorded import open_bundle, shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.tasks import DRAWN_TASKS
-from tests.adapters.own_tasks import own_bundle, own_module
+from tests.adapters.own_tasks import SHORT, own_bundle, own_module
 from tests.adapters.pages import ROOT, python_blocks, run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.versions import command_of_page, settings_of_run
@@ -115,11 +115,19 @@ def test_a_rubric_of_ones_own_grades_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = own_module("own_rubric_of_verifiers", tmp_path, monkeypatch)
-    incident = lt.make_incident(INCIDENT)
+    # A benign incident needs no page, so nothing is discounted there.
+    drawn = [lt.make_incident(one) for one in lt.incident_ids("single_crash-v3", "train", 20)]
+    start, incident = next(one for one in enumerate(drawn) if not one[1].truth.benign)
     unpaged = [one for one in perfect_actions(incident) if not isinstance(one, lt.Escalate)]
     calls = [said(call_from_action(one)) for one in unpaged]
     rubric = rubric_named(f"{own}:HARSH")
-    (trace,) = evaluate(tmp_path, scripted(*calls), task={"rubric": f"{own}:HARSH"})
+    mine: dict[str, Any] = {
+        "tasks": ["single_crash-v3"],
+        "start": start,
+        "task": {"rubric": f"{own}:HARSH"},
+    }
+    (trace,) = evaluate(tmp_path, scripted(*calls), **mine)
+    assert trace["task"]["key"] == incident.id
     wanted = grade_actions(incident, unpaged, rubric)
     assert trace["rewards"]["grade"]["score"] == wanted.score
     assert wanted.score != grade_actions(incident, unpaged).score
@@ -131,11 +139,12 @@ def test_a_rubric_of_ones_own_grades_by_its_name(
 def test_a_task_of_ones_own_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = own_module("own_task_of_verifiers", tmp_path, monkeypatch)
     model = scripted(*[said(("request_more_logs", {}))] * 20)
+    horizon = lt.get_task("single_crash-v3").horizon
     tasks = [f"{own}:SHEET", "single_crash-v3", f"{own}:draw"]
     traces = evaluate(tmp_path, model, None, tasks=tasks, episodes=1)
     assert [trace["task"]["key"] for trace in traces] == [f"{one}/train/0" for one in tasks]
     # The first has the id of the second; only the horizons tell them apart.
-    assert [trace["metrics"]["ticks"] for trace in traces] == [7.0, 10.0, 7.0]
+    assert [trace["metrics"]["ticks"] for trace in traces] == [SHORT, horizon, SHORT]
     with pytest.raises(lt.TranscriptError, match=f"unknown world '{own}'"):
         converted(tmp_path)
 
@@ -158,7 +167,7 @@ def test_a_server_is_told_by_its_taskset_what_rows_may_name(
         TriageTaskset(config)
     found = [incident_of_row(row) for row in rows]
     assert [one.id for one in found] == ["one of mine", *ids]
-    assert [one.horizon for one in found] == [7, 6, 6]
+    assert [one.horizon for one in found] == [SHORT, 6, 6]
 
 
 def test_a_bundle_is_played(tmp_path: Path) -> None:
@@ -229,7 +238,8 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
     assert len(requests) == 3
     assert all(tools == openai_tools(lt.make_incident(INCIDENT)) for _, tools in requests)
     told = [one["content"] for one in requests[-1][0] if one["role"] == "tool"]
-    assert [text.split(";")[0] for text in told] == ["TICK 1/11", "TICK 2/11", "TICK 3/11"]
+    ticks = [f"TICK {n}/{lt.make_incident(INCIDENT).horizon}" for n in range(1, 4)]
+    assert [text.split(";")[0] for text in told] == ticks
     assert "LAST: not understood: unknown tool 'shrug'" in told[0]
     assert "LAST: not understood: arguments are not JSON" in told[1]
     assert trace["metrics"]["ticks"] == 4.0
@@ -241,23 +251,24 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
 def test_a_reply_without_a_call_costs_its_tick(tmp_path: Path) -> None:
     in_text = said(text='<tool_call>{"name": "request_more_logs", "arguments": {}}</tool_call>')
     look, silent = said(("request_more_logs", {})), said(text="Hm.")
-    (trace,) = evaluate(tmp_path, scripted(silent, look, in_text, *[silent] * 9))
+    horizon = lt.make_incident(INCIDENT).horizon
+    (trace,) = evaluate(tmp_path, scripted(silent, look, in_text, *[silent] * horizon))
     words = [
         one["message"]["content"] for one in trace["nodes"] if one["message"]["role"] == "user"
     ]
-    ticks = (0, 1, *range(3, 10))
-    assert [one.split(";")[0] for one in words] == [f"TICK {n}/11" for n in ticks]
+    ticks = (0, 1, *range(3, horizon))
+    assert [one.split(";")[0] for one in words] == [f"TICK {n}/{horizon}" for n in ticks]
     assert f"LAST: not understood: {NO_CALL}" in words[1]
     assert "REQUESTED LOGS" in words[2]
-    assert trace["metrics"]["ticks"] == 10.0
+    assert trace["metrics"]["ticks"] == horizon
     graded = grade_transcript(converted(tmp_path)[INCIDENT])
-    assert (graded.ticks, str(graded.closing)) == (10, "out_of_time")
+    assert (graded.ticks, str(graded.closing)) == (horizon, "out_of_time")
     assert graded.score == trace["rewards"]["grade"]["score"]
 
 
 def test_an_episode_ends_at_the_horizon(tmp_path: Path) -> None:
     (trace,) = evaluate(tmp_path, scripted(*[said(("request_more_logs", {}))] * 20))
-    assert trace["metrics"]["ticks"] == lt.make_incident(INCIDENT).horizon == 10
+    assert trace["metrics"]["ticks"] == lt.make_incident(INCIDENT).horizon
 
 
 def test_a_model_that_is_down_is_an_error_and_no_reward(tmp_path: Path) -> None:
