@@ -239,9 +239,7 @@ def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
     assert rubric_of(old).id == "logtriage-env/0/single_crash"
     assert grade(initial_state(old)).rubric == "logtriage-env/0/single_crash"
     assert grade(initial_state(old), RECORDED).rubric == "recorded/1"
-    with pytest.raises(
-        UnknownName, match="unknown rubric 'x'; known: logtriage/3, recorded/1"
-    ):
+    with pytest.raises(UnknownName, match="unknown rubric 'x'; known: logtriage/3, recorded/1"):
         get_rubric("x")
 
 
