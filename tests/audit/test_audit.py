@@ -78,7 +78,8 @@ def oddly_priced(split: str, number: int) -> Incident:
 
 def test_an_odd_price_ends_no_audit() -> None:
     report = audit(oddly_priced, families=["floor", "risk"], sizes=QUICK, limits=PRICED)
-    assert (report.failed, report.unsettled) == ((), ())
+    assert report.unsettled == ()
+    assert report.failed == ("price",)  # nor is it drawn evenly: every incident has the same
 
 
 def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from typing import cast
 
+import attrs
+
 from logtriage import Remediate
 from logtriage.audit import STANDARD, Verdict, subject_of
 from logtriage.audit.fairness import TWINS, _another, _plan, fairness
@@ -13,10 +15,11 @@ from tests.audit.planted.tasks import COMPOUND_TASK, WORLD_TASK
 
 def test_pairs_of_sets_are_compared() -> None:
     subject = subject_of(COMPOUND_TASK)
-    (check,) = fairness(subject, FEW, STANDARD)
+    sizes = attrs.evolve(FEW, twins=8)
+    (check,) = fairness(subject, sizes, STANDARD)
     found = check.make()
     assert found.verdict is Verdict.PASSED, found.summary
-    several = [one for one in subject.incidents("test", FEW.twins) if one.truth.several]
+    several = [one for one in subject.incidents("test", sizes.twins) if one.truth.several]
     assert several
     assert found.evidence["sets"] >= len(several)
     (check,) = fairness(subject_of(WORLD_TASK), FEW, STANDARD)

@@ -88,7 +88,6 @@ def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
 
 def test_built_in_rubrics_stand_under_their_ids() -> None:
     assert set(RUBRICS) == {
-        "logtriage/2",
         "logtriage/3",
         "recorded/1",
         "recorded/2",
