@@ -70,6 +70,8 @@ OTHER_WORLDS = (
 )
 #: Every task that draws its incidents with one fault at most, at every level of fog.
 DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
+#: Those of them whose incidents are all in one world, so that a topology can be given.
+OF_ONE_WORLD = tuple(task for task in DRAWN if not task.unseen)
 #: Those with several faults at once, and the fleet among them.
 COMPOUND_TASKS = tuple(task for task in TASKS if task.several and task.topology)
 COMPOUND_FLEET = next(task for task in TASKS if task.several and not task.topology)

@@ -45,7 +45,7 @@ from logtriage.policies import perfect_actions
 from logtriage.transition import play, play_jointly
 from property_tests.strategies import (
     COMPOUND_TASKS,
-    DRAWN,
+    OF_ONE_WORLD,
     ORIGINAL_TASKS,
     incident_ids,
     malformed_actions,
@@ -90,7 +90,7 @@ def plain(draw: st.DrawFn, topology: Topology) -> Incident:
     if topology == SEVEN_SERVICES and draw(st.booleans()):
         return make_incident(draw(incident_ids(ORIGINAL_TASKS, SPLITS[:3])))
     small = len(topology) <= 12  # to weigh sets of faults takes a while on each new topology
-    task = draw(st.sampled_from((*DRAWN, *COMPOUND_TASKS) if small else DRAWN))
+    task = draw(st.sampled_from((*OF_ONE_WORLD, *COMPOUND_TASKS) if small else OF_ONE_WORLD))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, topology)
 

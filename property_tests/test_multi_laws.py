@@ -35,7 +35,7 @@ from logtriage.vector import (
     encode_team_tokens,
     role_mask,
 )
-from property_tests.strategies import DRAWN, joint_episodes, role_splits, topologies
+from property_tests.strategies import OF_ONE_WORLD, joint_episodes, role_splits, topologies
 
 if find_spec("pettingzoo") is None:
     pytest.skip("needs the extra multi", allow_module_level=True)
@@ -121,7 +121,7 @@ def given_and_meant(
 
 @given(
     st.data(),
-    st.sampled_from(DRAWN),
+    st.sampled_from(OF_ONE_WORLD),
     SPLITS,
     st.integers(0, 1 << 40),
     st.none() | topologies(12),
