@@ -31,7 +31,7 @@ class Settings(PPOSettings):
 
     The same settings give the same weights. The defaults are those of every run of the
     sweep: no split and no task has others. Advantages are left in points of the grade:
-    scaled by their deviation, a rare page would face the same bar whatever silence is worth.
+    scaled by their deviation, a rare page would face the same bar whatever a hand-over is worth.
 
     The logit of a word begins ``quiet`` below those of other actions, times the doubt that
     its role has in what it says. Words outnumber other actions, and what was said stays on

@@ -21,7 +21,7 @@ class Settings(PPOSettings):
     reported as ever.
 
     Advantages are left in points of the grade: scaled by their deviation, a rare page
-    would face the same bar whatever silence is worth.
+    would face the same bar whatever a hand-over is worth.
     """
 
     minutes: float = 15.0

@@ -38,7 +38,7 @@ class ChainPolicy:
     """Follows complaints and believes the telling line; memory is its :class:`Notebook`.
 
     It reads logs alone: no metrics, no traces, no changes. It always pages, whatever
-    silence is worth.
+    a hand-over is worth.
     """
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
