@@ -10,7 +10,6 @@ import pytest
 
 from logtriage import (
     InvalidInput,
-    State,
     UnknownName,
     initial_state,
     make_incident,
@@ -31,19 +30,11 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import ChatPolicies, ChatPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO
-from tests.rendering.reader_notation import states_of
+from tests.rendering.reader_notation import in_notation, states_of
 
 INCIDENT = make_incident("single_crash-v3/val/1")
 PLAYED = play(INCIDENT, "observer")
 WORDS = [render_action(action, "word") for action in PLAYED.actions]
-
-
-def screens(states: Sequence[State]) -> list[str]:
-    seen = [observe(state) for state in states]
-    return [
-        render_observation(one, "notation", before=before)
-        for one, before in zip(seen, [None, *seen], strict=False)
-    ]
 
 
 def test_an_episode_goes_in_words() -> None:
@@ -52,7 +43,7 @@ def test_an_episode_goes_in_words() -> None:
     assert episode.prompt[0]["content"] == system_prompt(INCIDENT, style="notation")
     for word in WORDS:
         told.append(episode.step(word).text)
-    assert told[:-1] == screens(states_of(PLAYED))[:-1]
+    assert told[:-1] == in_notation(states_of(PLAYED))[:-1]
     assert episode.state == PLAYED
     assert episode.grade == grade(PLAYED)
 
@@ -78,7 +69,7 @@ def test_the_environment_of_trl_has_one_tool_whose_argument_is_a_word() -> None:
     (row,) = triage_rows([INCIDENT.id], style="notation")
     assert row["prompt"][0]["content"] == system_prompt(INCIDENT, style="notation")
     told = [env.reset(**row), *(env.act(action=word) for word in WORDS)]
-    assert told[:-1] == screens(states_of(PLAYED))[:-1]
+    assert told[:-1] == in_notation(states_of(PLAYED))[:-1]
     assert env.get_reward() == grade(PLAYED).score
     assert [dict(one) for one in env.actions] == [action_to_wire(one) for one in PLAYED.actions]
 
@@ -110,7 +101,7 @@ def test_a_chat_model_reads_and_answers_in_words() -> None:
     state = play_episode(INCIDENT, ChatPolicies(script, style="notation")(INCIDENT))
     assert state == PLAYED
     said = [one["content"] for one in script.shown[-1] if one["role"] == "user"]
-    assert said == screens(states_of(PLAYED))[:-1]
+    assert said == in_notation(states_of(PLAYED))[:-1]
 
 
 def test_every_screen_of_a_notation_is_needed() -> None:

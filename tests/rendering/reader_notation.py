@@ -168,6 +168,15 @@ def read_in_notation(states: Sequence[State]) -> NotationReader:
     return reader
 
 
+def in_notation(states: Sequence[State]) -> list[str]:
+    """The screens of states in order, each with what is new since the one before it."""
+    seen = [observe(state) for state in states]
+    return [
+        render_observation(one, "notation", before=before)
+        for one, before in zip(seen, [None, *seen], strict=False)
+    ]
+
+
 def states_of(state: State) -> list[State]:
     """The states that led to one, from the first on."""
     states = [initial_state(state.incident)]

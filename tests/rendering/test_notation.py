@@ -28,7 +28,7 @@ from logtriage.evidence import evidence
 from logtriage.recorded import shipped_incidents
 from logtriage.rendering.notation import notation
 from logtriage.world.channels import DOWN, GAP, Channel, named_service
-from tests.rendering.reader_notation import Piece, read_in_notation, states_of
+from tests.rendering.reader_notation import Piece, in_notation, read_in_notation, states_of
 from tests.rendering.reader_rules import Rules
 from tests.rendering.reader_screens import Seen
 from tests.rendering.test_reader import ONCALL, TINY, drawn, played, questions
@@ -116,14 +116,6 @@ def test_an_episode_has_at_most_350_words() -> None:
             screens = in_notation(states)
             longest = max(longest, sum(len(one.split()) + 1 for one in screens))
     assert longest <= 350
-
-
-def in_notation(states: Sequence[State]) -> list[str]:
-    seen = [observe(state) for state in states]
-    return [
-        render_observation(one, "notation", before=before)
-        for one, before in zip(seen, [None, *seen], strict=False)
-    ]
 
 
 def test_a_screen_after_the_first_has_100_to_150_characters() -> None:

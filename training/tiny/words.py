@@ -104,7 +104,7 @@ class Grammar:
         return legal
 
     def choose(self, logits: Tensor, barred: NDArray[np.bool_]) -> Tensor:
-        """Logits (B, V) with all that is no action at minus infinity."""
+        """The logits (B, V), with minus infinity for each token that is not an action."""
         legal = self.legal(torch.from_numpy(barred).to(logits.device))
         return logits.masked_fill(~legal, -torch.inf)
 

@@ -138,19 +138,6 @@ class Listed:
         begins = np.searchsorted(rows, np.arange(len(self.place)))
         return services * self.widest + self.place[rows, services], begins
 
-    def flat_left(self, gone: Bools) -> Longs:
-        """:attr:`flat` once some faults (H, K) are fixed."""
-        flat, begins = self.flat
-        changed = gone.any(axis=1)
-        if not changed.any():
-            return flat
-        places = self.left(np.flatnonzero(changed), gone[changed])
-        cells = np.arange(places.shape[1]) * self.widest + places
-        changed_flat = flat.copy()
-        lengths = np.diff(begins, append=len(flat))
-        changed_flat[np.repeat(changed, lengths)] = cells[places != NONE]
-        return changed_flat
-
     @cached_property
     def _keys(self) -> tuple[Longs, Longs]:
         keys = _key_of(self.members[: self.sets])

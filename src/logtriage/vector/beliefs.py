@@ -34,7 +34,7 @@ class BeliefBatch:
 
     Raises:
         InvalidInput: if the topology has no place for a fault of the setting, and for a setting
-            with several faults, or one whose signs do not stay.
+            with several faults.
         MissingExtra: where Numba is not installed.
     """
 

@@ -86,7 +86,7 @@ _shared: Final = lru_cache(maxsize=512)(_Shared)
 
 
 class _Signs:
-    """The signs of a sort in an incident: ``key`` is that of their draws.
+    """The signs of a sort in an incident; ``key`` is the key of their draws.
 
     ``own`` holds those that conditions have from the start, by service and whether hidden.
     """

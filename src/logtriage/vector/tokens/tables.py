@@ -186,7 +186,7 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
 
 
 def _filled(rows: Sequence[Sequence[Any]], fill: Any = 0) -> list[list[Any]]:
-    """Rows, each filled up to the length of the longest."""
+    """The rows, each padded with ``fill`` to the length of the longest."""
     widest = max(map(len, rows))
     return [[*row, *[fill] * (widest - len(row))] for row in rows]
 
