@@ -1,12 +1,14 @@
 """Rubric ``logtriage/3`` written down a second time, straight from its rules.
 
-As :mod:`property_tests.reference`, for any number of faults, and sharing nothing with the
-package but the types.
+Slow, plain, for any number of faults, and sharing nothing with the package but the types, so that
+a slip in either shows as a difference. Actions come with their ticks, several of which may be
+equal in joint play.
 """
 
 from fractions import Fraction
 
 from logtriage import (
+    Action,
     ClassifySeverity,
     Escalate,
     HandOver,
@@ -16,8 +18,8 @@ from logtriage import (
     Remediate,
     Resolve,
 )
-from property_tests.reference import Plays
 
+Plays = list[tuple[int, Action]]
 WEIGHTS = {"severity": 15, "root_cause": 25, "escalation": 25, "remediation": 25, "closure": 10}
 
 

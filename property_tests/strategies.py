@@ -159,16 +159,13 @@ def incidents(
 
 @st.composite
 def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> Incident:
-    """Incidents graded by ``logtriage/2``: any price of silence, any par that can be met."""
+    """Incidents with any par that can be met."""
     source = incidents() if benign is None else benign_incidents() if benign else incidents()
     one = draw(source.filter(lambda one: benign is None or one.truth.benign == benign))
     needed = len(perfect_actions(one))
     return attrs.evolve(
         one,
-        rubric="logtriage/2",
         par=draw(st.integers(needed, min(needed + 3, one.horizon))),
-        price_of_silence=draw(st.sampled_from((0.2, 0.4, 0.6))),
-        price_of_hand_over=None,
     )
 
 

@@ -25,7 +25,6 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.grading import (
     RECORDED,
-    TRIAGE_2,
     TRIAGE_3,
     Criterion,
     Rubric,
@@ -71,18 +70,9 @@ def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
     """Incidents of one topology: drawn ones, benign ones, and some with the truth bent."""
     topology = draw(topologies())
     drawn = draw(st.lists(bent(topology) | plain(topology), min_size=1, max_size=max_size))
-    # Any rubric may come: one with a price of silence refuses incidents that have none.
-    price = draw(st.sampled_from((0.2, 0.4, 0.6)))
     hand_over = st.none() | st.sampled_from((0.3, 0.7, 0.9)) | st.floats(0, 1)
     hand_over = draw(st.sampled_from([st.none(), hand_over]))
-    return [
-        attrs.evolve(
-            one,
-            price_of_silence=price if one.price_of_silence is None else one.price_of_silence,
-            price_of_hand_over=draw(hand_over),
-        )
-        for one in drawn
-    ]
+    return [attrs.evolve(one, price_of_hand_over=draw(hand_over)) for one in drawn]
 
 
 @st.composite
@@ -132,7 +122,6 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
         horizon=draw(st.integers(0, 20) | st.sampled_from([64, 200, 1000])),
         closing=draw(st.builds(ClosingRules, st.booleans(), st.booleans())),
         par=draw(st.integers(0, 20)),
-        price_of_silence=draw(st.sampled_from((0.0, 0.2, 0.4, 0.6, 0.625)) | st.floats(0, 0.625)),
     )
 
 
@@ -140,12 +129,11 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
 def rubrics(draw: st.DrawFn) -> Rubric:
     """Rubrics made of the measures and gates that have kernels, in any mixture."""
     if draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from([RECORDED, TRIAGE_2, TRIAGE_3]))
+        return draw(st.sampled_from([RECORDED, TRIAGE_3]))
     changes: dict[str, Any] = {"id": "law/1"}
     if draw(st.booleans()):
-        base = draw(st.sampled_from([TRIAGE_2, TRIAGE_3]))
-        changes["criteria"] = reweighted(draw, base.criteria)
-        changes["benign"] = reweighted(draw, base.benign)
+        changes["criteria"] = reweighted(draw, TRIAGE_3.criteria)
+        changes["benign"] = reweighted(draw, TRIAGE_3.benign)
     else:
         changes["criteria"] = mixture(draw, "c", 1)
         changes["benign"] = mixture(draw, "b", 0)
@@ -163,7 +151,7 @@ def rubrics(draw: st.DrawFn) -> Rubric:
     low = draw(st.sampled_from([0.0, 0.0, 0.0001, 0.25]))
     changes["bounds"] = (low, draw(st.sampled_from([1.0, 0.9999, 0.5])))
     changes["digits"] = draw(st.none() | st.integers(0, 6))
-    return attrs.evolve(TRIAGE_2, **changes)
+    return attrs.evolve(TRIAGE_3, **changes)
 
 
 def mixture(draw: st.DrawFn, prefix: str, least: int) -> tuple[Criterion, ...]:
@@ -265,7 +253,7 @@ def test_a_batch_is_graded_as_its_rows_are(
     assert_equal(grades, graded(incidents, lists, rubric))
 
 
-@given(jobs(), st.integers(1, 3), st.sampled_from([TRIAGE_2, TRIAGE_3]))
+@given(jobs(), st.integers(1, 3), st.sampled_from([TRIAGE_3, TRIAGE_3]))
 def test_one_by_one_a_batch_is_graded_alike(
     job: tuple[list[Incident], list[list[Action]]], per_tick: int, rubric: Rubric
 ) -> None:
@@ -293,11 +281,11 @@ def test_tables_of_any_size_give_the_same_totals(
     tables_module.tables_of.cache_clear()
     try:
         tables_module.TABLE_SIZE = size  # type: ignore[misc]
-        grades = grade_batch(truths, actions, TRIAGE_2)
+        grades = grade_batch(truths, actions, TRIAGE_3)
     finally:
         tables_module.TABLE_SIZE = usual  # type: ignore[misc]
         tables_module.tables_of.cache_clear()
-    assert_equal(grades, graded(incidents, lists, TRIAGE_2))
+    assert_equal(grades, graded(incidents, lists, TRIAGE_3))
 
 
 @given(jobs())
@@ -309,6 +297,6 @@ def test_neither_repeats_nor_padding_nor_type_matter(
     truths, actions = arrays(incidents, lists)
     truths, actions = truths.take(repeat), actions[repeat]
     padded = np.concatenate([actions, np.full((len(actions), 5), -1)], axis=1).astype(np.int64)
-    grades = grade_batch(truths, padded, TRIAGE_2)
-    wanted = graded(incidents, lists, TRIAGE_2)
+    grades = grade_batch(truths, padded, TRIAGE_3)
+    wanted = graded(incidents, lists, TRIAGE_3)
     assert_equal(grades, [wanted[i] for i in repeat])

@@ -57,8 +57,6 @@ MODULES: Final = (
 )
 #: Every third number stands for an incident with the new kind, of the first few of a split.
 FEW: Final = 3
-#: A law of rubric ``logtriage/2``, which has no price of hand-over.
-UNPRICED: Final = frozenset({"test_any_weights_that_sum_to_one_make_a_rubric"})
 #: No shrinking: what fails here is looked for in the law itself.
 GENERATE: Final = (Phase.explicit, Phase.generate)
 
@@ -144,8 +142,6 @@ def test_there_are_laws_of_every_room() -> None:
     ids=lambda law: f"{law.__module__.removeprefix('property_tests.test_')}-{law.__name__[5:]}",
 )
 def test_the_laws_hold_in_the_newcomer_s_world(law: Any) -> None:
-    if law.__name__ in UNPRICED:
-        pytest.skip("here a hand-over has a price")
     held = law.hypothesis
     again = given(**held._given_kwargs)(held.inner_test)
     settings(

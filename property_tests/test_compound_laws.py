@@ -1,7 +1,6 @@
 """Laws of several faults at once: what is drawn, what it shows, and what a response is worth."""
 
 from collections import Counter
-from math import isclose
 from typing import Final
 
 import attrs
@@ -37,7 +36,6 @@ from logtriage.world.outcomes import condition_at, left_at
 from logtriage.world.prior import Prior
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
-from property_tests.reference import expected_of_several
 from property_tests.strategies import (
     COMPOUND_FLEET,
     COMPOUND_TASKS,
@@ -186,30 +184,6 @@ def test_a_secondary_fault_waits_for_its_database_and_outlasts_it() -> None:
 
 
 # --- what it is worth --------------------------------------------------------------------
-
-
-@given(st.data(), compound(2))
-def test_the_grade_is_the_one_of_the_table(data: st.DataObject, incident: Incident) -> None:
-    """Against an independent reading of ``logtriage/2``, in exact arithmetic; joint play included.
-
-    That of ``logtriage/3`` is held by the laws of a priced hand-over.
-    """
-    incident = attrs.evolve(
-        incident,
-        rubric="logtriage/2",
-        price_of_silence=data.draw(st.sampled_from((0.2, 0.4, 0.6))),
-        price_of_hand_over=None,
-    )
-    plays = data.draw(triage_plays(incident))
-    graded, wanted = grade(play_jointly(incident, plays)[0]), expected_of_several(incident, plays)
-    assert graded.gate == wanted.gate
-    assert isclose(graded.score or 0.0, wanted.total, abs_tol=1e-12)
-    for one in graded.criteria:
-        assert isclose(one.score, wanted.criteria[one.name], abs_tol=1e-12)
-        assert one.reason
-    assert {one.name for one in graded.discounts} == wanted.discounts.keys()
-    for applied in graded.discounts:
-        assert isclose(applied.factor, wanted.discounts[applied.name], abs_tol=1e-12)
 
 
 @given(compound(fleets=True))

@@ -1,6 +1,6 @@
 """Laws of the grade that hang on no weight: above all, a mis-page anywhere gives exactly 0.
 
-The table of ``logtriage/2``, its prices and its order are in ``test_triage_laws.py``.
+The order that ``logtriage/3`` asks for is in ``test_triage_laws.py``.
 """
 
 from itertools import pairwise
@@ -30,7 +30,7 @@ from logtriage import (
     reward,
 )
 from logtriage.actions import SEVERITIES, HandOver
-from logtriage.grading import TRIAGE_2, Criterion, grade_actions, score
+from logtriage.grading import TRIAGE_3, Criterion, grade_actions, score
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
 from logtriage.transition import play
@@ -218,11 +218,11 @@ def test_any_weights_that_sum_to_one_make_a_rubric(
 ) -> None:
     total = sum(shares)
     rubric = attrs.evolve(
-        TRIAGE_2,
+        TRIAGE_3,
         id="mine/1",
         criteria=tuple(
             Criterion(row.name, share / total, row.measure)
-            for row, share in zip(TRIAGE_2.criteria, shares, strict=True)
+            for row, share in zip(TRIAGE_3.criteria, shares, strict=True)
         ),
     )
     steps = pairwise(states)

@@ -28,7 +28,7 @@ from logtriage import (
 from logtriage.actions import SEVERITIES, Wait
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.grading import TRIAGE_2, TRIAGE_3, criteria, score
+from logtriage.grading import TRIAGE_3, criteria, score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.rng import MASK
 from logtriage.tasks import TaskSpec, tasks_of
@@ -243,7 +243,7 @@ def test_a_rubric_of_ones_own_pays_alike(
     digits: int | None,
 ) -> None:
     measure = data.draw(st.sampled_from((criteria.severity, criteria.root_cause)))
-    base = data.draw(st.sampled_from((TRIAGE_2, TRIAGE_3)))
+    base = data.draw(st.sampled_from(TRIAGE_3))
     more = attrs.evolve(base.criteria[0], name="more", measure=measure)
     rubric = attrs.evolve(
         base,

@@ -132,7 +132,6 @@ def real_incident(
     remedies: Iterable[tuple[str, str]] = (("kill-query", "user-db"),),
     closing: ClosingRules = STRICT,
     topology: Topology = SEVEN_SERVICES,
-    price_of_silence: float | None = 0.4,
 ) -> Incident:
     """A slow query on user-db that dba-team must kill; no tick can be spared."""
     return Incident(
@@ -152,7 +151,6 @@ def real_incident(
         closing=closing,
         rubric=DEFAULT.id,
         par=5,
-        price_of_silence=price_of_silence,
     )
 
 
@@ -175,9 +173,7 @@ def with_hand_over(incident: Incident) -> Incident:
     """The same, graded by ``logtriage/3`` and with the price of hand-over of its seed."""
     assert incident.simulation is not None
     price = price_of_hand_over(incident.simulation.seed)
-    return attrs.evolve(
-        incident, rubric="logtriage/3", price_of_silence=None, price_of_hand_over=price
-    )
+    return attrs.evolve(incident, rubric="logtriage/3", price_of_hand_over=price)
 
 
 def with_actions(number: int) -> Topology:

@@ -123,8 +123,6 @@ class Incident:
         rubric: the id of the rubric that its task is graded by.
         par: in ticks; how many a perfect response needs here. Beyond it, closing costs. Benign
             incidents have a par of their own. Read by rubrics of drawn incidents.
-        price_of_silence: in points of the grade; what a perfect response without the right
-            page is worth here. None where the rubric has no such price.
         seal: the fingerprint of the key that a sealed incident was drawn with.
         price_of_hand_over: in points of the grade; what it is worth to hand the incident over
             at once. None where nobody takes it over.
@@ -140,7 +138,6 @@ class Incident:
     closing: ClosingRules = STRICT
     rubric: str = "logtriage/3"
     par: int = 5
-    price_of_silence: float | None = None
     seal: str | None = None
     price_of_hand_over: float | None = None
 

@@ -30,7 +30,7 @@ CONSTANTS = {
     "_lib": ("_lib/seal.py", "MIN_KEY"),
     "drawing": ("drawing/ids.py", "SEED_BITS"),
     "belief": ("belief/fixedpoint.py", "EXP_BITS"),
-    "grading": ("grading/triage.py", "UNAPPROVED_REMEDY"),
+    "grading": ("grading/triage.py", "WRONG_REMEDY_COST"),
     "vector": ("vector/tokens/layout.py", "MOST"),
     "world": ("world/channels.py", "NOTE_DELAY"),
 }

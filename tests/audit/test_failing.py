@@ -10,7 +10,7 @@ from logtriage import State, get_task, initial_state, make_incident
 from logtriage.audit import QUICK, STANDARD, Verdict, audit, subject_of
 from logtriage.audit.exact import Situations
 from logtriage.audit.failing import AuditedCodeFailed, Blaming, rules_of, score
-from logtriage.grading import TRIAGE_2, Criterion, Discount, Measured, Rubric
+from logtriage.grading import TRIAGE_3, Criterion, Discount, Measured, Rubric
 from logtriage.grading.tables import has_kernels
 from tests.audit.planted.holes import FEW
 
@@ -28,7 +28,7 @@ def too_much(_: State) -> tuple[float, str]:
 
 
 def discounted(factor: Callable[[State], tuple[float, str]]) -> Rubric:
-    return attrs.evolve(TRIAGE_2, id="test/discounted", discounts=(Discount("d", factor),))
+    return attrs.evolve(TRIAGE_3, id="test/discounted", discounts=(Discount("d", factor),))
 
 
 def breaks(_: State) -> Measured:
@@ -37,7 +37,7 @@ def breaks(_: State) -> Measured:
 
 def test_the_measure_that_raises_is_named_with_the_history() -> None:
     rubric = attrs.evolve(
-        TRIAGE_2, id="test/breaks", criteria=(*TRIAGE_2.criteria, Criterion("odd", 0.0, breaks))
+        TRIAGE_3, id="test/breaks", criteria=(*TRIAGE_3.criteria, Criterion("odd", 0.0, breaks))
     )
     expected = r"criterion 'odd' raised RuntimeError: no such figure \(on single.*after nothing\)"
     with pytest.raises(AuditedCodeFailed, match=expected):
@@ -47,7 +47,7 @@ def test_the_measure_that_raises_is_named_with_the_history() -> None:
 def test_what_no_rule_raises_is_the_rubrics() -> None:
     with (
         pytest.raises(AuditedCodeFailed, match=r"rubric 'logtriage/.' raised ValueError: sum"),
-        Blaming(TRIAGE_2, doing="adding up"),
+        Blaming(TRIAGE_3, doing="adding up"),
     ):
         raise ValueError("sum")
 

@@ -118,7 +118,6 @@ def test_v0_truths_are_fixed(task: TaskSpec) -> None:
             assert one.truth.teams == teams
             assert not one.closing.wrong_page
             assert one.closing.ignore_only_p1
-            assert one.price_of_silence is None
             assert one.rubric == get_task(task.id).rubric == f"logtriage-env/0/{task.name}"
 
 

@@ -35,7 +35,6 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import (
     RECORDED,
-    TRIAGE_2,
     TRIAGE_3,
     BatchGrades,
     Criterion,
@@ -43,6 +42,7 @@ from logtriage.grading import (
     action_array,
     criteria,
     grade_batch,
+    priced,
     triage,
     truths_of,
 )
@@ -114,7 +114,6 @@ BATCHES = {
     name: tuple(
         attrs.evolve(
             one,
-            price_of_silence=(0.2, 0.4, 0.6, 0.1)[place % 4],
             par=3 + 2 * place,
             price_of_hand_over=None if name == "usual" else (0.7, 0.3, None, 0.9)[place % 4],
         )
@@ -125,11 +124,10 @@ BATCHES = {
 
 #: Rubrics that read the same facts in other ways.
 RUBRICS: dict[str, Rubric] = {
-    "default": TRIAGE_2,
-    "priced": TRIAGE_3,
+    "default": TRIAGE_3,
     "recorded": RECORDED,
     "twice-the-same-measure-and-penalties": attrs.evolve(
-        TRIAGE_2,
+        TRIAGE_3,
         id="exact/1",
         criteria=(
             Criterion("closure", 0.5, triage.closure),
@@ -137,7 +135,7 @@ RUBRICS: dict[str, Rubric] = {
             Criterion("severity", 0.25, criteria.severity),
         ),
         penalties=(
-            Criterion("reckless", 0.5, triage.dismissal),
+            Criterion("reckless", 0.5, priced.dismissal),
             Criterion("blame", 0.125, criteria.root_cause),
         ),
         discounts=(),
@@ -145,7 +143,7 @@ RUBRICS: dict[str, Rubric] = {
         digits=2,
     ),
     "other-gates": attrs.evolve(
-        TRIAGE_2,
+        TRIAGE_3,
         id="exact/2",
         benign=(),
         discounts=(),
@@ -217,7 +215,7 @@ class Job:
 
     def graded(
         self,
-        rubric: Rubric = TRIAGE_2,
+        rubric: Rubric = TRIAGE_3,
         layout: Layout = "batch_major",
         per_tick: int = 1,
     ) -> BatchGrades:

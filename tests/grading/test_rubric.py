@@ -15,7 +15,6 @@ from logtriage.grading import (
     DEFAULT,
     RECORDED,
     RUBRICS,
-    TRIAGE_2,
     TRIAGE_3,
     Criterion,
     Discount,
@@ -169,13 +168,13 @@ def test_what_is_allowed() -> None:
 
 
 def test_a_rubric_is_changed_with_evolve_and_checked_again() -> None:
-    lenient = attrs.evolve(TRIAGE_2, id="lenient/1", gates=())
-    assert lenient.criteria == TRIAGE_2.criteria
+    lenient = attrs.evolve(TRIAGE_3, id="lenient/1", gates=())
+    assert lenient.criteria == TRIAGE_3.criteria
     assert lenient.gates == ()
     with pytest.raises(RubricError, match="weights of criteria must sum to 1"):
-        attrs.evolve(TRIAGE_2, id="broken/1", criteria=TRIAGE_2.criteria[:-1])
+        attrs.evolve(TRIAGE_3, id="broken/1", criteria=TRIAGE_3.criteria[:-1])
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        TRIAGE_2.id = "x"  # type: ignore[misc]
+        TRIAGE_3.id = "x"  # type: ignore[misc]
 
 
 def test_equal_rubrics_are_equal_and_hash_alike() -> None:
@@ -283,7 +282,7 @@ def test_measures_that_do_different_things_have_different_digests(
     assert digest_with("P1") == digest_with("P1")
     assert digest_with("P1") != digest_with("P2")
     gates = [(Gate("late", lambda _: None),), (Gate("late", lambda _: "always"),)]
-    both = [attrs.evolve(TRIAGE_2, id="mine/1", gates=one).digest for one in gates]
+    both = [attrs.evolve(TRIAGE_3, id="mine/1", gates=one).digest for one in gates]
     assert both[0] != both[1]
 
 
@@ -300,7 +299,7 @@ def test_a_measure_that_may_change_is_refused() -> None:
 
 def test_the_message_for_a_missing_id_says_so() -> None:
     with pytest.raises(RubricError, match=r"^a rubric needs an id$"):
-        attrs.evolve(TRIAGE_2, id="")
+        attrs.evolve(TRIAGE_3, id="")
 
 
 def test_what_is_no_rubric_is_refused_and_an_id_is_explained() -> None:
@@ -309,9 +308,9 @@ def test_what_is_no_rubric_is_refused_and_an_id_is_explained() -> None:
     for wrong, message in (
         (5, "expected a rubric, got an int"),
         (
-            "logtriage/2",
-            "expected a rubric, got 'logtriage/2'; the built-in one of an id is "
-            "logtriage.grading.get_rubric('logtriage/2')",
+            "logtriage/3",
+            "expected a rubric, got 'logtriage/3'; the built-in one of an id is "
+            "logtriage.grading.get_rubric('logtriage/3')",
         ),
     ):
         with pytest.raises(InvalidInput) as raised:

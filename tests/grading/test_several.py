@@ -17,8 +17,7 @@ from logtriage import (
     grade,
     make_incident,
 )
-from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2, action_array, grade_batch, priced, truths_of
+from logtriage.grading import action_array, grade_batch, priced, truths_of
 from logtriage.policies import perfect_actions
 from logtriage.transition import play, play_jointly
 from tests.builders import anybody
@@ -172,10 +171,3 @@ def test_a_fault_accepts_nothing_that_its_incident_does_not() -> None:
     truths = truths_of([INCIDENTS[3]])
     with pytest.raises(InvalidInput, match="teams: fault 0 of incident 0 accepts what the"):
         attrs.evolve(truths, teams=np.zeros_like(truths.teams))
-
-
-@pytest.mark.usefixtures("either_way")
-def test_silence_without_a_price_is_refused_of_several_faults_too() -> None:
-    unpriced = attrs.evolve(INCIDENTS[2], price_of_silence=None)
-    with pytest.raises(RubricError, match=r"price_of_silence.* must be a number"):
-        grade_batch(truths_of([unpriced]), [[0]], TRIAGE_2)

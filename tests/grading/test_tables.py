@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2, TRIAGE_3, Criterion, Rubric, criteria, priced, triage
+from logtriage.grading import TRIAGE_3, Criterion, Rubric, criteria, priced
 from logtriage.grading import tables as tables_module
 from logtriage.grading.tables import (
     CREDITS,
@@ -36,7 +36,7 @@ def stride(rubric: Rubric, level: str, part: int = 0, group: int = 0) -> int:
     return int(tables_of(rubric, SPAN).strides[part, group, LEVELS.index(level)])
 
 
-@pytest.mark.parametrize("rubric", [TRIAGE_2, TRIAGE_3])
+@pytest.mark.parametrize("rubric", [TRIAGE_3])
 def test_one_table_has_the_points_of_all_levels_together(rubric: Rubric) -> None:
     tables = tables_of(rubric, SPAN)
     assert tables.begins.shape == (2, 1)
@@ -74,7 +74,7 @@ def test_the_same_level_read_twice_counts_twice() -> None:
 
 
 def test_a_rubric_without_a_benign_part_grades_all_incidents_alike() -> None:
-    tables = tables_of(attrs.evolve(TRIAGE_2, id="mine/1", benign=()), SPAN)
+    tables = tables_of(attrs.evolve(TRIAGE_3, id="mine/1", benign=()), SPAN)
     assert np.array_equal(tables.strides[0], tables.strides[1])
 
 
@@ -82,17 +82,11 @@ def test_levels_of_several_faults_by_hand() -> None:
     two = attrs.evolve(SPAN, faults=2)
     assert MEASURES[criteria.escalation].scores(two).tolist() == [0.0, 1.0, 0.0, 0.5, 1.0]
     assert [share_begin(faults) for faults in (1, 2, 3)] == [0, 2, 5]
-    assert [fix_begin(faults) // (CREDITS + 1) for faults in (1, 2, 3)] == [0, 3, 9]
-    fixes = MEASURES[triage.remediation].scores(two)
+    assert [fix_begin(faults) // (CREDITS + 1) for faults in (1, 2, 3)] == [0, 2, 5]
+    fixes = MEASURES[priced.remediation].scores(two)
     assert len(fixes) == fix_begin(3)
-    left = [1.0, 0.6, 1 - 0.8, 0.0]
-    none, both, hasty = fixes[:12].reshape(3, 4).tolist()
-    assert none == [0.0] * 4
-    assert both == pytest.approx(left)
-    assert hasty == pytest.approx([one / 2 for one in left])
-    # Two fixed of two, one of them early: three halves of two faults.
-    assert fixes[fix_begin(2) + 4 * (2 * 3 // 2 + 1)] == 0.75
-    assert MEASURES[priced.remediation].scores(two)[fix_begin(2) + 4 * (2 * 3 // 2 + 1)] == 1.0
+    left = np.array([1.0, 0.6, 1 - 0.8, 0.0])
+    assert fixes.reshape(5, 4) == pytest.approx(np.outer([0.0, 1.0, 0.0, 0.5, 1.0], left))
 
 
 def test_factors_of_discounts_by_hand() -> None:
@@ -101,10 +95,8 @@ def test_factors_of_discounts_by_hand() -> None:
         scores: list[float] = found.scores(attrs.evolve(SPAN, faults=faults)).tolist()
         return scores
 
-    assert factors(triage.unescalated, 2) == [1.0, 0.0, 1.0, 0.5, 0.0]
     assert factors(priced.unescalated) == [0.32, 1.0]
     assert factors(priced.unescalated, 2)[3] == pytest.approx(0.66)
-    assert factors(triage.unapproved) == pytest.approx([1.0, 0.7, 0.49, 0.343])
     assert factors(priced.unapproved) == pytest.approx([1.0, 0.3, 0.09, 0.027])
     assert factors(priced.unapproved_fix, 2) == pytest.approx([1.0, 0.7, 0.49])
 
@@ -114,7 +106,8 @@ def test_a_hand_over_leaves_of_its_price_what_its_ticks_do() -> None:
     assert found[1 + 5] == 1.0
     assert found[1 + 12] == pytest.approx(0.9)
     assert tables_of(TRIAGE_3, SPAN).handed_weight == 1.0
-    assert tables_of(TRIAGE_2, SPAN).handed_weight < 0.0
+    unpriced = attrs.evolve(TRIAGE_3, id="mine/1", handed_over=())
+    assert tables_of(unpriced, SPAN).handed_weight < 0.0
 
 
 def test_what_has_no_kernel_is_named() -> None:

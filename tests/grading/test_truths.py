@@ -137,7 +137,7 @@ def test_arrays_of_truths_are_as_narrow_as_said() -> None:
     assert truths.severity.dtype == np.int8
     assert truths.horizon.dtype == np.int32
     assert truths.par.dtype == np.int32
-    assert truths_of([BENIGN]).price_of_silence.dtype == np.float64
+    assert truths_of([BENIGN]).price_of_hand_over.dtype == np.float64
     assert truths.severity_or_far.dtype == np.uint8
     assert truths.accepts[0].dtype == np.int8
 

@@ -243,14 +243,14 @@ def test_a_team_as_a_policy_misses_no_lines_between_its_thoughts() -> None:
 
 
 def test_the_schedule_of_the_trio() -> None:
-    """Where silence has no price, the fix need not wait for the page."""
-    priced = joint_schedule(real_incident(), TRIO)
+    """Where a hand-over has no price, the fix need not wait for the page."""
+    priced = joint_schedule(attrs.evolve(real_incident(), price_of_hand_over=0.5), TRIO)
     assert [joint[2] for joint in priced] == [
         Wait(),
         Remediate("kill-query", "user-db"),
         Resolve(),
     ]
-    incident = real_incident(price_of_silence=None)
+    incident = real_incident()
     assert joint_schedule(incident, TRIO) == (
         (ClassifySeverity(Severity.P1), Escalate("dba-team"), Remediate("kill-query", "user-db")),
         (IdentifyRootCause("user-db", 1.0), Wait(), Resolve()),

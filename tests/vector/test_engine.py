@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 from logtriage import (
-    Action,
     HandOver,
-    Ignore,
     InvalidInput,
-    Remediate,
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
@@ -29,7 +26,7 @@ from logtriage import (
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_2, TRIAGE_3, score
+from logtriage.grading import TRIAGE_3, score
 from logtriage.grading.tables import HANDED_OVER
 from logtriage.tasks import get_task
 from logtriage.topology import Service
@@ -91,30 +88,6 @@ def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
     rubric = attrs.evolve(TRIAGE_3, id="mine/1", criteria=(first, *TRIAGE_3.criteria[1:]))
     with pytest.raises(RubricError, match=r"mine \('severity'\) has no kernel; those that"):
         BatchedTriage("single_crash-v3", rubric=rubric)
-
-
-def test_a_rubric_that_reads_a_price_of_silence_is_refused() -> None:
-    with pytest.raises(RubricError, match=r"'logtriage/2': 'unescalated' reads the price of sil"):
-        BatchedTriage("single_crash-v3", rubric=TRIAGE_2)
-
-
-def test_a_rubric_may_count_the_remedies_of_a_dismissal() -> None:
-    """The right one, too: every remedy is counted, not the wrong ones alone."""
-    dismissal = next(one for one in TRIAGE_2.benign if one.name == "dismissal")
-    rubric = attrs.evolve(TRIAGE_3, id="mine/1", penalties=(attrs.evolve(dismissal, name="away"),))
-    batch = BatchedTriage("single_crash-v3", rubric=rubric)
-    batch.reset("train", np.arange(20))
-    states = [initial_state(make_incident(f"single_crash-v3/train/{row}")) for row in range(20)]
-    fixes: list[Action] = [
-        Remediate(*min(one.incident.truth.remedies, default=("restart", "user-db")))
-        for one in states
-    ]
-    nothing: list[Action] = [Ignore()] * 20
-    for wanted in (fixes, nothing):
-        batch_actions = [action_id(one, batch.topology) for one in wanted]
-        screen = batch.step(batch_actions)
-        states = [transition(state, one) for state, one in zip(states, wanted, strict=True)]
-    assert screen.score.tolist() == [score(state, rubric) for state in states]
 
 
 def test_worlds_and_tasks_that_no_batch_holds_are_refused() -> None:

@@ -229,11 +229,6 @@ SEEN = [
         "cpu = { high = 25, names = 3 }",
         "background.cpu: unknown token 'names'; known: high",
     ),
-    (
-        "share = 200\n[distractions.signature]",
-        'share = 200\noverfull = ["change"]\n[distractions.signature]',
-        "distractions: deploy: overfull: change: signs that stay are drawn from what is listed",
-    ),
 ]
 
 

@@ -102,7 +102,7 @@ def test_the_fingerprint_ignores_what_files_look_like(own: Path) -> None:
     kind.write_text("# A comment\n" + "\n\n".join(reversed(head)) + "\n" + "\n".join(rest))
     edit(kind, "cpu = { high = 75 }", "cpu.high = 75  # dotted")
     edit(kind, "remedies = [", "remedies = [\n  ")
-    edit(own / "world.toml", 'name = "deploy"', "name = 'deploy'\noverfull = []")
+    edit(own / "world.toml", 'name = "deploy"', "name = 'deploy'")
     edit(own / "topics/failed.toml", "order = 1", "order = 1\nordinary = false")
     assert load_world(own) is before
 

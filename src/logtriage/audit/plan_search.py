@@ -162,21 +162,16 @@ class PlanSearch:
     def _factor(self, node: Node, *, paged: bool) -> float:
         return self.left[node.early] * (1.0 if paged else self.stakes.silence / UNIT)
 
-    def _calm_left(self, node: Node) -> float:
-        """What the remedies leave of the total if the incident is benign."""
-        return self.left[node.early] if self.stakes.calm_counts else 1.0
-
     def _most(self, node: Node) -> float:
         """No plan from here on earns more: each hypothesis gets the best for itself."""
         stakes, wrong = self.stakes, len(node.tried)
         named = self.fault if node.root is None else self.root == node.root
-        fix = stakes.remedy(wrong, approved=True) + stakes.closed(node.tick + 2)
+        fix = stakes.remedy(wrong) + stakes.closed(node.tick + 2)
         sick = self.most_severity + (stakes.escalation + fix + stakes.root_cause * named) / UNIT
         calm = self.most_severity
         if node.root is None:
-            calm = calm + stakes.dismissed(node.tick + 1, wrong) / UNIT
-        left, calm_left = self.left[node.early], self._calm_left(node)
-        return float(node.shares @ np.where(self.fault, sick * left, calm * calm_left))
+            calm = calm + stakes.dismissed(node.tick + 1) / UNIT
+        return float(node.shares @ np.where(self.fault, sick, calm)) * self.left[node.early]
 
     def _said(self, shares: Floats, factor: float, calm: float) -> float:
         """What the best severity earns, said now, with the factors of faults and benign."""
@@ -186,7 +181,7 @@ class PlanSearch:
     def _closed(self, node: Node) -> float:
         """Nothing more is tried: resolved unfixed, or dismissed."""
         stakes, left = self.stakes, self.stakes.horizon - node.tick
-        factor, calm_left = self._factor(node, paged=node.paged), self._calm_left(node)
+        factor, calm_left = self._factor(node, paged=node.paged), self.left[node.early]
         sick = node.shares * self.fault
         earned = float(sick.sum()) * stakes.escalation * node.paged
         if node.root is not None:
@@ -204,14 +199,14 @@ class PlanSearch:
         for said in (0, 1) if left > 1 else (0,):
             credit = said * stakes.benign_severity * stakes.severity_credits[0]
             if node.root is None:
-                credit += stakes.dismissed(node.tick + said + 1, len(node.tried))
+                credit += stakes.dismissed(node.tick + said + 1)
             dismissed = max(dismissed, calm * calm_left * credit / UNIT)
         return max(resolved, dismissed)
 
     def fixed(self, node: Node, struck: Floats) -> float:
         """The remedy works: page then or never, say the severity, resolve."""
         stakes, used = self.stakes, node.tick + 1
-        fix = stakes.remedy(len(node.tried), approved=node.paged)
+        fix = stakes.remedy(len(node.tried))
         each = fix + stakes.root_cause * (self.root == node.root)
         best = 0.0
         pages = (None,) if node.paged else (None, *range(self.teams))

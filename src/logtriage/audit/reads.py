@@ -23,7 +23,6 @@ Read = Callable[[State], Hashable]
 Rule = Callable[[State], Measured | None]
 #: From this many wrong remedies on nothing is left to lose.
 _SPENT: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
-_SPENT_BENIGN: Final = next(number for number in count() if triage.dismissal_credit(number) == 0.0)
 
 
 def itself(rule: Rule) -> Read:
@@ -102,26 +101,10 @@ def _blamed_in_time(state: State) -> Hashable:
     return _blamed_rightly(state), _fixed(state), triage.root_cause(state)[0]
 
 
-def _approved_remedies(state: State) -> Hashable:
-    if state.incident.truth.several:
-        approved = tuple(one.approved for one in responses(state))
-        return _fixed_parts(state), approved, min(_SPENT, state.facts.wrong_remedies)
-    return _fixed(state), triage.approved(state), min(_SPENT, state.facts.wrong_remedies)
-
-
-def _benign_remedies(state: State) -> Hashable:
-    return _blamed_any(state), min(_SPENT_BENIGN, len(state.facts.remedies))
-
-
 def _paged(state: State) -> Hashable:
     if state.incident.truth.several:
         return _paged_parts(state)
     return state.facts.paged_at is not None
-
-
-def _unapproved_remedies(state: State) -> Hashable:
-    benign = state.incident.truth.benign
-    return _paged(state), 0 if benign else state.facts.unapproved_remedies
 
 
 def _remedied(state: State) -> Hashable:
@@ -148,12 +131,8 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         criteria.root_cause: _blamed_rightly,
         criteria.escalation: _escalation,
         triage.root_cause: _blamed_in_time,
-        triage.remediation: _approved_remedies,
         triage.closure: _all_fixed,
-        triage.dismissal: _benign_remedies,
         triage.benign_closure: _blamed_any,
-        triage.unescalated: _paged,
-        triage.unapproved: _unapproved_remedies,
         priced.hand_over: _touched,
         priced.remediation: _remedied,
         priced.dismissal: _blamed_any,

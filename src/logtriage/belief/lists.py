@@ -1,7 +1,6 @@
 """What lists of actions earn under every set of faults at once: the rubrics by arrays.
 
-Shares, discounts and gates are those of :mod:`logtriage.grading.triage` and
-:mod:`logtriage.grading.priced`; a law holds the two to each other.
+The rules are those of :mod:`logtriage.grading`; a law holds the two to each other.
 """
 
 from collections.abc import Sequence
@@ -26,17 +25,13 @@ from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.model import NONE
 from logtriage.belief.stakes import UNIT
 from logtriage.grading.criteria import promptness, severity_credit
-from logtriage.grading.rubric import TRIAGE_2
-from logtriage.grading.triage import (
-    WEIGHTS,
-    dismissal_credit,
-    remedy_credit,
-)
+from logtriage.grading.rubric import TRIAGE_3
+from logtriage.grading.triage import WEIGHTS, remedy_credit
 from logtriage.state import Play
 
 #: A tick that never comes.
 NEVER: Final = 1 << 20
-_BENIGN: Final = {row.name: row.weight for row in TRIAGE_2.benign}
+_BENIGN: Final = {row.name: row.weight for row in TRIAGE_3.benign}
 SEVERITY_CREDITS: Final = np.array(
     [[severity_credit(abs(said - true)) for true in range(3)] for said in range(3)]
 )
@@ -149,21 +144,17 @@ class Lists(Case):
         total = WEIGHTS["severity"] * credit
         total = total + WEIGHTS["root_cause"] * self._part_sum((said < NEVER) & (said <= fixed))
         total = total + WEIGHTS["escalation"] * self._part_sum(paged < NEVER)
-        hasty = (fixed < NEVER) & (paged >= fixed)
-        worth = np.where(hasty, stakes.fix_share, 1.0) * (fixed < NEVER)
         spent = np.array([remedy_credit(one) for one in range(applied + 1)])[wrong]
-        total = total + WEIGHTS["remediation"] * self._part_sum(worth) * spent
+        total = total + WEIGHTS["remediation"] * self._part_sum(fixed < NEVER) * spent
         calm = _BENIGN["severity"] * credit
         if isinstance(close, Ignore):
             total = total * 0.0
             if not declared:
-                left = 1.0 if stakes.calm_counts else dismissal_credit(applied)
-                calm = calm + _BENIGN["dismissal"] * left
+                calm = calm + _BENIGN["dismissal"]
         silent = self._part_sum(paged == NEVER)
         heard = silent * (stakes.silence / UNIT) + (1.0 - silent)
         hasty = (fixed < NEVER) & (fixed <= first_page[:, np.newaxis]) & self.real
         rash: Floats = stakes.remedy_left**early * (stakes.early_fix / UNIT) ** hasty.sum(axis=1)
-        calm_left = rash if stakes.calm_counts else np.ones(shape[0])
         first = isinstance(close, HandOver) and not (applied or touched)
         done = ((fixed < NEVER) | ~self.real).all(axis=1)
         found = []
@@ -179,7 +170,7 @@ class Lists(Case):
             if isinstance(close, Ignore) and not declared:
                 on_time = promptness(used, stakes.horizon, stakes.par_benign)
                 benign = benign + _BENIGN["closure"] * on_time
-            rows = np.where(self.count > 0, real * heard * rash, benign * calm_left)
+            rows = np.where(self.count > 0, real * heard * rash, benign * rash)
             found.append(rows * alive)
         return found
 

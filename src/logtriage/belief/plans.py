@@ -53,7 +53,7 @@ def _bounded(case: Single, weights: Floats, tick: int) -> Iterator[tuple[Floats,
     A page earns nothing where it is wrong, so that most pages need no closer look.
     """
     stakes = case.stakes
-    unpaged = stakes.severity + stakes.root_cause + stakes.remedy(0, approved=False)
+    unpaged = stakes.severity + stakes.root_cause + stakes.remedy(0)
     silent = (unpaged + stakes.closed(0)) * stakes.silence // UNIT + 1
     calm = weights[:, ~case.fault].sum(axis=1)
     real = weights[:, case.fault].sum(axis=1)
@@ -206,13 +206,13 @@ def _remedies(
         struck = left * hits.T[pick]
         closed_at = used + tried + 2
         closing = stakes.closed(closed_at) if closed_at <= stakes.horizon else 0
-        credit = case.remedy_credit(tried, approved=approved)[rows]
+        credit = case.remedy_credit(tried)[rows]
         now = penalty(stakes, approved=approved, wrong=tried, fixed=True)
         earned = earned + _scaled((struck * (base + credit + closing)).sum(axis=1), now)
         left = left - struck
         later = penalty(stakes, approved=approved, wrong=tried + 1)
         total = earned + _scaled((left * base).sum(axis=1), later)
-        total = total + (_scaled(calm, stakes.rash(tried + 1)) if stakes.calm_counts else calm)
+        total = total + _scaled(calm, stakes.rash(tried + 1))
         order.append(int(names[pick[0]]))
         if total[0] > first_best:
             first_best, kept = total[0], tried + 1
@@ -223,7 +223,7 @@ def _remedies(
 def _dismissed(case: Single, severity: int | None, used: int) -> float:
     """The grade of a dismissal if the incident is benign, given the declared severity."""
     earned = 0.0 if severity is None else float(case.calm_credit[severity])
-    return earned + (case.stakes.dismissed(used, case.applied) if case.declared is None else 0)
+    return earned + (case.stakes.dismissed(used) if case.declared is None else 0)
 
 
 class Planner(Single):

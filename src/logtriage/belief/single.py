@@ -46,14 +46,11 @@ class Single(Case):
             hit[slot] = self.part(remedy, service) != NONE
         fixed_at = np.where(hit, when, _NEVER).min(axis=0, initial=_NEVER)
         self.wrong: Longs = (~hit).sum(axis=0)
-        counts = self.fault | self.stakes.calm_counts
-        self.unapproved: Longs = (~hit & (when <= paged_at) & counts).sum(axis=0)
+        self.unapproved: Longs = (~hit & (when <= paged_at)).sum(axis=0)
         self.fix_seen: Bools = fixed_at < _NEVER
         self.fixed_early: Bools = self.fix_seen & (fixed_at <= paged_at)
         self.all_fixed = bool(self.fix_seen.all())
-        with_page, without = (self.remedy_credit(0, approved=paged) for paged in (True, False))
-        earned = np.where(paged_at < fixed_at, with_page, without)
-        self.fix: Floats = np.where(self.fix_seen, earned, 0.0)
+        self.fix: Floats = np.where(self.fix_seen, self.remedy_credit(0), 0.0)
         self.root_counts: Bools = ~self.fix_seen | (declared_at <= fixed_at)
 
     @cached_property
@@ -68,10 +65,10 @@ class Single(Case):
         """What handing over is worth, with so many ticks used; None if it cannot be any more."""
         return None if self.paged or self.applied else self.stakes.handed_over(used)
 
-    def remedy_credit(self, tried: int, *, approved: bool) -> Floats:
+    def remedy_credit(self, tried: int) -> Floats:
         """What a fix earns after that many more wrong remedies (H,), in units of 2**-20."""
         highest = int(self.wrong.max(initial=0)) + tried
-        table = [self.stakes.remedy(wrong, approved=approved) for wrong in range(highest + 1)]
+        table = [self.stakes.remedy(wrong) for wrong in range(highest + 1)]
         return np.array(table, np.float64)[self.wrong + tried]
 
     @cached_property

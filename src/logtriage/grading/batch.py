@@ -140,8 +140,8 @@ def grade_batch(
     incidents, so they need kernels.
 
     Raises:
-        RubricError: under ``logtriage/2`` for a real fault without a price of silence; for
-            truths of your own if a measure, gate or discount of the rubric has no kernel.
+        RubricError: for truths of your own if a measure, gate or discount of the rubric has no
+            kernel.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
             action, an action after padding, or one that its role may not take; for what is no
             rubric, saying what to pass; for incidents of several rubrics, if none is given;

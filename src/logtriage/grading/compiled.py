@@ -80,7 +80,6 @@ def grade_compiled(
         per_tick,
         Letters(*map(dtype, letters_of(truths.ranges, np.iinfo(dtype).max))),
         answers,
-        truths.silence if by.discounts[:, 3].any() else _NO_FLOATS,
         _prices(truths, by),
         by,
         room,

@@ -16,7 +16,6 @@ from logtriage.grading.rubric import (
     RECORDED,
     RECORDED_2,
     RECORDED_3,
-    TRIAGE_2,
     TRIAGE_3,
     Discount,
     Rubric,
@@ -36,10 +35,8 @@ _MEASURED: Final = [float, str]
 RUBRICS: Final = {
     rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3, *ORIGINAL)
 }
-#: What ``logtriage/3`` is made of: no task is graded by it, so no list of choices has it.
-_BASES: Final = {TRIAGE_2.id: TRIAGE_2}
 #: Rubrics that are no more, with those that took their places.
-RETIRED: Final = {"logtriage/1": TRIAGE_3.id}
+RETIRED: Final = {"logtriage/1": TRIAGE_3.id, "logtriage/2": TRIAGE_3.id}
 
 
 def get_rubric(rubric_id: str) -> Rubric:
@@ -49,7 +46,7 @@ def get_rubric(rubric_id: str) -> Rubric:
         UnknownName: if there is none; the message lists the known ids, or names the rubric
             that took the place of a retired one.
     """
-    rubric = RUBRICS.get(rubric_id) or _BASES.get(rubric_id)
+    rubric = RUBRICS.get(rubric_id)
     if rubric is not None:
         return rubric
     if rubric_id in RETIRED:
@@ -84,7 +81,6 @@ def grade(
     Raises:
         RubricError: if a measure of a user's rubric returns no finite number, or a
             discount a factor outside [0, 1]; a broken grader is never counted as 0.
-            Under ``logtriage/2`` also for a real fault without a price of silence.
         InvalidInput: for what is no state or no rubric, saying what to pass.
     """
     check_state(state)
@@ -127,7 +123,7 @@ def score(state: State, rubric: Rubric | None = None) -> float:
 def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
     """What a step earned: the difference of the two grades.
 
-    From an initial state on, the rewards of an episode under ``logtriage/2`` sum to
+    From an initial state on, the rewards of an episode sum to
     exactly its final score (see :data:`GRID`). Negative where something earned was lost,
     above all by a wrong escalation.
     """

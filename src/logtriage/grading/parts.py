@@ -26,12 +26,6 @@ class Response:
         said, fixed = self.said_at, self.fixed_at
         return said is not None and (fixed is None or said <= fixed)
 
-    @property
-    def approved(self) -> bool:
-        """Whether its team had been paged in an earlier tick than it was fixed, if it was."""
-        paged, fixed = self.paged_at, self.fixed_at
-        return paged is not None and (fixed is None or paged < fixed)
-
 
 def responses(state: State) -> tuple[Response, ...]:
     """What was done about each fault, in the order of the truth; none if it is benign."""

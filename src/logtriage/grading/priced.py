@@ -1,10 +1,11 @@
-"""What ``logtriage/3`` adds: a hand-over has a price, and a page comes before production.
+"""The rest of ``logtriage/3``: a hand-over has a price, and a page comes before production.
 
-Pure functions of a state, as in :mod:`logtriage.grading.triage`, whose criteria stand where
-none is here. What a fix before the first page leaves (0.7) and what a wrong remedy leaves (0.3) add
-up to 1, so that no remedy is tried to find out who is to be paged: whatever remedies come before
-the first page, what their outcomes leave adds up to 1 again, and for the best of the outcomes the
-page could have come at once. Where nobody is paged after them, handing over is worth more.
+Pure functions of a state. A measure returns a score in [0, 1] with its reason, a discount the
+share that is left of the total with its reason, or None where it does not apply. What a fix before
+the first page leaves (0.7) and what a wrong remedy leaves (0.3) add up to 1, so that no remedy is
+tried to find out who is to be paged: whatever remedies come before the first page, what their
+outcomes leave adds up to 1 again, and for the best of the outcomes the page could have come at
+once. Where nobody is paged after them, handing over is worth more.
 """
 
 from typing import Final

@@ -21,7 +21,6 @@ def grade_rows(
     per_tick: Int,
     to: Letters,
     answers: Answers,
-    silence: Any,
     price: Any,
     by: ScoreTables,
     room: Room,
@@ -29,9 +28,8 @@ def grade_rows(
 ) -> Int:
     """Grade all lists ``acts`` (T, N); the first that goes on after padding, or -1.
 
-    ``index`` and ``ticks`` (T,) are the number and the tick of each action. ``silence`` (N,) is
-    what stays of a fault nobody paged for, ``price`` (N,) that of a hand-over; empty where the
-    rubric reads none.
+    ``index`` and ``ticks`` (T,) are the number and the tick of each action. ``price`` (N,) is
+    that of a hand-over, empty where the rubric reads none.
     """
     count, length = np.uint64(acts.shape[1]), np.uint64(acts.shape[0])
     faults = np.uint64(answers.of_faults.shape[0])
@@ -57,7 +55,7 @@ def grade_rows(
         close(n, first, per_tick, answers, work, out)
         gate(n, first, by.gates, answers, work, out)
         sum_up(n, first, answers, none, work, by, room.levels)
-        score(n, first, answers.benign, silence, price, by, room, out)
+        score(n, first, answers.benign, price, by, room, out)
         if out.levels.shape[1] > 0:
             for level in range(np.uint64(len(LEVELS))):
                 for at in range(n):

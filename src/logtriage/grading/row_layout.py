@@ -25,9 +25,9 @@ ACTION, RIGHT, LIMIT, PRESENT, STRICT, IGNORABLE, PRICED, FAULTS, ANEW = (
 SEVERITY, SEEN, RIGHTLY, PAGED, MISPAGED, REMEDIES, WRONG, EARLY, CLOSING = (
     np.uint64(row * BLOCK) for row in range(9, 18)
 )
-NAMED, PAGES, FIXED, TOO_EARLY, HASTY = (np.uint64(row * BLOCK) for row in range(18, 23))
+NAMED, PAGES, FIXED, HASTY = (np.uint64(row * BLOCK) for row in range(18, 22))
 #: Behind these stand the rows of each fault, then those of the accepted actions.
-ROWS: Final = 23
+ROWS: Final = 22
 ALONE: Final = np.uint64(ROWS * BLOCK)
 # The rows of a fault: whether it accepts the action, which service was declared as the one of
 # its number, and the ticks in which it was named, paged for and fixed.
@@ -142,6 +142,5 @@ def shares(work: Any, at: Int) -> Shares:
         np.int64(work[NAMED + at]),
         np.int64(work[PAGES + at]),
         np.int64(work[FIXED + at]),
-        np.int64(work[TOO_EARLY + at]),
         np.int64(work[HASTY + at]),
     )

@@ -32,7 +32,6 @@ def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
         work[rows.NAMED + at] = 0
         work[rows.PAGES + at] = 0
         work[rows.FIXED + at] = 0
-        work[rows.TOO_EARLY + at] = 0
         work[rows.HASTY + at] = 0
     for at in range(n):
         work[rows.LIMIT + at] = answers.limit[first + at]
@@ -206,5 +205,4 @@ def share(n: Int, row: Int, none: Int, work: Any) -> None:
         work[rows.NAMED + at] = after.named
         work[rows.PAGES + at] = after.paged
         work[rows.FIXED + at] = after.fixed
-        work[rows.TOO_EARLY + at] = after.early
         work[rows.HASTY + at] = after.hasty

@@ -119,7 +119,6 @@ def score(
     n: Int,
     first: Int,
     benign: Any,
-    silence: Any,
     price: Any,
     by: ScoreTables,
     room: Room,
@@ -144,13 +143,8 @@ def score(
         row = np.uint64(one.level) * rows.LANES
         for at in range(n):
             room.shares[at] = share_at(np.int64(levels[row + at]), one, by)
-        if one.silence != 0:
-            for at in range(n):
-                # Nothing is lost to silence in a benign incident: see Truths.silence.
-                scores[first + at] *= share_left(room.shares[at], one, silence[first + at], 0)
-        else:
-            for at in range(n):
-                scores[first + at] *= share_left(room.shares[at], one, 0.0, benign[first + at])
+        for at in range(n):
+            scores[first + at] *= share_left(room.shares[at], one, benign[first + at])
     if by.handed_weight >= 0.0:
         for at in range(n):
             total, level = scores[first + at], np.int64(levels[_HANDED + at])

@@ -184,46 +184,28 @@ def check_rubric(given: object) -> None:
         raise InvalidInput(f"expected a rubric, got {kind_of(given)}{how}")
 
 
-#: Rubric ``logtriage/2``: silence has a price, and production is changed with its owners.
-TRIAGE_2: Final = Rubric(
-    id="logtriage/2",
+#: Rubric ``logtriage/3``: a hand-over has a price, and a page comes before production.
+TRIAGE_3: Final = Rubric(
+    id="logtriage/3",
     criteria=tuple(
         Criterion(name, triage.WEIGHTS[name], measure)
         for name, measure in (
             ("severity", measures.severity),
             ("root_cause", triage.root_cause),
             ("escalation", measures.escalation),
-            ("remediation", triage.remediation),
+            ("remediation", priced.remediation),
             ("closure", triage.closure),
         )
     ),
     benign=(
         Criterion("severity", 0.20, measures.severity),
-        Criterion("dismissal", 0.70, triage.dismissal),
+        Criterion("dismissal", 0.70, priced.dismissal),
         Criterion("closure", 0.10, triage.benign_closure),
     ),
     gates=(
         Gate("wrong_escalation", measures.wrong_escalation),
         Gate("ignored_incident", measures.ignored_incident),
     ),
-    discounts=(
-        Discount("unescalated", triage.unescalated),
-        Discount("unapproved", triage.unapproved),
-    ),
-)
-
-
-def _measured(rows: tuple[Criterion, ...], **others: Measure) -> tuple[Criterion, ...]:
-    """The rows with their weights, and with other measures for the named ones."""
-    return tuple(attrs.evolve(row, measure=others.get(row.name, row.measure)) for row in rows)
-
-
-#: Rubric ``logtriage/3``: a hand-over has a price, and a page comes before production.
-TRIAGE_3: Final = Rubric(
-    id="logtriage/3",
-    criteria=_measured(TRIAGE_2.criteria, remediation=priced.remediation),
-    benign=_measured(TRIAGE_2.benign, dismissal=priced.dismissal),
-    gates=TRIAGE_2.gates,
     discounts=(
         Discount("unescalated", priced.unescalated),
         Discount("unapproved", priced.unapproved),

@@ -62,22 +62,20 @@ def levels_of(
     facts: Facts, shares: Shares, case: Case, used: Int, none: Int, by: ScoreTables
 ) -> Levels:
     """The levels of a list that has used so many ticks."""
-    most, dismissals = np.int64(by.credits), np.int64(by.dismissals)
+    most, zero = np.int64(by.credits), np.int64(0)
     off = abs(facts.severity - case.severity)
     far = (facts.severity == _UNSAID) | (off > WORST)
     over = facts.closing == HANDED_OVER
     done = ((facts.closing == RESOLVED) | over) & (shares.fixed == case.faults)
     dismissed = (facts.closing == IGNORED) & (facts.seen == 0)
     first = over & (facts.paged == none) & (facts.mispaged == 0) & (facts.remedies == 0)
-    fixed = shares.fixed * (shares.fixed + 1) >> 1
-    zero = np.int64(0)
     return Levels(
         np.int64(WORST) if far else off,
         facts.rightly,
         case.shares + shares.named,
         case.shares + shares.paged,
-        case.fixes + (fixed + shares.early) * (most + 1) + min(facts.wrong, most),
-        1 + min(facts.remedies, dismissals) if dismissed else zero,
+        case.fixes + shares.fixed * (most + 1) + min(facts.wrong, most),
+        np.int64(dismissed),
         1 + used + case.clock if done else zero,
         1 + used + case.clock if dismissed else zero,
         1 + used + case.task_clock if first else zero,
@@ -87,12 +85,11 @@ def levels_of(
 
 
 class Discount(NamedTuple):
-    """A discount of the tables: its level, where its factors begin, and its two flags."""
+    """A discount of the tables: its level, where its factors begin, whether it is everywhere."""
 
     level: Int
     begin: Int
     everywhere: Int
-    silence: Int
 
 
 @kernel
@@ -106,7 +103,7 @@ def gate_of(gate: Int, facts: Facts, benign: Int) -> Any:
 def discount_at(number: Int, by: ScoreTables) -> Discount:
     """A discount by its number in the rubric."""
     one = by.discounts[number]
-    return Discount(one[0], one[1], one[2], one[3])
+    return Discount(one[0], one[1], one[2])
 
 
 @kernel
@@ -116,10 +113,9 @@ def share_at(level: Int, one: Discount, by: ScoreTables) -> Any:
 
 
 @kernel
-def share_left(share: Any, one: Discount, silence: Any, benign: Int) -> Any:
-    """What a discount leaves; ``silence`` is what stays of a fault nobody paged for."""
-    left = share * silence + (1.0 - share) if one.silence != 0 else share
-    return 1.0 if (benign != 0) & (one.everywhere == 0) else left
+def share_left(share: Any, one: Discount, benign: Int) -> Any:
+    """What a discount leaves."""
+    return 1.0 if (benign != 0) & (one.everywhere == 0) else share
 
 
 @kernel
@@ -141,9 +137,7 @@ def finished(total: Any, gated: Int, by: ScoreTables) -> Any:
 
 
 @kernel
-def score_row(
-    levels: Levels, benign: Int, gated: Int, silence: Any, price: Any, by: ScoreTables
-) -> Any:
+def score_row(levels: Levels, benign: Int, gated: Int, price: Any, by: ScoreTables) -> Any:
     """The score of one list."""
     part, total = np.int64(benign != 0), 0.0
     for group in range(by.begins.shape[1]):
@@ -153,7 +147,7 @@ def score_row(
         total += by.points[np.uint64(place)]
     for number in range(len(by.discounts)):
         one = discount_at(number, by)
-        total *= share_left(share_at(levels[one.level], one, by), one, silence, benign)
+        total *= share_left(share_at(levels[one.level], one, by), one, benign)
     if by.handed_weight >= 0.0:
         total = handed_over(total, levels.handed, price, by)
     return finished(total, gated, by)

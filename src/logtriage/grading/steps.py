@@ -92,16 +92,11 @@ class Response(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """How many faults were named, paged for and fixed.
-
-    Of the fixed, ``early`` were so before their own team had been paged, ``hasty`` before any
-    accepted team.
-    """
+    """How many faults were named, paged for and fixed; ``hasty``: before any accepted page."""
 
     named: Int
     paged: Int
     fixed: Int
-    early: Int
     hasty: Int
 
 
@@ -191,6 +186,5 @@ def add_share(shares: Shares, response: Response, paged: Int, none: Int) -> Shar
         shares.named + named,
         shares.paged + (response.paged != none),
         shares.fixed + fixed,
-        shares.early + (fixed & (response.paged >= response.fixed)),
         shares.hasty + (fixed & (paged >= response.fixed)),
     )

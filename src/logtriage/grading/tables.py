@@ -36,13 +36,12 @@ RESOLVED, IGNORED, MISROUTED, OUT_OF_TIME, HANDED_OVER = map(CLOSINGS.index, Clo
 #: Stands for an incident that is open.
 OPEN: Final = len(CLOSINGS)
 
-#: What a list of actions is summed up as. ``off``: how many classes a severity is off.
-#: ``blamed``: whether the first service declared is accepted. ``named`` and ``paged``: the shares
-#: of the faults that were. ``fixes``: how many faults were fixed, how many of them early, and
-#: after how many wrong remedies. ``dismissed``: by how many remedies, plus one. ``resolved``,
-#: ``calmed`` and ``handed``: the ticks until it was resolved, dismissed or handed over, plus one,
-#: in a range for each pair of horizon and par. ``early``: wrong remedies before an accepted page,
-#: ``hasty``: faults fixed before it.
+#: What a list of actions is summed up as. ``off``: how many classes a severity is off. ``blamed``:
+#: whether the first service declared is accepted. ``named`` and ``paged``: the shares of the
+#: faults that were. ``fixes``: how many faults were fixed, and after how many wrong remedies.
+#: ``dismissed``: whether it was. ``resolved``, ``calmed`` and ``handed``: the ticks until it was
+#: resolved, dismissed or handed over, plus one, in a range for each pair of horizon and par.
+#: ``early``: wrong remedies before an accepted page, ``hasty``: faults fixed before it.
 LEVELS: Final = (
     "off",
     "blamed",
@@ -58,9 +57,8 @@ LEVELS: Final = (
 )
 #: The severity that is furthest off, and what none declared counts as.
 WORST: Final = len(SEVERITIES) - 1
-#: How many wrong remedies leave nothing of a remediation, and remedies of a dismissal.
+#: How many wrong remedies leave nothing of a remediation.
 CREDITS: Final = len(tuple(takewhile(bool, map(triage.remedy_credit, count()))))
-DISMISSALS: Final = len(tuple(takewhile(bool, map(triage.dismissal_credit, count()))))
 #: A table of totals is extended by a criterion as long as it has no more entries.
 TABLE_SIZE: Final = 16_384
 
@@ -89,8 +87,8 @@ def share_begin(faults: Any) -> Any:
 
 
 def fix_begin(faults: Any) -> Any:
-    """The level of nothing fixed of so many faults: k have (k + 1) (k + 2) / 2 pairs."""
-    return (faults * (faults + 1) * (faults + 2) // 6 - 1) * (CREDITS + 1)
+    """The level of nothing fixed of so many faults."""
+    return share_begin(faults) * (CREDITS + 1)
 
 
 def _shares(score: Callable[[int, int], float], span: Span) -> Iterator[float]:
@@ -99,12 +97,9 @@ def _shares(score: Callable[[int, int], float], span: Span) -> Iterator[float]:
         yield from (score(part, faults) for part in range(faults + 1))
 
 
-def _fixes(score: Callable[[int, int, int, int], float], span: Span) -> Iterator[float]:
-    """``score`` takes faults, fixed ones, early ones among these, and wrong remedies."""
-    for faults in range(1, span.faults + 1):
-        for fixed in range(faults + 1):
-            for early in range(fixed + 1):
-                yield from (score(faults, fixed, early, wrong) for wrong in range(CREDITS + 1))
+def _fixes(span: Span) -> Iterator[float]:
+    for fixed in _shares(truediv, span):
+        yield from (fixed * triage.remedy_credit(wrong) for wrong in range(CREDITS + 1))
 
 
 def _by_clock(score: Callable[[int, int, int], float], span: Span) -> Iterator[float]:
@@ -114,9 +109,8 @@ def _by_clock(score: Callable[[int, int, int], float], span: Span) -> Iterator[f
         yield from (score(used, horizon, par) for used in range(span.width))
 
 
-def _dismissals(score: Callable[[int], float], _: Span) -> Iterator[float]:
-    yield 0.0
-    yield from map(score, range(DISMISSALS + 1))
+def _yes_or_no(_: Span) -> Iterator[float]:
+    yield from (0.0, 1.0)
 
 
 def _powers(left: float, span: Span) -> Iterator[float]:
@@ -145,45 +139,22 @@ class Leveled:
 
 @attrs.frozen
 class Discounting(Leveled):
-    """A discount: the share that each level leaves; of faults alone, or ``everywhere``.
-
-    With ``silence`` the scores are shares of the faults: on each stands the price of silence of
-    the incident, 1 on the rest.
-    """
+    """A discount: the share that each level leaves; of faults alone, or ``everywhere``."""
 
     everywhere: bool = False
-    silence: bool = False
 
 
 #: The measures that kernels take.
 MEASURES: Final[Mapping[Measure, Leveled]] = MappingProxyType(
     {
         criteria.severity: Leveled("off", lambda _: map(criteria.severity_credit, range(3))),
-        criteria.root_cause: Leveled("blamed", lambda _: iter((0.0, 1.0))),
+        criteria.root_cause: Leveled("blamed", _yes_or_no),
         criteria.escalation: Leveled("paged", partial(_shares, truediv)),
         triage.root_cause: Leveled("named", partial(_shares, truediv)),
-        triage.remediation: Leveled(
-            "fixes",
-            partial(
-                _fixes,
-                lambda faults, fixed, early, wrong: (
-                    ((fixed - early) + early * triage.UNAPPROVED_FIX)
-                    / faults
-                    * triage.remedy_credit(wrong)
-                ),
-            ),
-        ),
         triage.closure: Leveled("resolved", partial(_by_clock, criteria.promptness)),
-        triage.dismissal: Leveled("dismissed", partial(_dismissals, triage.dismissal_credit)),
         triage.benign_closure: Leveled("calmed", partial(_by_clock, criteria.promptness)),
-        priced.remediation: Leveled(
-            "fixes",
-            partial(
-                _fixes,
-                lambda faults, fixed, _, wrong: fixed / faults * triage.remedy_credit(wrong),
-            ),
-        ),
-        priced.dismissal: Leveled("dismissed", partial(_dismissals, lambda _: 1.0)),
+        priced.remediation: Leveled("fixes", _fixes),
+        priced.dismissal: Leveled("dismissed", _yes_or_no),
     }
 )
 #: What a hand-over leaves of its price: :func:`priced.hand_over`, the one measure of
@@ -193,10 +164,6 @@ HANDED: Final = Leveled("handed", partial(_by_clock, partial(priced.hand_over_wo
 GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)
 DISCOUNTS: Final[Mapping[Factor, Discounting]] = MappingProxyType(
     {
-        triage.unescalated: Discounting(
-            "paged", partial(_shares, lambda part, faults: (faults - part) / faults), silence=True
-        ),
-        triage.unapproved: Discounting("early", partial(_powers, triage.UNAPPROVED_REMEDY)),
         priced.unescalated: Discounting(
             "paged", partial(_shares, lambda part, faults: _silent((faults - part) / faults))
         ),
@@ -213,11 +180,10 @@ class ScoreTables(NamedTuple):
 
     The total of a list is the sum of ``points`` at ``begins`` (2, G) plus the sum of levels times
     ``strides`` (2, G, L), group by group, for faults and for benign incidents. ``discounts``
-    (D, 4) has for each its level, where its ``factors`` begin, and whether it is everywhere and of
-    silence. ``gates`` are places in :data:`GATES`. ``handed`` is what a hand-over leaves of its
-    price, by level, and ``handed_weight`` what its criterion weighs, -1 if there is none.
-    ``credits`` and ``dismissals`` are the highest levels of wrong remedies and of dismissals.
-    ``grid`` is 0 where decimals are rounded.
+    (D, 3) has for each its level, where its ``factors`` begin, and whether it is everywhere.
+    ``gates`` are places in :data:`GATES`. ``handed`` is what a hand-over leaves of its price, by
+    level, and ``handed_weight`` what its criterion weighs, -1 if there is none. ``credits`` is the
+    highest level of wrong remedies. ``grid`` is 0 where decimals are rounded.
     """
 
     strides: NDArray[np.int32]
@@ -229,7 +195,6 @@ class ScoreTables(NamedTuple):
     handed: Floats
     handed_weight: float
     credits: np.uint8
-    dismissals: np.uint8
     low: float
     high: float
     grid: float
@@ -283,11 +248,11 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
             strides[part, number], begins[part, number] = group.strides, length
             points.append(group.points)
             length += len(group.points)
-    discounts, factors = np.zeros((len(rubric.discounts), 4), np.int64), [np.zeros(0)]
+    discounts, factors = np.zeros((len(rubric.discounts), 3), np.int64), [np.zeros(0)]
     for number, row in enumerate(rubric.discounts):
         one = DISCOUNTS[row.factor]
         begin = sum(map(len, factors))
-        discounts[number] = LEVELS.index(one.level), begin, one.everywhere, one.silence
+        discounts[number] = LEVELS.index(one.level), begin, one.everywhere
         factors.append(one.scores(span))
     return ScoreTables(
         strides,
@@ -299,7 +264,6 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
         HANDED.scores(span),
         float(rubric.handed_over[0].weight) if rubric.handed_over else -1.0,
         np.uint8(CREDITS),
-        np.uint8(DISMISSALS),
         float(rubric.bounds[0]),
         float(rubric.bounds[1]),
         GRID if rubric.digits is None else 0.0,

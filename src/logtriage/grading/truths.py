@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.errors import InvalidInput, RubricError, UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading.action_lists import ActionRanges, Ints, narrowest, ranges_of
 from logtriage.grading.locked import Bools, bools, check_shapes, floats, ints
 from logtriage.grading.several import FaultArrays
-from logtriage.grading.triage import MOST_UNPAGED
 from logtriage.incident import STRICT, Incident, Part, Truth
 from logtriage.state import check_incident
 from logtriage.topology import Topology
@@ -30,9 +29,8 @@ class Truths:
     ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where
     accepted, in the order of the canonical integers; ``horizon`` (N,) in ticks.
     ``wrong_page`` and ``ignore_only_p1`` (N,) are the closing rules, the usual ones
-    if left out. ``par`` and ``task_par`` (N,) are in ticks; ``price_of_silence`` and
-    ``price_of_hand_over`` (N,) are NaN where there is none. ``logtriage/2`` reads the first,
-    ``logtriage/3`` the second; without the second a hand-over does nothing. ``rubrics`` are
+    if left out. ``par`` and ``task_par`` (N,) are in ticks; ``price_of_hand_over`` (N,) is NaN
+    where there is none: a hand-over does nothing then. ``rubrics`` are
     the ids of the rubrics that the incidents are graded by where no other is given. ``faults``
     says what each asks for where incidents have several; the arrays here are then those of all
     of them together. The arrays must not be changed afterwards. ``incidents`` (N,) are those
@@ -51,7 +49,6 @@ class Truths:
     wrong_page: Bools = attrs.field(converter=bools)
     ignore_only_p1: Bools = attrs.field(converter=bools)
     par: Ints = attrs.field(converter=ints)
-    price_of_silence: NDArray[np.float64] = attrs.field(converter=floats)
     task_par: Ints = attrs.field(converter=ints)
     price_of_hand_over: NDArray[np.float64] = attrs.field(converter=floats)
     rubrics: tuple[str, ...] = attrs.field(default=(), kw_only=True)
@@ -69,10 +66,6 @@ class Truths:
     @par.default
     def _usual_par(self) -> Ints:
         return np.full(self.severity.shape, attrs.fields(Incident).par.default)
-
-    @price_of_silence.default
-    def _no_price(self) -> NDArray[np.float64]:
-        return np.full(self.severity.shape, np.nan)
 
     @task_par.default
     def _same_par(self) -> Ints:
@@ -93,7 +86,6 @@ class Truths:
             "wrong_page": (rows,),
             "ignore_only_p1": (rows,),
             "par": (rows,),
-            "price_of_silence": (rows,),
             "task_par": (rows,),
             "price_of_hand_over": (rows,),
         }
@@ -248,25 +240,6 @@ class Truths:
             return np.flatnonzero(counts[0] + counts[1])
         return np.union1d(*self._clocks)
 
-    @cached_property
-    def silence(self) -> NDArray[np.float64]:
-        """What is left of the total of a real fault (N,) while no accepted team was paged.
-
-        In the rows of benign incidents, which have no such price, stands 1.
-
-        Raises:
-            RubricError: for a real fault without a price of silence in [0, 0.625].
-        """
-        price = self.price_of_silence
-        bad = ~self.benign & ~((price >= 0.0) & (price <= MOST_UNPAGED))
-        if bad.any():
-            row = int(bad.argmax())
-            raise RubricError(
-                f"price_of_silence[{row}] must be a number from 0 to {MOST_UNPAGED:g} under "
-                f"rubric 'logtriage/2', got {price[row]}"
-            )
-        return np.where(self.benign, 1.0, price / MOST_UNPAGED)
-
 
 def _check_range(field: str, values: Ints, low: int, high: int | None) -> None:
     bad = values < low if high is None else (values < low) | (values > high)
@@ -318,16 +291,17 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         np.array([one.closing.wrong_page for one in listed]),
         np.array([one.closing.ignore_only_p1 for one in listed]),
         np.array([one.par for one in listed], np.int32),
-        _prices(one.price_of_silence for one in listed),
         np.array([one.task_par for one in listed], np.int32),
-        _prices(one.price_of_hand_over for one in listed),
+        np.array(
+            [
+                np.nan if one.price_of_hand_over is None else one.price_of_hand_over
+                for one in listed
+            ],
+            np.float64,
+        ),
         rubrics=tuple(dict.fromkeys(one.rubric for one in listed)),
         faults=FaultArrays(count, *parts) if most else None,
     )._read_of(read)
-
-
-def _prices(given: Iterable[float | None]) -> NDArray[np.float64]:
-    return np.array([np.nan if one is None else one for one in given], np.float64)
 
 
 class _Marks:

@@ -75,8 +75,8 @@ def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
 
 
 def _pages_first(incident: Incident) -> bool:
-    """Whether a fix without an earlier page costs: where silence or a hand-over has a price."""
-    return incident.price_of_silence is not None or incident.takes_hand_over
+    """Whether a fix without an earlier page costs: where a hand-over has a price."""
+    return incident.takes_hand_over
 
 
 def _first_able(action: Action, split: RoleSplit) -> int:

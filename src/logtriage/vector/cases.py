@@ -47,7 +47,7 @@ class PlanTables:
     def remedy_credit(self) -> Floats:
         """What a fix earns after so many wrong remedies (W,), with a page or without."""
         most = self.stakes.horizon + REMEDIES_TRIED
-        worth = [self.stakes.remedy(wrong, approved=True) for wrong in range(most + 1)]
+        worth = [self.stakes.remedy(wrong) for wrong in range(most + 1)]
         return np.array(worth, np.float64)
 
     @cached_property
@@ -68,7 +68,7 @@ class PlanTables:
     def dismissed(self) -> Floats:
         """What dismissing earns with so many ticks used (T,)."""
         ticks = range(self.stakes.horizon + 2)
-        return np.array([self.stakes.dismissed(used, 0) for used in ticks], np.float64)
+        return np.array([self.stakes.dismissed(used) for used in ticks], np.float64)
 
     @cached_property
     def rash(self) -> Ints:

@@ -8,9 +8,7 @@ from numpy.typing import ArrayLike
 
 from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId
 from logtriage.drawing.incidents import TRUTH_STREAM, lies_elsewhere
-from logtriage.errors import InvalidInput, RubricError, UnknownName
-from logtriage.grading.rubric import Rubric
-from logtriage.grading.tables import DISCOUNTS, check_kernels
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rng import Draws
 from logtriage.tasks import TaskSpec, check_one_world, task_of
 from logtriage.vector.arrays import Ints
@@ -37,22 +35,6 @@ def checked_task(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"
         )
     return spec
-
-
-def check_scorable(rubric: Rubric) -> None:
-    """Refuse a rubric with a rule that no kernel of the engine takes.
-
-    Raises:
-        RubricError: naming the rule, and the rules with a kernel; also for a price of silence,
-            which incidents of these worlds do not have.
-    """
-    check_kernels(rubric)
-    for row in rubric.discounts:
-        if DISCOUNTS[row.factor].silence:
-            raise RubricError(
-                f"rubric {rubric.id!r}: {row.name!r} reads the price of silence, and incidents "
-                "have a price of hand-over instead"
-            )
 
 
 def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:

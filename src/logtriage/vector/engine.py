@@ -16,12 +16,12 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import get_rubric
 from logtriage.grading.action_lists import MALFORMED
 from logtriage.grading.rubric import Rubric
+from logtriage.grading.tables import check_kernels
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.checks import (
     check_place,
-    check_scorable,
     checked_actions,
     checked_indices,
     checked_numbers,
@@ -117,7 +117,7 @@ class BatchedTriage:
             raise InvalidInput("task: expected at least one")
         self.task = self.tasks[0]
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
-        check_scorable(self.rubric)
+        check_kernels(self.rubric)
         self.settings: tuple[TokenSetting, ...]
         if len(self.tasks) == 1:
             self.settings = (TokenSetting.of(self.task, topology, lanes, apart=apart, ood=ood),)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.belief.cases import SCALE
-from logtriage.belief.stakes import UNIT, priced_stakes, units
+from logtriage.belief.stakes import UNIT, Stakes, units
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cases import Cases, PlanTables, scaled_weights
@@ -43,8 +43,7 @@ class BatchedValues:
         hypotheses = self.beliefs.hypotheses
         root = np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses])
         stakes = [
-            priced_stakes(task.horizon, world.par, world.par_benign, float(price))
-            for price in PRICES
+            Stakes(task.horizon, world.par, world.par_benign, float(price)) for price in PRICES
         ]
         accepts = self.beliefs.accepts
         self._tables = PlanTables.of(stakes[0], root, len(setting.topology), accepts)

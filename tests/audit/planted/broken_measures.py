@@ -246,3 +246,8 @@ def handed_over_by_the_clock(state: State) -> Measured:
     one, used = state.incident, state.closed_at or 0
     prompt = criteria.promptness(used, one.horizon, one.task_par)
     return (_price(state) * prompt, "worth nothing at the horizon")
+
+
+def dismissal_less_remedies(state: State) -> Measured:
+    score, reason = priced.dismissal(state)
+    return (score * max(0.0, 1.0 - 0.2 * len(state.facts.remedies)), reason)

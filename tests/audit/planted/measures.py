@@ -16,10 +16,11 @@ from logtriage.actions import (
     RequestMoreLogs,
     action_name,
 )
-from logtriage.grading import TRIAGE_3, Measured, priced, triage
+from logtriage.grading import TRIAGE_3, Measured, priced
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.state import State
+from tests.audit.planted.order_mutants import paged_before_the_fix
 
 _ROWS = {row.name: row.measure for row in TRIAGE_3.criteria}
 _PAGE_GATE = TRIAGE_3.gates[0]
@@ -289,7 +290,7 @@ def widely_treated(state: State) -> Measured:
 
 def quiet_fix(state: State) -> Measured | None:
     """In place of the sound discount: a page in time leaves a tenth."""
-    in_time = _fixed(state) and triage.approved(state)
+    in_time = _fixed(state) and paged_before_the_fix(state)
     return (0.1, "somebody was disturbed") if in_time else priced.unapproved(state)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.grading import TRIAGE_3, Criterion, Rubric, triage
+from logtriage.grading import TRIAGE_3, Criterion, Rubric
 from tests.audit.planted import broken_measures as broken
 from tests.audit.planted import order_mutants
 from tests.audit.planted.changed_rubrics import (
@@ -204,7 +204,7 @@ _TABLE: Final = (
     (
         "benign-remedies-twice",
         "a remedy on a benign incident costs 0.2 of the dismissal, too",
-        with_benign_measures(dismissal=triage.dismissal),
+        with_benign_measures(dismissal=broken.dismissal_less_remedies),
     ),
     (
         "benign-par-for-all",

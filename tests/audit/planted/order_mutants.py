@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from logtriage.grading import Measured, criteria, priced, triage
+from logtriage.grading import Measured, criteria, priced
 from logtriage.state import State
 from tests.audit.planted.changed_rubrics import with_discounts, with_measures, without
 
@@ -26,8 +26,14 @@ def silent_on_benign(state: State) -> Measured | None:
     return (priced.UNESCALATED, "nobody was paged")
 
 
+def paged_before_the_fix(state: State) -> bool:
+    """Whether an accepted team was paged, and in an earlier tick than the fix, if there is any."""
+    paged, fixed = state.facts.paged_at, state.facts.fixed_at
+    return paged is not None and (fixed is None or paged < fixed)
+
+
 def paged_in_time(state: State) -> Measured | None:
-    if triage.approved(state) or state.incident.truth.benign:
+    if paged_before_the_fix(state) or state.incident.truth.benign:
         return None
     return (priced.UNESCALATED, "a page after the fix does not count")
 

@@ -9,14 +9,14 @@ import pytest
 from rich.console import Console
 
 import logtriage as lt
-from logtriage.grading import TRIAGE_2, Discount
+from logtriage.grading import TRIAGE_3, Discount
 from training.evaluate import Judge, compare, markdown, scripted
 from training.evaluate.__main__ import main
 from training.evaluate.phases import Phases
 
 ONE = "single_crash-v3-fog0"
 HALF = attrs.evolve(
-    TRIAGE_2,
+    TRIAGE_3,
     id="half/1",
     discounts=(Discount("half", lambda _: (0.5, "for the test")),),
 )
@@ -95,7 +95,7 @@ def test_a_counted_phase_begins_with_its_first_call() -> None:
 
 def test_a_judge_without_a_name_grades_by_the_task() -> None:
     assert Judge.of().rubric is None
-    assert Judge.of("logtriage/2").rubric is TRIAGE_2
+    assert Judge.of("logtriage/3").rubric is TRIAGE_3
 
 
 def test_without_a_terminal_progress_is_plain_lines_from_the_first_moment() -> None:

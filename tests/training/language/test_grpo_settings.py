@@ -178,7 +178,7 @@ def test_what_is_not_there_is_refused_before_torch_loads(tmp_path: Path) -> None
 def test_names_that_can_be_used_are_not_refused(tmp_path: Path) -> None:
     """And a run that was begun needs the episodes of another one no more."""
     one = Settings(
-        model="tiny:nano", task=f"{__name__}:own {TASK}", rubric="logtriage/2", eval_episodes=2,
+        model="tiny:nano", task=f"{__name__}:own {TASK}", rubric="logtriage/3", eval_episodes=2,
         eval_task=f"{__name__}:own", eval_before="gone.jsonl",
     )  # fmt: skip
     with pytest.raises(InvalidInput, match="eval_before: cannot be read"):

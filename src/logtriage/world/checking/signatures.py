@@ -24,7 +24,6 @@ class _Row:
     merged: Signature
     tiers: tuple[str, ...]
     dependencies: bool = False
-    overfull: tuple[str, ...] = ()
 
 
 def signature_problems(world: World) -> Iterator[Problem]:
@@ -79,8 +78,7 @@ def _rows(world: World) -> Iterator[_Row]:
     yield _Row(RULES_FILE, "affected.loaded", rules.affected.loaded, merged[LOADED], every)
     for one in rules.distractions:
         field = f"distractions: {one.name}: signature"
-        own, overfull = one.signature, one.overfull
-        yield _Row(RULES_FILE, field, own, merged[one.name], every, overfull=overfull)
+        yield _Row(RULES_FILE, field, one.signature, merged[one.name], every)
     for folder, rows in (("kinds", world.kinds), ("benign", world.benign)):
         for kind in rows:
             file = f"{folder}/{kind.name}.toml"
@@ -112,8 +110,7 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
 
 
 def _sums(world: World, row: _Row) -> Iterator[Problem]:
-    """Shares that do not fit 100 at a tier; those of overfull sorts must vanish in any fog."""
-    background = world.background
+    """Shares that do not fit 100 at a tier."""
     for sort, shares in row.merged.items():
         over: Mapping[str, int] = {
             tier: total for tier in row.tiers if (total := _total(world, sort, tier, shares)) > 100
@@ -122,28 +119,15 @@ def _sums(world: World, row: _Row) -> Iterator[Problem]:
             continue
         tier, total = max(over.items(), key=lambda one: one[1])
         field = f"{row.field}.{sort}"
-        if sort not in row.overfull:
-            yield (
-                row.file,
-                f"{field}: {_listed(shares)} add up to {total} at tier {tier!r}, with the common "
-                "ones; at most 100 fit",
-            )
-            continue
-        left = 100 - _total(world, sort, tier, background.get(sort, {}))
-        for level, fog in enumerate(world.rules.fog):
-            if (100 - total) * (100 - fog.background) + left * fog.background < 0:
-                yield row.file, f"{field}: {total} of 100 is more than fog[{level}] hides"
+        yield (
+            row.file,
+            f"{field}: {_listed(shares)} add up to {total} at tier {tier!r}, with the common ones; "
+            "at most 100 fit",
+        )
 
 
 def _unseen(world: World) -> Iterator[Problem]:
     """Tokens that no reading shows by mistake: one that did show them would prove them true."""
-    for one in world.rules.distractions:
-        for sort in one.overfull:
-            yield (
-                RULES_FILE,
-                f"distractions: {one.name}: overfull: {sort}: signs that stay are drawn from what "
-                "is listed, and no fog hides what passes 100",
-            )
     background = world.background
     for sort, tier in product(world.ordinary, world.tier_names):
         shares, field = background.get(sort, {}), f"background.{sort}"

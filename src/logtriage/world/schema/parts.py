@@ -172,15 +172,13 @@ class Affected:
 class Distraction:
     """What is true of an unaffected service and has nothing to do with the incident.
 
-    ``words`` are what the prompt calls it. ``share`` is per mille. ``overfull`` names sorts
-    whose shares pass 100, which fog hides.
+    ``words`` are what the prompt calls it. ``share`` is per mille.
     """
 
     name: str
     words: str
     share: int
     signature: Signature
-    overfull: tuple[str, ...] = ()
 
 
 @attrs.frozen

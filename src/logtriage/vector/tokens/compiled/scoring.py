@@ -40,7 +40,7 @@ def score_of(row: Int, scene: Scene, by: Scoring) -> Any:
     facts = facts_of(row, scene)
     none, zero = np.int64(NEVER), np.int64(0)
     response = response_of(row, facts, scene)
-    shares = add_share(Shares(zero, zero, zero, zero, zero), response, facts.paged, none)
+    shares = add_share(Shares(zero, zero, zero, zero), response, facts.paged, none)
     benign, gated = np.int64(not tables.recovers[np.uint64(incidents.hypothesis[row])]), False
     clock = zero if benign == 0 else np.int64(by.width)
     case = Case(np.int64(incidents.severity[row]), np.int64(1), zero, zero, clock, zero)
@@ -49,7 +49,7 @@ def score_of(row: Int, scene: Scene, by: Scoring) -> Any:
     for number in range(len(by.tables.gates)):
         gated |= gate_of(by.tables.gates[number], facts, benign)
     price = by.prices[incidents.board[row, np.uint64(incidents.first_public)]]
-    return score_row(levels, benign, gated, 1.0, price, by.tables)
+    return score_row(levels, benign, gated, price, by.tables)
 
 
 @kernel
