@@ -31,6 +31,7 @@ from logtriage.world.prior import Prior, prior
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.signs import marginal
 from logtriage.world.tables import Place, alphabet, places
+from logtriage.world.unseen import MOST_IN_POOL
 
 Bools = NDArray[np.bool_]
 #: Stands for no fault, no service, no place.
@@ -407,7 +408,7 @@ def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
 
 
 #: Incidents on a topology share a model. Models of several faults are large, so few are cached.
-_model_of_one = lru_cache(maxsize=64)(Model)
+_model_of_one = lru_cache(maxsize=4 * MOST_IN_POOL)(Model)
 _model_of_several = lru_cache(maxsize=8)(Model)
 
 

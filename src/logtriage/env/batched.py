@@ -1,6 +1,6 @@
 """N incidents at a time: :class:`gymnasium.vector.VectorEnv` over the batched engine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -16,9 +16,10 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
+from logtriage.tasks import task_of
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, BeliefScreens, Step
-from logtriage.vector.checks import checked_actions
+from logtriage.vector.checks import checked_actions, checked_pool
 from logtriage.vector.layout import Floats
 from logtriage.vector.shaping import BatchedShaping
 from logtriage.world.loading import WorldLike
@@ -57,6 +58,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
             step told, as :func:`logtriage.belief.shaping.shaped_reward`; ``infos`` then hold the
             ``potential`` (N,), too. A belief is held in each row, which takes time.
+        pool: for a task of unseen worlds, the numbers of those that are played, at most 64: the
+            first 64 if not given.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.
 
@@ -86,6 +89,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         dtype: str = "float32",
         show_id: bool = False,
         shaping: float | None = None,
+        pool: Sequence[int] | None = None,
         world: WorldLike | None = None,
     ) -> None:
         if num_envs < 1:
@@ -97,9 +101,11 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             )
         if observations not in OBSERVATIONS:
             raise UnknownName("kind of observations", observations, OBSERVATIONS)
-        self._playlist = Playlist(task, split, topology is not None, world)
+        given = task if isinstance(task, Mapping) else (task,)
+        worlds = checked_pool([task_of(one, world) for one in given], pool)
+        self._playlist = Playlist(task, split, topology is not None, world, worlds)
         self._batch = BatchedTriage(
-            self._playlist.tasks, topology=topology, rubric=rubric, dtype=dtype
+            self._playlist.tasks, topology=topology, rubric=rubric, dtype=dtype, pool=pool
         )
         self.tasks = tuple(one.id for one in self._batch.tasks)
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)

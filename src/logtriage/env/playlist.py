@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from logtriage.drawing.ids import MAX_INDEX, SPLITS, check_split, parse_incident_id
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import TaskSpec, check_one_world, task_of
+from logtriage.vector.checks import nth_index
 from logtriage.world.loading import WorldLike
+from logtriage.world.unseen import WORLDS
 
 Ints = NDArray[np.int64]
 #: A task, by its id or as a sheet, or several with weights.
@@ -31,14 +33,22 @@ class Playlist:
     """
 
     def __init__(
-        self, tasks: Tasks, split: str, own_topology: bool, world: WorldLike | None = None
+        self,
+        tasks: Tasks,
+        split: str,
+        own_topology: bool,
+        world: WorldLike | None = None,
+        pool: Sequence[int] = (),
     ) -> None:
         weights = tasks if isinstance(tasks, Mapping) else {tasks: 1.0}
         self.tasks = tuple(task_of(one, world) for one in weights)
         names = (task.id for task in self.tasks)
         self.set_weights(dict(zip(names, weights.values(), strict=True)))
         for task in self.tasks:
-            _check_playable(task, split, own_topology)
+            _check_playable(task, split, own_topology, pooled=bool(pool))
+        # So many incidents of each task come before any comes again.
+        self._count = MAX_INDEX // WORLDS * len(pool) if pool else MAX_INDEX
+        self._pool = pool
         self._split = split
         self._next: Ints | None = None
         self._asked: list[tuple[int, int]] = []
@@ -79,7 +89,7 @@ class Playlist:
 
     def begin(self, random: np.random.Generator) -> None:
         """Draw where the sequence of each task begins, and of several how they mix."""
-        self._next = np.array([random.integers(MAX_INDEX) for _ in self.tasks], np.int64)
+        self._next = np.array([random.integers(self._count) for _ in self.tasks], np.int64)
         if len(self.tasks) > 1:  # a stream of its own, which nobody else draws from
             self._random = np.random.default_rng(random.integers(1 << 63))
 
@@ -117,15 +127,17 @@ class Playlist:
         index = np.empty(count, np.int64)
         for number in range(len(self.tasks)):
             at = np.flatnonzero(numbers == number)
-            index[at] = (self._next[number] + np.arange(len(at))) % MAX_INDEX
-            self._next[number] = (self._next[number] + len(at)) % MAX_INDEX
+            turns = (self._next[number] + np.arange(len(at))) % self._count
+            index[at] = nth_index(self._pool, turns)
+            self._next[number] = (self._next[number] + len(at)) % self._count
         return numbers, index
 
     def _parsed(self, one: Any) -> tuple[int, int]:
         """The number of an incident's task, and its index."""
         names = " or ".join(f"{task.id}/{self._split}/…" for task in self.tasks)
         if isinstance(one, str):
-            parsed = parse_incident_id(one, world=self.tasks[0].world)
+            world = None if self._pool else self.tasks[0].world
+            parsed = parse_incident_id(one, world=world)
             known = [task.id for task in self.tasks]
             if parsed.task.id not in known or parsed.split != self._split:
                 raise InvalidInput(
@@ -144,7 +156,7 @@ class Playlist:
         return 0, int(one)
 
 
-def _check_playable(task: TaskSpec, split: str, own_topology: bool) -> None:
+def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:
     """Refuse what no environment plays.
 
     That is a task that is one fixed incident, a split that a task lacks, and incidents that
@@ -154,8 +166,10 @@ def _check_playable(task: TaskSpec, split: str, own_topology: bool) -> None:
         raise InvalidInput(
             f"task {task.id!r} is one fixed incident; environments play tasks that draw theirs"
         )
-    check_one_world(task)
     check_split(task, split)
+    if pooled:
+        return
+    check_one_world(task)
     if split == "ood" and not own_topology:
         raise InvalidInput(
             "half of split 'ood' lies on random topologies, whose observations have other "

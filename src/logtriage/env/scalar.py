@@ -23,7 +23,7 @@ from logtriage.transition import transition
 from logtriage.vector import action_mask, encode_tokens
 from logtriage.vector.layout import Floats
 from logtriage.vector.shaping import checked_discount
-from logtriage.vector.tokens.layout import layout_of_tasks
+from logtriage.vector.tokens.layout import layout_of_several
 from logtriage.vector.tokens.setting import check_together
 from logtriage.world.loading import WorldLike
 
@@ -87,7 +87,11 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         self.tasks = tuple(one.id for one in self._incidents.tasks)
         tasks = self._incidents.tasks
         check_together(tasks, own=topology is not None)
-        self._layout = layout_of_tasks(tasks, self._topology)
+        self._layout = layout_of_several(
+            [one.setting for one in tasks if one.setting is not None],
+            self._topology,
+            max(one.horizon for one in tasks),
+        )
         self.observation_space = box_of(self._layout)
         self._hand_over = self._incidents.task.takes_hand_over
         self.action_space = action_space(self._topology, hand_over=self._hand_over)

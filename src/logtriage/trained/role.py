@@ -113,9 +113,9 @@ class _Reader:
     ) -> None:
         self._split, self._role = split, role
         self._layout = role_tokens_of(split, role, setting, topology, horizon)
-        hypotheses = model_of(setting, topology, False).hypotheses
-        self._marginals = Marginals(setting.world, topology, hypotheses)
-        self.input = RoleInput(role, self._layout, hypotheses)
+        model = model_of(setting, topology, False)
+        self._marginals = Marginals(model)
+        self.input = RoleInput(role, self._layout, model.hypotheses)
 
     def read(self, state: State, seen: Observation) -> Floats:
         """The input (1, D) in a state; reports are those on the role's own screen."""

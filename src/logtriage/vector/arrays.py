@@ -3,6 +3,7 @@
 NumPy's unsigned arithmetic wraps modulo 2**64, which is what the scalar code masks for.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -52,3 +53,15 @@ def draw(keys_and_offsets: Bits) -> Bits:
 def below(bits: Bits, n: Any) -> Ints:
     """As :func:`logtriage.rng.below`."""
     return (((bits >> _32) * np.asarray(n).astype(np.uint64)) >> _32).astype(np.int64)
+
+
+def stacked(tables: Sequence[Any], fill: Any = 0) -> NDArray[Any]:
+    """One table of each of W worlds as (W, …), those that are smaller filled up at their ends."""
+    arrays = [np.asarray(one) for one in tables]
+    shape = np.max([one.shape for one in arrays], axis=0, initial=0).astype(int)
+    found = np.full((len(arrays), *shape), fill, arrays[0].dtype)
+    for number, one in enumerate(arrays):
+        corner: Any = (number, *map(slice, one.shape))
+        found[corner] = one
+    found.setflags(write=False)
+    return found

@@ -89,15 +89,16 @@ def check_cells(
             "begin a new episode with reset"
         )
     _refuse(rows, cells, "channel", 0, len(CHANNELS) - 1)
-    first_sort = tables.first_sort[cells.channel]
+    # All worlds of a batch have the same channels, alphabets and remedies.
+    first_sort = tables.first_sort[0, cells.channel]
     owned = first_sort >= 0
-    several = tables.slots[cells.channel]
+    several = tables.slots[0, cells.channel]
     low, services = owned - 1, owned * tables.services  # -1 alone for what has no service
     _refuse(rows, cells, "service", low, services - 1)
     last = np.where(several > 0, several - 1, np.iinfo(np.int16).max)
     first = np.zeros(len(last), np.int64)
-    tokens = np.full(len(last), tables.edges.panels.shape[2])
-    tokens[cells.channel == _NOTE] = 1 + tables.services * (len(tables.note) - 1)
+    tokens = np.full(len(last), tables.edges.panels.shape[3])
+    tokens[cells.channel == _NOTE] = 1 + tables.services * (tables.note.shape[1] - 1)
     effects = np.flatnonzero(cells.channel == _EFFECT)
     if len(effects):
         applied, before = _applied(state, tables, rows, actions)
@@ -107,8 +108,8 @@ def check_cells(
     _refuse(rows, cells, "slot", first, last)
     _refuse(rows, cells, "start", 0, horizon)
     sort = (first_sort + cells.slot * (several > 0)) * owned
-    pool = tables.pools.pool_of[sort]
-    sizes = tables.pools.tokens[np.maximum(cells.service, 0), pool] + len(NOTHING_READ)
+    pool = tables.pools.pool_of[0, sort]
+    sizes = tables.pools.tokens[0, np.maximum(cells.service, 0), pool] + len(NOTHING_READ)
     _refuse(rows, cells, "token", 0, np.where(owned, sizes, tokens) - 1)
 
 
@@ -117,7 +118,7 @@ def _applied(
 ) -> tuple[Ints, Ints]:
     """How many remedies each row applied in the last tick, and how many before (R,)."""
     given = actions - tables.first_remedy
-    remedies = ((given >= 0) & (given < len(tables.accepts))).sum(axis=1)
+    remedies = ((given >= 0) & (given < tables.accepts.shape[1])).sum(axis=1)
     return remedies * (state.screens[rows] > 0), state.remedies[rows].astype(np.int64)
 
 

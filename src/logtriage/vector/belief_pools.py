@@ -1,6 +1,6 @@
 """The pools of a model as arrays: how readings of signs that stay speak for its conditions."""
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ NEVER_HIDDEN: Final = -1
 class PoolTables(NamedTuple):
     """The pools of n services: one for each of B sorts that have signs.
 
+    ``number`` tells worlds apart, each of which has such pools.
+
     A cell's *sort* has the pool ``pool_of`` (sorts,); a reading that starts before ``hidden``
     (sorts,) shows no root's sign. What a reading gains for its token, log2(1 + f/q), stands in
     ``gains``, those of a (service, sort) from ``first_gain`` on, a stage and a token at a time;
@@ -36,6 +38,7 @@ class PoolTables(NamedTuple):
     conditions whose sign hidden readings do not show.
     """
 
+    number: Any
     pool_of: Longs
     hidden: Longs
     stages: Longs
@@ -94,6 +97,7 @@ def pools_of(model: Model) -> PoolTables:
     sizes = np.concatenate([np.full(len(one), one.shape[1]) for one in weights])
     flat = np.concatenate([one.ravel() for one in weights])
     return PoolTables(
+        number=0,
         pool_of=np.array([bases.index(base_of(sort)) for sort in sorts]),
         hidden=np.array(silent),
         stages=np.array([_stages(setting, sort) for sort in sorts]),

@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import Escalate, Remediate, action_id
+from logtriage.belief.model import Model, model_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import Closing, State
+from logtriage.tasks import UNSEEN_TASKS
 from logtriage.topology import Topology
 from logtriage.vector.beliefs import BeliefBatch
 
@@ -33,19 +35,21 @@ def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) 
 
     Raises:
         InvalidInput: if there is no state, or states of several topologies, settings or
-            priors, or an incident without known probabilities.
+            priors (of drawn worlds, more than a pool may have), or an incident without known
+            probabilities.
         MissingExtra: where Numba is not installed.
     """
-    _check_alike(states)
-    first = states[0].incident
-    topology = first.topology
-    assert first.setting is not None  # just checked
+    models = _models_of(states)
+    every = tuple(dict.fromkeys(models))
+    incidents = [state.incident for state in states]
     horizon = max(max(state.incident.horizon, state.tick) for state in states)
-    batch = BeliefBatch(first.setting, topology, first.held, count=len(states), horizon=horizon)
-    number = {team: place for place, team in enumerate(topology.teams)}
-    batch.reset([[number[team] for team in state.incident.directory] for state in states])
+    batch = BeliefBatch(*every, count=len(states), horizon=horizon)
+    batch.reset(
+        [[one.topology.teams.index(team) for team in one.directory] for one in incidents],
+        worlds=[every.index(model) for model in models],
+    )
     shown = [evidence(state, role) for state in states]
-    done = [_done(state, topology) for state in states]
+    done = [_done(state, state.incident.topology) for state in states]
     # A cell is given in the tick from which it holds: Bayes' rule asks for no order.
     for now in range(max(state.tick for state in states) + 2):
         rows = np.array([row for row, one in enumerate(states) if now <= one.tick + 1])
@@ -59,7 +63,9 @@ def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) 
             states[row].closing is Closing.MISROUTED and now - 1 == states[row].history[-1][0]
             for row in rows
         ]
-        batch.update(batch.numbers(cells), _lanes(acted), misrouted=np.array(wrong), rows=rows)
+        batch.update(
+            batch.numbers(cells, rows), _lanes(acted), misrouted=np.array(wrong), rows=rows
+        )
     return batch
 
 
@@ -80,22 +86,26 @@ def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
     return lanes
 
 
-def _check_alike(states: Sequence[State]) -> None:
-    """Refuse states that no one batch can hold.
+def _models_of(states: Sequence[State]) -> list[Model]:
+    """The model of each state.
 
     Raises:
-        InvalidInput: naming the first that differs.
+        InvalidInput: if there is none, and naming the first that no one batch holds with the
+            others: only drawn worlds may differ.
     """
     if not states:
         raise InvalidInput("a batch of beliefs needs at least one state")
-    first = states[0].incident
+    first, found = states[0].incident, []
     for row, state in enumerate(states):
         one = state.incident
         if one.setting is None:
             raise InvalidInput(f"{one.id}: a belief needs an incident that a task draws")
-        for name in ("setting", "topology", "held"):
+        pooled = one.task == first.task and one.task in UNSEEN_TASKS
+        for name in ("held",) if pooled else ("setting", "topology", "held"):
             if getattr(one, name) != getattr(first, name):
                 raise InvalidInput(
                     f"states[{row}] ({one.id}) has another {name} than states[0] ({first.id}); "
                     "a batch has one"
                 )
+        found.append(model_of(one.setting, one.topology, one.held))
+    return found

@@ -30,9 +30,10 @@ NO_BREAK: Final = -1
 class BeliefState(NamedTuple):
     """N incidents, n services, U unaffected conditions, H hypotheses, S starts (horizon + 1).
 
-    ``gains`` (N, T) are sums over readings, ``told`` (N, rows) what the pools say of their rows
-    of conditions (:class:`~logtriage.vector.belief_pools.PoolTables`). ``own`` (N, U) are sums
-    over the pools of a service, ``aloof`` (N, n) what it says where nothing reaches it;
+    ``world`` (N,) is the number of each one's world. ``gains`` (N, T) are sums over readings,
+    ``told`` (N, rows) what the pools say of their rows of conditions
+    (:class:`~logtriage.vector.belief_pools.PoolTables`). ``own`` (N, U) are sums over the pools of
+    a service, ``aloof`` (N, n) what it says where nothing reaches it;
     ``reached`` (N, H) what the services say that a hypothesis reaches, less those of ``aloof``.
     ``noted`` (N, H) is what notes say; far below zero, what actions revealed rules it out.
     ``edge`` (N, 3) is what the edge says of incidents that are not fixed: latency first, errors
@@ -45,6 +46,7 @@ class BeliefState(NamedTuple):
     :class:`logtriage.belief.Belief`; all are 0 where no hypothesis fits.
     """
 
+    world: NDArray[np.uint8]
     gains: Longs
     told: Longs
     own: Longs
@@ -83,12 +85,14 @@ class BeliefState(NamedTuple):
 
 def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> BeliefState:
     """The state of ``count`` incidents, of which nothing has been seen."""
-    services, hypotheses, sums = tables.services, len(tables.prior), tables.pools.sums
+    services, hypotheses = tables.services, tables.prior.shape[1]
+    sums = tables.pools.sums
     ticks = np.int8 if horizon < np.iinfo(np.int8).max else np.int16
     state = BeliefState(
+        world=np.zeros(count, np.uint8),
         gains=np.zeros((count, sums), np.int64),
-        told=np.zeros((count, len(tables.pools.root)), np.int64),
-        own=np.zeros((count, len(tables.shares)), np.int64),
+        told=np.zeros((count, tables.pools.root.shape[1]), np.int64),
+        own=np.zeros((count, tables.shares.shape[1]), np.int64),
         aloof=np.zeros((count, services), np.int64),
         reached=np.zeros((count, hypotheses), np.int64),
         noted=np.zeros((count, hypotheses), np.int64),
@@ -113,8 +117,9 @@ def clear(state: BeliefState, tables: BeliefTables, rows: Any) -> None:
         sums[rows] = 0
     for one in (state.seen, state.screens, state.remedies, state.weights):
         one[rows] = 0
-    state.aloof[rows] = tables.aloof
-    state.reached[rows] = tables.alone
+    worlds = state.world[rows]
+    state.aloof[rows] = tables.aloof[worlds]
+    state.reached[rows] = tables.alone[worlds]
     state.panel[rows] = NO_PANEL
     state.breaks[rows] = NO_BREAK
     state.fixed_at[rows] = state.unfixed

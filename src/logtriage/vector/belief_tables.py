@@ -1,5 +1,6 @@
 """What a batch of beliefs looks up: the model of :mod:`logtriage.belief` as arrays."""
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +12,7 @@ from logtriage.belief.fixedpoint import COARSE, FINE, INDEX, NEVER, SHORT, UPPER
 from logtriage.belief.model import NONE, Model
 from logtriage.belief.pools import LOGS
 from logtriage.grading.action_lists import ranges_of
-from logtriage.vector.arrays import Bools, Longs
+from logtriage.vector.arrays import Bools, Longs, stacked
 from logtriage.vector.belief_pools import PoolTables, pools_of
 from logtriage.vector.cells import CHANNELS
 from logtriage.world.channels import NO_NEWS, Channel, Evidence
@@ -19,6 +20,7 @@ from logtriage.world.conditions import accepted_remedies, errors_first
 from logtriage.world.model import World
 from logtriage.world.setting import FULL
 from logtriage.world.tables import CALM, RECOVERED, note_weights
+from logtriage.world.unseen import MOST_IN_POOL
 
 Ints = NDArray[Any]
 
@@ -26,6 +28,8 @@ Ints = NDArray[Any]
 #: comes first, three where errors do, a benign incident's, and a recovered one's.
 EDGE_CALM: Final = 6
 EDGE_RECOVERED: Final = 7
+#: What :attr:`BeliefTables.errors` says of a benign incident.
+NO_FAULT: Final = 2
 #: Bits by which a product with :attr:`Powers.inverse` is shifted.
 INVERSE_BITS: Final = SHORT + INDEX + 1
 
@@ -114,12 +118,39 @@ class BeliefTables(NamedTuple):
     @property
     def services(self) -> int:
         """How many services there are."""
-        return len(self.aloof)
+        return int(self.aloof.shape[-1])
 
 
-@lru_cache(maxsize=16)
-def tables_of(model: Model) -> BeliefTables:
-    """The tables of a model; kept, as the model is."""
+def tables_of(models: Sequence[Model]) -> BeliefTables:
+    """The tables of W worlds that are alike in size: (W, …) each but for what all share.
+
+    Hypotheses that fill up those of a world are ruled out from the beginning.
+    """
+    each = [_tables_of(model) for model in models]
+    pools = _stacked([one.pools for one in each], {})
+    edges = _stacked([one.edges for one in each], {})
+    fills = {"prior": NEVER, "errors": NO_FAULT, "owner_root": -1, "noted": -1}
+    whole: BeliefTables = _stacked(each, fills)
+    return whole._replace(
+        pools=pools._replace(number=np.arange(len(each))), edges=edges, powers=POWERS
+    )
+
+
+def _stacked(tables: Sequence[Any], fills: Mapping[str, int]) -> Any:
+    """Named tuples of arrays, of W worlds, as one; their plain numbers are the same in all."""
+    first = tables[0]
+    return first._replace(
+        **{
+            name: stacked([getattr(one, name) for one in tables], fills.get(name, 0))
+            for name in first._fields
+            if not isinstance(getattr(first, name), int | tuple)
+        }
+    )
+
+
+@lru_cache(maxsize=4 * MOST_IN_POOL)
+def _tables_of(model: Model) -> BeliefTables:
+    """The tables of one world."""
     world, topology, listed = model.world, model.topology, model.listed
     row, service = np.nonzero(listed.place != NONE)
     order = np.argsort(service, kind="stable")
@@ -165,7 +196,7 @@ def _first_sort(world: World, channel: Channel) -> int:
 
 
 def _errors(first: bool | None) -> int:
-    return 2 if first is None else int(first)
+    return NO_FAULT if first is None else int(first)
 
 
 def _bounds(lengths: Ints | list[int]) -> Longs:

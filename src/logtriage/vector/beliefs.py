@@ -6,44 +6,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.belief.model import Model, model_of
+from logtriage.belief.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_checks import as_cells, as_rows, check_cells, checked_integers
 from logtriage.vector.belief_state import NO_BREAK, BeliefState, clear, empty_state
-from logtriage.vector.belief_tables import BeliefTables, tables_of
+from logtriage.vector.belief_tables import NO_FAULT, BeliefTables, tables_of
 from logtriage.vector.cells import Cells, cell_numbers, flattened, padded
+from logtriage.vector.tokens.tables import check_alike
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
-from logtriage.world.setting import Setting
 
 Floats = NDArray[np.float64]
 
 
 class BeliefBatch:
-    """The posteriors of N incidents of one topology and setting.
+    """The posteriors of N incidents, of one topology and setting or of the worlds of a pool.
 
-    ``held`` names the prior: False outside split ``ood``, True in it, None on a topology of your
-    own. Every whole number equals that of :func:`logtriage.belief.belief`. Needs the
-    extra ``fast``.
+    Each world is a model (:func:`logtriage.belief.model.model_of`); all are alike in their numbers
+    of services, teams and tokens. Arrays over H hypotheses are as wide as the longest list; behind
+    the end of a shorter one weights are 0. Every whole number equals that of
+    :func:`logtriage.belief.belief`. Needs the extra ``fast``.
 
     Each tick, :meth:`update` takes the cells on the screen (:mod:`logtriage.vector.cells`)
     and what was done in the tick before; :attr:`weights` are then the posterior. An
     engine that starts a new episode in some rows tells :meth:`reset`.
 
     Raises:
-        InvalidInput: if the topology has no place for a fault of the setting, and for a setting
-            with several faults.
+        InvalidInput: for worlds that are not alike, and more of them than a pool may have.
         MissingExtra: where Numba is not installed.
     """
 
     def __init__(
         self,
-        setting: Setting,
-        topology: Topology,
-        held: bool | None,
-        *,
+        *models: Model,
         count: int,
         horizon: int,
     ) -> None:
@@ -51,11 +48,11 @@ class BeliefBatch:
 
         self._faultless, self._update = beliefs.faultless, beliefs.update
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
-        self.model: Model = model_of(setting, topology, held)
-        self.horizon = horizon
-        self._tables: BeliefTables = tables_of(self.model)
+        check_alike(models)
+        self.models, self.horizon = models, horizon
+        self._tables: BeliefTables = tables_of(models)
         self._room = signs.room_for(self._tables)
-        teams = len(topology.teams)
+        teams = len(self.topology.teams)
         self._state: BeliefState = empty_state(count, self._tables, teams, horizon)
         self._every = np.arange(count)
 
@@ -64,13 +61,18 @@ class BeliefBatch:
 
     @property
     def topology(self) -> Topology:
-        """The services and teams of all incidents."""
-        return self.model.topology
+        """The services and teams of all incidents, under their names in the first world."""
+        return self.models[0].topology
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What may be the matter, in the order of all that is said of it."""
-        return self.model.hypotheses
+        """What may be the matter in the first world, in the order of all that is said of it."""
+        return self.models[0].hypotheses
+
+    @property
+    def world(self) -> NDArray[np.uint8]:
+        """The number of each row's world (N,) among the models."""
+        return self._state.world
 
     @property
     def nbytes(self) -> int:
@@ -79,18 +81,25 @@ class BeliefBatch:
 
     # -- what is seen ---------------------------------------------------------------------
 
-    def reset(self, owners: ArrayLike, rows: ArrayLike | None = None) -> None:
+    def reset(
+        self, owners: ArrayLike, rows: ArrayLike | None = None, worlds: ArrayLike | None = None
+    ) -> None:
         """Begin new episodes in all rows or in these (R,), of which nothing is seen yet.
 
-        ``owners`` (R, n) is the directory: the number of each service's team.
+        ``owners`` (R, n) is the directory: the number of each service's team; ``worlds`` (R,)
+        are the numbers of models, that of the first if not given.
 
         Raises:
-            InvalidInput: for another shape, or a team that the topology lacks.
+            InvalidInput: for another shape, a team that the topology lacks, or no model's number.
         """
         chosen = as_rows(rows, self._every)
         shape = (len(chosen), len(self.topology))
         highest = len(self.topology.teams) - 1
         given = checked_integers("owners", owners, shape, 0, highest)
+        numbers = np.zeros(len(chosen), np.int64) if worlds is None else worlds
+        last = len(self.models) - 1
+        numbers = checked_integers("worlds", numbers, (len(chosen),), 0, last)
+        self._state.world[chosen] = numbers
         clear(self._state, self._tables, chosen)
         self._state.owners[chosen] = given
 
@@ -135,7 +144,7 @@ class BeliefBatch:
         if not self._faultless(state, tables, chosen, given, acted):
             check_cells(state, tables, chosen, flattened(given), acted)
         remedies = acted - tables.first_remedy
-        remedied = ((remedies >= 0) & (remedies < len(tables.accepts))).any(axis=1)
+        remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
             self._state = state = state.with_room()
         refused = self._update(state, tables, self._room, chosen, given, acted, wrong)
@@ -145,10 +154,18 @@ class BeliefBatch:
                 "is it from another incident?"
             )
 
-    def numbers(self, evidence: Sequence[Sequence[Evidence]]) -> Cells:
-        """Scalar evidence of each row as cells (N, M, 5)."""
-        setting, topology = self.model.setting, self.topology
-        return padded([cell_numbers(setting, topology, one) for one in evidence])
+    def numbers(
+        self, evidence: Sequence[Sequence[Evidence]], rows: ArrayLike | None = None
+    ) -> Cells:
+        """Scalar evidence of all rows or of these (R,) as cells (R, M, 5)."""
+        worlds = self._state.world[as_rows(rows, self._every)].tolist()
+        models = [self.models[number] for number in worlds]
+        return padded(
+            [
+                cell_numbers(model.setting, model.topology, one)
+                for model, one in zip(models, evidence, strict=True)
+            ]
+        )
 
     # -- what is believed -----------------------------------------------------------------
 
@@ -164,7 +181,7 @@ class BeliefBatch:
 
     @property
     def accepts(self) -> NDArray[np.bool_]:
-        """Which hypotheses accept each remedy (5 n, H), in the order of canonical integers."""
+        """Which hypotheses accept each remedy (W, 5 n, H), in the order of canonical integers."""
         return self._tables.accepts
 
     def right_team(self, rows: Longs) -> Longs:
@@ -172,11 +189,11 @@ class BeliefBatch:
 
         The first of its faults decides where there are several.
         """
-        tables = self._tables
-        fixed = np.where(tables.fixed_team.any(axis=0), tables.fixed_team.argmax(axis=0), -1)
-        root = tables.owner_root[:, 0]
-        owner = self._state.owners[rows][:, np.maximum(root, 0)]
-        return np.where(root >= 0, owner, fixed).astype(np.int64)
+        tables, worlds = self._tables, self.world[rows]
+        fixed = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)
+        root = tables.owner_root[worlds, :, 0]
+        owner = np.take_along_axis(self._state.owners[rows], np.maximum(root, 0), axis=1)
+        return np.where(root >= 0, owner, fixed[worlds]).astype(np.int64)
 
     @property
     def fixed(self) -> NDArray[np.bool_]:
@@ -194,43 +211,51 @@ class BeliefBatch:
         return self._severities_of(self._state, self._tables, self._room, chosen)
 
     def _shares(self, holds: Any) -> Floats:
-        """Probabilities (N, K) of what holds under hypotheses (H, K)."""
+        """Probabilities (N, K) of what holds under hypotheses (W, H, K)."""
         weights = self.weights.astype(np.float64)  # sums stay below 2**53
-        shares: Floats = weights @ holds.astype(np.float64) / weights.sum(axis=1)[:, np.newaxis]
-        return shares
+        found = np.empty((len(self), holds.shape[2]))
+        for number in range(len(self.models)):
+            mine = self.world == number
+            found[mine] = weights[mine] @ holds[number].astype(np.float64)
+        found /= weights.sum(axis=1)[:, np.newaxis]
+        return found
 
     def probabilities(self) -> Floats:
         """The probability of each hypothesis (N, H)."""
-        return self._shares(np.eye(len(self.hypotheses)))
+        weights = self.weights.astype(np.float64)
+        shares: Floats = weights / weights.sum(axis=1)[:, np.newaxis]
+        return shares
 
     def root_causes(self) -> Floats:
         """How likely each service is a root cause (N, n)."""
-        holds = np.zeros((len(self.hypotheses), len(self.topology)))
-        for place, one in enumerate(self.hypotheses):
-            holds[place, [service for _, service in one.faults]] = 1
+        holds = np.zeros((len(self.models), self.weights.shape[1], len(self.topology)))
+        for model, mine in zip(self.models, holds, strict=True):
+            for place, one in enumerate(model.hypotheses):
+                mine[place, [service for _, service in one.faults]] = 1
         return self._shares(holds)
 
     def remedies(self) -> Floats:
         """How likely each remedy is accepted (N, 5 n), in the order of canonical integers."""
-        return self._shares(self._tables.accepts.T)
+        return self._shares(self._tables.accepts.transpose(0, 2, 1))
 
     def teams(self) -> Floats:
         """How likely each team is right to page (N, m)."""
-        tables, weights = self._tables, self.weights.astype(np.float64)
-        found = np.empty((len(self), len(self.topology.teams)))
-        for team, fixed in enumerate(tables.fixed_team):
-            right = np.broadcast_to(fixed, weights.shape)
-            for roots in tables.owner_root.T:
-                owner = self._state.owners[:, np.maximum(roots, 0)]
-                right = right | ((owner == team) & (roots >= 0))
-            found[:, team] = (weights * right).sum(axis=1)
-        found /= weights.sum(axis=1)[:, np.newaxis]
+        tables = self._tables
+        holds = np.concatenate(
+            [
+                tables.fixed_team.transpose(0, 2, 1),
+                (tables.owner_root[..., np.newaxis] == np.arange(len(self.topology))).any(axis=2),
+            ],
+            axis=2,
+        )
+        teams = len(self.topology.teams)
+        found, owned = np.split(self._shares(holds), [teams], axis=1)
+        np.add.at(found, (self._every[:, np.newaxis], self._state.owners.astype(np.int64)), owned)
         return found
 
     def benign(self) -> Floats:
         """How likely there is nothing to act on (N,)."""
-        found: Floats = self._shares(np.array([[not one.faults] for one in self.hypotheses]))[:, 0]
-        return found
+        return self._shares((self._tables.errors == NO_FAULT)[..., np.newaxis])[:, 0]
 
     def entropy(self) -> Floats:
         """Doubt over the hypotheses (N,), in bits."""

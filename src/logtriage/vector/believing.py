@@ -31,6 +31,7 @@ from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.tokens.cells import screen_cells
 from logtriage.vector.tokens.layout import TokenLayout
+from logtriage.vector.values import owners_of
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
@@ -52,7 +53,8 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
 
     Probabilities: ``root`` (n) that a service is the root cause, ``remedy`` (n each) that a
     remedy is accepted, in canonical order, ``team`` (m) that a team is right to page,
-    ``kind`` (the fault kinds, then the benign ones) what is the matter, ``benign`` that
+    ``kind`` (the fault kinds, then the benign ones, in the order of the incident's world) what is
+    the matter, ``benign`` that
     nothing needs a response; ``doubt`` is the entropy over the hypotheses as a share of
     the most there can be. ``heard:<sort>`` (n each) counts what services said on demand:
     log lines (of the window, too, but for everyday ones), readings of gauges, of traces.
@@ -82,15 +84,13 @@ class BeliefScreens:
     """
 
     def __init__(self, batch: BatchedTriage) -> None:
-        setting, layout = batch.task.setting, batch.layout
-        assert setting is not None  # or there would be no batch
+        layout = batch.layout
         if layout.lanes != 1:
             raise InvalidInput(f"{layout.lanes} act in each tick; expected a batch with one")
         if batch.dtype != np.float32:
             raise InvalidInput(f"dtype {batch.dtype.name!r}: beliefs are float32")
         self.layout = belief_layout_of(layout)
         self._batch, self._tokens = batch, layout
-        self._setting = setting
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
         self._heard = _heard(layout)
         self._beliefs: BeliefBatch | None = None
@@ -109,11 +109,11 @@ class BeliefScreens:
     def begin(self, screen: Step) -> Floats:
         """The observation (N, D) of a batch that was just reset."""
         count, horizon = len(screen.tick), self._batch.task.horizon
-        topology, held = self._batch.topology, self._batch.settings[0].held
-        self._beliefs = BeliefBatch(self._setting, topology, held, count=count, horizon=horizon)
-        self._marginals = Marginals(self._setting.world, topology, self.beliefs.hypotheses)
+        models = self._batch.settings[0].models
+        self._beliefs = BeliefBatch(*models, count=count, horizon=horizon)
+        self._marginals = Marginals(*models)
         rows = np.arange(count)
-        self._start(screen, rows)
+        self._start(rows)
         self._take_in(rows, None)
         return self._observe(screen)
 
@@ -132,19 +132,16 @@ class BeliefScreens:
         going[began] = False
         self._take_in(np.flatnonzero(going), chosen)
         if len(began):
-            self._start(screen, began)
+            self._start(began)
             self._take_in(began, None)
         return self._observe(screen)
 
-    def _start(self, screen: Step, rows: Ints) -> None:
-        self.beliefs.reset(self._owners(screen.observation[rows]), rows)
+    def _start(self, rows: Ints) -> None:
+        self.beliefs.reset(self._owners(rows), rows, self._batch.incidents.world[rows])
 
-    def _owners(self, numbers: Floats) -> Ints:
-        teams = self._batch.topology.teams
-        able = self._setting.world.owning_teams(self._batch.topology)
-        flags = np.stack([numbers[:, self._tokens[f"owner:{team}"]] for team in able])
-        found: Ints = np.array([teams.index(team) for team in able])[flags.argmax(axis=0)]
-        return found
+    def _owners(self, rows: Ints) -> Ints:
+        owners: Ints = owners_of(self._batch.settings[0], self._batch.incidents, rows)
+        return owners
 
     def _take_in(self, rows: Ints, actions: Ints | None) -> None:
         if not len(rows):
@@ -158,8 +155,8 @@ class BeliefScreens:
         self.beliefs.update(cells, acted, rows=rows)
 
     def _observe(self, screen: Step) -> Floats:
-        told = self._marginals.of(self.beliefs.weights)
-        team = told.team(self._owners(screen.observation))
+        told = self._marginals.of(self.beliefs.weights, self.beliefs.world)
+        team = told.team(self._owners(np.arange(len(self.beliefs))))
         heard = screen.observation @ self._heard
         kept = screen.observation[:, self._kept]
         found: Floats = np.concatenate(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from logtriage.belief.plans import REMEDIES_TRIED
 from logtriage.belief.stakes import UNIT, Stakes, penalty
+from logtriage.vector.arrays import stacked
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -17,11 +18,12 @@ Bools = NDArray[np.bool_]
 
 @attrs.frozen(eq=False)
 class PlanTables:
-    """Tables for plans over H hypotheses; ``root`` (H,) is -1 where there is no fault.
+    """Tables for plans over H hypotheses in W worlds.
 
-    ``stakes`` are those of the task by ``logtriage/3``, with a price that belongs to no incident.
-    Pairs of a remedy and a hypothesis that accepts it are listed by remedy: ``hypothesis`` (P,),
-    and where the pairs of each remedy that any accepts begin (M,).
+    ``root`` (W, H) is -1 where there is no fault. ``stakes`` are those of the task by
+    ``logtriage/3``, with a price that belongs to no incident. Pairs of a remedy and a hypothesis
+    that accepts it are listed by remedy: ``hypothesis`` (W, P), and where the pairs of each remedy
+    begin, the last one's end behind them: ``begins`` (W, M + 1).
     """
 
     stakes: Stakes
@@ -32,16 +34,10 @@ class PlanTables:
 
     @classmethod
     def of(cls, stakes: Stakes, root: Ints, services: int, accepts: Bools) -> "PlanTables":
-        """``accepts`` (remedies, H) says which remedies a hypothesis accepts."""
-        some = accepts[accepts.any(axis=1)]
-        remedy, hypothesis = np.nonzero(some)
-        return cls(
-            stakes,
-            root,
-            services,
-            hypothesis,
-            np.searchsorted(remedy, np.arange(len(some))),
-        )
+        """``accepts`` (W, remedies, H) says which remedies a hypothesis accepts."""
+        pairs = [np.nonzero(one) for one in accepts]
+        begins = [np.searchsorted(remedy, range(accepts.shape[1] + 1)) for remedy, _ in pairs]
+        return cls(stakes, root, services, stacked([which for _, which in pairs]), np.array(begins))
 
     @cached_property
     def remedy_credit(self) -> Floats:
@@ -99,14 +95,16 @@ class PlanTables:
 class Cases:
     """Arrays that plans depend on, for R incidents, as in :class:`logtriage.belief.single.Single`.
 
-    ``weights`` (R, H) whole numbers with a sum of about 2**30; ``team``, ``wrong`` and ``rash``
-    (R, H); ``fix`` (R, H) in units of 2**-20; ``root_counts`` (R, H); ``severities`` (R, H, 3)
+    ``world`` (R,) is the number of each one's world. ``weights`` (R, H) whole numbers with a sum
+    of about 2**30; ``team``, ``wrong`` and ``rash`` (R, H); ``fix`` (R, H) in units of 2**-20;
+    ``root_counts`` (R, H); ``severities`` (R, H, 3)
     in units of 2**-20. ``tick``, ``over`` (what a hand-over is worth, in units of 2**-20, 0 if it
     cannot be any more), ``fixed``, ``paged``, and ``severity`` and ``declared``, -1 if not yet
     (R,).
     """
 
     tables: PlanTables
+    world: NDArray[np.uint8]
     weights: Floats
     team: Ints
     wrong: Ints

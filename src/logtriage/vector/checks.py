@@ -10,10 +10,11 @@ from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId
 from logtriage.drawing.incidents import TRUTH_STREAM, lies_elsewhere
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rng import Draws
-from logtriage.tasks import TaskSpec, check_one_world, task_of
+from logtriage.tasks import TaskSpec, task_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.tokens.episodes import MOST_TICKS
 from logtriage.world.loading import WorldLike
+from logtriage.world.unseen import MOST_IN_POOL, WORLDS
 
 
 def checked_task(
@@ -23,18 +24,68 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, for one of unseen worlds, and for a horizon of no ticks,
-            or of more than can be counted.
+        InvalidInput: for a ``*-v0`` task, and for a horizon of no ticks, or of more than can be
+            counted.
     """
     spec = task_of(task, world, horizon)
     if spec.original:
         raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
-    check_one_world(spec)
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"
         )
     return spec
+
+
+def checked_pool(tasks: Sequence[TaskSpec], pool: Sequence[int] | None) -> tuple[int, ...]:
+    """The numbers of the worlds of a pool; none for tasks of one world.
+
+    Raises:
+        InvalidInput: for a pool without unseen worlds, for more worlds than a pool may have, and
+            for what is no number of a world or given twice.
+    """
+    if not tasks[0].unseen:
+        if pool is not None:
+            raise InvalidInput(f"pool: task {tasks[0].id!r} has one world, and needs none")
+        return ()
+    numbers = tuple(range(MOST_IN_POOL)) if pool is None else tuple(pool)
+    if not 1 <= len(numbers) <= MOST_IN_POOL or len(set(numbers)) != len(numbers):
+        raise InvalidInput(
+            f"pool: expected 1 to {MOST_IN_POOL} different worlds of a split, got {len(numbers)}"
+        )
+    for one in numbers:
+        if not 0 <= one < WORLDS:
+            raise InvalidInput(f"pool: world {one} is not in 0 to {WORLDS - 1}")
+    return numbers
+
+
+def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
+    """The indices (R,) of the n-th incidents (R,) among those of a pool's worlds, in turns.
+
+    Without a pool the n-th incident has index n.
+    """
+    if not pool:
+        return numbers
+    found: Ints = numbers // len(pool) * WORLDS + np.array(pool)[numbers % len(pool)]
+    return found
+
+
+def places_in(pool: Sequence[int], index: Ints) -> Ints:
+    """The place (R,) in a pool of the world of each incident; 0 without a pool.
+
+    Raises:
+        InvalidInput: naming the first incident whose world the pool lacks.
+    """
+    place = np.full(WORLDS, -1 if pool else 0)
+    place[list(pool)] = np.arange(len(pool))
+    found = place[index % WORLDS]
+    if (found < 0).any():
+        one = int(index[found.argmin()])
+        raise InvalidInput(
+            f"incident {one} is of world {one % WORLDS}, which is none of the {len(pool)} of this "
+            f"batch's pool: {', '.join(map(str, pool[:4]))}{', …' if len(pool) > 4 else ''}"
+        )
+    return found
 
 
 def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:

@@ -5,6 +5,7 @@ closing reason; ``property_tests/test_vector_laws.py`` checks this.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -25,14 +26,18 @@ from logtriage.vector.checks import (
     checked_actions,
     checked_indices,
     checked_numbers,
+    checked_pool,
     checked_rows,
     checked_task,
+    nth_index,
+    places_in,
 )
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.vector.tokens.setting import TokenSetting, settings_of
 from logtriage.world.loading import WorldLike
+from logtriage.world.unseen import unseen_world
 
 #: Observations with so many columns are renewed where they have changed; to write the others
 #: anew takes no longer than to compare them.
@@ -77,6 +82,8 @@ class BatchedTriage:
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
+        pool: for a task of unseen worlds, the numbers of the worlds that are played, of any split;
+            at most 64, and the first 64 if not given. :meth:`nth` has the incidents of these.
         ood: whether to play split ``ood``, as far as it lies on the task's topology (half of
             it), and no other. On a topology of your own every split is played without it.
         dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes, whole
@@ -86,7 +93,8 @@ class BatchedTriage:
 
     Raises:
         UnknownName: for a task or a dtype that does not exist.
-        InvalidInput: as :func:`logtriage.vector.checks.checked_task`; for a topology with no place
+        InvalidInput: as :func:`logtriage.vector.checks.checked_task` and ``checked_pool``; for a
+            topology with no place
             for the faults of a task, or none for a task whose incidents have one each; for
             several tasks that cannot be played together
             (:func:`logtriage.vector.tokens.setting.check_together`).
@@ -103,6 +111,7 @@ class BatchedTriage:
         lanes: int = 1,
         apart: bool = False,
         copy: bool = True,
+        pool: Sequence[int] | None = None,
         ood: bool = False,
         dtype: str = "float32",
         world: WorldLike | None = None,
@@ -118,17 +127,14 @@ class BatchedTriage:
         self.task = self.tasks[0]
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
         check_kernels(self.rubric)
+        self.pool = checked_pool(self.tasks, pool)
         self.settings: tuple[TokenSetting, ...]
-        if len(self.tasks) == 1:
-            self.settings = (TokenSetting.of(self.task, topology, lanes, apart=apart, ood=ood),)
-        else:
-            self.settings = settings_of(self.tasks, topology, lanes, ood=ood)
-        self._kernels = TokenKernels(self.settings, self.rubric)
-        setting = max(self.settings, key=lambda setting: setting.tables.condition_type.itemsize)
-        self._setting = setting
-        self.topology = setting.topology
-        self.layout: TokenLayout = setting.layout
-        self.action_count = setting.action_count
+        self._make = partial(settings_of, self.tasks, topology, lanes, apart=apart)
+        self._kernels_of, self._ood = TokenKernels, ood
+        self._settle("train", self.pool[:1])  # the worlds of a pool are drawn with its split
+        self.topology = self._setting.topology
+        self.layout: TokenLayout = self._setting.layout
+        self.action_count = self._setting.action_count
         self._incidents: TokenIncidents
         self._episodes: TokenEpisodes
         self._score = np.empty(0)
@@ -144,6 +150,10 @@ class BatchedTriage:
     def task_of(self) -> Ints:
         """The number of each row's task (N,) in ``tasks``."""
         return self._kernels.task_of.astype(np.int64)
+
+    def nth(self, numbers: Ints) -> Ints:
+        """The indices (R,) of the n-th incidents (R,) that this batch can play."""
+        return nth_index(self.pool, numbers)
 
     @property
     def incidents(self) -> TokenIncidents:
@@ -171,13 +181,15 @@ class BatchedTriage:
             InvalidInput: for indices that are none, or no whole numbers in range, for a split
                 that the batch was not made for, and for incidents of ``ood`` that lie elsewhere.
         """
-        rows, numbers = self._indices(split, index, task)
+        rows, numbers, worlds = self._indices(split, index, task)
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
+        if self.pool and self._settled != (split, self.pool):
+            self._settle(split, self.pool)
         count, every = len(rows), np.arange(len(rows))
         self._kernels.task_of = numbers.astype(np.min_scalar_type(len(self.tasks)))
         incidents = self._setting.room(count)
-        self._kernels.draw(incidents, every, split, rows)
+        self._kernels.draw(incidents, every, split, rows, worlds)
         self._split, self._incidents = split, incidents
         self._episodes = self._setting.begin(incidents)
         self._kernels.read(incidents, self._episodes, every)
@@ -194,12 +206,12 @@ class BatchedTriage:
                 are not R different ones of the batch.
         """
         self._check_begun()
-        chosen, numbers = self._indices(self._split, index, task)
+        chosen, numbers, worlds = self._indices(self._split, index, task)
         places = checked_rows(rows, len(chosen), len(self))
         if not len(places):
             return
         self._kernels.task_of[places] = numbers
-        self._kernels.draw(self._incidents, places, self._split, chosen)
+        self._kernels.draw(self._incidents, places, self._split, chosen, worlds)
         self._kernels.begin(self._episodes, places)
         self._kernels.read(self._incidents, self._episodes, places)
         self._score[places] = 0.0
@@ -293,15 +305,26 @@ class BatchedTriage:
         if not len(self):
             raise InvalidInput("no incidents are open: call reset() first")
 
-    def _indices(self, split: str, index: ArrayLike, task: ArrayLike | None) -> tuple[Ints, Ints]:
-        """The indices of incidents, and the numbers of their tasks (R,)."""
-        held = self._setting.held
+    def _settle(self, split: str, worlds: tuple[int, ...]) -> None:
+        """Lay out the tables, of these worlds of a split if there is a pool."""
+        drawn = [unseen_world(split, number) for number in worlds]
+        self._settled = split, worlds
+        ood = split == "ood" if worlds else self._ood
+        self.settings = self._make(ood=ood, worlds=drawn)
+        self._kernels = self._kernels_of(self.settings, self.rubric)
+        self._setting = max(self.settings, key=lambda one: one.tables.condition_type.itemsize)
+
+    def _indices(
+        self, split: str, index: ArrayLike, task: ArrayLike | None
+    ) -> tuple[Ints, Ints, Ints]:
+        """The indices of incidents, the numbers of their tasks, their places in the pool (R,)."""
+        held = None if self.pool else self._setting.held
         rows = checked_indices(split, index, held=held)
         numbers = checked_numbers(task, len(rows), len(self.tasks))
         if held:
             for number, spec in enumerate(self.tasks):
                 check_place(spec, rows[numbers == number])
-        return rows, numbers
+        return rows, numbers, places_in(self.pool, rows)
 
     def _mask(self) -> NDArray[np.int8]:
         """All actions but declarations that were already made."""

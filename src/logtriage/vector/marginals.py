@@ -1,11 +1,14 @@
 """What weights of hypotheses say of roots, remedies, teams and kinds: sums as one product."""
 
+from typing import Any
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage.belief.model import Model
 from logtriage.topology import Topology
-from logtriage.vector.arrays import Ints
+from logtriage.vector.arrays import Ints, stacked
 from logtriage.vector.layout import Floats
 from logtriage.world.conditions import Hypothesis, accepted_remedies
 from logtriage.world.model import World
@@ -41,31 +44,43 @@ class Believed:
 
 
 class Marginals:
-    """Sums over the hypotheses of a topology."""
+    """Sums over the hypotheses of a model, or of each of several worlds."""
 
-    def __init__(
-        self, world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]
-    ) -> None:
-        self._table = _marginals(world, topology, hypotheses)
-        self._fixed = _fixed_teams(world, topology, hypotheses)
-        n = len(topology)
-        self._cuts = np.cumsum([n, len(topology.remedies) * n, len(kinds_of(world)), n])
+    def __init__(self, *models: Model) -> None:
+        self._table = stacked([_marginals(one) for one in models])
+        self._fixed = stacked([_fixed_teams(one) for one in models])
+        world, n = models[0].world, len(models[0].topology)
+        remedies = len(models[0].topology.remedies)
+        self._cuts = np.cumsum([n, remedies * n, len(kinds_of(world)), n])
 
-    def of(self, weights: NDArray[np.generic]) -> Believed:
-        """What weights (N, H) of the hypotheses, not all 0 in a row, say."""
+    def of(
+        self, weights: NDArray[np.generic], worlds: NDArray[np.integer[Any]] | None = None
+    ) -> Believed:
+        """What weights (N, H) of the hypotheses, not all 0 in a row, say.
+
+        ``worlds`` (N,) has each row's number among the models; without it, all are of the first.
+        """
         shares = weights.astype(np.float32)
         shares /= shares.sum(axis=1, keepdims=True)
-        root, remedy, kind, owned, benign = np.split(shares @ self._table, self._cuts, axis=1)
+        sums = np.empty((len(shares), self._table.shape[2]), np.float32)
+        fixed = np.empty((len(shares), self._fixed.shape[2]), np.float32)
+        for number, (table, teams) in enumerate(zip(self._table, self._fixed, strict=True)):
+            mine: Any = slice(None) if worlds is None else worlds == number
+            sums[mine], fixed[mine] = shares[mine] @ table, shares[mine] @ teams
+            if worlds is None:
+                break
+        root, remedy, kind, owned, benign = np.split(sums, self._cuts, axis=1)
         logs = np.log2(np.where(shares > 0, shares, 1))
         doubt = -(shares * logs).sum(axis=1, keepdims=True) / np.log2(shares.shape[1])
-        return Believed(root, remedy, kind, benign, doubt, owned, shares @ self._fixed)
+        return Believed(root, remedy, kind, benign, doubt, owned, fixed)
 
 
-def _marginals(world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
+def _marginals(model: Model) -> Floats:
     """Columns whose sums, weighted by the posterior (H,), are probabilities.
 
     Of roots, remedies, kinds, roots whose owner is to be paged, and benign incidents.
     """
+    world, topology, hypotheses = model.world, model.topology, model.hypotheses
     n, every = len(topology), kinds_of(world)
     roots, owned = np.zeros((2, len(hypotheses), n), np.float32)
     kinds = np.zeros((len(hypotheses), len(every)), np.float32)
@@ -90,12 +105,13 @@ def _remedies(
     )
 
 
-def _fixed_teams(world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]) -> Floats:
+def _fixed_teams(model: Model) -> Floats:
     """The teams (H, m) that are right whoever owns what."""
-    found = np.zeros((len(hypotheses), len(topology.teams)), np.float32)
-    for place, one in enumerate(hypotheses):
+    topology = model.topology
+    found = np.zeros((len(model.hypotheses), len(topology.teams)), np.float32)
+    for place, one in enumerate(model.hypotheses):
         for kind, _ in one.faults:
-            team = world.pages(kind, topology)
+            team = model.world.pages(kind, topology)
             if team is not None:
                 found[place, topology.teams.index(team)] = 1
     return found

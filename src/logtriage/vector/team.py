@@ -59,6 +59,7 @@ class BatchedTeam:
         horizon: another one than the task's, in ticks.
         topology: the task's, or one of your own.
         rubric: another one than the task's.
+        pool: of a task of unseen worlds, as of :class:`BatchedTriage`.
         credit: ``team`` gives every role the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this role waited.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
@@ -78,6 +79,7 @@ class BatchedTeam:
         horizon: int | None = None,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
+        pool: Sequence[int] | None = None,
         credit: str = "team",
         world: WorldLike | None = None,
     ) -> None:
@@ -90,6 +92,7 @@ class BatchedTeam:
             spec,
             topology=topology,
             rubric=rubric,
+            pool=pool,
             lanes=len(split),
             apart=True,
             copy=False,

@@ -94,17 +94,9 @@ class TeamBeliefs:
         engine = self._team.engine
         if rows is None or not self.of:
             rows = np.arange(len(engine))
-            setting = engine.task.setting
-            assert setting is not None  # or there would be no batch
+            models, horizon = engine.settings[0].models, engine.task.horizon
             self.of = tuple(
-                BeliefBatch(
-                    setting,
-                    engine.topology,
-                    engine.settings[0].held,
-                    count=len(rows),
-                    horizon=engine.task.horizon,
-                )
-                for _ in self.viewers
+                BeliefBatch(*models, count=len(rows), horizon=horizon) for _ in self.viewers
             )
             self._applied = np.zeros(len(rows), np.int64)
         if not len(rows):
@@ -113,7 +105,7 @@ class TeamBeliefs:
         owners = owners_of(engine.settings[0], engine.incidents, rows)
         cells = self._cells(rows, np.full((len(self._lanes), len(rows)), -1))
         for eyes, belief in zip(self._eyes, self.of, strict=True):
-            belief.reset(owners, rows)
+            belief.reset(owners, rows, engine.incidents.world[rows])
             belief.update(eyes.seen(cells), rows=rows)
 
     def follow(self, rows: Ints | None = None) -> None:
@@ -171,7 +163,8 @@ class TeamBeliefs:
         if not applied.any():
             return []
         true = engine.incidents.hypothesis[rows].astype(np.int64)
-        accepted = applied & self.of[0].accepts[np.maximum(which, 0), true]
+        accepts, worlds = self.of[0].accepts, engine.incidents.world[rows]
+        accepted = applied & accepts[worlds, np.maximum(which, 0), true]
         # Only the first accepted remedy changes anything.
         now = engine.episodes.fixed_at[rows].astype(np.int64) == read.now - 1
         first = accepted & (np.cumsum(accepted, axis=0) == 1) & now

@@ -22,6 +22,7 @@ from logtriage.vector.team_tokens import (
     sees_asking,
     team_tokens_of,
 )
+from logtriage.vector.values import owners_of
 
 #: The blocks of what was declared, side by side on a board, and the kinds of action behind them.
 _DECLARED = {
@@ -104,8 +105,7 @@ class TokenScreens:
     """What N teams see, and what they may do, beside what the engine keeps."""
 
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
-        setting = batch.task.setting
-        assert setting is not None  # or there would be no batch
+        setting = batch.settings[0].models[0].setting
         where = setting, batch.topology, batch.task.horizon
         self.layout = team_tokens_of(split, *where)
         self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)
@@ -169,10 +169,11 @@ class TokenScreens:
         state: Floats = np.empty((len(self._batch), layout.size), np.float32)
         state[:, : alone.shape[1]] = alone
         declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
-        for number, team in enumerate(layout.topology.teams):
-            block = layout.blocks.get(f"owner:{team}")
-            owns: Any = 0 if block is None else (numbers[:, block] & declared).any(axis=1)
-            state[:, owners.start + number] = owns
+        state[:, owners] = 0
+        batch = self._batch
+        team = owners_of(batch.settings[0], batch.incidents, np.arange(len(batch)))
+        row, service = np.nonzero(declared)
+        state[row, owners.start + team[row, service]] = 1
         for lane, role in enumerate(self._split.roles):
             if f"report:{role.name}" in layout.blocks:
                 state[:, layout[f"report:{role.name}"]] = boards.said[:, boards.words[lane]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from logtriage.belief.cases import SCALE
 from logtriage.belief.stakes import UNIT, Stakes, units
-from logtriage.vector.arrays import Ints
+from logtriage.vector.arrays import Ints, stacked
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cases import Cases, PlanTables, scaled_weights
 from logtriage.vector.tokens.cells import screen_cells
@@ -37,11 +37,14 @@ class BatchedValues:
         self._best = best_values
         world, task = setting.tables.setting, setting.task
         self._setting = setting
-        self.beliefs = BeliefBatch(
-            world, setting.topology, setting.held, count=count, horizon=task.horizon
+        self.beliefs = BeliefBatch(*setting.models, count=count, horizon=task.horizon)
+        root = stacked(
+            [
+                [one.faults[0][1] if one.faults else -1 for one in model.hypotheses]
+                for model in setting.models
+            ],
+            -1,
         )
-        hypotheses = self.beliefs.hypotheses
-        root = np.array([one.faults[0][1] if one.faults else -1 for one in hypotheses])
         stakes = [
             Stakes(task.horizon, world.par, world.par_benign, float(price)) for price in PRICES
         ]
@@ -55,7 +58,7 @@ class BatchedValues:
             ],
             np.float64,
         )
-        self._wrong = np.zeros((count, len(hypotheses)), np.uint8)
+        self._wrong = np.zeros(self.beliefs.weights.shape, np.uint8)
         self._unapproved = np.zeros_like(self._wrong)
 
     def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
@@ -64,7 +67,8 @@ class BatchedValues:
             return
         for counts in (self._wrong, self._unapproved):
             counts[rows] = 0
-        self.beliefs.reset(owners_of(self._setting, incidents, rows), rows)
+        owners = owners_of(self._setting, incidents, rows)
+        self.beliefs.reset(owners, rows, incidents.world[rows])
         nothing = np.zeros(len(rows), bool)
         cells = screen_cells(self._setting, episodes, rows, nothing)
         self.beliefs.update(cells, rows=rows)
@@ -82,7 +86,7 @@ class BatchedValues:
 
     def _count(self, episodes: TokenEpisodes, rows: Ints, which: Ints) -> None:
         """Count remedies (R,) that were just applied in some rows, by hypothesis."""
-        wrong = ~self.beliefs.accepts[which]
+        wrong = ~self.beliefs.accepts[self.beliefs.world[rows], which]
         when = episodes.columns[rows, self._setting.time].astype(np.int64) - 1
         approved = episodes.paged_at[rows] < when
         self._wrong[rows] += wrong
@@ -112,6 +116,7 @@ class BatchedValues:
         shares = severities * UNIT // severities.sum(axis=2, keepdims=True)
         return Cases(
             tables=tables,
+            world=beliefs.world[rows],
             weights=scaled_weights(weights, SCALE),
             team=beliefs.right_team(rows),
             wrong=wrong,
@@ -135,5 +140,5 @@ def owners_of(setting: TokenSetting, incidents: TokenIncidents, rows: Ints) -> A
     topology, layout = setting.topology, setting.layout
     teams = layout.world.owning_teams(topology)
     flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
-    number = np.array([topology.teams.index(team) for team in teams])
-    return number[flags.argmax(axis=2)]
+    numbers = setting.tables.owners[incidents.world[rows]]
+    return np.take_along_axis(numbers, flags.argmax(axis=2), axis=1)

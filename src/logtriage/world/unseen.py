@@ -21,6 +21,8 @@ UNSEEN: Final = "unseen_world"
 _LIKE: Final = "single_crash"
 #: Worlds of a split.
 WORLDS: Final = 256
+#: At most so many of them are played or believed in one batch.
+MOST_IN_POOL: Final = 64
 _NAME: Final = re.compile(r"unseen-([a-z]+)-([0-9]{1,3})")
 
 

@@ -19,6 +19,7 @@ from logtriage.vector.compiled.signs import (
     renew_service,
     take_reading,
 )
+from logtriage.vector.compiled.worlds import tables_in
 from logtriage.world.channels import EASES, NOTHING_READ, Channel
 
 #: An integer, Python's or the machine's.
@@ -180,7 +181,7 @@ def _update_rows(
     actions: Any,
     misrouted: Any,
     state: BeliefState,
-    tables: BeliefTables,
+    worlds: BeliefTables,
     room: Room,
     unfixed: Int,
 ) -> Int:
@@ -188,6 +189,7 @@ def _update_rows(
     refused = np.int64(-1)
     for place in range(len(rows)):
         row = np.uint64(rows[place])
+        tables = tables_in(worlds, np.uint64(state.world[row]))
         if state.screens[row] > 0:
             room.fixing[:] = -1
             _take_actions(
@@ -207,20 +209,22 @@ def _update_rows(
 
 @kernel
 def _write_rows(
-    state: BeliefState, tables: BeliefTables, room: Room, unfixed: Int, out: Longs
+    state: BeliefState, worlds: BeliefTables, room: Room, unfixed: Int, out: Longs
 ) -> None:
     for row in range(len(out)):
+        tables = tables_in(worlds, np.uint64(state.world[row]))
         _logs(row, state, tables, room, unfixed, out[row])
 
 
 @kernel
 def _faultless(
-    rows: Ints, cells: Any, actions: Any, state: BeliefState, tables: BeliefTables
+    rows: Ints, cells: Any, actions: Any, state: BeliefState, worlds: BeliefTables
 ) -> bool:
-    services, starts = tables.aloof.shape[0], state.panel.shape[1]
-    remedies = tables.accepts.shape[0]
+    services, starts = worlds.aloof.shape[1], state.panel.shape[1]
+    remedies = worlds.accepts.shape[1]
     for place in range(len(rows)):
         row = np.uint64(rows[place])
+        tables = tables_in(worlds, np.uint64(state.world[row]))
         if state.screens[row] > starts:
             return False
         first = np.int64(state.remedies[row])

@@ -1,6 +1,6 @@
 """What the edge panel says of severities, row by row, as :mod:`logtriage.belief.edges` has it."""
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +11,17 @@ from logtriage.vector.belief_state import BeliefState
 from logtriage.vector.belief_tables import (
     EDGE_CALM,
     EDGE_RECOVERED,
+    NO_FAULT,
     BeliefTables,
     EdgeTables,
     Powers,
 )
 from logtriage.vector.compiled.fixedpoint import exp2, log_sum, log_sum3
 from logtriage.vector.compiled.signs import Room
+from logtriage.vector.compiled.worlds import tables_in
 
 #: An integer, Python's or the machine's.
 Int = Any
-
-#: What :attr:`BeliefTables.errors` says of a benign incident.
-CALM: Final = 2
 
 
 @kernel
@@ -66,26 +65,27 @@ def renew_panel(
     Into ``out`` (3,): where latency leads, where errors do, and of a benign incident.
     """
     _keep(when, panel, tables, powers, room)
-    for errors in range(CALM):
+    for errors in range(NO_FAULT):
         a, b, c = _by_severity(errors, tables, room)
         out[errors] = log_sum3(a, b, c, powers)
-    out[CALM] = room.kept[EDGE_CALM] + room.kept[EDGE_RECOVERED]
+    out[NO_FAULT] = room.kept[EDGE_CALM] + room.kept[EDGE_RECOVERED]
 
 
 @kernel
 def _write_severities(
-    rows: Any, state: BeliefState, tables: BeliefTables, room: Room, out: Longs
+    rows: Any, state: BeliefState, worlds: BeliefTables, room: Room, out: Longs
 ) -> None:
-    edges, powers = tables.edges, tables.powers
     for place in range(len(rows)):
         row = rows[place]
-        for errors in range(CALM + 1):
+        tables = tables_in(worlds, np.uint64(state.world[row]))
+        edges, powers = tables.edges, tables.powers
+        for errors in range(NO_FAULT + 1):
             known_when, known = np.int64(-1), (np.int64(0), np.int64(0), np.int64(1))
             for one in range(out.shape[1]):
                 if tables.errors[one] != errors:
                     continue
                 when = np.int64(state.fixed_at[row, one])
-                if errors != CALM and when != known_when:
+                if errors != NO_FAULT and when != known_when:
                     _keep(when, state.panel[row], edges, powers, room)
                     a, b, c = _by_severity(errors, edges, room)
                     highest = max(a, b, c)
@@ -102,6 +102,6 @@ def _write_severities(
 
 def severities_of(state: BeliefState, tables: BeliefTables, room: Room, rows: Longs) -> Longs:
     """The weights (R, H, 3) of P1, P2 and P3 under each hypothesis."""
-    found = np.empty((len(rows), len(tables.prior), 3), np.int64)
+    found = np.empty((len(rows), tables.prior.shape[1], 3), np.int64)
     _write_severities(rows, state, tables, room, found)
     return found

@@ -36,9 +36,8 @@ _VOTE: Final = 1024
 class _Stakes(NamedTuple):
     """What plans of a task are worth, in units of 2**-20, and what tells hypotheses apart.
 
-    The arrays are those of :class:`PlanTables`, but ``begins`` (M + 1,) also says where the
-    last remedy's pairs end. ``near`` (3,) is the credit of a severity so many classes off,
-    from 0 to 1.
+    The arrays are those of :class:`PlanTables`, of all worlds or of one. ``near`` (3,) is the
+    credit of a severity so many classes off, from 0 to 1.
     """
 
     root: Ints
@@ -246,9 +245,29 @@ def _best(row: Int, stand: Any, stakes: _Stakes, room: _Room) -> Any:
 
 
 @kernel
+def _stakes_in(stakes: _Stakes, world: Int) -> _Stakes:
+    return _Stakes(
+        stakes.root[world],
+        stakes.hypothesis[world],
+        stakes.begins[world],
+        stakes.remedy_credit,
+        stakes.closed,
+        stakes.rash,
+        stakes.penalties,
+        stakes.dismissed,
+        stakes.calm,
+        stakes.near,
+        stakes.horizon,
+        stakes.severity,
+        stakes.root_cause,
+        stakes.escalation,
+    )
+
+
+@kernel
 def _write(stand: Any, stakes: _Stakes, room: _Room, out: Floats) -> None:
     for row in range(len(out)):
-        out[row] = _best(row, stand, stakes, room)
+        out[row] = _best(row, stand, _stakes_in(stakes, np.uint64(stand.world[row])), room)
 
 
 def _stakes_of(tables: PlanTables) -> _Stakes:
@@ -256,7 +275,7 @@ def _stakes_of(tables: PlanTables) -> _Stakes:
     return _Stakes(
         root=tables.root,
         hypothesis=tables.hypothesis,
-        begins=np.append(tables.begins, len(tables.hypothesis)),
+        begins=tables.begins,
         remedy_credit=tables.remedy_credit,
         closed=tables.closed,
         rash=tables.rash,
@@ -279,7 +298,7 @@ def best_values(cases: Cases) -> Floats:
     """
     tables = cases.tables
     stand = _Stand(*(np.ascontiguousarray(getattr(cases, name)) for name in _ARRAYS))
-    hypotheses = len(tables.root)
+    hypotheses = tables.root.shape[1]
     room = _Room(
         np.empty(hypotheses),
         np.empty(hypotheses),

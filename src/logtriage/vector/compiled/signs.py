@@ -71,7 +71,7 @@ def room_for(tables: BeliefTables) -> Room:
     """Room for one row at a time."""
     pools = tables.pools
     lines = int((pools.end_row - pools.first_row).max())
-    widest = max(int(pools.tokens.max()), tables.edges.prior.shape[1])
+    widest = max(int(pools.tokens.max()), tables.edges.prior.shape[2])
     return Room(
         token=np.zeros((3, widest), np.int64),
         gain=np.zeros((3, widest), np.int64),
@@ -79,12 +79,12 @@ def room_for(tables: BeliefTables) -> Room:
         terms=np.zeros(widest + 1, np.int64),
         moved=np.zeros(lines, np.int64),
         moves=np.zeros(int(pools.conditions.max()), np.int64),
-        fresh=np.zeros(pools.tokens.shape, np.uint8),
+        fresh=np.zeros(pools.tokens.shape[1:], np.uint8),
         stirred=np.zeros(tables.services, np.uint8),
         order=np.zeros(tables.services, np.int64),
-        fixing=np.zeros(len(tables.prior), np.int64),
-        logs=np.zeros(len(tables.prior), np.int64),
-        kept=np.zeros(len(tables.edges.prior), np.int64),
+        fixing=np.zeros(tables.prior.shape[1], np.int64),
+        logs=np.zeros(tables.prior.shape[1], np.int64),
+        kept=np.zeros(tables.edges.prior.shape[1], np.int64),
         edge=np.zeros(3, np.int64),
         memo=np.zeros((_REMEMBERED + 1, lines), np.int64),
         keys=np.full((_REMEMBERED, _KEY), -1),
@@ -194,13 +194,14 @@ def _told(line: Int, early: Int, pools: PoolTables, powers: Powers, room: Room) 
 
 
 @kernel
-def _place(service: Int, pool: Int, room: Room) -> Int:
-    """The place in the memo of what was seen in a pool, which is then the key."""
+def _place(service: Int, pool: Int, number: Int, room: Room) -> Int:
+    """The place in the memo of what was seen in a pool of a world, which is then the key."""
     every, hidden = room.kinds[_EVERY], room.kinds[_HIDDEN]
     words = 1 + every + hidden
     if words > _KEY:
         return np.int64(len(room.keys))
-    room.key[0] = ((service * room.fresh.shape[1] + pool) << 16) + (every << 8) + hidden
+    which = number * room.fresh.size + service * room.fresh.shape[1] + pool
+    room.key[0] = (which << 16) + (every << 8) + hidden
     for place in range(every):
         room.key[1 + place] = (room.token[_EVERY, place] << _GAIN_BITS) + room.gain[_EVERY, place]
     for place in range(hidden):
@@ -243,7 +244,7 @@ def renew_service(
         _gather(_IN_ALL, state.gains[row], service, pool, state.gains[row], pools, room)
         first, end = pools.first_row[service, pool], pools.end_row[service, pool]
         at = pools.first_condition[service, pool]
-        known = _place(service, pool, room)
+        known = _place(service, pool, pools.number, room)
         if not _remembered(known, room):
             early = _pooled(pools.row_of[at], _HIDDEN, pools, tables.powers, room)
             for line in range(first, end):

@@ -1,5 +1,6 @@
 """The cells on N screens, as beliefs take them: read off the board that shows them."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, NO_CELL, Cells, line_places
 from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
-from logtriage.vector.tokens.layout import REQUEST
+from logtriage.vector.tokens.layout import REQUEST, alphabet_sizes
 from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.world.channels import (
     EASES,
@@ -18,9 +19,10 @@ from logtriage.world.channels import (
     WINDOW_LINES,
     Channel,
 )
-from logtriage.world.vocabulary import CHANGE, PLAIN_SORTS
+from logtriage.world.vocabulary import CHANGE, LOG, PLAIN_SORTS
 
 _PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS)}
+_LOG_SORT: Final = PLAIN_SORTS.index(LOG)
 _EASES: Final = EFFECTS.index(EASES)
 _NO_CHANGE: Final = EFFECTS.index(NO_CHANGE)
 
@@ -52,12 +54,15 @@ class ShownCells:
         self.columns = episodes.columns[rows].astype(np.int64)
         self.now = self.columns[:, setting.time]
         self.every = np.arange(setting.tables.n)[np.newaxis]
+        own = alphabet_sizes(setting.tables.setting, setting.topology)
+        #: How far the layout, which may be of several tasks, numbers later what tells nothing.
+        self.later = self.layout.sizes - own
 
     def panels(self, remedied: Bools) -> list[Cells]:
         """What nobody has to ask for; ``remedied`` (R,) as of :func:`screen_cells`."""
         parts = [self._window(), self._edge()]
         parts += [self._changes()] if (self.now == 0).any() else []
-        judged = self.setting.tables.alert_at[self.now] | remedied
+        judged = self.setting.tables.alert_at[0, self.now] | remedied
         parts += [self._alerts(judged)] if judged.any() else []
         noted = self.episodes.paged_at[self.rows].astype(np.int64) + NOTE_DELAY == self.now
         parts += [self._notes(noted)] if noted.any() else []
@@ -147,7 +152,7 @@ class ShownCells:
             service,
             (count[:, None] - 1) * LINES + at,
             self.now[:, None],
-            token,
+            self._own(_LOG_SORT, service, token),
             at < LINES,
         )
         overview = self._cells(
@@ -155,7 +160,7 @@ class ShownCells:
             at,
             count[:, None] - 1,
             self.now[:, None],
-            token,
+            self._own(_LOG_SORT, np.minimum(at, self.setting.tables.n - 1), token),
             at < self.setting.tables.n,
         )
         found = np.full_like(lines, NO_CELL)
@@ -163,7 +168,7 @@ class ShownCells:
             (Channel.LOGS, lines),
             (Channel.OVERVIEW, overview),
             *(
-                (channel, self._readings(channel, len(sorts), service, token, at))
+                (channel, self._readings(channel, sorts, service, token, at))
                 for channel, sorts in self.world.slots.items()
             ),
         ):
@@ -171,10 +176,18 @@ class ShownCells:
             found[here] = cells[here]
         return found
 
+    def _own(self, sort: Any, service: Any, token: Any) -> Any:
+        """Numbers of tokens of the layout as the task's own alphabets have them."""
+        unread = token >= self.layout.sizes[sort, service]
+        return token - unread * self.later[sort, service]
+
     def _readings(
-        self, channel: Channel, slots: int, service: Ints, token: Ints, at: Ints
+        self, channel: Channel, sorts: Sequence[str], service: Ints, token: Ints, at: Ints
     ) -> Cells:
         """Reading by reading, of the epochs that there were."""
+        slots = len(sorts)
+        number = np.array([self.world.cell_sorts.index(one) for one in sorts])
+        token = self._own(number[at % slots], service, token)
         epochs = self.episodes.epochs[self.rows].astype(np.int64)
         missing = (epochs == NEVER).sum(axis=1, keepdims=True)
         reading = at // slots + missing

@@ -30,6 +30,7 @@ from logtriage.vector.tokens.layout import (
     token_layout_of,
 )
 from logtriage.world.channels import (
+    DOWN,
     EASES,
     NO_NEWS,
     NOTHING_READ,
@@ -56,7 +57,7 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
 
     It holds no more than was shown: tokens, public facts, and what was done. ``lanes`` is how many
     agents act in a tick. ``layout`` replaces the task's layout, such as a layout for several tasks
-    (:func:`logtriage.vector.tokens.layout.layout_of_tasks`).
+    (:func:`logtriage.vector.tokens.layout.layout_of_several`).
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
@@ -83,6 +84,15 @@ def price_number(incident: Incident) -> int:
 
 def _place(setting: Setting, topology: Topology, sort: str, one: Evidence) -> int:
     return shown_tokens(setting, sort, places(topology)[one.service]).index(one.token)
+
+
+def _shown_place(layout: TokenLayout, world: Simulation, one: Evidence) -> int:
+    """The place of a token on the screen: what tells nothing follows the layout's alphabet."""
+    sort = world.setting.world.sort_of(one.channel, one.slot)
+    if one.token not in NOTHING_READ:
+        return _place(world.setting, world.topology, sort, one)
+    size = layout.sizes[world.setting.world.cell_sorts.index(sort), one.service]
+    return int(size) + (one.token == DOWN)
 
 
 def enter(
@@ -143,7 +153,7 @@ def write_asked(
 
     It sees that something was asked for if it has the view, or may take the kind of action.
     """
-    topology, setting = world.topology, world.setting
+    topology = world.topology
     shown = list(world.shown(state.tick, state.facts.doings))
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):
@@ -157,7 +167,7 @@ def write_asked(
         mine = cells[last[:lane].count(asked) * size :][:size]
         at = layout.answer(lane)
         tokens = [
-            1 + _place(setting, topology, setting.world.sort_of(one.channel, one.slot), one)
+            1 + _shown_place(layout, world, one)
             if role is None or is_shown(one, role, topology)
             else 0
             for one in mine

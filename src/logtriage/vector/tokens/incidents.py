@@ -25,17 +25,19 @@ PRICES[PRICE_NUMBERS] = PRICES_OF_HAND_OVER
 
 @attrs.define(eq=False)
 class TokenIncidents:
-    """N incidents of one task on one topology of n services.
+    """N incidents of n services each.
 
-    ``index`` and ``seed`` (N,); ``hypothesis`` (N,) which of the prior's is true;
-    ``severity`` (N,) rank; ``team`` (N,) whom to page, -2 if nobody; ``conditions`` (N, n)
-    places of what each service is; ``board`` (N, D) the numbers of the layout, in their
+    ``index`` and ``seed`` (N,); ``world`` (N,) the place of its world in the pool; ``hypothesis``
+    (N,) which of the prior's is true; ``severity`` (N,) rank; ``team`` (N,) whom to page, -2 if
+    nobody; ``conditions`` (N, n) places of what each service is; ``board`` (N, D) the numbers of
+    the layout, in their
     units: the columns that never change within an incident, price of a hand-over and owners,
     belong to it, the others to the episode that shares the board.
     """
 
     index: Ints
     seed: Bits
+    world: NDArray[np.uint8]
     hypothesis: NDArray[np.int16]
     severity: NDArray[np.int8]
     team: NDArray[np.int16]
@@ -56,6 +58,7 @@ class TokenIncidents:
         return cls(
             index=np.empty(count, np.int64),
             seed=np.empty(count, np.uint64),
+            world=np.zeros(count, np.uint8),
             hypothesis=np.empty(count, np.int16),
             severity=np.empty(count, np.int8),
             team=np.empty(count, np.int16),

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES
-from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout
 from logtriage.world.channels import LINES, SERIES, WINDOW_LINES, Channel
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
-from logtriage.world.tables import alphabet, places
+from logtriage.world.tables import alphabet, base_of, places
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG, WINDOW
 
 Ints = NDArray[Any]
@@ -45,7 +44,8 @@ REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)
 class TokenLayout(Layout):
     """Where each block begins, in what unit, and where each token is counted.
 
-    ``units`` (D,) float32. ``column_of`` (sorts, n, K) is the column in which a token is
+    ``units`` (D,) float32. ``sizes`` (sorts, n) has the tokens of each alphabet, behind which a gap
+    and what is down are numbered. ``column_of`` (sorts, n, K) is the column in which a token is
     counted, by the number of its sort in ``cell_sorts`` of the world, the
     service and its place in the alphabet; -1 where it is not. ``answers``
     is how many tokens a request shows at most, ``lanes`` how many ask in a tick.
@@ -53,6 +53,7 @@ class TokenLayout(Layout):
 
     world: World
     units: Floats
+    sizes: Ints
     column_of: Ints
     answers: int
     lanes: int
@@ -155,19 +156,36 @@ def token_layout_of(
         units[blocks[name]] = unit
     units.setflags(write=False)
     columns = _columns(world, blocks, sizes, n)
-    return TokenLayout(topology, blocks, at, world, units, columns, answers, lanes)
+    whole = alphabet_sizes(setting, topology)
+    return TokenLayout(topology, blocks, at, world, units, whole, columns, answers, lanes)
 
 
-def layout_of_tasks(tasks: Sequence[TaskSpec], topology: Topology, lanes: int = 1) -> TokenLayout:
-    """The one layout for several tasks on a topology.
+def layout_of_several(
+    settings: Sequence[Setting],
+    topology: Topology,
+    horizon: int,
+    lanes: int = 1,
+    *,
+    apart: bool = False,
+) -> TokenLayout:
+    """The one layout for several settings of a world on a topology.
 
-    That of their lowest level of fog, whose alphabets begin with those of the others, and
-    of their longest horizon, of which ``time`` is a share.
+    That of their lowest level of fog, whose alphabets begin with those of the others; ``horizon``
+    is the longest, of which ``time`` is a share.
     """
-    settings = [one.setting for one in tasks if one.setting is not None]
     clearest = min(settings, key=lambda setting: setting.fog)
-    horizon = max(one.horizon for one in tasks)
-    return token_layout_of(clearest, topology, horizon, lanes)
+    return token_layout_of(clearest, topology, horizon, lanes, apart=apart)
+
+
+@lru_cache(maxsize=32)
+def alphabet_sizes(setting: Setting, topology: Topology) -> Ints:
+    """How many tokens each sort has at each service (sorts, n)."""
+    here, sorts = places(topology), setting.world.cell_sorts
+    found = np.array(
+        [[len(alphabet(setting, base_of(sort), one)) for one in here] for sort in sorts]
+    )
+    found.setflags(write=False)
+    return found
 
 
 def _columns(world: World, blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:

@@ -6,18 +6,20 @@ from functools import cached_property
 import attrs
 import numpy as np
 
+from logtriage.belief.model import Model, model_of
 from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ActionRanges, ranges_of
 from logtriage.grading.tables import Span
-from logtriage.tasks import TaskSpec
+from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.cells import shown_tokens
 from logtriage.vector.tokens.episodes import MOST_TICKS, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_tasks, token_layout_of
+from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_several
 from logtriage.vector.tokens.tables import TokenTables, tables_of
 from logtriage.world.model import World
+from logtriage.world.setting import Setting
 from logtriage.world.tables import places
 from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
@@ -25,65 +27,30 @@ from logtriage.world.vocabulary import LOG
 
 @attrs.frozen(eq=False)
 class TokenSetting:
-    """A task on a topology.
+    """A task on a topology, or in the worlds of a pool, each with its own.
 
-    ``held`` names the prior of its incidents, as of :class:`logtriage.vector.BeliefBatch`;
-    ``lanes`` is how many act in each tick.
+    ``lanes`` is how many act in each tick. ``topology`` is that of the first world.
     """
 
     task: TaskSpec
-    topology: Topology
-    held: bool | None
     tables: TokenTables
     layout: TokenLayout
     lanes: int = 1
 
-    @classmethod
-    def of(
-        cls,
-        task: TaskSpec,
-        own: Topology | None,
-        lanes: int = 1,
-        layout: TokenLayout | None = None,
-        *,
-        apart: bool = False,
-        ood: bool = False,
-    ) -> "TokenSetting":
-        """With the tables of the topology: the task's own if none is given.
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """Each world with its topology and prior, as beliefs take them."""
+        return self.tables.models
 
-        ``layout`` is another one than the task's, as of :func:`layout_of_tasks`; ``apart`` as
-        of :func:`token_layout_of`; ``ood`` whether incidents are of that split.
+    @property
+    def topology(self) -> Topology:
+        """The services and teams of the first world."""
+        return self.tables.topology
 
-        Raises:
-            InvalidInput: if incidents of the task have a topology each and none is given, if
-                the topology is too large or has no place for the task's faults, for a task
-                with several faults, and for a horizon of more ticks than a byte counts.
-        """
-        setting, topology = task.setting, own or task.topology
-        assert setting is not None  # or the task would have been refused
-        if own is not None:
-            fitting(own, setting.world)
-        if topology is None:
-            raise InvalidInput(
-                f"task {task.id!r}: each incident has a topology of its own, and a batch has "
-                "one: give a topology"
-            )
-        widest = max(len(shown_tokens(setting, LOG, one)) for one in places(topology))
-        if max(len(topology), widest) >= MOST:
-            raise InvalidInput(
-                f"topology {topology.name!r} has {len(topology)} services, one of which can say "
-                f"{widest} things; the batched engine counts to {MOST - 1}"
-            )
-        if task.horizon * lanes > MOST_TICKS:
-            raise InvalidInput(
-                f"horizon {task.horizon} of task {task.id!r} with {lanes} who act in each tick: "
-                f"expected at most {MOST_TICKS // lanes}"
-            )
-        if layout is None:
-            layout = token_layout_of(setting, topology, task.horizon, lanes, apart=apart)
-        # Any (service, fault) pair may occur on a topology of one's own.
-        held = None if own is not None else ood
-        return cls(task, topology, held, tables_of(setting, topology, held), layout, lanes)
+    @property
+    def held(self) -> bool | None:
+        """Which (service, fault) pairs the prior holds back."""
+        return self.models[0].held
 
     @cached_property
     def span(self) -> Span:
@@ -125,17 +92,86 @@ class TokenSetting:
 
 
 def settings_of(
-    tasks: Sequence[TaskSpec], own: Topology | None, lanes: int, *, ood: bool = False
+    tasks: Sequence[TaskSpec],
+    own: Topology | None,
+    lanes: int = 1,
+    *,
+    apart: bool = False,
+    ood: bool = False,
+    worlds: Sequence[World] = (),
 ) -> tuple[TokenSetting, ...]:
     """The setting of each of several tasks, all with one layout.
 
+    ``apart`` as of :func:`token_layout_of`; ``ood`` whether incidents are of that split; ``worlds``
+    are those of a pool, for tasks of unseen worlds.
+
     Raises:
-        InvalidInput: as :func:`check_together` and :meth:`TokenSetting.of`.
+        InvalidInput: as :func:`check_together`; if incidents of a task have a topology each and
+            none is given, if a topology is too large or has no place for a task's faults, for a
+            task with several faults, and for a horizon of more ticks than a byte counts.
     """
     check_together(tasks, own=own is not None)
-    topology = own or tasks[0].topology
-    layout = None if topology is None else layout_of_tasks(tasks, topology, lanes)
-    return tuple(TokenSetting.of(task, own, lanes, layout, ood=ood) for task in tasks)
+    models = [_models_of(task, own, worlds, ood=ood) for task in tasks]
+    for task, some in zip(tasks, models, strict=True):
+        _check_counts(task, some, lanes)
+    layout = layout_of_several(
+        [some[0].setting for some in models],
+        models[0][0].topology,
+        max(task.horizon for task in tasks),
+        lanes,
+        apart=apart,
+    )
+    return tuple(
+        TokenSetting(task, tables_of(some), layout, lanes)
+        for task, some in zip(tasks, models, strict=True)
+    )
+
+
+def _models_of(
+    task: TaskSpec, own: Topology | None, worlds: Sequence[World], *, ood: bool
+) -> tuple[Model, ...]:
+    """The task on a topology, or in each world of a pool."""
+    if task.unseen:
+        if own is not None:
+            raise InvalidInput(
+                f"topology {own.name!r}: each world of task {task.id!r} has a topology of its own"
+            )
+        sheets = [tasks_of(world)[task.id] for world in worlds]
+        found = [model_of(*_place_of(sheet), ood) for sheet in sheets]
+        return tuple(found)
+    topology, setting = own or task.topology, task.setting
+    assert setting is not None  # or the task would have been refused
+    if own is not None:
+        fitting(own, setting.world)
+    if topology is None:
+        raise InvalidInput(
+            f"task {task.id!r}: each incident has a topology of its own, and a batch has "
+            "one: give a topology"
+        )
+    # Any (service, fault) pair may occur on a topology of one's own.
+    return (model_of(setting, topology, None if own is not None else ood),)
+
+
+def _place_of(sheet: TaskSpec) -> tuple[Setting, Topology]:
+    assert sheet.setting is not None
+    assert sheet.topology is not None  # as every drawn world's
+    return sheet.setting, sheet.topology
+
+
+def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
+    """Refuse what a byte does not count."""
+    setting, topology = models[0].setting, models[0].topology
+    widest = max(len(shown_tokens(setting, LOG, one)) for one in places(topology))
+    if max(len(topology), widest) >= MOST:
+        raise InvalidInput(
+            f"topology {topology.name!r} has {len(topology)} services, one of which can say "
+            f"{widest} things; the batched engine counts to {MOST - 1}"
+        )
+    if task.horizon * lanes > MOST_TICKS:
+        raise InvalidInput(
+            f"horizon {task.horizon} of task {task.id!r} with {lanes} who act in each tick: "
+            f"expected at most {MOST_TICKS // lanes}"
+        )
 
 
 def _world_of(task: TaskSpec) -> World | None:

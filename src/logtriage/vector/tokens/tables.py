@@ -14,9 +14,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.model import Model, model_of
+from logtriage.belief.model import Model
+from logtriage.errors import InvalidInput
 from logtriage.rng import hash_name, mix
 from logtriage.topology import Topology
+from logtriage.vector.arrays import stacked
+from logtriage.vector.tokens.layout import alphabet_sizes
 from logtriage.world.channels import NO_NEWS
 from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
 from logtriage.world.model import World
@@ -31,6 +34,7 @@ from logtriage.world.tables import (
     note_weights,
     places,
 )
+from logtriage.world.unseen import MOST_IN_POOL
 from logtriage.world.vocabulary import LOG
 
 Table = NDArray[Any]
@@ -48,41 +52,39 @@ def _table(rows: Any, dtype: Any = np.int64) -> Table:
 
 @attrs.frozen(eq=False)
 class TokenTables:
-    """A task's world on a topology of n services, as arrays.
+    """W worlds of one pool on topologies of n services, as arrays: (W, …) each.
 
-    ``conditions`` lists what each service can be, by place; 0 is healthy. ``steps`` (W, K) are
+    ``models`` has each world with its topology, alike in all sizes; a task of one world has one.
+    The conditions of a service are known by place; 0 is healthy. ``steps`` (W, S, K) are
     thresholds, K a power of two: 16 random bits fall into the place of how many steps of
-    their row they reach. ``sign_row`` (sorts, n, conditions) finds the row of a sign, a token's
-    place. ``reading_row`` (sorts, n, phases) finds that of a reading: 0 shows the sign, 1 is a gap,
-    what is above is another token, by its place plus 2; ``phase_of`` (256,) is the phase of a tick.
-    ``sign_stream`` (sorts,) is the premixed stream of a sort's signs, ``sizes`` (sorts, n) how many
-    tokens its alphabet has; a window's line has no sign of its own. ``silenced``
-    (n, conditions) is true of faults of the service's own, which a root is silent about at first.
+    their row they reach. ``sign_row`` (W, sorts, n, conditions) finds the row of a sign, a token's
+    place. ``reading_row`` (W, sorts, n, phases) finds that of a reading: 0 shows the sign, 1 is a
+    gap, what is above is another token, by its place plus 2; ``phase_of`` (W, 256) is the phase of
+    a tick. ``sign_stream`` (W, sorts) is the premixed stream of a sort's signs; a window's line has
+    no sign of its own. ``silenced`` (W, n, conditions) is true of faults of the service's own,
+    which a root is silent about at first.
 
-    Of the H hypotheses: ``prior_steps`` (H,) summed weights; ``condition_of`` (H, n) what each
-    makes of a service, -1 where it does not reach it; ``recovers`` (H,) whether there is a fault;
-    ``root`` (H,) where it is, or the benign load; ``remedies`` (H, 5) what fixes it; ``team``
-    (H,) whom to page, or :data:`OWNER` or :data:`NOBODY`; ``errors_first`` (H,); ``note_row``
-    (H,) its row of ``note_steps`` (M, K), and of ``note_numbers`` (M, K): the place of the token
-    among log lines plus one, 0 for no news.
+    Of the H hypotheses: ``prior_steps`` (W, H) summed weights; ``condition_of`` (W, H, n) what each
+    makes of a service, -1 where it does not reach it; ``recovers`` (W, H) whether there is a fault;
+    ``root`` (W, H) where it is, or the benign load; ``remedies`` (W, H, 5) what fixes it; ``team``
+    (W, H) whom to page, or :data:`OWNER` or :data:`NOBODY`; ``errors_first`` (W, H); ``note_row``
+    (W, H) its row of ``note_steps`` (W, M, K), and of ``note_numbers`` (W, M, K): the place of the
+    token among log lines plus one, 0 for no news.
 
-    ``unaffected_steps`` (n, U) say what an unaffected service is, ``severity_steps`` (3,) are
-    summed weights of severities, ``owners`` (O,) the teams that may own a service and
-    ``owner_steps`` (n, O) summed weights of them. ``edge_signs`` (2, 5, K) whether errors come
-    first, what severity the panel keeps; ``edge_steps`` (2, 5, E, K) whether the panel is clear by
-    now, what severity, which of E tokens is kept. ``alert_at`` (256,) is true where alerts are
-    judged anew.
+    ``unaffected_steps`` (W, n, U) say what an unaffected service is, ``severity_steps`` (W, 3) are
+    summed weights of severities, ``owners`` (W, O) the teams that may own a service and
+    ``owner_steps`` (W, n, O) summed weights of them. ``edge_signs`` (W, 2, 5, K) whether errors
+    come first, what severity the panel keeps; ``edge_steps`` (W, 2, 5, E, K) whether the panel is
+    clear by now, what severity, which of E tokens is kept. ``alert_at`` (W, 256) is true where
+    alerts are judged anew.
     """
 
-    setting: Setting
-    topology: Topology
-    conditions: tuple[tuple[Condition, ...], ...]
+    models: tuple[Model, ...]
     steps: Table
     sign_row: Table
     reading_row: Table
     phase_of: Table
     sign_stream: Table
-    sizes: Table
     silenced: Table
     prior_steps: Table
     prior_total: Table
@@ -104,6 +106,16 @@ class TokenTables:
     alert_at: Table
 
     @property
+    def setting(self) -> Setting:
+        """What is public of the worlds: that of the first, whose numbers are those of all."""
+        return self.models[0].setting
+
+    @property
+    def topology(self) -> Topology:
+        """The services of the first world."""
+        return self.models[0].topology
+
+    @property
     def n(self) -> int:
         """How many services there are."""
         return len(self.topology)
@@ -114,15 +126,50 @@ class TokenTables:
         return np.min_scalar_type(self.sign_row.shape[-1] - 1)
 
 
-@lru_cache(maxsize=32)
-def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenTables:
-    """The arrays of a setting on a topology; ``held`` as of :func:`logtriage.world.prior.prior`.
+def check_alike(models: Sequence[Model]) -> None:
+    """Refuse worlds whose numbers mean different things.
 
     Raises:
-        InvalidInput: if the topology has no place for the task's faults, and for a task with
-            several faults.
+        InvalidInput: for no world, or more than a pool may have; and naming the first that
+            differs in its number of services, teams, owners or tokens.
     """
-    model = model_of(setting, topology, held)
+    if not 1 <= len(models) <= MOST_IN_POOL:
+        raise InvalidInput(f"{len(models)} worlds: a batch has 1 to {MOST_IN_POOL}")
+    for one in models:
+        if _measures(one) != _measures(models[0]):
+            raise InvalidInput(
+                f"world {one.world.name!r} has other numbers of services, teams or tokens than "
+                f"{models[0].world.name!r}; all worlds of a batch have the same"
+            )
+
+
+def _measures(model: Model) -> tuple[object, ...]:
+    topology, world = model.topology, model.world
+    sizes = alphabet_sizes(model.setting, topology).tolist()
+    return sizes, len(topology.teams), len(world.owning_teams(topology)), topology.remedies
+
+
+@lru_cache(maxsize=32)
+def tables_of(models: tuple[Model, ...]) -> TokenTables:
+    """The arrays of the worlds of a pool, each with a topology and a prior.
+
+    Raises:
+        InvalidInput: as :func:`check_alike`.
+    """
+    check_alike(models)
+    each = [_tables_of(one) for one in models]
+    # No point of a draw reaches what fills up the summed weights.
+    fills = {"prior_steps": np.iinfo(np.uint64).max}
+    return TokenTables(
+        models,
+        **{name: stacked([one[name] for one in each], fills.get(name, 0)) for name in each[0]},
+    )
+
+
+@lru_cache(maxsize=4 * MOST_IN_POOL)
+def _tables_of(model: Model) -> dict[str, Table]:
+    """The arrays of one world."""
+    setting, topology = model.setting, model.topology
     world, every, here = setting.world, model.hypotheses, places(topology)
     rows: dict[tuple[int, ...], int] = {}
     phase_of, starts = _phases(setting)
@@ -131,48 +178,44 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
     bases = [base_of(sort) for sort in world.cell_sorts]
     owners = world.owning_teams(topology)
     clear = setting.severity_from
-    return TokenTables(
-        setting=setting,
-        topology=topology,
-        conditions=model.listed.conditions,
-        steps=_padded(list(rows)),
-        sign_row=sign_row,
-        reading_row=reading_row,
-        phase_of=phase_of,
-        sign_stream=_table([mix(hash_name(base)) for base in bases], np.uint64),
-        sizes=_table([[len(alphabet(setting, base, one)) for one in here] for base in bases]),
-        silenced=_table(
+    return {
+        "steps": _padded(list(rows)),
+        "sign_row": sign_row,
+        "reading_row": reading_row,
+        "phase_of": phase_of,
+        "sign_stream": _table([mix(hash_name(base)) for base in bases], np.uint64),
+        "silenced": _table(
             _filled([[is_root(world, one) for one in row] for row in model.listed.conditions]), bool
         ),
-        prior_steps=_table(list(accumulate(model.prior.weights)), np.uint64),
-        prior_total=_table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
-        condition_of=_table(model.listed.place, np.int16),
-        recovers=_table([bool(one.faults) for one in every], bool),
-        root=_table([(one.benign or one.faults[0])[1] for one in every], np.int16),
-        remedies=_table([_remedies(world, one) for one in every], bool),
-        team=_table([_team(world, topology, one) for one in every], np.int16),
-        errors_first=_table([bool(errors_first(world, one)) for one in every], np.int8),
-        note_row=notes[0],
-        note_steps=notes[1],
-        note_numbers=notes[2],
-        unaffected_steps=_padded(
+        "prior_steps": _table(list(accumulate(model.prior.weights)), np.uint64),
+        "prior_total": _table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
+        "condition_of": _table(model.listed.place, np.int16),
+        "recovers": _table([bool(one.faults) for one in every], bool),
+        "root": _table([(one.benign or one.faults[0])[1] for one in every], np.int16),
+        "remedies": _table([_remedies(world, one) for one in every], bool),
+        "team": _table([_team(world, topology, one) for one in every], np.int16),
+        "errors_first": _table([bool(errors_first(world, one)) for one in every], np.int8),
+        "note_row": notes[0],
+        "note_steps": notes[1],
+        "note_numbers": notes[2],
+        "unaffected_steps": _padded(
             [
                 list(accumulate(w for _, w in unaffected(world, row.tier)))
                 for row in topology.services
             ]
         ),
-        severity_steps=_table(list(accumulate(setting.severities))),
-        owners=_table([topology.teams.index(team) for team in owners]),
-        owner_steps=_table(
+        "severity_steps": _table(list(accumulate(setting.severities))),
+        "owners": _table([topology.teams.index(team) for team in owners]),
+        "owner_steps": _table(
             [list(accumulate(world.owner_weights(topology, row.tier))) for row in topology.services]
         ),
-        edge_signs=_edge_table(
+        "edge_signs": _edge_table(
             [
                 [clear_edge(setting, severity, first) for severity in range(RECOVERED + 1)]
                 for first in (False, True)
             ]
         ),
-        edge_steps=_edge_table(
+        "edge_steps": _edge_table(
             [
                 [
                     [edge_reading(setting, severity, token, tick) for token in world.edge_tokens]
@@ -181,8 +224,8 @@ def tables_of(setting: Setting, topology: Topology, held: bool | None) -> TokenT
                 for tick in (max(0, clear - 1), clear)
             ]
         ),
-        alert_at=_table([tick in setting.alert_ticks for tick in range(256)], bool),
-    )
+        "alert_at": _table([tick in setting.alert_ticks for tick in range(256)], bool),
+    }
 
 
 def _filled(rows: Sequence[Sequence[Any]], fill: Any = 0) -> list[list[Any]]:

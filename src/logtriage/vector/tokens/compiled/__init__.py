@@ -83,16 +83,19 @@ class TokenKernels:
             task.tables,
             incident_fields(incidents),
             episode_fields(episodes),
+            self._layout.sizes,
             self._layout.column_of,
             task.places,
         )
 
-    def draw(self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints) -> None:
-        """Draw the incidents ``index`` (R,) of a split into ``rows``."""
+    def draw(
+        self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints, worlds: Ints
+    ) -> None:
+        """Draw the incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) by place."""
         for task, at in self._by_task(rows):
             seeds = seeds_of(task.setting.task.id, split, index[at])
             fields = incident_fields(incidents)
-            draw_rows(rows[at], index[at], seeds, fields, task.tables, PRICE_NUMBERS)
+            draw_rows(rows[at], index[at], seeds, worlds[at], fields, task.tables, PRICE_NUMBERS)
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in ``rows``; nothing is shown before :meth:`read`."""

@@ -7,6 +7,7 @@ import numpy as np
 from logtriage._lib.jit import kernel
 from logtriage.drawing.incidents import DIRECTORY_STREAM, HAND_OVER_STREAM, TRUTH_STREAM, Slot
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
+from logtriage.vector.tokens.compiled.fields import tables_in
 from logtriage.vector.tokens.incidents import P3
 from logtriage.vector.tokens.tables import OWNER
 from logtriage.world.simulation import CONDITION_STREAM
@@ -52,14 +53,19 @@ def _weighted(bits: np.uint64, steps: Any) -> Int:
 
 
 @kernel
-def draw_rows(rows: Any, index: Any, seeds: Any, one: Any, tables: Any, prices: Any) -> None:
+def draw_rows(
+    rows: Any, index: Any, seeds: Any, worlds: Any, one: Any, pool: Any, prices: Any
+) -> None:
     """Draw the incidents ``index`` (R,) with ``seeds`` (R,) into ``rows`` (R,) of ``one``.
 
-    ``prices`` are those of a hand-over in units of the layout.
+    ``worlds`` (R,) are their places in the ``pool`` of tables, ``prices`` those of a hand-over in
+    units of the layout.
     """
     n = one.conditions.shape[1]
     for place in range(len(rows)):
         row, seed = np.uint64(rows[place]), seeds[place]
+        tables = tables_in(pool, np.uint64(worlds[place]))
+        one.world[row] = worlds[place]
         one.index[row] = index[place]
         one.seed[row] = seed
         key = subkey(seed, _TRUTH)

@@ -4,18 +4,21 @@ from collections import namedtuple
 from typing import Any, Final, NamedTuple
 
 import attrs
+import numpy as np
 
+from logtriage._lib.jit import kernel
 from logtriage.actions import RequestMoreLogs, action_id
 from logtriage.grading.compiled import letters_of
 from logtriage.grading.steps import Letters, Rules
 from logtriage.incident import STRICT
+from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.vector.tokens.tables import TokenTables
 
 #: Fields of the tables that are no arrays of numbers.
-_NO_ARRAYS: Final = ("setting", "topology", "conditions")
+_NO_ARRAYS: Final = ("models",)
 
 
 def _names(arrays: type[Any]) -> list[str]:
@@ -46,17 +49,57 @@ def episode_fields(episodes: TokenEpisodes) -> Any:
     return TokenEpisodeFields(*[getattr(episodes, name) for name in _EPISODES])
 
 
+@kernel
+def tables_in(tables: Any, world: Int) -> Any:
+    """The arrays of one world of a pool."""
+    return TableFields(  # type: ignore[call-arg]
+        tables.steps[world],
+        tables.sign_row[world],
+        tables.reading_row[world],
+        tables.phase_of[world],
+        tables.sign_stream[world],
+        tables.silenced[world],
+        tables.prior_steps[world],
+        tables.prior_total[world],
+        tables.condition_of[world],
+        tables.recovers[world],
+        tables.root[world],
+        tables.remedies[world],
+        tables.team[world],
+        tables.errors_first[world],
+        tables.note_row[world],
+        tables.note_steps[world],
+        tables.note_numbers[world],
+        tables.unaffected_steps[world],
+        tables.severity_steps[world],
+        tables.owners[world],
+        tables.owner_steps[world],
+        tables.edge_signs[world],
+        tables.edge_steps[world],
+        tables.alert_at[world],
+    )
+
+
 class Scene(NamedTuple):
     """All that kernels read and write for the rows of one task, however deep they are called.
 
-    ``tables``, ``incidents`` and ``now`` hold arrays by name; ``column_of`` is the layout's.
+    ``tables``, ``incidents`` and ``now`` hold arrays by name; ``sizes`` and ``column_of`` are the
+    layout's. The tables are those of all worlds of a pool, then of one: :func:`scene_in`.
     """
 
     tables: Any
     incidents: Any
     now: Any
+    sizes: Any
     column_of: Any
     to: "ColumnPlaces"
+
+
+@kernel
+def scene_in(row: Int, scene: Scene) -> Scene:
+    """The scene of a row, with the tables of its world."""
+    tables = tables_in(scene.tables, np.uint64(scene.incidents.world[row]))
+    return Scene(tables, scene.incidents, scene.now, scene.sizes, scene.column_of, scene.to)
 
 
 class ColumnPlaces(NamedTuple):

@@ -17,7 +17,7 @@ from logtriage.grading.steps import (
 from logtriage.grading.tables import MISROUTED, OUT_OF_TIME
 from logtriage.grading.tables import OPEN as UNCLOSED
 from logtriage.vector.compiled.draws import Int
-from logtriage.vector.tokens.compiled.fields import ColumnPlaces, Scene
+from logtriage.vector.tokens.compiled.fields import ColumnPlaces, Scene, scene_in
 from logtriage.vector.tokens.episodes import NEVER, OPEN
 from logtriage.vector.tokens.layout import REQUEST
 from logtriage.world.channels import Channel
@@ -144,7 +144,8 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
 def apply_rows(rows: Any, actions: Any, lane: Int, scene: Scene) -> None:
     """Apply the actions (R,) of ``lane`` in open ``rows`` (R,); no time passes."""
     for place in range(len(rows)):
-        apply_action(np.uint64(rows[place]), actions[place], lane, scene)
+        row = np.uint64(rows[place])
+        apply_action(row, actions[place], lane, scene_in(row, scene))
 
 
 @kernel

@@ -10,7 +10,7 @@ from logtriage.grading.rubric import Rubric
 from logtriage.grading.scores import Case, gate_of, levels_of, score_row
 from logtriage.grading.steps import Int, Shares, add_share
 from logtriage.grading.tables import ScoreTables, Span, tables_of
-from logtriage.vector.tokens.compiled.fields import Scene
+from logtriage.vector.tokens.compiled.fields import Scene, scene_in
 from logtriage.vector.tokens.compiled.playing import facts_of, response_of
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.incidents import PRICES
@@ -57,4 +57,4 @@ def score_rows(rows: Any, scene: Scene, by: Scoring, out: Any) -> None:
     """Write the grade so far of ``rows`` (R,) to ``out`` (N,)."""
     for place in range(len(rows)):
         row = np.uint64(rows[place])
-        out[row] = score_of(row, scene, by)
+        out[row] = score_of(row, scene_in(row, scene), by)

@@ -10,7 +10,7 @@ import numpy as np
 from logtriage._lib.jit import kernel
 from logtriage.rng import hash_name
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, scrambled, subkey
-from logtriage.vector.tokens.compiled.fields import Scene
+from logtriage.vector.tokens.compiled.fields import Scene, scene_in
 from logtriage.vector.tokens.compiled.playing import apply_action, forget_asked, pass_tick
 from logtriage.vector.tokens.compiled.scoring import Scoring, score_of
 from logtriage.vector.tokens.episodes import NEVER
@@ -102,7 +102,7 @@ def _token(row: Int, service: Int, sort: Int, start: Int, bits: np.uint64, scene
     shown = _reached(tables.steps, np.uint64(which), bits)
     base = np.int64(_LOG_SORT if sort == _WINDOW_SORT else sort)
     if shown == 1:
-        return np.int64(tables.sizes[np.uint64(base), place])
+        return np.int64(scene.sizes[np.uint64(base), place])
     if shown > 1:
         return shown - 2
     quiet = sort in (_WINDOW_SORT, _ALERT_SORT)
@@ -112,7 +112,7 @@ def _token(row: Int, service: Int, sort: Int, start: Int, bits: np.uint64, scene
 @kernel
 def _count(row: Int, sort: Int, service: Int, token: Int, scene: Scene) -> None:
     """Count a token; a gap tells nothing."""
-    if token >= scene.tables.sizes[np.uint64(sort), np.uint64(service)]:
+    if token >= scene.sizes[np.uint64(sort), np.uint64(service)]:
         return
     column = scene.column_of[np.uint64(sort), np.uint64(service), np.uint64(token)]
     if column >= 0:
@@ -176,12 +176,12 @@ def _read_window(row: Int, tick: Int, key: np.uint64, scene: Scene) -> None:
 @kernel
 def _read_lines(row: Int, who: Int, tick: Int, key: np.uint64, first: Int, scene: Scene) -> None:
     """The lines of a service, or with -1 one line of each; new ones each time."""
-    tables, now, to = scene.tables, scene.now, scene.to
+    now, to = scene.now, scene.to
     asked = np.int64(now.lines_asked[row, np.uint64(1 + who)])
     now.lines_asked[row, np.uint64(1 + who)] = asked + 1
     for place in range(to.n if who < 0 else LINES):
         service, slot = (place, asked) if who < 0 else (who, asked * LINES + place)
-        token = np.int64(tables.sizes[_LOG_SORT, np.uint64(service)]) + 1
+        token = np.int64(scene.sizes[_LOG_SORT, np.uint64(service)]) + 1
         if not _is_down(row, service, _LOGS_PART, scene):
             token = _read_cell(row, service, _LOG_SORT, slot, tick, key, scene)
         now.columns[row, np.uint64(first + place)] = 1 + token
@@ -201,7 +201,7 @@ def _read_slots(
     scene: Scene,
 ) -> None:
     """The last readings of gauges or spans; what an earlier screen showed counts no more."""
-    tables, now = scene.tables, scene.now
+    now = scene.now
     last, at = until[row, np.uint64(service)], first
     for reading in range(SERIES):
         start = np.int64(now.epochs[row, reading])
@@ -209,7 +209,7 @@ def _read_slots(
             continue
         for slot in range(slots):
             of = sort + slot
-            token = np.int64(tables.sizes[np.uint64(of), np.uint64(service)]) + 1
+            token = np.int64(scene.sizes[np.uint64(of), np.uint64(service)]) + 1
             if not down:
                 bits = draw(key, service << 16 | slot, start)
                 token = _token(row, service, of, start, bits, scene)
@@ -287,7 +287,8 @@ def _read_screen(row: Int, scene: Scene) -> None:
 def read_rows(rows: Any, scene: Scene) -> None:
     """Read the next screens of ``rows`` (R,)."""
     for place in range(len(rows)):
-        _read_screen(np.uint64(rows[place]), scene)
+        row = np.uint64(rows[place])
+        _read_screen(row, scene_in(row, scene))
 
 
 @kernel
@@ -298,12 +299,13 @@ def play_rows(rows: Any, actions: Any, scene: Scene, by: Scoring, scores: Any) -
     """
     for place in range(len(rows)):
         row = np.uint64(rows[place])
-        forget_asked(row, scene)
+        here = scene_in(row, scene)
+        forget_asked(row, here)
         if actions[row] >= 0:
-            apply_action(row, actions[row], 0, scene)
-        pass_tick(row, scene)
-        _read_screen(row, scene)
-        scores[row] = score_of(row, scene, by)
+            apply_action(row, actions[row], 0, here)
+        pass_tick(row, here)
+        _read_screen(row, here)
+        scores[row] = score_of(row, here, by)
 
 
 @kernel
