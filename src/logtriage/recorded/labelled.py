@@ -23,6 +23,7 @@ from logtriage.errors import BundleError, LogTriageError
 from logtriage.recorded.clock import interval_of
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.labelled_rows import (
+    NEEDED,
     Label,
     call_of,
     label_of,
@@ -45,6 +46,8 @@ from logtriage.world.telemetry import TICK_SECONDS
 #: are longer: as many as are shown, and some before.
 AROUND_MS: Final = 600_000
 _BEFORE_TICKS: Final = 1 - FIRST_TICK
+#: A line of ``labels.csv``, for whoever has none yet.
+SAMPLE_LABEL: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
 #: So many rows of metrics tell how often they were sampled.
 _ENOUGH_ROWS: Final = 10_000
 
@@ -103,7 +106,10 @@ def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
         raise BundleError(f"{root}: must be a folder with labels.csv in it, {given}")
     path = find_csv(root, root, "labels")
     if path is None:
-        raise BundleError(f"{root}: no labels.csv; expected one with a line for each incident")
+        raise BundleError(
+            f"{root}: no labels.csv; expected one with the columns {','.join(NEEDED['labels'])} "
+            f"and a line for each incident, such as {SAMPLE_LABEL}"
+        )
     found: dict[str, Label] = {}
     for where, row in records_of(root, "labels"):
         label = label_of(where, row, names)

@@ -39,7 +39,8 @@ class Label:
     fault_category: str = ""
 
 
-_NEEDED: Final = {
+#: The columns that each file must have.
+NEEDED: Final = {
     "labels": ("id", "opened", "root_cause", "kind"),
     "logs": ("time", "service", "level", "message"),
     "calls": ("time", "caller", "callee", "latency_ms"),
@@ -51,7 +52,7 @@ def records_of(root: Path, stem: str) -> Iterator[tuple[str, Fields]]:
     """The records of one of the files, each with its place; none where there is no such file."""
     path = find_csv(root, root, stem)
     if path is not None:
-        yield from read_records(path, _NEEDED[stem], path.name)
+        yield from read_records(path, NEEDED[stem], path.name)
 
 
 def label_of(where: str, row: Fields, names: Names) -> Label:
