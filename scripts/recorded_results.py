@@ -35,7 +35,7 @@ from logtriage.recorded import (
     import_petshop,
     load_bundle,
     load_records,
-    nezha,
+    measure,
     open_bundle,
     spread,
 )
@@ -294,7 +294,7 @@ def harmed(data: Path) -> str:
             worse[name].append(record(harm(rows), harm(usual), **others))
         return worse["as recorded"][-1]
 
-    with undone(nezha, "record", recording):
+    with undone(measure, "record", recording):
         records = import_nezha(data).incidents
     names = ("combined", "combined_v2", "n_sigma")
     rows = []

@@ -13,8 +13,7 @@ from logtriage.errors import BundleError
 from logtriage.recorded.csvfiles import read_records
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.metrics import in_units, signal_name
-from logtriage.recorded.names import Names
-from logtriage.recorded.paths import find_csv
+from logtriage.recorded.paths import Names, find_csv
 from logtriage.recorded.rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.text import known_level, read_message
