@@ -21,8 +21,7 @@ from logtriage.policies.ranking import RESERVE, Method
 from logtriage.recorded import RecordedIncident, RecordedTruth, as_incident, calm_petshop, nezha
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.measure import record
-from logtriage.recorded.nezha_fields import milliseconds
-from logtriage.recorded.nezha_files import Source
+from logtriage.recorded.nezha_files import Source, milliseconds
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.spread import ENOUGH
 from logtriage.recorded.tally import Tally

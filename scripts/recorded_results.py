@@ -28,22 +28,26 @@ from logtriage.incident import Incident
 from logtriage.policies import METHODS, Method, RankingPolicy, standardised
 from logtriage.policies.ranking import Score
 from logtriage.recorded import (
+    RecordedIncident,
     as_incident,
     events,
     import_nezha,
     import_petshop,
     load_bundle,
     load_records,
-    nezha,
+    measure,
     open_bundle,
     spread,
 )
+from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.measure import record
 from logtriage.recorded.records import Recording
 from logtriage.recorded.rows import Rows
 from logtriage.registry import make_policy
 from logtriage.world.telemetry import Signal
 
+#: The tick of a sample before the symptom was seen; before that, issues have no samples.
+EARLY = -2
 POLICIES = (*METHODS, "expert", "first_error", "random")
 
 IMPORT = """
@@ -146,15 +150,34 @@ Of `n_sigma` and `baro`, on the same half:
 
 {simple}
 
+**The target metric.** PetShop's own methods are given the metric that broke its objective, and the
+component where it did. An agent sees both, as the alert; `combined_v2` reads the metric, and counts
+latency or availability of every component, whichever the alert is about, and no other of what
+callers show as well. That was added with all {incidents} issues at hand, so that for it no half is
+held back. It was chosen since it holds on both data sets: it changes no rank of a root cause on
+TrainTicket, and puts this one first in 0.05 more of the issues here, and among the first three in
+0.05 fewer. `n_sigma` gains more. To rank first whom the alerting component
+reaches by calls did not: it lowered AC@1 of `combined_v2` from 0.912 to 0.853 on TrainTicket, where
+new errors of other services alert nobody, and told nothing here, where it reaches nearly all.
+
+**By the right reasons?** One service is always the cause, so a ranking may put it high whatever is
+the matter. The same figures from before the symptom tell: by the sample of ten minutes before it
+was seen alone, and by the one of when it was seen.
+
+{early}
+
+Before the symptom no ranking puts the cause first, and `n_sigma` without the target metric seldom
+does so when it is seen: that one goes by the season. The others go by the issue, as far as one
+sample tells.
+
 **Where it wins and where not.** `combined_v2` is as good as `combined` on TrainTicket, where logs,
 traces and CPU speak, and is the only one of the two that sees anything in metrics alone. There it
 puts the root among the first three more often than `n_sigma` and `baro`, and is seldom right with
 the first. Latency alone does not tell it a caller from the service that the caller waits for.
 Leaving out a caller whose callee strays made it worse on the half for choices, since callers stray
 in more figures. With one service at fault and steady traffic over minutes `n_sigma` and `baro` are
-strong:
-on Online Boutique the authors of RCAEval report Avg@5 of 0.97, 1.00, 0.91, 0.98 and 0.67 for `baro`
-on CPU, memory, disk, delay and loss (L. Pham et al., ASE 2024, table 5, as quoted in the
+strong: on Online Boutique the authors of RCAEval report Avg@5 of 0.97, 1.00, 0.91, 0.98 and 0.67
+for `baro` on CPU, memory, disk, delay and loss (L. Pham et al., ASE 2024, table 5, as quoted in the
 benchmark's own README). They take the largest of all samples since the injection, over metrics of
 every second, where this page sees some screens.
 """
@@ -271,7 +294,7 @@ def harmed(data: Path) -> str:
             worse[name].append(record(harm(rows), harm(usual), **others))
         return worse["as recorded"][-1]
 
-    with undone(nezha, "record", recording):
+    with undone(measure, "record", recording):
         records = import_nezha(data).incidents
     names = ("combined", "combined_v2", "n_sigma")
     rows = []
@@ -299,6 +322,10 @@ def simple_ablations(incidents: Sequence[Incident]) -> str:
         (
             "the mean over the screens, not the largest",
             (attrs.evolve(sigma, over=fmean), attrs.evolve(quartiles, over=fmean)),
+        ),
+        (
+            "the metric that broke its objective",
+            (attrs.evolve(sigma, targeted=True), attrs.evolve(quartiles, targeted=True)),
         ),
     ):
         found = [located(incidents, one) for one in methods]
@@ -329,6 +356,41 @@ def petshop_halves(data: Path) -> tuple[list[Incident], list[Incident]]:
     )
 
 
+def early(data: Path) -> str:
+    """Rankings by one sample before the symptom was seen, and by the one at which it was seen."""
+    records = import_petshop(data).incidents
+    v2, sigma = METHODS["combined_v2"], METHODS["n_sigma"]
+    rows = []
+    for title, method in (
+        ("`combined_v2`", v2),
+        ("the same, every metric", attrs.evolve(v2, targeted=False)),
+        ("`n_sigma`", sigma),
+        ("the same, the metric that broke its objective", attrs.evolve(sigma, targeted=True)),
+    ):
+        found = [
+            located([as_incident(at_sample(one, tick)) for one in records], method)
+            for tick in (EARLY, 0)
+        ]
+        rows.append((title, *(f"{x:.3f}" for one in found for x in (one.ac1, one.ac3))))
+    return table(("", "before AC@1", "AC@3", "when seen AC@1", "AC@3"), rows)
+
+
+def at_sample(record: RecordedIncident, tick: int) -> RecordedIncident:
+    """A record of which every screen shows the sample of one tick alone."""
+    place = tick - FIRST_TICK
+    services = tuple(
+        attrs.evolve(
+            one,
+            metrics=tuple(
+                attrs.evolve(metric, value=metric.value[place : place + 1] * (1 - FIRST_TICK))
+                for metric in one.metrics
+            ),
+        )
+        for one in record.recording.services
+    )
+    return attrs.evolve(record, recording=attrs.evolve(record.recording, services=services))
+
+
 def petshop_part(data: Path) -> tuple[int, str]:
     """How many incidents there are, and the section about them."""
     choice, result = petshop_halves(data)
@@ -349,6 +411,7 @@ def petshop_part(data: Path) -> tuple[int, str]:
         ("what callers show alone", Method(standardised.inherited, fresh=True)),
         ("old screens count again", attrs.evolve(v2, fresh=False)),
         ("the largest value over the screens, not the mean", attrs.evolve(v2, over=max)),
+        ("every metric, whatever the alert is about", attrs.evolve(v2, targeted=False)),
     ):
         one = located(choice, method)
         ablations.append((title, f"{one.ac1:.3f}", f"{one.ac3:.3f}", f"{one.ac5:.3f}"))
@@ -367,6 +430,7 @@ def petshop_part(data: Path) -> tuple[int, str]:
         ),
         ablations=table(("", "AC@1", "AC@3", "AC@5"), ablations),
         simple=simple_ablations(choice),
+        early=early(data),
     )
     return len(everything), text
 

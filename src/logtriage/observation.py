@@ -227,6 +227,7 @@ def observe(state: State, role: Role | None = None) -> Observation:
         tick_seconds=telemetry.tick_seconds,
         fault_category=facts.fault_category,
         on_request=telemetry.on_request,
+        price_of_hand_over=incident.price_of_hand_over,
     )
     return observation if role is None else slice_for(observation, role)
 

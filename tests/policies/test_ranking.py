@@ -14,7 +14,7 @@ from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import initial_state
 from logtriage.topology import Service
-from logtriage.world.telemetry import Signal
+from logtriage.world.telemetry import Alert, Signal
 from tests.builders import own_topology, real_incident
 
 TOPOLOGY = own_topology(
@@ -52,6 +52,34 @@ def _screen(*signals: tuple[Signal, ...], tick: int = 0, horizon: int = 3) -> Ob
 )
 def test_what_each_goes_by(name: str, signals: tuple[Signal, ...], score: float) -> None:
     assert SCORES[name]({one.name: one for one in signals}) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("alert", "best"),
+    [("HighLatency", "front"), ("LowAvailability", "c"), ("HighErrorRate", "c"), ("DiskFull", "b")],
+)
+def test_what_callers_show_as_well_counts_in_the_metric_that_the_alert_is_about(
+    alert: str, best: str
+) -> None:
+    signals = (
+        _signals(latency_us=20),
+        _signals(latency_us=5, error_bp=40),
+        _signals(latency_us=2, availability_bp=-30, error_bp=50),
+    )
+    if alert == "DiskFull":
+        signals = (signals[0], _signals(latency_us=5, availability_bp=-60), signals[2])
+    screen = attrs.evolve(_screen(*signals), alerts=(Alert("front", alert, 0),))
+    policy = RankingPolicy(METHODS["combined_v2"])
+    _, memory = policy.act(screen, None)
+    assert policy.ranking(screen, memory)[0] == (best,)
+
+
+def test_a_service_s_own_signals_count_whatever_the_alert_is_about() -> None:
+    screen = _screen(_signals(latency_us=90), _signals(cpu_bp=4), _signals())
+    screen = attrs.evolve(screen, alerts=(Alert("front", "HighLatency", 0),))
+    policy = RankingPolicy(METHODS["combined_v2"])
+    _, memory = policy.act(screen, None)
+    assert policy.ranking(screen, memory)[0] == ("b",)
 
 
 @pytest.mark.parametrize(

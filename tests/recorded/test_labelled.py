@@ -150,7 +150,7 @@ def test_what_is_missing_is_said(folder: Path) -> None:
     with pytest.raises(BundleError, match=r"^labels\.csv: only a header; expected a line for each"):
         import_labelled(folder)
     (folder / "labels.csv").unlink()
-    with pytest.raises(BundleError, match=r"mine: no labels\.csv; expected one with a line for"):
+    with pytest.raises(BundleError, match=r"mine: no labels\.csv; expected one with the columns"):
         import_labelled(folder)
     (folder / "file").touch()
     for path, given in ((folder / "nowhere", "there is no such folder"), (folder / "file", "got")):

@@ -49,7 +49,7 @@ def test_one_incident_of_each_kind() -> None:
 
 @pytest.mark.parametrize("incident", shipped_incidents(), ids=lambda incident: incident.id)
 def test_only_the_root_cause_is_known(incident: Incident) -> None:
-    assert incident.task == "recorded_trainticket-v3"
+    assert incident.task == "recorded_trainticket-v4"
     assert incident.rubric == "recorded/1"
     assert incident.horizon == 8
     assert incident.closing == ClosingRules(wrong_page=False)
@@ -57,7 +57,7 @@ def test_only_the_root_cause_is_known(incident: Incident) -> None:
     assert not incident.truth.teams
     assert not incident.truth.remedies
     assert not incident.truth.benign
-    assert set(incident.directory) == {"sre-team"}
+    assert set(incident.directory) == {"unknown"}
     assert len(incident.topology) == 46
     edges = {incident.topology.names[edge] for edge in incident.topology.edges}
     assert {"ts-gateway-service", "ts-ui-dashboard"} < edges

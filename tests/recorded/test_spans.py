@@ -2,13 +2,13 @@
 
 import pytest
 
-from logtriage.recorded.rows import Call
-from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.rows import Call, Span
+from logtriage.recorded.spans import requests
 
 
-def _trace(*spans: tuple[str, str, str, int, int]) -> dict[Key, Span]:
+def _trace(*spans: tuple[str, str, str, int, int]) -> list[Span]:
     """Spans as (id, parent, service, start, duration), in microseconds."""
-    return {("t", key): Span(parent, service, at, us) for key, parent, service, at, us in spans}
+    return [Span("t", key, parent, service, at, us) for key, parent, service, at, us in spans]
 
 
 def _calls(*spans: tuple[str, str, str, int, int]) -> dict[str, Call]:

@@ -58,7 +58,9 @@ def tasks(
         put(console, sheet(task))
         say(console)
     if not names and world is None:
-        console.print(Text.assemble(("recorded", "bold cyan"), "  Incidents of a real system"))
+        console.print(
+            Text.assemble(("recorded", "bold cyan"), "  Incidents recorded from injected faults")
+        )
         put(console, _recorded())
         say(console)
         say(

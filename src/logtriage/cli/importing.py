@@ -16,11 +16,15 @@ from logtriage.world.telemetry import TICK_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from logtriage.recorded import Imported, RecordedIncident
+    from logtriage.recorded import ImportReport, RecordedIncident
 
 Bundle = Annotated[
     Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
 ]
+Only = Annotated[
+    list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse rows that would be skipped.")]
 Horizon = Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")]
 Models = Annotated[
     bool,
@@ -30,6 +34,12 @@ Models = Annotated[
         "a fault.",
     ),
 ]
+Priced = Annotated[
+    bool,
+    typer.Option(
+        "--priced", help="Make incidents of recorded/3: a fault class, and a price of hand-over."
+    ),
+]
 
 
 def nezha(
@@ -37,24 +47,21 @@ def nezha(
         Path, typer.Argument(metavar="DIR", help="Holds rca_data and construct_data.")
     ],
     out: Bundle,
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
-    ] = False,
+    only: Only = None,
+    strict: Strict = False,
     models: Annotated[
         bool, typer.Option("--models", help="Make incidents of recorded/2; all have a fault.")
     ] = False,
+    priced: Priced = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of the Nezha data set: faults injected into the TrainTicket system."""
     from logtriage.recorded import import_nezha, on_request
 
-    imported = import_nezha(directory, only=set(only) if only else None, strict=strict)
-    if models:
-        imported = attrs.evolve(imported, incidents=tuple(map(on_request, imported.incidents)))
-    _write(directory, imported, out, as_json=as_json)
+    _check(models=models, priced=priced)
+    made = import_nezha(directory, only=set(only) if only else None, strict=strict)
+    incidents = tuple(map(on_request, made.incidents)) if models else made.incidents
+    _write(directory, incidents, out, made.report, priced=priced, as_json=as_json)
 
 
 def labelled(
@@ -70,20 +77,17 @@ def labelled(
         ),
     ] = None,
     models: Models = False,
+    priced: Priced = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of your own incidents: CSV files, and a file of labels."""
-    from logtriage.recorded import dump_bundle, import_labelled
+    from logtriage.recorded import import_labelled
 
+    _check(models=models, priced=priced)
     incidents = import_labelled(
-        directory,
-        horizon=horizon,
-        tick_seconds=tick_seconds,
-        models=models,
-        note=lambda text: note(text, "yellow"),
+        directory, horizon=horizon, tick_seconds=tick_seconds, models=models, note=_warn
     )
-    dump_bundle(incidents, out)
-    _list(incidents, out, as_json=as_json)
+    _write(directory, incidents, out, None, priced=priced, as_json=as_json)
 
 
 def otlp(
@@ -96,6 +100,7 @@ def otlp(
         int, typer.Option(metavar="S", min=1, help="Length of a tick.")
     ] = TICK_SECONDS,
     models: Models = False,
+    priced: Priced = False,
     service_label: Annotated[
         str | None,
         typer.Option(
@@ -105,18 +110,18 @@ def otlp(
     as_json: Json = False,
 ) -> None:
     """Make a bundle of a captured stack: OTLP, Jaeger or Prometheus, alerts, and labels."""
-    from logtriage.recorded import dump_bundle, import_otlp
+    from logtriage.recorded import import_otlp
 
+    _check(models=models, priced=priced)
     incidents = import_otlp(
         directory,
         horizon=horizon,
         tick_seconds=tick_seconds,
         models=models,
         service_label=service_label,
-        note=lambda text: note(text, "yellow"),
+        note=_warn,
     )
-    dump_bundle(incidents, out)
-    _list(incidents, out, as_json=as_json)
+    _write(directory, incidents, out, None, priced=priced, as_json=as_json)
 
 
 def petshop(
@@ -124,9 +129,7 @@ def petshop(
         Path, typer.Argument(metavar="DIR", help="Holds the scenarios, such as high_traffic.")
     ],
     out: Bundle,
-    only: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
-    ] = None,
+    only: Only = None,
     models: Annotated[
         bool,
         typer.Option("--models", help="Make incidents of recorded/2; none has a fault."),
@@ -139,25 +142,26 @@ def petshop(
     if models and only:
         raise InvalidInput("--only picks issues, of which --models makes no incident")
     if models:
-        imported = calm_petshop(directory)
+        made = calm_petshop(directory)
     else:
-        imported = import_petshop(directory, only=set(only) if only else None)
-    _write(directory, imported, out, as_json=as_json)
+        made = import_petshop(directory, only=set(only) if only else None)
+    _write(directory, made.incidents, out, made.report, priced=False, as_json=as_json)
 
 
 def rcaeval(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Holds cases, at any depth.")],
     out: Bundle,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse rows that would be skipped.")
-    ] = False,
+    strict: Strict = False,
     models: Models = False,
+    priced: Priced = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of cases in the layout of the RCAEval benchmark."""
     from logtriage.recorded import import_rcaeval
 
-    _write(directory, import_rcaeval(directory, strict=strict, models=models), out, as_json=as_json)
+    _check(models=models, priced=priced)
+    made = import_rcaeval(directory, strict=strict, models=models)
+    _write(directory, made.incidents, out, made.report, priced=priced, as_json=as_json)
 
 
 def topology(
@@ -194,40 +198,54 @@ def topology(
         note(f"{out}: {len(layout.services)} services, {calls} calls", "dim")
 
 
-def _list(incidents: "Sequence[RecordedIncident]", out: Path, *, as_json: bool) -> None:
-    """Say what was written, and nothing of the answers."""
-    if as_json:
-        emit({"bundle": str(out), "incidents": [one.id for one in incidents]})
-        return
-    console = results()
-    console.print(heading(str(out)))
-    rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
-    put(console, facts(rows))
+def _warn(text: str) -> None:
+    note(text, "yellow")
 
 
-def _write(directory: Path, imported: "Imported", out: Path, *, as_json: bool) -> None:
-    """Write a bundle, and say what was read and what was left out."""
+def _check(*, models: bool, priced: bool) -> None:
+    if models and priced:
+        raise InvalidInput("--models and --priced make incidents of two rubrics; choose one")
+
+
+def _write(
+    directory: Path,
+    incidents: "Sequence[RecordedIncident]",
+    out: Path,
+    report: "ImportReport | None",
+    *,
+    priced: bool,
+    as_json: bool,
+) -> None:
+    """Write a bundle, and say what was read, what was left out and what will be graded."""
     from logtriage.recorded import dump_bundle
+    from logtriage.recorded import priced as with_price
+    from logtriage.rendering.recordings import GRADED
 
-    if not imported.incidents:
+    if not incidents:
         raise InvalidInput(f"{directory}: no incident could be imported")
-    dump_bundle(imported.incidents, out)
-    report = imported.report
+    if priced:
+        incidents = tuple(map(with_price, incidents))
+    dump_bundle(incidents, out)
     # Of the answers nothing is said: whoever prepares a blind run may play in it.
     if as_json:
-        incidents = [one.id for one in imported.incidents]
-        emit({"bundle": str(out), "incidents": incidents, **attrs.asdict(report)})
+        read = {} if report is None else attrs.asdict(report)
+        emit({"bundle": str(out), "incidents": [one.id for one in incidents], **read})
     else:
         console = results()
         console.print(heading(str(out)))
-        rows = [
-            ("incidents", str(len(imported.incidents))),
-            ("files", str(report.files)),
-            ("rows", str(report.rows)),
-            ("skipped", str(sum(one.count for one in report.skipped))),
-        ]
+        if report is None:
+            rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
+        else:
+            rows = [
+                ("incidents", str(len(incidents))),
+                ("files", str(report.files)),
+                ("rows", str(report.rows)),
+                ("skipped", str(sum(one.count for one in report.skipped))),
+            ]
+        rubric = incidents[0].rubric
+        rows += [(f"graded ({rubric})", GRADED[rubric]), ("remedies", "change nothing")]
         put(console, facts(rows))
-    for one in report.skipped:
-        note(f"{one.file}:{one.first}: {one.reason} ({one.count} rows)", "yellow")
-    for text in report.notes:
-        note(text, "yellow")
+    for one in report.skipped if report else ():
+        _warn(f"{one.file}:{one.first}: {one.reason} ({one.count} rows)")
+    for text in report.notes if report else ():
+        _warn(text)

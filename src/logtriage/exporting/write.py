@@ -18,7 +18,7 @@ from logtriage.exporting.metrics import metric_lines
 from logtriage.exporting.tape import Tape
 from logtriage.exporting.traces import trace_lines
 from logtriage.incident import Incident
-from logtriage.recorded.names import plain_name
+from logtriage.recorded.paths import plain_name
 from logtriage.recorded.truth import NO_FAULT
 
 #: When an incident is opened that says nothing else: drawn incidents have no date.

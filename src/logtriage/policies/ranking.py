@@ -73,13 +73,16 @@ class Method:
 
     ``score`` is that of one service on one screen; ``over`` sums up its scores. A method may
     have a second one, ``weaker``, which counts as :func:`standardised.weighed` says. With
-    ``fresh``, a screen on which nothing is new adds nothing: a recording may have ended.
+    ``fresh``, a screen on which nothing is new adds nothing: a recording may have ended. With
+    ``targeted``, what callers show as well counts in the metrics that the screen's alerts are
+    about, as :func:`standardised.of_target` says.
     """
 
     score: Score
     over: Callable[[Sequence[float]], float] = fmean
     weaker: Score | None = None
     fresh: bool = False
+    targeted: bool = False
 
 
 #: How each ranking policy scores services, by the name of the policy.
@@ -87,7 +90,9 @@ METHODS: Final[dict[str, Method]] = {
     **{name: Method(score) for name, score in SCORES.items()},
     "n_sigma": Method(standardised.n_sigma, over=max),
     "baro": Method(standardised.baro, over=max),
-    "combined_v2": Method(standardised.own, weaker=standardised.inherited, fresh=True),
+    "combined_v2": Method(
+        standardised.own, weaker=standardised.inherited, fresh=True, targeted=True
+    ),
 }
 
 
@@ -132,6 +137,9 @@ class RankingPolicy:
         scores = (self.method.score, self.method.weaker)
         shown = observation.signals or ((),) * len(observation.topology)
         named = [{signal.name: signal for signal in signals} for signals in shown]
+        if self.method.targeted:
+            alerts = [one.name for one in observation.alerts]
+            named = [dict(standardised.of_target(one, alerts)) for one in named]
         return tuple(score(one) for score in scores if score is not None for one in named)
 
     def _summed(self, seen: Sequence[Sequence[float]]) -> list[float]:

@@ -3,10 +3,11 @@
 ``n_sigma`` and ``baro`` are the two simplest baselines of the field, as far as a dashboard
 lets one compute them: each takes the furthest stray of any metric. ``combined_v2`` repairs
 ``combined``: it reads any other metric too, and latency, errors and availability where nothing
-of a service's own speaks, since these its callers show as well.
+of a service's own speaks, since these its callers show as well; and of these only the metric that
+broke its objective, where an alert says which.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from logtriage.world.telemetry import Signal
@@ -19,6 +20,13 @@ _IQR_SIGMAS: Final = 1.349
 #: which direction a fault moves it. All other signals are of the service alone.
 _RISES: Final = ("latency", "duration", "response", "p50", "p90", "p95", "p99", "error", "fail")
 _FALLS: Final = ("availability", "success")
+#: The metric that an alert is about, by a word of its name in small letters: what the names of the
+#: signals have in them that measure it.
+_TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "latency": ("latency", "duration", "response", "p50", "p90", "p95", "p99"),
+    "availability": (*_FALLS, "error", "fail"),
+    "error": (*_FALLS, "error", "fail"),
+}
 #: Signals that are a service's own, whatever their names have in them.
 _OWN: Final = ("new_errors_bp",)
 #: How often a service is called says what others do.
@@ -74,6 +82,27 @@ def _inherited(signal: Signal) -> float:
 
 def _inherits(name: str) -> bool:
     return name not in _OWN and any(word in name for word in (*_RISES, *_FALLS))
+
+
+def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
+    """The signals without what callers show as well in other metrics than those of the alerts.
+
+    ``alerts`` are names. Where none of them says which metric it is about, all signals stay.
+    """
+    words = {
+        word
+        for alert in alerts
+        for metric, names in _TARGETS.items()
+        if metric in alert.casefold()
+        for word in names
+    }
+    if not words:
+        return signals
+    return {
+        name: one
+        for name, one in signals.items()
+        if not _inherits(name) or any(word in name for word in words)
+    }
 
 
 def weighed(mine: float, shared: float) -> float:

@@ -29,11 +29,9 @@ from logtriage.recorded.bundle import (
 from logtriage.recorded.figures import Measure, Metric, Series, Shift
 from logtriage.recorded.formats.callgraph import import_topology
 from logtriage.recorded.formats.capture import import_otlp
-from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.labelled import import_labelled
 from logtriage.recorded.nezha import import_nezha
-from logtriage.recorded.petshop import import_petshop
-from logtriage.recorded.petshop_calm import calm_petshop
+from logtriage.recorded.petshop import calm_petshop, import_petshop
 from logtriage.recorded.rcaeval import import_rcaeval
 from logtriage.recorded.records import (
     SCHEMA,
@@ -45,7 +43,7 @@ from logtriage.recorded.records import (
     Recording,
 )
 from logtriage.recorded.stretches import on_request, priced
-from logtriage.recorded.tally import Skipped
+from logtriage.recorded.tally import Imported, ImportReport, Skipped
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
 from logtriage.recorded.version import HISTORY, VERSION

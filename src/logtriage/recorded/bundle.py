@@ -17,7 +17,7 @@ from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import BundleError
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.recorded.jsonrecord import decode_line, encode_record, structure_record
-from logtriage.recorded.records import RUBRICS, TEAMS, RecordedIncident
+from logtriage.recorded.records import RUBRICS, TEAM, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.version import task_id
 from logtriage.rng import hash_name
@@ -40,7 +40,7 @@ def as_incident(record: RecordedIncident) -> Incident:
         task=task_id(record.task),
         horizon=record.horizon,
         topology=topology,
-        directory=(TEAMS[0],) * len(topology),
+        directory=(TEAM,) * len(topology),
         truth=Truth(
             fault=Fault(record.truth.kind, roots[0]) if roots else None,
             severity=None,

@@ -11,6 +11,7 @@ from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn
 
 from logtriage.errors import BundleError, InvalidInput
+from logtriage.recorded.paths import parsed
 from logtriage.recorded.records import SCHEMA, RecordedIncident
 
 
@@ -29,10 +30,7 @@ def decode_line(line: bytes, where: str) -> dict[str, Any]:
     Raises:
         BundleError: naming ``where``, and the field if it is one.
     """
-    try:
-        data = json.loads(line, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise BundleError(f"{where}: not JSON: {error}") from None
+    data = parsed(line, where)
     if not isinstance(data, dict):
         raise BundleError(f"{where}: must be a JSON object, got {type(data).__name__}")
     if data.get("schema") != SCHEMA:
@@ -57,10 +55,6 @@ def structure_record(data: dict[str, Any], where: str) -> RecordedIncident:
         reason, _, field = transform_error(error, "$", _say)[0].rpartition(" @ $")
         field = field.lstrip(".") or "(whole line)"
         raise BundleError(f"{where}: field {field}: {reason}") from None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _say(error: BaseException, _: type | None) -> str:

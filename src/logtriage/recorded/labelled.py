@@ -14,15 +14,15 @@ first bad field is an error.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from logtriage.errors import BundleError, LogTriageError
+from logtriage.errors import BundleError
 from logtriage.recorded.clock import interval_of
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.labelled_rows import (
+    NEEDED,
     Label,
     call_of,
     label_of,
@@ -32,9 +32,8 @@ from logtriage.recorded.labelled_rows import (
     text_of,
     time_of,
 )
-from logtriage.recorded.measure import record
-from logtriage.recorded.names import Names
-from logtriage.recorded.paths import find_csv
+from logtriage.recorded.measure import condensed
+from logtriage.recorded.paths import Names, find_csv
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.rowstore import RowStore
@@ -45,6 +44,8 @@ from logtriage.world.telemetry import TICK_SECONDS
 #: are longer: as many as are shown, and some before.
 AROUND_MS: Final = 600_000
 _BEFORE_TICKS: Final = 1 - FIRST_TICK
+#: A line of ``labels.csv``, for whoever has none yet.
+SAMPLE_LABEL: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
 #: So many rows of metrics tell how often they were sampled.
 _ENOUGH_ROWS: Final = 10_000
 
@@ -103,7 +104,10 @@ def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
         raise BundleError(f"{root}: must be a folder with labels.csv in it, {given}")
     path = find_csv(root, root, "labels")
     if path is None:
-        raise BundleError(f"{root}: no labels.csv; expected one with a line for each incident")
+        raise BundleError(
+            f"{root}: no labels.csv; expected one with the columns {','.join(NEEDED['labels'])} "
+            f"and a line for each incident, such as {SAMPLE_LABEL}"
+        )
     found: dict[str, Label] = {}
     for where, row in records_of(root, "labels"):
         label = label_of(where, row, names)
@@ -162,31 +166,24 @@ def incident_of(
     )
     usual = Rows() if stretch.usual is None else between(*stretch.usual)
     baseline = "fault-free" if usual.services else "none"
-    opened = datetime.fromtimestamp(stretch.opened / 1000, tz=UTC)
     if not rows.services:
         raise BundleError(
             f"{label.where}: field opened: no rows within {around // 60_000} minutes of it"
         )
-    try:
-        return RecordedIncident(
-            id=stretch.id,
-            opened=f"{opened:%Y-%m-%dT%H:%M:%SZ}",
-            recording=record(
-                rows,
-                usual,
-                opened=stretch.opened,
-                horizon=horizon,
-                baseline=baseline,
-                tick_seconds=tick_seconds,
-            ),
-            truth=stretch.truth,
-            task=TASKS[stretch.rubric],
-            horizon=horizon,
-            origin=stretch.origin,
-            rubric=stretch.rubric,
-        )
-    except LogTriageError as error:
-        raise BundleError(f"{label.where}: {error}") from None
+    return condensed(
+        rows,
+        usual,
+        stretch.truth,
+        where=label.where,
+        name=stretch.id,
+        opened=stretch.opened,
+        horizon=horizon,
+        baseline=baseline,
+        task=TASKS[stretch.rubric],
+        origin=stretch.origin,
+        rubric=stretch.rubric,
+        tick_seconds=tick_seconds,
+    )
 
 
 def _tick_of(root: Path) -> int:

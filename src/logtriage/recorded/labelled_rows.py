@@ -13,8 +13,7 @@ from logtriage.errors import BundleError
 from logtriage.recorded.csvfiles import read_records
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.metrics import in_units, signal_name
-from logtriage.recorded.names import Names
-from logtriage.recorded.paths import find_csv
+from logtriage.recorded.paths import Names, find_csv
 from logtriage.recorded.rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.text import known_level, read_message
@@ -39,7 +38,8 @@ class Label:
     fault_category: str = ""
 
 
-_NEEDED: Final = {
+#: The columns that each file must have.
+NEEDED: Final = {
     "labels": ("id", "opened", "root_cause", "kind"),
     "logs": ("time", "service", "level", "message"),
     "calls": ("time", "caller", "callee", "latency_ms"),
@@ -51,7 +51,7 @@ def records_of(root: Path, stem: str) -> Iterator[tuple[str, Fields]]:
     """The records of one of the files, each with its place; none where there is no such file."""
     path = find_csv(root, root, stem)
     if path is not None:
-        yield from read_records(path, _NEEDED[stem], path.name)
+        yield from read_records(path, NEEDED[stem], path.name)
 
 
 def label_of(where: str, row: Fields, names: Names) -> Label:

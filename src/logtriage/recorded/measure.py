@@ -5,6 +5,11 @@ incident and on those of its baseline, alerts where the two differ, and for each
 tick the log lines worth keeping. Times here are Unix milliseconds.
 """
 
+from datetime import UTC, datetime
+
+import attrs
+
+from logtriage.errors import BundleError, LogTriageError
 from logtriage.recorded.alerts import alerts_of
 from logtriage.recorded.callgraph import layout_of
 from logtriage.recorded.clock import Clock
@@ -12,9 +17,16 @@ from logtriage.recorded.coverage import Coverage
 from logtriage.recorded.events import are_sampled, can_be_traced, requests_of
 from logtriage.recorded.metrics import metrics_of
 from logtriage.recorded.parts import by_service, edge_of, overall
-from logtriage.recorded.records import RecordedService, Recording
+from logtriage.recorded.records import (
+    RUBRICS,
+    RecordedAlert,
+    RecordedIncident,
+    RecordedService,
+    Recording,
+)
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.spread import spread_of
+from logtriage.recorded.truth import RecordedTruth
 from logtriage.recorded.windows import log_windows
 from logtriage.world.telemetry import TICK_SECONDS
 
@@ -75,3 +87,49 @@ def record(
         baseline=baseline,
         tick_seconds=tick_seconds,
     )
+
+
+def condensed(
+    rows: Rows,
+    usual: Rows,
+    truth: RecordedTruth,
+    *,
+    where: str,
+    name: str,
+    opened: int,
+    horizon: int,
+    baseline: str,
+    task: str,
+    origin: str,
+    rubric: str = RUBRICS[0],
+    tick_seconds: int = TICK_SECONDS,
+    alerts: tuple[RecordedAlert, ...] | None = None,
+) -> RecordedIncident:
+    """The incident of some rows, as :func:`record` condenses them.
+
+    ``name`` is its id, and ``alerts`` are those that were sent; None: those that the figures make.
+
+    Raises:
+        BundleError: naming ``where``, for what no record may hold.
+    """
+    try:
+        recording = record(
+            rows,
+            usual,
+            opened=opened,
+            horizon=horizon,
+            baseline=baseline,
+            tick_seconds=tick_seconds,
+        )
+        return RecordedIncident(
+            id=name,
+            opened=f"{datetime.fromtimestamp(opened / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
+            recording=recording if alerts is None else attrs.evolve(recording, alerts=alerts),
+            truth=truth,
+            task=task,
+            horizon=horizon,
+            origin=origin,
+            rubric=rubric,
+        )
+    except LogTriageError as error:
+        raise BundleError(f"{where}: {error}") from None

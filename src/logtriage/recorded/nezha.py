@@ -12,7 +12,6 @@ that follow are read. The incident is taken to be opened a minute after the inje
 so that the figures at tick 0, taken over the minute before it, are those of the fault.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,15 +20,13 @@ from typing import Final
 
 import attrs
 
-from logtriage.errors import BundleError, UnknownName
-from logtriage.recorded.imported import Imported, ImportReport
-from logtriage.recorded.measure import record
-from logtriage.recorded.nezha_fields import milliseconds, service_of
-from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed
-from logtriage.recorded.paths import inside
+from logtriage.errors import BundleError
+from logtriage.recorded.measure import condensed
+from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed, milliseconds, service_of
+from logtriage.recorded.paths import chosen, inside, parsed
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Rows
-from logtriage.recorded.tally import Tally
+from logtriage.recorded.tally import Imported, Tally
 from logtriage.recorded.truth import RecordedTruth
 
 ORIGIN: Final = (
@@ -40,6 +37,7 @@ HORIZON: Final = 8
 #: From injection to the opening of the incident.
 DETECTION: Final = timedelta(minutes=1)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_FIELDS: Final = ("inject_time", "inject_pod", "inject_type")
 
 
 @attrs.frozen
@@ -73,20 +71,11 @@ def import_nezha(
     root = Path(directory)
     tally = Tally(root, strict=strict)
     injections = _injections(root, tally)
-    if only is not None:
-        for name in sorted(only):
-            if name not in injections:
-                raise UnknownName("recorded incident", name, injections)
+    wanted = chosen(injections, only)
     source = Source(root, tally, [milliseconds(one.at) for one in injections.values()])
-    incidents: list[RecordedIncident] = []
     notes: list[str] = []
-    for name, injection in sorted(injections.items()):
-        if only is None or name in only:
-            incident = _import_one(source, injection, notes)
-            if incident is not None:
-                incidents.append(incident)
-    report = ImportReport(tally.files, tally.rows, tally.skipped(), tuple(notes))
-    return Imported(tuple(incidents), report)
+    made = [_incident(source, one, notes) for one in wanted]
+    return tally.imported((one for one in made if one is not None), notes)
 
 
 # --- faults ------------------------------------------------------------------------------
@@ -94,10 +83,9 @@ def import_nezha(
 
 def _injections(root: Path, tally: Tally) -> dict[str, _Injection]:
     folders = root / "rca_data"
-    dates = sorted(folder.name for folder in listed(folders) if _DATE.fullmatch(folder.name))
     found: dict[str, _Injection] = {}
     lists = 0
-    for date in dates:
+    for date in (folder.name for folder in listed(folders) if _DATE.fullmatch(folder.name)):
         file = folders / date / f"{date}-fault_list.json"
         if not file.is_file():
             continue
@@ -117,10 +105,7 @@ def _injections(root: Path, tally: Tally) -> dict[str, _Injection]:
 
 def _entries(file: Path, name: str) -> Iterator[tuple[int, object]]:
     """The entries of a fault list, numbered from 1."""
-    try:
-        hours = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise BundleError(f"{name}: not JSON: {error}") from None
+    hours = parsed(file.read_bytes(), name)
     if not isinstance(hours, dict) or not all(isinstance(v, list) for v in hours.values()):
         raise BundleError(f"{name}: must be an object of lists, hour by hour")
     yield from enumerate((entry for hour in hours.values() for entry in hour), 1)
@@ -133,60 +118,51 @@ def _injection(entry: object, date: str, file: Path, number: int) -> _Injection 
     """
     if not isinstance(entry, dict):
         return "a fault that is no object"
-    for field in ("inject_time", "inject_pod", "inject_type"):
+    for field in _FIELDS:
         if not isinstance(entry.get(field), str) or not entry[field]:
             return f"a fault without {field}"
+    time, pod, kind = (entry[field] for field in _FIELDS)
     try:
-        at = datetime.fromisoformat(entry["inject_time"]).replace(tzinfo=UTC)
+        at = datetime.fromisoformat(time).replace(tzinfo=UTC)
     except ValueError:
         return "inject_time is no time"
-    service = service_of(entry["inject_pod"])
+    service = service_of(pod)
     if service is None:
         return "inject_pod is no pod"
-    return _Injection(
-        id=f"nezha/{at:%Y-%m-%dT%H%M%S}",
-        at=at,
-        service=service,
-        kind=entry["inject_type"],
-        date=date,
-        file=file,
-        number=number,
-    )
+    return _Injection(f"nezha/{at:%Y-%m-%dT%H%M%S}", at, service, kind, date, file, number)
 
 
 # --- one incident ------------------------------------------------------------------------
 
 
-def _import_one(source: Source, injection: _Injection, notes: list[str]) -> RecordedIncident | None:
+def _incident(source: Source, injection: _Injection, notes: list[str]) -> RecordedIncident | None:
     rows, missing = source.around(injection.at, injection.date)
-    notes += (f"{injection.id}: {what}" for what in missing)
     usual, baseline, note = _baseline(source, injection, rows)
-    if note:
-        notes.append(f"{injection.id}: {note}")
+    notes += (f"{injection.id}: {what}" for what in (*missing, *note))
     if injection.service not in rows.services | usual.services:
         source.tally.skip(injection.file, injection.number, "no telemetry of the injected pod")
         return None
-    opened = injection.at + DETECTION
     trainticket = injection.service.startswith("ts-")
-    return RecordedIncident(
-        id=injection.id,
-        opened=f"{opened:%Y-%m-%dT%H:%M:%SZ}",
-        recording=record(
-            rows, usual, opened=milliseconds(opened), horizon=HORIZON, baseline=baseline
-        ),
-        truth=RecordedTruth((injection.service,), injection.kind),
-        task="recorded_trainticket" if trainticket else "recorded_nezha",
+    return condensed(
+        rows,
+        usual,
+        RecordedTruth((injection.service,), injection.kind),
+        where=f"{source.tally.name(injection.file)}:{injection.number}",
+        name=injection.id,
+        opened=milliseconds(injection.at + DETECTION),
         horizon=HORIZON,
+        baseline=baseline,
+        task="recorded_trainticket" if trainticket else "recorded_nezha",
         origin=ORIGIN,
     )
 
 
-def _baseline(source: Source, injection: _Injection, rows: Rows) -> tuple[Rows, str, str]:
+def _baseline(
+    source: Source, injection: _Injection, rows: Rows
+) -> tuple[Rows, str, tuple[str, ...]]:
     """The usual rows, what they are, and a note if they are not all fault-free."""
     usual = source.usual(injection.date)
-    at = milliseconds(injection.at)
-    # The minute before the fault is the next best thing to a fault-free one.
-    before = rows.between(at - TOLERANCE_MS, at)
+    there = bool(usual.logs or usual.calls)
     lacking = [
         name
         for name, has, needs in (
@@ -195,14 +171,17 @@ def _baseline(source: Source, injection: _Injection, rows: Rows) -> tuple[Rows, 
         )
         if needs and not has
     ]
-    if not lacking and (usual.logs or usual.calls):
-        return usual, "fault-free", ""
-    # Logs and calls together, since lines belong to requests.
+    if there and not lacking:
+        return usual, "fault-free", ()
+    # The minute before the fault is the next best thing to a fault-free one; logs and calls
+    # together, since lines belong to requests.
+    at = milliseconds(injection.at)
+    before = rows.between(at - TOLERANCE_MS, at)
     filled = attrs.evolve(
         before,
         usage=usual.usage or before.usage,
         edge_usage=usual.edge_usage or before.edge_usage,
     )
     baseline = "pre-fault" if filled.logs or filled.calls else "none"
-    what = f"{lacking[0]} file" if (usual.logs or usual.calls) else "minute"
-    return filled, baseline, f"no fault-free {what}, baseline is {baseline!r}"
+    what = f"{lacking[0]} file" if there else "minute"
+    return filled, baseline, (f"no fault-free {what}, baseline is {baseline!r}",)

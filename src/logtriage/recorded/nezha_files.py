@@ -1,24 +1,17 @@
 """The files of the published layout, read as rows: see :mod:`logtriage.recorded.nezha`."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from logtriage.recorded.csvfiles import read_sound_rows
-from logtriage.recorded.nezha_fields import (
-    instant,
-    latency,
-    log_text,
-    milliseconds,
-    scaled,
-    service_of,
-    whole,
-)
 from logtriage.recorded.paths import find_csv, inside
-from logtriage.recorded.rows import Call, LogRow, Rows, Usage
-from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.rows import Call, LogRow, Rows, Span, Usage
+from logtriage.recorded.spans import requests
 from logtriage.recorded.tally import Tally
 from logtriage.recorded.text import read_line
 
@@ -32,6 +25,12 @@ TOLERANCE_MS: Final = 3_600_000
 BEFORE_MS: Final = 60_000
 AFTER_MS: Final = 300_000
 
+#: A pod of a Deployment (two hashes, in the alphabet that Kubernetes uses for them) or
+#: of a StatefulSet (an ordinal).
+_POD: Final = re.compile(
+    r"([A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)"
+    r"-(?:[bcdfghjklmnpqrstvwxz2456789]{5,10}-[bcdfghjklmnpqrstvwxz2456789]{5}|[0-9]{1,3})"
+)
 #: The parent of an outermost span.
 _ROOT: Final = "root"
 
@@ -157,7 +156,7 @@ class Source:
 
     def _calls(self, files: list[tuple[Path, datetime]]) -> tuple[Call, ...]:
         # A parent may stand in another file, and neighbouring files overlap.
-        spans: dict[Key, Span] = {}
+        spans: list[Span] = []
         for path, minute in files:
             middle = milliseconds(minute)
             for line, row in read_sound_rows(path, _TRACE_COLUMNS, self.tally):
@@ -170,7 +169,7 @@ class Source:
                     self.tally.skip(path, line, "unknown pod")
                 else:
                     outermost = "" if parent == _ROOT else parent
-                    spans[trace, span] = Span(outermost, service, at, took)
+                    spans.append(Span(trace, span, outermost, service, at, took))
         return tuple(requests(spans))
 
     def _metrics(self, folder: Path) -> tuple[tuple[Usage, ...], tuple[Usage, ...]]:
@@ -209,3 +208,71 @@ class Source:
                 self.tally.skip(path, line, "impossible time")
             else:
                 yield Usage(at, "", None, latency(p99))
+
+
+# --- fields ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def service_of(pod: str) -> str | None:
+    """The service that a pod belongs to; None if the name is not one of a pod."""
+    match = _POD.fullmatch(pod)
+    return None if match is None else match[1]
+
+
+def log_text(log: str) -> str | None:
+    """The text in the JSON that the container runtime wraps around each line; None without."""
+    try:
+        wrapped = json.loads(log)
+    except (ValueError, RecursionError):
+        return None
+    text = wrapped.get("log") if isinstance(wrapped, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def milliseconds(moment: datetime) -> int:
+    """A moment in Unix milliseconds, to the second."""
+    return int(moment.timestamp()) * 1000
+
+
+def instant(text: str) -> int | None:
+    """Unix milliseconds of ``2023-01-29T08:48:42.425293566Z`` or ``2023-01-29 08:48:42.4…``.
+
+    None for what is no time.
+    """
+    second = _second(text[:19])
+    if second is None:
+        return None
+    digits = text[20:23] if text[19:20] == "." else ""
+    return second + int((digits if digits.isdecimal() else "").ljust(3, "0"))
+
+
+# Rows come in order: nearly every call asks for the second that the last one asked for.
+@lru_cache(maxsize=4096)
+def _second(text: str) -> int | None:
+    try:
+        return milliseconds(datetime.fromisoformat(text).replace(tzinfo=UTC))
+    except ValueError:
+        return None
+
+
+def whole(text: str) -> int:
+    """A number of up to 19 digits; -1 for anything else."""
+    return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else -1
+
+
+def latency(text: str) -> int | None:
+    """Seconds in milliseconds, or None as :func:`scaled`.
+
+    None for 0 too: that is how an idle service is published, not a latency.
+    """
+    return scaled(text, 1000) or None
+
+
+def scaled(text: str, factor: int) -> int | None:
+    """A number times a factor, rounded; None for NaN, infinities, negatives and no number."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return int(value * factor + 0.5) if 0 <= value < 1e12 else None

@@ -10,26 +10,30 @@
 Each CSV file may be gzipped. Metrics of every component every five minutes: latency, requests
 and availability; no logs and no traces. The incident is opened with the first sample at or
 after the moment at which the symptom was seen. A scenario without ``noissue`` has no baseline.
+
+``noissue`` is a day or two of normal operation. For :func:`calm_petshop` the first half of it is
+what is usual, and the second is cut into stretches that do not overlap, each an incident of
+``recorded/2`` without a fault. Issues have no class of fault, so only ``recorded/1`` plays them.
 """
 
-import json
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 
-from logtriage.errors import BundleError, LogTriageError, UnknownName
-from logtriage.recorded.imported import Imported, ImportReport
-from logtriage.recorded.measure import record
-from logtriage.recorded.names import Names
-from logtriage.recorded.paths import inside
+from logtriage.errors import BundleError
+from logtriage.recorded.figures import FIRST_TICK
+from logtriage.recorded.measure import condensed
+from logtriage.recorded.paths import Names, chosen, find_csv, inside, parsed
 from logtriage.recorded.petshop_files import MOST_SECONDS, graph, metrics, normal
-from logtriage.recorded.records import RecordedAlert, RecordedIncident
+from logtriage.recorded.records import RUBRICS, RecordedAlert, RecordedIncident
 from logtriage.recorded.rows import Rows
-from logtriage.recorded.tally import Tally
-from logtriage.recorded.truth import RecordedTruth
+from logtriage.recorded.tally import Imported, Tally
+from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
 ORIGIN: Final = (
     "PetShop data set (https://github.com/amazon-science/petshop-root-cause-analysis), "
@@ -39,8 +43,11 @@ TICK_SECONDS: Final = 300
 #: The recordings reach two or three ticks beyond the symptom, and answers take two.
 HORIZON: Final = 6
 SPLITS: Final = ("train", "test")
+#: The samples of an incident without a fault: before its opening, and one for each tick.
+_SAMPLES: Final = HORIZON - FIRST_TICK
 
 _ALERTS: Final = {"latency": "HighLatency", "availability": "LowAvailability"}
+_condensed = partial(condensed, horizon=HORIZON, origin=ORIGIN, tick_seconds=TICK_SECONDS)
 
 
 @attrs.frozen
@@ -79,22 +86,17 @@ def import_petshop(directory: str | Path, *, only: Collection[str] | None = None
         issues[one.id] = one
     if not issues:
         raise BundleError(f"{root}: no <scenario>/train/issue_N/target.json found")
-    for name in sorted(only or ()):
-        if name not in issues:
-            raise UnknownName("recorded incident", name, issues)
     notes: list[str] = []
     usual: dict[Path, Rows] = {}
     incidents = []
-    for name, issue in sorted(issues.items()):
-        if only is None or name in only:
-            if issue.scenario not in usual:
-                usual[issue.scenario] = normal(root, issue.scenario, tally, notes)
-            baseline = usual[issue.scenario]
-            if not baseline.samples:
-                notes.append(f"{name}: no noissue/metrics.csv, baseline is 'none'")
-            incidents.append(_incident(root, issue, baseline, tally, notes))
-    report = ImportReport(tally.files, tally.rows, (), tuple(notes))
-    return Imported(tuple(incidents), report)
+    for issue in chosen(issues, only):
+        if issue.scenario not in usual:
+            usual[issue.scenario] = normal(root, issue.scenario, tally, notes)
+        baseline = usual[issue.scenario]
+        if not baseline.samples:
+            notes.append(f"{issue.id}: no noissue/metrics.csv, baseline is 'none'")
+        incidents.append(_incident(root, issue, baseline, tally, notes))
+    return tally.imported(incidents, notes)
 
 
 def _incident(
@@ -108,32 +110,22 @@ def _incident(
     if not times:
         raise BundleError(f"{where}: field target.timestamp: no sample at or after it")
     symptom, cause = names(issue.symptom, where), names(issue.root, where)
-    edge = tuple(one for one in rows.usage if one.service == symptom)
-    recording = record(
-        attrs.evolve(rows, usage=(), edge_usage=edge, graph=calls),
-        attrs.evolve(
-            usual,
-            usage=(),
-            edge_usage=tuple(one for one in usual.usage if one.service == symptom),
-        ),
+
+    def of_edge(rows: Rows) -> Rows:
+        edge = tuple(one for one in rows.usage if one.service == symptom)
+        return attrs.evolve(rows, usage=(), edge_usage=edge)
+
+    return _condensed(
+        attrs.evolve(of_edge(rows), graph=calls),
+        of_edge(usual),
+        RecordedTruth((cause,), issue.metric),
+        where=where,
+        name=issue.id,
         opened=times[0],
-        horizon=HORIZON,
         baseline="fault-free" if usual.samples else "none",
-        tick_seconds=TICK_SECONDS,
+        task="recorded_petshop",
+        alerts=(RecordedAlert(symptom, _ALERTS[issue.metric], 0),),
     )
-    alert = RecordedAlert(symptom, _ALERTS[issue.metric], 0)
-    try:
-        return RecordedIncident(
-            id=issue.id,
-            opened=f"{datetime.fromtimestamp(times[0] // 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
-            recording=attrs.evolve(recording, alerts=(alert,)),
-            truth=RecordedTruth((cause,), issue.metric),
-            task="recorded_petshop",
-            horizon=HORIZON,
-            origin=ORIGIN,
-        )
-    except LogTriageError as error:
-        raise BundleError(f"{where}: {error}") from None
 
 
 # --- issues ------------------------------------------------------------------------------
@@ -145,10 +137,7 @@ def _issues(root: Path, tally: Tally) -> Iterator[_Issue]:
     ]
     for target in targets:
         where = tally.name(target)
-        try:
-            data = json.loads(inside(root, target).read_bytes(), parse_constant=_no_constant)
-        except (ValueError, RecursionError) as error:
-            raise BundleError(f"{where}: not JSON: {error}") from None
+        data = parsed(inside(root, target).read_bytes(), where)
         seen = _field(where, data, "target", "timestamp", int)
         if not 0 <= seen < MOST_SECONDS:
             raise BundleError(f"{where}: field target.timestamp: must be Unix seconds, got {seen}")
@@ -168,10 +157,6 @@ def _issues(root: Path, tally: Tally) -> Iterator[_Issue]:
         )
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _field(where: str, data: Any, part: str, name: str, kind: type) -> Any:
     inner = data.get(part) if isinstance(data, dict) else None
     value = inner.get(name) if isinstance(inner, dict) else None
@@ -180,3 +165,58 @@ def _field(where: str, data: Any, part: str, name: str, kind: type) -> Any:
             f"{where}: field {part}.{name}: must be {kind.__name__}, got {value!r:.80}"
         )
     return value
+
+
+# --- without a fault ---------------------------------------------------------------------
+
+
+def calm_petshop(directory: str | Path) -> Imported:
+    """Incidents without a fault, of every scenario that has fault-free metrics.
+
+    Args:
+        directory: holds the scenarios, as for :func:`import_petshop`.
+
+    Raises:
+        BundleError: naming the file and what was expected, if there are no fault-free metrics,
+            they are too short, or a file is not of the layout.
+    """
+    root, tally = Path(directory), Tally(Path(directory), strict=True)
+    notes: list[str] = []
+    found = [
+        one
+        for scenario in sorted(root.glob("*/"))
+        if find_csv(root, scenario / "noissue", "metrics") is not None
+        for one in _calm(root, scenario, tally, notes)
+    ]
+    if not found:
+        raise BundleError(f"{root}: no <scenario>/noissue/metrics.csv found")
+    return tally.imported(found, notes)
+
+
+def _calm(root: Path, scenario: Path, tally: Tally, notes: list[str]) -> Iterator[RecordedIncident]:
+    rows, names = normal(root, scenario, tally, notes), Names()
+    whole = attrs.evolve(rows, usage=(), graph=tuple(graph(root, scenario, tally, names)))
+    times = sorted({one.at for one in rows.samples})
+    half, where = len(times) // 2, f"{tally.name(scenario)}/noissue/metrics.csv"
+    if len(times) - half < _SAMPLES:
+        raise BundleError(
+            f"{where}: no incident without a fault: it takes {2 * _SAMPLES} samples, "
+            f"there are {len(times)}"
+        )
+    usual = whole.between(times[0], times[half])
+    for first in range(half, len(times) - _SAMPLES + 1, _SAMPLES):
+        opened, last = times[first - FIRST_TICK], times[first + _SAMPLES - 1]
+        if last - times[first] > (_SAMPLES - 1) * 1000 * TICK_SECONDS:
+            continue  # some samples are missing
+        hashed = blake2b(f"{scenario.name}\n{opened}".encode(), digest_size=6).hexdigest()
+        yield _condensed(
+            whole.between(times[first], last + 1),
+            usual,
+            RecordedTruth((), NO_FAULT),
+            where=where,
+            name=f"petshop-models/{hashed}",
+            opened=opened,
+            baseline="fault-free",
+            task="recorded_petshop_models",
+            rubric=RUBRICS[1],
+        )

@@ -10,8 +10,7 @@ from logtriage.errors import BundleError
 from logtriage.recorded.csvfiles import read_rows
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.metrics import in_units
-from logtriage.recorded.names import Names
-from logtriage.recorded.paths import find_csv
+from logtriage.recorded.paths import Names, find_csv
 from logtriage.recorded.rows import Rows, Sample, Usage
 from logtriage.recorded.tally import Tally
 

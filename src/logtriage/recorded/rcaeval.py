@@ -23,16 +23,14 @@ import attrs
 from logtriage.errors import BundleError
 from logtriage.recorded.csvfiles import read_records
 from logtriage.recorded.figures import MOST
-from logtriage.recorded.imported import Imported, ImportReport
 from logtriage.recorded.labelled import incident_of, stretches_of
 from logtriage.recorded.labelled_rows import Label
 from logtriage.recorded.metrics import in_units, signal_name
-from logtriage.recorded.names import Names
-from logtriage.recorded.paths import find_csv, inside
+from logtriage.recorded.paths import Names, find_csv, inside
 from logtriage.recorded.records import RecordedIncident
-from logtriage.recorded.rows import Call, LogRow, Rows, Sample
-from logtriage.recorded.spans import Key, Span, requests
-from logtriage.recorded.tally import Tally
+from logtriage.recorded.rows import Call, LogRow, Rows, Sample, Span
+from logtriage.recorded.spans import requests
+from logtriage.recorded.tally import Imported, Tally
 from logtriage.recorded.text import known_level, read_line, read_message
 from logtriage.world.telemetry import TICK_SECONDS
 
@@ -79,8 +77,7 @@ def import_rcaeval(
         notes += [f"{made[0].id}: {what}" for what in missing]
     if not incidents:
         raise BundleError(f"{root}: no <service>_<fault>/<run>/inject_time.txt found")
-    report = ImportReport(tally.files, tally.rows, tally.skipped(), tuple(notes))
-    return Imported(tuple(one for _, one in sorted(incidents.items())), report)
+    return tally.imported(incidents.values(), notes)
 
 
 def _case(
@@ -228,7 +225,7 @@ def _calls(
     root: Path, folder: Path, tally: Tally, names: Names, wanted: Callable[[int], bool]
 ) -> Iterator[Call]:
     needed = ("traceID", "spanID", "parentSpanID", "serviceName", "startTime", "duration")
-    spans: dict[Key, Span] = {}
+    spans: list[Span] = []
     for path, line, row in _read(root, folder, "traces", needed, tally):
         start, duration = _number(row["startTime"]), _number(row["duration"])
         if start is None or duration is None or duration < 0:
@@ -237,12 +234,15 @@ def _calls(
             tally.skip(path, line, "no service")
         elif wanted(int(start // 1000)):
             parent = row["parentSpanID"]
-            spans[row["traceID"], row["spanID"]] = Span(
+            span = Span(
+                row["traceID"],
+                row["spanID"],
                 "" if parent.casefold() == "nan" else parent,
                 names(row["serviceName"], f"{tally.name(path)}:{line}"),
                 int(start),
                 int(duration),
             )
+            spans.append(span)
     yield from requests(spans)
 
 

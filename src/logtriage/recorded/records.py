@@ -36,8 +36,8 @@ from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
 #: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"
-#: A recording knows no owners: the usual four teams, and the first owns everything.
-TEAMS: Final = ("sre-team", "backend-team", "dba-team", "security-team")
+#: A recording names no teams: one stands for whoever owns a service.
+TEAM: Final = "unknown"
 #: A recording is of no world: its tiers, and what can be tried in it, to no effect.
 TIERS: Final = (
     Tier("edge", entry=True, calls=True),
@@ -195,9 +195,9 @@ class Recording:
         """
         return Topology(
             name=name,
-            teams=TEAMS,
+            teams=(TEAM,),
             services=tuple(
-                Service(service.name, service.tier, TEAMS[0], service.calls)
+                Service(service.name, service.tier, TEAM, service.calls)
                 for service in self.services
             ),
             tiers=TIERS,

@@ -39,15 +39,13 @@ class Call:
 
 
 @attrs.frozen
-class SpanRow:
-    """A span as it was recorded, not yet joined with the one above it.
+class Span:
+    """Half of a call, or a step inside a service; ``start`` and ``duration`` in microseconds.
 
-    ``start`` and ``duration`` in microseconds, ``parent`` the id of the span above or empty.
-    ``failed``: whether its status is an error; None where it has none. ``peer`` is whom a
-    client's span calls, which may send no spans of its own.
+    ``parent`` is the id of the span above, or empty. ``failed``: whether its status is an error;
+    None where it has none. ``peer`` is whom a client calls, which may send no spans of its own.
     """
 
-    at: int
     trace: str
     id: str
     parent: str
@@ -56,6 +54,11 @@ class SpanRow:
     duration: int
     failed: bool | None = None
     peer: str = ""
+
+    @property
+    def at(self) -> int:
+        """When it started, in Unix milliseconds."""
+        return self.start // 1000
 
 
 @attrs.frozen
@@ -114,11 +117,8 @@ class Rows:
 
     def between(self, since: int, until: int) -> "Rows":
         """The rows with ``since <= at < until``."""
-        return Rows(
-            logs=tuple(row for row in self.logs if since <= row.at < until),
-            calls=tuple(row for row in self.calls if since <= row.at < until),
-            usage=tuple(row for row in self.usage if since <= row.at < until),
-            edge_usage=tuple(row for row in self.edge_usage if since <= row.at < until),
-            samples=tuple(row for row in self.samples if since <= row.at < until),
-            graph=self.graph,
-        )
+        kept = {
+            name: tuple(row for row in getattr(self, name) if since <= row.at < until)
+            for name in ("logs", "calls", "usage", "edge_usage", "samples")
+        }
+        return attrs.evolve(self, **kept)

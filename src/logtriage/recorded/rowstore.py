@@ -3,25 +3,16 @@
 A temporary database of the standard library, which goes with the store.
 """
 
+import pickle
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Final, Self
 
-import attrs
+from logtriage.recorded.rows import Call, LogRow, Rows, Sample, Span, Usage
 
-from logtriage.recorded.rows import Call, LogRow, Rows, Sample, SpanRow, Usage
-
-Row = LogRow | Call | Usage | Sample | SpanRow
-#: The kinds of row, with their tables: fields of :class:`Rows`, and spans, which are joined.
-_KINDS: Final[dict[type, str]] = {
-    LogRow: "logs",
-    Call: "calls",
-    Usage: "usage",
-    Sample: "samples",
-    SpanRow: "spans",
-}
+Row = LogRow | Call | Usage | Sample | Span
 _BATCH: Final = 5000
 
 
@@ -38,14 +29,11 @@ class RowStore:
         self._base = sqlite3.connect("", isolation_level=None)
         self._base.execute("PRAGMA journal_mode = OFF")
         self._base.execute("PRAGMA synchronous = OFF")
-        self._waiting: dict[str, list[tuple[Any, ...]]] = {}
+        self._base.execute("CREATE TABLE rows (kind, at, row)")
+        self._base.execute("CREATE INDEX times ON rows (kind, at)")
+        self._waiting: list[tuple[str, int, bytes]] = []
         #: How many rows were offered, kept or not.
         self.offered = 0
-        for kind, table in _KINDS.items():
-            columns = ", ".join(field.name for field in attrs.fields(kind))
-            self._base.execute(f"CREATE TABLE {table} ({columns})")
-            self._base.execute(f"CREATE INDEX {table}_at ON {table} (at)")
-            self._waiting[table] = []
 
     def __enter__(self) -> Self:
         return self
@@ -62,43 +50,35 @@ class RowStore:
         """Keep a row, if it lies in one of the stretches."""
         self.offered += 1
         place = bisect_right(self._since, row.at) - 1
-        if place < 0 or row.at >= self._until[place]:
-            return
-        table = _KINDS[type(row)]
-        waiting = self._waiting[table]
-        waiting.append(tuple(getattr(row, field.name) for field in attrs.fields(type(row))))
-        if len(waiting) >= _BATCH:
-            self._write(table)
+        if place >= 0 and row.at < self._until[place]:
+            self._waiting.append((type(row).__name__, row.at, pickle.dumps(row)))
+            if len(self._waiting) >= _BATCH:
+                self._write()
 
-    def _write(self, table: str) -> None:
-        rows = self._waiting[table]
-        if rows:
-            marks = ", ".join("?" * len(rows[0]))
-            self._base.execute("BEGIN")
-            self._base.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-            self._base.execute("COMMIT")
-            rows.clear()
+    def _write(self) -> None:
+        self._base.execute("BEGIN")
+        self._base.executemany("INSERT INTO rows VALUES (?, ?, ?)", self._waiting)
+        self._base.execute("COMMIT")
+        self._waiting.clear()
 
     def between(self, since: int, until: int) -> Rows:
         """The rows with ``since <= at < until`` that were kept, in the order in which they came."""
-        found: dict[str, Any] = {
-            table: tuple(self._found(kind, since, until))
-            for kind, table in _KINDS.items()
-            if kind is not SpanRow
-        }
-        return Rows(**found)
-
-    def spans(self, since: int, until: int) -> Iterator[SpanRow]:
-        """The spans with ``since <= at < until`` that were kept."""
-        return self._found(SpanRow, since, until)
-
-    def _found(self, kind: type, since: int, until: int) -> Iterator[Any]:
-        table = _KINDS[kind]
-        self._write(table)
-        rows = self._base.execute(
-            f"SELECT * FROM {table} WHERE at >= ? AND at < ? ORDER BY rowid", (since, until)
+        logs, calls, usage, samples = (
+            tuple(self._kept(kind, since, until)) for kind in (LogRow, Call, Usage, Sample)
         )
-        return (kind(*row) for row in rows)
+        return Rows(logs=logs, calls=calls, usage=usage, samples=samples)
+
+    def spans(self, since: int, until: int) -> Iterator[Span]:
+        """The spans with ``since <= at < until`` that were kept."""
+        return self._kept(Span, since, until)
+
+    def _kept(self, kind: type, since: int, until: int) -> Iterator[Any]:
+        self._write()
+        rows = self._base.execute(
+            "SELECT row FROM rows WHERE kind = ? AND at >= ? AND at < ? ORDER BY rowid",
+            (kind.__name__, since, until),
+        )
+        return (pickle.loads(row) for (row,) in rows)
 
 
 def _merged(stretches: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:

@@ -4,9 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-import attrs
-
-from logtriage.recorded.rows import Call
+from logtriage.recorded.rows import Call, Span
 
 #: Longest chain of spans within one service; only a broken trace has a longer one.
 _DEPTH: Final = 100
@@ -15,32 +13,17 @@ _DEPTH: Final = 100
 Key = tuple[str, str]
 
 
-@attrs.frozen
-class Span:
-    """Half of a call, or a step inside a service; ``start`` and ``duration`` in µs.
-
-    ``parent`` is the span id of the step that it belongs to; empty at the outermost.
-    ``failed``: whether it says so, None where it does not say. ``peer`` is whom a client
-    calls, in case that the callee sends no spans.
-    """
-
-    parent: str
-    service: str
-    start: int
-    duration: int
-    failed: bool | None = None
-    peer: str = ""
-
-
-def requests(spans: Mapping[Key, Span]) -> Iterator[Call]:
+def requests(found: Iterable[Span]) -> Iterator[Call]:
     """The spans at which a request enters a service, joined with their callers'.
 
     What a caller waited beyond the callee's own span was spent between the two, so it
     counts as network time of the callee. A callee that outlives its caller's span was
     not waited for (a message, for instance). The self time of a request is its span
     less the time in which it waited for others, overlapping waits counted once. A callee
-    that sends no spans is known by the name that its clients call it.
+    that sends no spans is known by the name that its clients call it. Of spans with the same
+    trace and id the last one counts.
     """
+    spans = {(span.trace, span.id): span for span in found}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
     entered: list[tuple[Key, Span, Span | None]] = []
     answered: set[Key] = set()

@@ -136,12 +136,15 @@ def priced(record: RecordedIncident) -> RecordedIncident:
 
 def _played_by(record: RecordedIncident, rubric: str, name: str) -> RecordedIncident:
     source, _, rest = record.id.partition("/")
-    return attrs.evolve(
-        record,
-        id=f"{source}-{name}/{rest}",
-        task=record.task.replace(TASKS[RUBRICS[0]], TASKS[rubric], 1),
-        rubric=rubric,
-    )
+    try:
+        return attrs.evolve(
+            record,
+            id=f"{source}-{name}/{rest}",
+            task=record.task.replace(TASKS[RUBRICS[0]], TASKS[rubric], 1),
+            rubric=rubric,
+        )
+    except BundleError as error:
+        raise BundleError(f"{record.id}: {error}") from None
 
 
 def _truth(label: Label) -> RecordedTruth:

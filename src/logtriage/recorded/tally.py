@@ -1,10 +1,12 @@
-"""Rows that an import leaves out: every row is used, or counted with the reason."""
+"""What an import read and left out: every row is used, or counted with the reason."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
 
 from logtriage.errors import BundleError
+from logtriage.recorded.records import RecordedIncident
 
 
 @attrs.frozen
@@ -15,6 +17,27 @@ class Skipped:
     reason: str
     count: int
     first: int
+
+
+@attrs.frozen
+class ImportReport:
+    """What was read, what was left out and why.
+
+    ``notes`` tell of whole files that an incident lacks, as ``"<incident id>: …"``.
+    """
+
+    files: int
+    rows: int
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
+
+
+@attrs.frozen
+class Imported:
+    """The incidents of a directory, by id, and the report of the import."""
+
+    incidents: tuple[RecordedIncident, ...]
+    report: ImportReport
 
 
 class Tally:
@@ -34,16 +57,6 @@ class Tally:
     def row(self, name: str) -> None:
         """Count a row, sound or not, of the file of that name."""
         self._rows[name] += 1
-
-    @property
-    def rows(self) -> int:
-        """Rows read, of all files."""
-        return sum(self._rows.values())
-
-    @property
-    def files(self) -> int:
-        """Files read."""
-        return len(self._rows)
 
     def name(self, path: Path) -> str:
         """A file's name in messages: its path below the imported directory."""
@@ -66,8 +79,10 @@ class Tally:
             else attrs.evolve(before, count=before.count + 1)
         )
 
-    def skipped(self) -> tuple[Skipped, ...]:
-        """Everything left out, by file and then reason."""
-        return tuple(
+    def imported(self, incidents: Iterable[RecordedIncident], notes: Iterable[str]) -> Imported:
+        """What is handed over: incidents by id, what was left out by file and then reason."""
+        skipped = tuple(
             found[reason] for _, found in sorted(self._found.items()) for reason in sorted(found)
         )
+        report = ImportReport(len(self._rows), sum(self._rows.values()), skipped, tuple(notes))
+        return Imported(tuple(sorted(incidents, key=lambda one: one.id)), report)

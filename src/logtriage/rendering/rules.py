@@ -17,12 +17,11 @@ from logtriage.errors import InvalidInput
 from logtriage.grading import RECORDED, RECORDED_2, RECORDED_3
 from logtriage.grading.offered import check_joint, useful_kinds
 from logtriage.grading.original import ORIGINAL
-from logtriage.grading.recordings import WEIGHTS
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, render_action
 from logtriage.parsing.words import JOINT
 from logtriage.rendering.notation import legend
-from logtriage.rendering.recordings import on_request_rules, recorded_rules
+from logtriage.rendering.recordings import GRADED, on_request_rules, recorded_rules
 from logtriage.rendering.rulebook import rulebook
 from logtriage.rendering.screens import ASKS, Style, check_style
 from logtriage.roles import VIEWS, Role, RoleSplit, watched
@@ -55,13 +54,7 @@ _ORIGINAL_RULES = (
 )
 #: What an agent is told of its rubric; of logtriage/3 the rulebook tells, with the par of the task.
 _GRADING = {
-    RECORDED.id: "GRADE: the root cause alone; the first declaration counts.",
-    RECORDED_3.id: (
-        f"GRADE: the root cause {WEIGHTS['root_cause']:g}, the class of the fault "
-        f"{WEIGHTS['fault_class']:g}; the first declaration counts, and a wrong root cause makes "
-        "the grade 0. Without a fault: ignore, with nobody blamed. hand_over earns what the screen "
-        "says."
-    ),
+    **{name: f"GRADE: {GRADED[name]}" for name in (RECORDED.id, RECORDED_3.id)},
     **{rubric.id: _ORIGINAL_RULES for rubric in ORIGINAL},
 }
 

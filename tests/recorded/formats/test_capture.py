@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from logtriage.errors import BundleError
 from logtriage.recorded import RecordedAlert, as_incident, import_otlp, load_bundle
+from logtriage.recorded.labelled import labels_of
+from logtriage.recorded.paths import Names
 from logtriage.recorded.records import RecordedService
 from logtriage.state import initial_state
 from tests.recorded.formats import stack
@@ -375,8 +378,13 @@ def test_a_folder_without_telemetry_or_labels(folder: Path) -> None:
     ):
         import_otlp(folder)
     (folder / "labels.csv").unlink()
-    with pytest.raises(BundleError, match=r"no labels\.csv"):
+    with pytest.raises(BundleError, match=r"no labels\.csv") as caught:
         import_otlp(folder)
+    # What the message shows is a file that the importer takes.
+    columns, sample = re.findall(r"columns (\S+) .* such as (\S+)$", str(caught.value))[0]
+    (folder / "labels.csv").write_text(f"{columns}\n{sample}\n", encoding="utf-8")
+    (label,) = labels_of(folder, Names())
+    assert (label.root_causes, label.kind) == (("payments",), "overload")
 
 
 def _left_alone(folder: Path, *documents: object) -> str:

@@ -9,7 +9,7 @@ import attrs
 
 from logtriage._lib.printable import spelled
 from logtriage.recorded.formats.jsonspot import Spot
-from logtriage.recorded.names import plain_name
+from logtriage.recorded.paths import plain_name
 from logtriage.recorded.records import RecordedAlert
 
 #: The longest name of an alert, in characters; PagerDuty's are whole sentences.

@@ -16,9 +16,9 @@ from logtriage.recorded.formats.documents import documents
 from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import Unnamed, spans_of
-from logtriage.recorded.names import Names
-from logtriage.recorded.rows import SpanRow
-from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.paths import Names
+from logtriage.recorded.rows import Span
+from logtriage.recorded.spans import requests
 from logtriage.topology import Service
 from logtriage.world.schema.parts import Layout
 
@@ -44,7 +44,7 @@ def import_topology(
     """
     names, unnamed = Names(), Unnamed()
     counts: Counter[Pair] = Counter()
-    spans: dict[Key, Span] = {}
+    spans: list[Span] = []
     root = Path(directory)
     for spot in documents(root):
         if "resourceSpans" in spot:
@@ -56,11 +56,7 @@ def import_topology(
             rows = traces_of(spot, names)
         else:
             continue
-        for row in rows:
-            if isinstance(row, SpanRow):
-                spans[row.trace, row.id] = Span(
-                    row.parent, row.service, row.start, row.duration, row.failed, row.peer
-                )
+        spans += (row for row in rows if isinstance(row, Span))
     counts.update((call.caller, call.callee) for call in requests(spans))
     if unnamed.resources:
         note(f"{unnamed.first}: no service.name in {unnamed.resources} resources, left out")

@@ -35,11 +35,11 @@ from logtriage.recorded.labelled import (
     stretches_of,
     times_of,
 )
-from logtriage.recorded.names import Names
+from logtriage.recorded.paths import Names
 from logtriage.recorded.records import RecordedIncident
-from logtriage.recorded.rows import LogRow, Rows, Sample, SpanRow, Usage
+from logtriage.recorded.rows import LogRow, Rows, Sample, Span, Usage
 from logtriage.recorded.rowstore import RowStore
-from logtriage.recorded.spans import Key, Span, requests
+from logtriage.recorded.spans import Key, requests
 from logtriage.recorded.stretches import Stretch
 from logtriage.world.telemetry import TICK_SECONDS
 
@@ -139,7 +139,7 @@ class _Reader:
             )
         return "".join(f"; {one}" for one in reasons)
 
-    def rows(self, spot: Spot) -> Iterable[LogRow | SpanRow | Sample | Usage]:
+    def rows(self, spot: Spot) -> Iterable[LogRow | Span | Sample | Usage]:
         """What one document tells."""
         if "resourceLogs" in spot:
             return logs_of(spot, self.names, self.unnamed)
@@ -198,10 +198,8 @@ def _between(store: RowStore, twice: set[Key], since: int, until: int) -> Rows:
     """
     spans: dict[Key, Span] = {}
     for one in store.spans(since - _SPAN_MARGIN_MS, until):
-        key = one.trace, one.id
-        span = Span(one.parent, one.service, one.start, one.duration, one.failed, one.peer)
-        if spans.setdefault(key, span) != span:
-            twice.add(key)
-    calls = tuple(call for call in requests(spans) if since <= call.at < until)
+        if spans.setdefault((one.trace, one.id), one) != one:
+            twice.add((one.trace, one.id))
+    calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
     rows = store.between(since, until)
     return attrs.evolve(rows, calls=rows.calls + calls)

@@ -1,7 +1,6 @@
 """The JSON documents of a captured folder: lines of JSON, or a file with one document."""
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import IO, Any, Final
 from logtriage._lib.files import MAX_LINE, TOO_LONG, numbered_lines
 from logtriage.errors import BundleError
 from logtriage.recorded.formats.jsonspot import Spot
-from logtriage.recorded.paths import inside, what_it_is
+from logtriage.recorded.paths import decoded, inside, what_it_is
 
 #: How the names of the files end, in small letters or capitals; ``.gz`` may follow.
 ENDINGS: Final = (".json", ".jsonl", ".ndjson")
@@ -64,7 +63,7 @@ def _values(lines: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
         if first:
             first = False
             try:
-                value = _decode(line)
+                value = decoded(line)
             except RecursionError as error:
                 raise BundleError(f"{name}:{number}: not JSON: {error}") from None
             except ValueError:
@@ -82,15 +81,7 @@ def _values(lines: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
 
 def _or_error(text: bytes, name: str, number: int) -> Any:
     try:
-        return _decode(text)
+        return decoded(text)
     except (ValueError, RecursionError) as error:
         line = number + getattr(error, "lineno", 1) - 1
         raise BundleError(f"{name}:{line}: not JSON: {error}") from None
-
-
-def _decode(text: bytes) -> Any:
-    return json.loads(text, parse_constant=_no_constant)
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")

@@ -9,8 +9,8 @@ from typing import Final
 
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import told
-from logtriage.recorded.names import Names
-from logtriage.recorded.rows import LogRow, SpanRow
+from logtriage.recorded.paths import Names
+from logtriage.recorded.rows import LogRow, Span
 from logtriage.recorded.text import read_message
 
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
@@ -22,14 +22,14 @@ def is_jaeger(spot: Spot) -> bool:
     return "processes" in spot or isinstance(spot["data"].value, list)
 
 
-def traces_of(spot: Spot, names: Names) -> Iterator[SpanRow | LogRow]:
+def traces_of(spot: Spot, names: Names) -> Iterator[Span | LogRow]:
     """The spans of a document, and the errors that they tell of as lines of the log."""
     for trace in spot["data"].items() if "data" in spot else (spot,):
         for span in trace["spans"].items():
             yield from _span(span, trace["processes"], names)
 
 
-def _span(span: Spot, processes: Spot, names: Names) -> Iterator[SpanRow | LogRow]:
+def _span(span: Spot, processes: Spot, names: Names) -> Iterator[Span | LogRow]:
     process = processes[span["processID"].needed]
     service = names(process["serviceName"].needed, span.where)
     start, duration = span["startTime"].since_epoch, span["duration"].whole
@@ -46,8 +46,7 @@ def _span(span: Spot, processes: Spot, names: Names) -> Iterator[SpanRow | LogRo
             parent = reference["spanID"].needed
             break
     failed = tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR"
-    yield SpanRow(
-        start // 1000,
+    yield Span(
         trace,
         span["spanID"].needed,
         parent,

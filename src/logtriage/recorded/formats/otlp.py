@@ -12,8 +12,8 @@ from typing import Final
 import attrs
 
 from logtriage.recorded.formats.jsonspot import Spot
-from logtriage.recorded.names import Names
-from logtriage.recorded.rows import LogRow, SpanRow
+from logtriage.recorded.paths import Names
+from logtriage.recorded.rows import LogRow, Span
 from logtriage.recorded.text import known_level, read_line, read_message
 
 #: The attribute that says whose telemetry it is.
@@ -41,25 +41,29 @@ class Unnamed:
         self.first = self.first or spot.where
 
 
-def by_service(
-    spot: Spot, names: Names, unnamed: Unnamed
+def items_of(
+    spot: Spot, kind: str, items: str, names: Names, unnamed: Unnamed
 ) -> Iterator[tuple[str, Mapping[str, object], Spot]]:
-    """Each resource with the name of its service and its attributes; the others are counted."""
-    for resource in spot.items():
+    """Service, attributes of the resource, and item, of all ``items`` of a line of a ``kind``.
+
+    Resources of no service are counted.
+    """
+    for resource in spot[f"resource{kind}"].items():
         found = attributes(resource["resource"]["attributes"])
         name = found.get(SERVICE)
-        if isinstance(name, str) and name.strip():
-            yield names(name, resource.where), found, resource
-        else:
+        if not (isinstance(name, str) and name.strip()):
             unnamed.count(resource)
+            continue
+        service = names(name, resource.where)
+        for scope in resource[f"scope{kind}"].items():
+            for item in scope[items].items():
+                yield service, found, item
 
 
 def logs_of(spot: Spot, names: Names, unnamed: Unnamed) -> Iterator[LogRow]:
     """The log records of one line."""
-    for service, _, resource in by_service(spot["resourceLogs"], names, unnamed):
-        for scope in resource["scopeLogs"].items():
-            for record in scope["logRecords"].items():
-                yield _log(record, service)
+    for service, _, record in items_of(spot, "Logs", "logRecords", names, unnamed):
+        yield _log(record, service)
 
 
 def _log(record: Spot, service: str) -> LogRow:
@@ -86,15 +90,13 @@ def _exception(found: Mapping[str, object]) -> str:
     return ": ".join(part for part in (kind, message) if part)
 
 
-def spans_of(spot: Spot, names: Names, unnamed: Unnamed) -> Iterator[SpanRow | LogRow]:
+def spans_of(spot: Spot, names: Names, unnamed: Unnamed) -> Iterator[Span | LogRow]:
     """The spans of one line, and the exceptions that they tell of as lines of the log."""
-    for service, _, resource in by_service(spot["resourceSpans"], names, unnamed):
-        for scope in resource["scopeSpans"].items():
-            for span in scope["spans"].items():
-                yield from _span(span, service, names)
+    for service, _, span in items_of(spot, "Spans", "spans", names, unnamed):
+        yield from _span(span, service, names)
 
 
-def _span(span: Spot, service: str, names: Names) -> Iterator[SpanRow | LogRow]:
+def _span(span: Spot, service: str, names: Names) -> Iterator[Span | LogRow]:
     trace, start = span["traceId"].needed, span["startTimeUnixNano"].since_epoch
     end = span["endTimeUnixNano"].whole
     if start is None:
@@ -106,8 +108,7 @@ def _span(span: Spot, service: str, names: Names) -> Iterator[SpanRow | LogRow]:
     if enumerated(span["kind"], _KINDS, "SPAN_KIND_") in ("CLIENT", "PRODUCER"):
         peer = _peer(found)
     status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
-    yield SpanRow(
-        start // 1_000_000,
+    yield Span(
         trace,
         span["spanId"].needed,
         _parent(span["parentSpanId"].text),

@@ -17,7 +17,7 @@ import attrs
 from logtriage.recorded.formats.alerts import SERVICE_LABELS
 from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.series import Metric, Point, SeriesBook
-from logtriage.recorded.names import Names
+from logtriage.recorded.paths import Names
 from logtriage.recorded.rows import Sample, Usage
 
 #: Labels that say where a series comes from, and nothing of what was measured: together they
