@@ -13,9 +13,8 @@ ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/ada
 	verifiers:verifiers:tests/adapters/verifiers skyrl:skyrl:tests/adapters/skyrl \
 	openenv:openenv,cli:tests/adapters/openenv harbor:harbor:tests/adapters/harbor:3.12
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.
-TRAINERS ?= verl:verl:tests/adapters/verl tinker:tinker:tests/adapters/tinker \
-	nemo:nemo-gym:tests/adapters/nemo_gym,deploy/nemo_gym/resources_servers/logtriage/tests:3.13.14 \
-	art:art:tests/adapters/art:3.12
+TRAINERS ?= verl:verl:tests/adapters/verl \
+	nemo:nemo-gym:tests/adapters/nemo_gym,deploy/nemo_gym/resources_servers/logtriage/tests:3.13.14
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -136,7 +135,7 @@ bench: $(STAMP) ## the benchmarks in earnest; results in build/benchmarks.json
 		--benchmark-json=build/benchmarks.json $(PYTEST_ARGS)
 
 bench-adapters: $(STAMP) ## what grading costs in other frameworks; needs test-adapters' environments, and takes those of test-trainers
-	for name in inspect trl verifiers verl nemo tinker art; do \
+	for name in inspect trl verifiers verl nemo; do \
 		[ -x .venv-$$name/bin/python ] || continue; \
 		.venv-$$name/bin/python benchmarks/adapter_overhead.py $$name build/adapters/$$name.json || exit 1; \
 	done

@@ -35,9 +35,8 @@ HEAD = """\
 CPU time a sample, each framework in one run with a trivial scorer of its own beside ours.
 `framework` is all that the process spent besides our part. Models are tiny (TRL) or scripted
 (the others), so that cost is about the least it can be; with a real model the share is smaller.
-In NeMo Gym it is that of the resources server's routes alone, without its agent; in ART the
-scripted endpoint is part of it. An episode of the trainers has 9.5 turns. Written by
-`make bench-adapters`.
+In NeMo Gym it is that of the resources server's routes alone, without its agent. An episode of
+the trainers has 9.5 turns. Written by `make bench-adapters`.
 
 Machine: {machine}.
 
@@ -297,10 +296,6 @@ def trainer_rows(name: str, framework: str, package: str) -> list[dict[str, Any]
             timed("ours", one) for one in (server.verified, server.reward_of)
         )
         scripted.play_episode = lambda incident, _: states[incident.id]
-    elif name == "art":
-        from tests.adapters.art import test_art as scripted
-
-        scripted.play_episode = lambda incident, _: states[incident.id]
 
     def run(incidents: list[str]) -> float:
         trainers.IDS = incidents
@@ -349,8 +344,6 @@ MEASURES = {
     "verifiers": verifiers_rows,
     "verl": lambda: trainer_rows("verl", "verl", "verl"),
     "nemo": lambda: trainer_rows("nemo", "NeMo Gym", "nemo-gym"),
-    "tinker": lambda: trainer_rows("tinker", "tinker-cookbook", "tinker-cookbook"),
-    "art": lambda: trainer_rows("art", "ART", "openpipe-art"),
 }
 
 

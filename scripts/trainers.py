@@ -195,39 +195,6 @@ def nemo() -> dict[str, Result]:
     return found
 
 
-def tinker() -> dict[str, Result]:
-    """tinker-cookbook: its rollouts of our groups; digests are of the tokens it kept."""
-    from tinker_cookbook.rl.rollouts import do_group_rollout
-
-    from tests.adapters.tinker.test_tinker import Scripted, group
-    from tests.adapters.verl.chat import said, tiny_tokenizer
-
-    found: dict[str, Result] = {}
-    for one in IDS:
-        model = Scripted([said(call_from_action(action)) for action in played(one).actions])
-        (kept,) = asyncio.run(do_group_rollout(group(one), model)).trajectories_G
-        texts = [
-            tiny_tokenizer().decode(step.ac.tokens, skip_special_tokens=True)
-            for step in kept.transitions
-        ]
-        found[one] = kept.transitions[-1].metrics["grade"], kept_digest(one, texts)
-    return found
-
-
-def art() -> dict[str, Result]:
-    """ART: its model asks an endpoint; digests are of the trajectories it would train on."""
-    from logtriage.adapters.art import rollout
-    from tests.adapters.art.test_art import asked, playing
-    from tests.adapters.verifiers.server import serving
-
-    found: dict[str, Result] = {}
-    for one in IDS:
-        with serving(playing(one, POLICY, [])) as url:
-            kept = asyncio.run(rollout(asked(url), {"incident": one}))
-        found[one] = kept.reward, kept_digest(one, kept.messages())
-    return found
-
-
 def harbor() -> dict[str, Result]:
     """Harbor: its trials of exported tasks; digests are of the actions that it collected."""
     from logtriage.adapters.harbor import write_tasks
@@ -254,8 +221,7 @@ def harbor() -> dict[str, Result]:
 
 
 PLAYERS: dict[str, Callable[[], dict[str, Result]]] = {
-    one.__name__: one
-    for one in (core, skyrl, inspect, verifiers, openenv, trl, harbor, verl, nemo, tinker, art)
+    one.__name__: one for one in (core, skyrl, inspect, verifiers, openenv, trl, harbor, verl, nemo)
 }
 
 

@@ -49,7 +49,6 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 #: Pages whose Python needs what is not here: a run, a data set, a framework (tests/adapters
 #: runs those). Read, but not run.
 NEEDY = (
-    "art.md",
     "cli.md",
     "harnesses.md",
     "inspect.md",
@@ -57,7 +56,6 @@ NEEDY = (
     "report.md",
     "server.md",
     "skyrl.md",
-    "tinker.md",
     "trl.md",
     "verifiers.md",
 )

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.serving import faults
-from benchmarks.serving.attacks import ELSEWHERE
 from benchmarks.serving.plans import Plan, plans
-from benchmarks.serving.servers import HERE, Server, echo, ours
-from benchmarks.serving.siege import besieged, siege_table
+from benchmarks.serving.servers import Server, echo, ours
 from benchmarks.serving.wire import load, play, session
 
 SESSIONS = 64
@@ -154,11 +152,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving")
     parser.add_argument("--seconds", type=float, default=4.0, help="of each round of load")
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--siege", type=float, default=4.0, help="seconds of each attack; 0: none")
-    parser.add_argument("--attack", default="", help="only attacks whose names hold this")
-    parser.add_argument(
-        "--elsewhere", action="store_true", help="attackers come from an address of their own"
-    )
     parser.add_argument("--soak", type=float, default=10.0, help="minutes; 0 for none")
     parser.add_argument("--write", type=Path, help="results as Markdown")
     parser.add_argument("--json", type=Path, help="soak results, kept for a later --write")
@@ -178,11 +171,6 @@ def main() -> None:
         measured = "## Rate\n\n" + rate_table(rates(listed, given.rounds, given.seconds))
         crowded = os.getloadavg()[0] > (os.cpu_count() or 1) + 1
         parts.append(measured + (CROWDED.rstrip() if crowded else ""))
-    if given.siege:
-        source = ELSEWHERE if given.elsewhere else HERE
-        parts.append(
-            "## Attacks\n\n" + siege_table(besieged(different, given.siege, source, given.attack))
-        )
     with ours(max_sessions=SESSIONS) as server:
         rows = asyncio.run(faults.nonsense(server, different))
         rows += asyncio.run(faults.frame_too_large(server))

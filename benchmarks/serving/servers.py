@@ -7,32 +7,22 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory
-from types import MappingProxyType
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from logtriage._lib.seal import SEAL_VARIABLE
-
 _TICKS = os.sysconf("SC_CLK_TCK")
-#: Where servers listen, and honest clients come from.
-HERE = "127.0.0.1"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_OURS = (
-    "from pathlib import PosixPath; from logtriage.drawing.sealing import seal_of_environment; "
-    "from logtriage.server import Settings, serve; "
-    "serve(Settings(seal=seal_of_environment(), {settings}))"
-)
 
 
 class Place:
-    """Where a server listens, and as whom a client comes: with what token, from what address."""
+    """Where a server listens, and the token that it wants."""
 
-    def __init__(self, port: int, token: str | None = None, source: str = HERE) -> None:
-        self.port, self.token, self.source = port, token, source
+    def __init__(self, port: int, token: str | None = None) -> None:
+        self.port, self.token = port, token
 
     @property
     def headers(self) -> dict[str, str]:
@@ -46,15 +36,9 @@ class Place:
 class Server(Place):
     """A running server."""
 
-    def __init__(
-        self, process: "subprocess.Popen[bytes]", port: int, log: Path, token: str | None
-    ) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", port: int, token: str | None) -> None:
         super().__init__(port, token)
-        self.process, self._log = process, log
-
-    def log_bytes(self) -> int:
-        """How much it has written to its standard error."""
-        return self._log.stat().st_size
+        self.process = process
 
     def get(self, path: str) -> bytes:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
@@ -85,21 +69,10 @@ def _free_port() -> int:
 
 @contextmanager
 def _running(
-    code: str,
-    port: int,
-    cwd: str | None = None,
-    token: str | None = None,
-    environment: Mapping[str, str] = MappingProxyType({}),
+    code: str, port: int, cwd: str | None = None, token: str | None = None
 ) -> Iterator[Server]:
-    with NamedTemporaryFile(prefix="serving-", suffix=".log") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code], cwd=cwd, stderr=log, env={**os.environ, **environment}
-        )
-        yield from _answering(Server(process, port, Path(log.name), token))
-
-
-def _answering(server: Server) -> Iterator[Server]:
-    process = server.process
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=cwd)
+    server = Server(process, port, token)
     try:
         for _ in range(600):
             try:
@@ -117,13 +90,12 @@ def _answering(server: Server) -> Iterator[Server]:
 
 
 @contextmanager
-def ours(*, seal: str | None = None, **settings: Any) -> Iterator[Server]:
-    """``logtriage serve`` with these settings, and with the key ``seal``."""
+def ours(**settings: Any) -> Iterator[Server]:
+    """``logtriage serve`` with these settings."""
     port = _free_port()
     shown = ", ".join(f"{name}={value!r}" for name, value in {"port": port, **settings}.items())
-    environment = {} if seal is None else {SEAL_VARIABLE: seal}
-    code, token = _OURS.format(settings=shown), settings.get("token")
-    with _running(code, port, token=token, environment=environment) as server:
+    code = f"from logtriage.server import Settings, serve; serve(Settings({shown}))"
+    with _running(code, port, token=settings.get("token")) as server:
         yield server
 
 

@@ -19,7 +19,6 @@ async def session(server: Place) -> ClientConnection:
         ping_interval=None,
         proxy=None,
         additional_headers=server.headers,
-        local_addr=(server.source, 0),
     )
 
 

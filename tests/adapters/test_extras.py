@@ -15,10 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Adapter, the framework it needs at import, and the extra that brings it.
 NEEDY = [
     ("inspect_ai", "inspect_ai", "inspect"),
-    ("art", "art", "art"),
     ("nemo_gym.server", "nemo_gym", "nemo-gym"),
     ("skyrl", "skyrl_gym", "skyrl"),
-    ("tinker", "tinker_cookbook", "tinker"),
     ("verifiers", "verifiers", "verifiers"),
     ("verl.agent_loop", "verl", "verl"),
 ]

@@ -149,35 +149,6 @@ def test_what_cannot_be_audited_has_exit_code_2(arguments: tuple[str, ...], mess
     assert message in " ".join(result.stderr.split())
 
 
-def test_a_report_in_the_form_of_rfc_008(mine: str) -> None:
-    asked = ("--task", f"{mine}:original", "--family", "ceiling", "--format", "rfc008")
-    result = audit(*asked)
-    assert result.exit_code == 1
-    (report,) = map(json.loads, result.stdout.splitlines())
-    assert (report["target"], report["verdict"]) == ("original", "warn")
-    rows = {row["check_id"]: row for row in report["results"]}
-    assert rows["semantic.oracle_max"]["status"] == "pass"
-    assert rows["semantic.oracle_max"]["evidence"][0].startswith("oracle: passed: ")
-    assert rows["semantic.oracle_max"]["duration_s"] > 0
-    assert rows["semantic.canary_floor"]["evidence"] == ["not made: canaries, null"]
-    assert rows["static.sbom"]["evidence"] == ["the audit sees no package; openenv validate does"]
-
-
-def test_the_agentic_benchmark_checklist(mine: str) -> None:
-    asked = ("--task", f"{mine}:original", "--family", "ceiling", "--format", "abc")
-    (sheet,) = map(json.loads, audit(*asked).stdout.splitlines())
-    assert sheet["subject"] == "original"
-    assert sheet["II.8"]["score"] == 1
-    assert sheet["II.9"]["score"] == 0  # a mis-page pays there
-    assert sheet["I.c.1"] == {
-        "check": "The judge is accurate and consistent",
-        "score": None,
-        "reason": "not applicable, because no model judges: a grade is a function of the "
-        "recorded actions",
-    }
-    assert all(row["reason"] for key, row in sheet.items() if "." in key)
-
-
 def test_an_environment_of_gymnasium() -> None:
     pytest.importorskip("gymnasium")
     result = audit("--env", "gymnasium:FrozenLake-v1", "--json")
@@ -186,10 +157,6 @@ def test_an_environment_of_gymnasium() -> None:
     assert found["seed"] == found["replay"] == found["reward"] == found["close"] == "passed"
     result = audit("--env", "gymnasium:FrozenLake-v1", "--check", "seed", "--action", "2")
     assert "gymnasium:FrozenLake-v1" in result.stdout
-    result = audit("--env", "gymnasium:FrozenLake-v1", "--check", "seed", "--format", "abc")
-    sheet = json.loads(result.stdout)
-    assert sheet["I.f.3"]["score"] == 1
-    assert sheet["I.c.1"]["reason"] == "not checked: it cannot be seen from outside"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +168,6 @@ def test_an_environment_of_gymnasium() -> None:
         (("--env", "gymnasium:x", "--task", "single_crash-v1"), "it takes no --task"),
         (("--best", "1"), "--action and --best are for --env"),
         (("--env", "gymnasium:FrozenLake-v1", "--action", "{"), "expected JSON"),
-        (("--format", "song"), "unknown form of report 'song'"),
     ],
 )
 def test_what_cannot_be_audited_from_outside(arguments: tuple[str, ...], message: str) -> None:

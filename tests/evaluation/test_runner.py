@@ -1,6 +1,7 @@
 import os
 from multiprocessing import parent_process
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from logtriage.observation import Observation
 from logtriage.policies import ConstantPolicy, Policy
 from logtriage.registry import make_policy
 from logtriage.state import Closing
+from logtriage.transcript import Transcript
 
 INCIDENT = make_incident("cascading_failure-v3/test/42")
 SPEC = RunSpec(["expert", "random"], ["single_crash-v3", "silent_degradation-v3"], episodes=7)
@@ -231,3 +233,34 @@ def test_unknown_policy_is_refused_before_anything_is_written(tmp_path: Path) ->
 def test_jobs_must_be_positive(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="jobs must be at least 1, got 0"):
         evaluate(SPEC, tmp_path, jobs=0)
+
+
+class OneAfterAnother:
+    """Records its own episodes; says when it begins the third, and never ends it."""
+
+    description = ""
+
+    def __init__(self) -> None:
+        self.begun, self.episodes = Event(), 0
+
+    def record(self, incident: Incident, agent: str) -> Transcript:
+        self.episodes += 1
+        if self.episodes == 3:
+            self.begun.set()
+            Event().wait()
+        return record_episode(incident, make_policy("expert"), agent)
+
+
+def test_what_waits_for_its_place_when_an_interrupt_comes_is_told_as_kept(tmp_path: Path) -> None:
+    """The second episode is over, while the first is only just put in its place."""
+    player, told = OneAfterAnother(), list[int]()
+
+    def interrupt(done: int, _: int) -> None:
+        told.append(done)
+        if done == 1 and player.begun.wait(60):
+            raise KeyboardInterrupt
+
+    spec = RunSpec(["own"], ["single_crash-v3"], episodes=4)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(spec, tmp_path, recordings={"own": player}, on_progress=interrupt)
+    assert told == [0, 1, 2]

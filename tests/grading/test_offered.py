@@ -137,9 +137,7 @@ SHELLS: dict[str, Callable[[lt.Incident], set[str]]] = {
     "tools": lambda one: {tool.name for tool in tools_of(one)},
     "openai": lambda one: {row["function"]["name"] for row in openai_tools(one)},
     "anthropic": lambda one: {row["name"] for row in anthropic_tools(one)},
-    "episode (ART, tinker, verl)": lambda one: {
-        row["function"]["name"] for row in Episode(one).tools
-    },
+    "episode (verl)": lambda one: {row["function"]["name"] for row in Episode(one).tools},
     "toolchat": lambda one: {
         str(tool["function"]["name"]) for tool in ToolChatPolicies(_never)(one).tools
     },

@@ -227,14 +227,3 @@ def test_of_a_sealed_episode_no_reason_leaves_at_any_time(path: Path) -> None:
     public = Episode("single_crash-v3/test/3", Gate())
     public.step(lt.Resolve())
     assert public.grade().keys() >= set(CLOSED_GRADE)
-
-
-def test_a_sealed_episode_is_not_forked(path: Path) -> None:
-    gate = Gate()
-    gate.forks = True
-    with Ledger(path, "one") as gate.ledger:
-        episode = Episode(INCIDENT, gate, seal=SEAL)
-        for fork in (episode.fork, lambda: gate.fork(episode.handle)):
-            with pytest.raises(SealError, match="played once, and not forked"):
-                fork()
-    assert gate.running == 1

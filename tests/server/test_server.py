@@ -2,7 +2,6 @@
 
 import contextvars
 import json
-import logging
 import re
 import subprocess
 import sys
@@ -19,10 +18,9 @@ from logtriage.errors import EpisodeOver, InvalidInput, SealError, UnknownName
 from logtriage.grading import grade, grade_to_json
 from logtriage.observation import observe
 from logtriage.registry import make_policy
-from logtriage.server import logs
 from logtriage.server.catalogue import MAX_LISTED, Catalogue
-from logtriage.server.doors import Doors
 from logtriage.server.episode import OWNER, Episode, Gate, ShuttingDown, grade_listed
+from logtriage.server.guard import Bucket
 from logtriage.server.messages import (
     MAX_DEPTH,
     MAX_VALUES,
@@ -34,7 +32,6 @@ from logtriage.server.messages import (
 )
 from logtriage.server.original_form import original_observation
 from logtriage.server.origins import refusal_of
-from logtriage.server.pace import Bucket
 from logtriage.server.public import (
     CLOSED_GRADE,
     CRITERION,
@@ -156,21 +153,6 @@ def test_a_listed_grade_counts_what_was_never_played() -> None:
     actions = [{"action_type": "resolve"}, {"action_type": "ignore"}]
     told = grade_listed(INCIDENT, actions)
     assert (told["closing"], told["unplayed"]) == ("resolved", 1)
-
-
-def test_a_fork_is_made_for_the_owner_of_its_handle_alone() -> None:
-    gate = Gate()
-    gate.forks = True
-    begun = contextvars.Context()
-    begun.run(OWNER.set, "192.0.2.1")
-    mine = begun.run(Episode, INCIDENT, gate, "chosen")
-    assert begun.run(gate.fork, mine.handle).state == mine.state
-    assert len({begun.run(gate.fork, mine.handle).handle for _ in range(5)} | {mine.handle}) == 6
-    other = contextvars.Context()
-    other.run(OWNER.set, "192.0.2.2")
-    for who, handle in ((other, mine.handle), (begun, "chosen"), (begun, "")):
-        with pytest.raises(InvalidInput, match="no open episode of yours has this handle"):
-            who.run(gate.fork, handle)
 
 
 #: Every key of what is told of an open episode, wherever it stands. What is added here is
@@ -590,7 +572,6 @@ def test_messages_of_a_known_shape_have_their_kind() -> None:
     assert check_message({"type": "state"}, KINDS) == "state"
     assert check_message({"type": "step"}, KINDS) == "step"
     assert check_message({"type": "step", "data": {"text": 3}}, KINDS) == "step"
-    assert check_message({"type": "mcp", "data": {"any": 1}}, {"mcp": ()}) == "mcp"
 
 
 def test_however_many_fields_are_unknown_the_error_is_short() -> None:
@@ -609,69 +590,6 @@ def test_a_bucket_gives_its_rate_and_saves_up_one_second() -> None:
     assert bucket.take(start + 0.11) == 0.0
     assert bucket.take(start + 0.12) > 0.0
     assert [bucket.take(start + 60) for _ in range(11)][-2:] == [0.0, pytest.approx(0.1)]
-
-
-# -- connections ---------------------------------------------------------------------
-
-
-class Socket:
-    """What the doors need of a transport."""
-
-    def __init__(self) -> None:
-        self.aborted = self.closed = False
-
-    def abort(self) -> None:
-        self.aborted = True
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-
-def visit(doors: Doors, address: str, now: float) -> Any:
-    return doors.enter(Socket(), address, now)  # type: ignore[arg-type]
-
-
-def aborted(*visits: Any) -> list[bool]:
-    return [one.transport.aborted for one in visits]
-
-
-def test_whoever_waits_for_longest_makes_room_at_the_doors() -> None:
-    doors = Doors(4, 2, 10.0, 20.0)
-    first, second, other = visit(doors, "a", 0.0), visit(doors, "a", 1.0), visit(doors, "b", 0.5)
-    third = visit(doors, "a", 2.0)  # the address has two already
-    assert aborted(first, second, other, third) == [True, False, False, False]
-    second.waiting = third.waiting = None  # both have a request
-    fourth = visit(doors, "a", 3.0)
-    assert aborted(second, third, fourth) == [False, False, True]
-    fifth, sixth = visit(doors, "c", 4.0), visit(doors, "d", 5.0)  # full: of all, b waits longest
-    assert aborted(other, fifth, sixth) == [True, False, False]
-    assert len(doors) == 4
-    for one in (second, third, fifth, sixth, sixth, fourth):
-        doors.leave(one)
-    assert len(doors) == 0
-
-
-def test_an_address_that_speaks_for_many_may_have_more() -> None:
-    doors = Doors(100, 2, 10.0, 20.0, ("proxy",))
-    assert aborted(*(visit(doors, "proxy", 0.0) for _ in range(50))) == [False] * 50
-
-
-def test_connections_that_had_their_time_are_cut() -> None:
-    doors = Doors(100, 100, 10.0, 20.0)
-    half, stuck, closed, busy = (visit(doors, "a", 0.0) for _ in range(4))
-    for one in (stuck, closed, busy):
-        one.waiting = None
-    stuck.stuck = 3.0
-    closed.transport.closed = True
-    doors.sweep(5.0)
-    assert aborted(half, stuck, closed, busy) == [False] * 4
-    doors.sweep(10.0)
-    assert aborted(half, stuck, closed, busy) == [True, False, True, False]
-    doors.sweep(23.0)
-    assert aborted(stuck, busy) == [True, False]
-    doors.sweep(1e9)
-    assert aborted(busy) == [False]
-    assert len(doors) == 1
 
 
 # -- strangers -----------------------------------------------------------------------
@@ -710,38 +628,6 @@ def test_requests_that_another_page_makes_a_browser_send_are_known(
     assert (refusal and refusal.partition(":")[0]) == told
 
 
-def test_the_log_has_a_few_lines_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(logs, "monotonic", lambda: now[0])
-    sparing = logs.Sparing()
-    sparing._bucket._at = 0.0
-
-    def written(count: int) -> list[str]:
-        records = [
-            logging.LogRecord("uvicorn.error", 40, "x", 1, "no %s", ("socket",), None)
-            for _ in range(count)
-        ]
-        return [one.getMessage() for one in records if sparing.filter(one)]
-
-    assert written(10_000) == ["no socket"] * logs.BURST
-    now[0] += logs.SECONDS
-    assert written(3) == [f"({10_000 - logs.BURST} records left out) no socket"]
-    now[0] += 1_000 * logs.SECONDS
-    assert len(written(10_000)) == logs.BURST
-
-
-def test_a_record_of_the_log_is_short() -> None:
-    try:
-        raise ValueError("the end of it")
-    except ValueError as error:
-        info = (type(error), error, error.__traceback__)
-    record = logging.LogRecord("x", 40, "x", 1, "begins " + "x" * 50_000, (), info)
-    text = logs.Short("%(levelname)s: %(message)s").format(record)
-    assert len(text) < logs.LONGEST + 10
-    assert text.startswith("ERROR: begins x")
-    assert text.endswith("the end of it")
-
-
 # -- settings ------------------------------------------------------------------------
 
 
@@ -764,7 +650,6 @@ def test_a_record_of_the_log_is_short() -> None:
         ({"run": "a b"}, "run: expected 1 to 100 letters, digits, dots, dashes"),
         ({"seal": SEAL}, "ledger: a server with the key of sealed incidents counts the attempts"),
         ({"ledger": Path("x")}, "ledger: it counts attempts at sealed incidents"),
-        ({"head_seconds": 0.0}, "head_seconds: expected more than 0"),
         ({"proxies": ["a.proxy"]}, "proxies: expected IP addresses: 'a.proxy'"),
         ({"proxies": "10.0.0.1"}, "proxies: expected a list"),
         ({"tasks": "single_crash-v3"}, "tasks: expected a list"),

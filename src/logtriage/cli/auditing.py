@@ -1,22 +1,17 @@
 """``audit``: can a task's grades be trusted?"""
 
-from typing import TYPE_CHECKING, Annotated
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+import attrs
 import typer
 from rich.text import Text
 
 from logtriage._lib.references import imported, is_reference
-from logtriage.cli.auditing_forms import (
-    Timed,
-    actions_of,
-    audit_strangers,
-    checked_form,
-    close,
-    emit_form,
-    print_finding,
-)
 from logtriage.cli.completion import ALL, complete_rubric, complete_tasks
-from logtriage.cli.console import emit, results, say
+from logtriage.cli.console import emit, note, results, say
+from logtriage.cli.group import NOT_EXACT, SOME_BAD
 from logtriage.cli.options import Json, OfWorld, world_in
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
@@ -24,7 +19,19 @@ from logtriage.grading import Rubric, rubric_named
 from logtriage.tasks import DRAWN_TASKS, benchmark_of, names_world
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from logtriage.audit import Finding, Verdict
+    from logtriage.audit.blackbox import BlackBox
+
+_STYLES: Final = {
+    "passed": "green",
+    "failed": "bold red",
+    "not exact": "yellow",
+    "untested": "yellow",
+    "reported": "cyan",
+    "skipped": "dim",
+}
 
 
 def audit_(
@@ -64,21 +71,11 @@ def audit_(
     quick: Annotated[
         bool, typer.Option("--quick", help="Take small samples, for a first look.")
     ] = False,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="FORM",
-            help="Print one JSON report a subject: rfc008 (OpenEnv's RFC 008), abc (Agentic "
-            "Benchmark Checklist).",
-        ),
-    ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KIND:PLACE",
-            help="Audit an environment of others from outside: openenv:URL, gymnasium:ID, "
-            "verifiers:ID. "
+            help="Audit an environment of others from outside: openenv:URL, gymnasium:ID. "
             "May be repeated.",
         ),
     ] = None,
@@ -104,18 +101,16 @@ def audit_(
     from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
     from logtriage.audit.blackbox.checks import FEW_SEEDS, SEEDS
     from logtriage.audit.findings import finding_to_json
-    from logtriage.audit.formats import Audited
 
-    checked_form(form)
     if env:
         if task or rubric or oracle or family or of_world:
             raise InvalidInput(
                 "--env is audited from outside: it takes no --task, --rubric, --oracle, --family, "
                 "--world"
             )
-        boxes = [box_of(one, actions=actions_of(action), best=best) for one in env]
+        boxes = [box_of(one, actions=_actions_of(action), best=best) for one in env]
         seeds = FEW_SEEDS if quick else SEEDS
-        audit_strangers(boxes, tuple(check or ()), seeds, form, as_json=as_json)
+        _audit_strangers(boxes, tuple(check or ()), seeds, as_json=as_json)
         return
     if action or best is not None:
         raise InvalidInput("--action and --best are for --env")
@@ -135,29 +130,82 @@ def audit_(
     ]
     for subject in subjects:
         grader = subject.rubric
-        if not as_json and form is None:
+        if not as_json:
             console.print(Text.assemble(heading(subject.name), (f"  rubric {grader.id}", "dim")))
 
         def show(finding: "Finding", name: str = subject.name, by: Rubric = grader) -> None:
-            if form is not None:
-                return
             if as_json:
                 emit(finding_to_json(name, by.id, by.digest, finding))
             else:
                 print_finding(console, finding)
 
-        timed = Timed(show)
         report = audit(
             subject,
             families=family or tuple(FAMILIES),
             checks=check or (),
             sizes=QUICK if quick else FULL,
-            on_finding=timed,
+            on_finding=show,
         )
         verdicts += [finding.verdict for finding in report.findings]
-        if form is not None:
-            told = Audited(subject.name, grader.digest, report.findings, timed.seconds)
-            emit_form(form, told)
-        elif not as_json:
+        if not as_json:
             say(console)
     close(verdicts)
+
+
+def _actions_of(texts: Sequence[str] | None) -> list[Any]:
+    """Actions that were given as JSON.
+
+    Raises:
+        InvalidInput: naming the text that is none.
+    """
+    found = []
+    for text in texts or ():
+        try:
+            found.append(json.loads(text))
+        except ValueError as error:
+            raise InvalidInput(f"--action {text!r}: expected JSON: {error}") from None
+    return found
+
+
+def _audit_strangers(
+    boxes: Sequence["BlackBox"], checks: tuple[str, ...], seeds: int, *, as_json: bool
+) -> None:
+    """Audit environments of others, one after another, and say how it came out."""
+    from logtriage.audit.blackbox import audit_blackbox
+
+    console, verdicts = results(), list["Verdict"]()
+    for box in boxes:
+        if not as_json:
+            console.print(heading(box.name))
+
+        def show(finding: "Finding", name: str = box.name) -> None:
+            if as_json:
+                emit({"subject": name, **attrs.asdict(finding)})
+            else:
+                print_finding(console, finding)
+
+        findings = audit_blackbox(box, seeds=seeds, checks=checks, on_finding=show)
+        verdicts += [one.verdict for one in findings]
+        if not as_json:
+            say(console)
+    close(verdicts)
+
+
+def print_finding(console: "Console", finding: "Finding") -> None:
+    """One finding on one line."""
+    verdict = str(finding.verdict)
+    line = Text.assemble(
+        (verdict.ljust(10), _STYLES[verdict]), (finding.check.ljust(14), "bold"), finding.summary
+    )
+    say(console, line)
+
+
+def close(verdicts: Sequence["Verdict"]) -> None:
+    """Print the totals; exit with 1 if a check failed, else with 3 if a check was not exact."""
+    failed, inexact, untested = map(verdicts.count, ("failed", "not exact", "untested"))
+    totals = f"{len(verdicts)} checks, {failed} failed"
+    if inexact or untested:
+        totals += f", {inexact} not exact, {untested} untested"
+    note(totals, "red" if failed else "dim")
+    if failed or inexact:
+        raise typer.Exit(SOME_BAD if failed else NOT_EXACT)

@@ -66,16 +66,6 @@ def serve(
     grader: Annotated[
         bool, typer.Option("--grader/--no-grader", help="Grade lists of actions at /grader.")
     ] = _DEFAULT.grader,
-    forks: Annotated[
-        bool,
-        typer.Option("--forks", help="Continue an episode several times: to train, not to judge."),
-    ] = False,
-    mcp: Annotated[
-        bool, typer.Option("--mcp", help="Serve the OpenEnv library's MCP sessions at /mcp.")
-    ] = False,
-    web: Annotated[
-        bool, typer.Option("--web", help="Serve the OpenEnv library's web interface at /web.")
-    ] = False,
 ) -> None:
     """Serve episodes over the network, by the OpenEnv protocol.
 
@@ -96,9 +86,6 @@ def serve(
         drain_seconds=drain_seconds,
         proxies=proxy or (),
         grader=grader,
-        forks=forks,
-        mcp=mcp,
-        web=web,
         seal=seal_at_hand(seal_file),
         ledger=ledger,
         run=run,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import attrs
 import typer
 
-from logtriage.cli.auditing_forms import close, print_finding
+from logtriage.cli.auditing import close, print_finding
 from logtriage.cli.bar import Bar
 from logtriage.cli.completion import complete_world
 from logtriage.cli.console import emit, note, results, say

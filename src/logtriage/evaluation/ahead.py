@@ -46,15 +46,22 @@ class Ahead:
         self, agent: str, incident: str, play: Callable[[], tuple[Transcript, bytes]]
     ) -> bytes:
         """The line of an episode: the kept line, or else the line that ``play`` makes now."""
-        known = self._lines.get((spelled(agent), incident))
-        if known is not None:
-            return known
+        key = spelled(agent), incident
+        if key in self._lines:
+            return self._lines[key]
         transcript, line = play()
         if transcript.status == COMPLETED:
             with self._lock:
                 if self._open:
                     self._append(line)
+                    self._lines[key] = line
         return line
+
+    @property
+    def episodes(self) -> set[tuple[str | None, str]]:
+        """Agent and incident of each episode in the file."""
+        with self._lock:
+            return set(self._lines)
 
     def _append(self, line: bytes) -> None:
         descriptor = open_here(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

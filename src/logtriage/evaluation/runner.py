@@ -20,7 +20,7 @@ from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
 from logtriage.evaluation.ahead import Ahead
-from logtriage.evaluation.cells import append, mend, replace
+from logtriage.evaluation.cells import append, mend, read_cell, replace
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.lock import holding
@@ -82,7 +82,8 @@ def evaluate(
         factories: policies that the registry does not know, by their names in ``spec``.
         teams: the same for a run with a role split, where teams play
             (:func:`logtriage.registry.make_team` makes one of policies for each role).
-        on_progress: called at the start and after each step of progress.
+        on_progress: called at the start and after each step of progress; after an interrupt,
+            with the episodes that are kept.
         recorder: plays the episodes elsewhere than in this process, on a server say; it
             must be picklable for several jobs.
         recordings: players that record their own episodes, by their names in ``spec``, such
@@ -142,12 +143,18 @@ def evaluate(
             Ahead(directory) as ahead,
             closing(_played(left, made, jobs, concurrency, ahead)) as played,
         ):
-            for chunk, lines in played:
-                cell, keep = chunk.work
-                keep(directory, cell, lines)
-                done += lines.count(b"\n")
+            try:
+                for chunk, lines in played:
+                    cell, keep = chunk.work
+                    keep(directory, cell, lines)
+                    done += lines.count(b"\n")
+                    if on_progress is not None:
+                        on_progress(done, total)
+            except KeyboardInterrupt:
                 if on_progress is not None:
-                    on_progress(done, total)
+                    cells = plan(spec, incidents)
+                    on_progress(_kept(directory, cells, ahead, retry_unscored), total)
+                raise
         rows = summarise(load_run(directory, seal=seal))
         store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
     return rows
@@ -169,6 +176,17 @@ def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[
             left.append((attrs.evolve(cell, ids=broken), replace))
         left.append((attrs.evolve(cell, ids=cell.ids[len(found) :]), append))
     return left
+
+
+def _kept(directory: Path, cells: Iterable[Cell], ahead: Ahead, retry_unscored: bool) -> int:
+    """How many episodes the next call will not play: in their places, or waiting for them."""
+    placed = {
+        (one.agent, one.incident)
+        for cell in cells
+        for one in read_cell(directory, cell)
+        if one.status == COMPLETED or not retry_unscored
+    }
+    return len(placed | ahead.episodes)
 
 
 @attrs.frozen

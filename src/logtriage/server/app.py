@@ -1,20 +1,19 @@
 """The application: the OpenEnv library's own, with our limits and the original's paths."""
 
-import os
 from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from openenv.core.env_server import ConcurrencyConfig, create_app
+from openenv.core.env_server import ConcurrencyConfig, create_fastapi_app
 from pydantic import ValidationError
 
 from logtriage.errors import LogTriageError
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import DESCRIPTION, ENV_NAME, KINDS, TriageEnvironment
 from logtriage.server.episode import Gate, ShuttingDown
-from logtriage.server.guard import MCP_OFF, Guard
+from logtriage.server.guard import Guard
 from logtriage.server.ledger import Ledger
 from logtriage.server.messages import TooLarge
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
@@ -22,14 +21,13 @@ from logtriage.server.rest import rest_routes
 from logtriage.server.sessions import NoCapacity
 from logtriage.server.settings import Settings
 
-#: What the library serves without a session, each request on an environment of its own;
-#: ours know sessions.
-_REPLACED: Final = ("/reset", "/step", "/state")
 _MCP: Final = "/mcp"
+#: What the library serves without a session, each request on an environment of its own;
+#: ours know sessions. Its MCP sessions hold places without a connection.
+_REPLACED: Final = ("/reset", "/step", "/state", _MCP)
 #: Most fields that an error names, and most characters of each.
 TOLD_ERRORS: Final = 3
 LONGEST_ERROR: Final = 200
-_WEB_VARIABLE: Final = "ENABLE_WEB_INTERFACE"
 
 
 def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
@@ -39,25 +37,23 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
         InvalidInput: for a ledger that cannot be used.
     """
     gate = Gate() if gate is None else gate
-    gate.forks = settings.forks
     gate.ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
     catalogue = Catalogue(settings.tasks, settings.seal, settings.world)
-    app = _library_app(
-        settings.web,
+    app = create_fastapi_app(
         partial(TriageEnvironment, catalogue, gate),
-        # Sessions of the library that no WebSocket holds end after this; those that one
-        # holds were closed by the guard before.
-        ConcurrencyConfig(
+        TriageAction,
+        TriageObservation,
+        env_name=ENV_NAME,
+        concurrency_config=ConcurrencyConfig(
             max_concurrent_envs=settings.max_sessions, session_timeout=2 * settings.idle_seconds
         ),
+        state_cls=TriageState,
     )
     app.title, app.description = ENV_NAME, DESCRIPTION
-    replaced = _REPLACED if settings.mcp else (*_REPLACED, _MCP)
     app.router.routes[:] = [
-        one for one in app.router.routes if getattr(one, "path", None) not in replaced
+        one for one in app.router.routes if getattr(one, "path", None) not in _REPLACED
     ]
-    if not settings.mcp:
-        app.add_api_route(_MCP, _no_mcp, methods=["POST"], tags=["MCP"])
+    app.add_api_route(_MCP, _no_mcp, methods=["POST"], tags=["MCP"])
     app.include_router(rest_routes(settings, catalogue, gate))
     app.add_exception_handler(LogTriageError, _bad_request)
     app.add_exception_handler(ValidationError, _bad_fields)
@@ -66,29 +62,10 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
     return app
 
 
-def _library_app(web: bool, factory: Any, concurrency: ConcurrencyConfig) -> FastAPI:
-    """Call the library, which reads from the environment whether to mount ``/web``."""
-    before = os.environ.get(_WEB_VARIABLE)
-    os.environ[_WEB_VARIABLE] = "true" if web else "false"
-    try:
-        return create_app(
-            factory,
-            TriageAction,
-            TriageObservation,
-            env_name=ENV_NAME,
-            concurrency_config=concurrency,
-            state_cls=TriageState,
-        )
-    finally:
-        if before is None:
-            del os.environ[_WEB_VARIABLE]
-        else:
-            os.environ[_WEB_VARIABLE] = before
-
-
 async def _no_mcp() -> dict[str, Any]:
     """JSON-RPC's answer where nothing is on offer."""
-    return {"jsonrpc": "2.0", "id": None, "error": {"code": -32601, "message": MCP_OFF}}
+    error = {"code": -32601, "message": "MCP is off on this server"}
+    return {"jsonrpc": "2.0", "id": None, "error": error}
 
 
 _STATUS: Final[dict[type[Exception], int]] = {

@@ -16,14 +16,13 @@ from logtriage.server.messages import Kinds, check_fields
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 
 ENV_NAME: Final = "logtriage"
-RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "show_id", "view", "fork")
+RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "show_id", "view")
 #: The messages of a session.
 KINDS: Final[Kinds] = {
     "reset": RESET_FIELDS,
     "step": tuple(TriageAction.model_fields),
     "state": None,
     "close": None,
-    "mcp": (),
 }
 DESCRIPTION: Final = (
     "Incident triage from telemetry: find the root cause, page the right team, apply the "
@@ -91,9 +90,8 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     ) -> TriageObservation:
         """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
 
-        Or ``fork``: continue a copy of an open episode of the same client, named by its handle;
-        rewards count from there. With ``view`` true, every observation carries its structured
-        form, too; with ``show_id`` true, the incident's id.
+        With ``view`` true, every observation carries its structured form, too; with ``show_id``
+        true, the incident's id.
 
         Raises:
             UnknownName, InvalidInput: naming the field and what was expected.
@@ -101,36 +99,21 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         """
         check_fields(kwargs, RESET_FIELDS)
         with_view = flag("view", kwargs.pop("view", False))
-        asked = {"show_id": kwargs.get("show_id")}
         show_id = flag("show_id", kwargs.pop("show_id", False))
         if episode_id is not None:
             text_field("episode_id", episode_id)
-        if "fork" in kwargs:
-            episode = self._forked(kwargs, {"seed": seed, "episode_id": episode_id} | asked)
-        else:
-            incident_id = self._catalogue.incident_id({**kwargs, "seed": seed})
-            episode = Episode(
-                incident_id,
-                self._gate,
-                episode_id,
-                show_id=show_id,
-                seal=self._catalogue.seal,
-                world=self._catalogue.world,
-            )
+        episode = Episode(
+            self._catalogue.incident_id({**kwargs, "seed": seed}),
+            self._gate,
+            episode_id,
+            show_id=show_id,
+            seal=self._catalogue.seal,
+            world=self._catalogue.world,
+        )
         self.close()
         self._episode, self._with_view = episode, with_view
         self._reset_rubric()
         return self._seen(episode, opens=True)
-
-    def _forked(self, named: dict[str, Any], others: dict[str, Any]) -> Episode:
-        """The fork that a reset names. It is of one episode, which all else follows from."""
-        self._gate.allow_fork()
-        named = dict(named)
-        fork = text_field("fork", named.pop("fork"))
-        given = [*named, *(name for name, value in others.items() if value)]
-        if given:
-            raise InvalidInput(f"{given[0]}: a fork takes it from the episode that it continues")
-        return self._gate.fork(fork)
 
     def step(
         self,
@@ -193,7 +176,6 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             closing=None if state.closing is None else str(state.closing),
             actions=[action_to_wire(one) for one in state.actions],
             score=self._episode.score if state.is_closed else None,
-            fork=self._episode.handle if self._gate.forks else None,
         )
 
     def get_metadata(self) -> EnvironmentMetadata:

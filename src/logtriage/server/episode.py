@@ -1,9 +1,7 @@
 """One episode on a server, whichever protocol asks for its steps."""
 
 from contextvars import ContextVar
-from copy import copy
 from hashlib import blake2b
-from secrets import token_urlsafe
 from typing import Any, Final
 from uuid import uuid4
 from weakref import WeakSet
@@ -40,13 +38,11 @@ class Gate:
 
     Attributes:
         draining: whether no new episode begins.
-        forks: whether episodes may be forked.
         ledger: where attempts at sealed incidents are counted; None without a key.
     """
 
     def __init__(self) -> None:
         self.draining = False
-        self.forks = False
         self.ledger: Ledger | None = None
         self._running: WeakSet[Episode] = WeakSet()
 
@@ -64,30 +60,6 @@ class Gate:
         if self.draining:
             raise ShuttingDown("the server is shutting down and begins no new episode; try again")
 
-    def fork(self, handle: str) -> "Episode":
-        """A fork of the owner's open episode with that handle.
-
-        Raises:
-            InvalidInput: if forks are not allowed, or the owner has no such episode open.
-            ShuttingDown: while draining.
-            SealError: for a sealed episode.
-        """
-        self.allow_fork()
-        owner = OWNER.get()
-        for episode in self._running:
-            if episode.handle == handle and episode.owner == owner:
-                return episode.fork()
-        raise InvalidInput("fork: no open episode of yours has this handle; its state tells it")
-
-    def allow_fork(self) -> None:
-        """Refuse forks where they are off.
-
-        Raises:
-            InvalidInput: saying how to turn them on.
-        """
-        if not self.forks:
-            raise InvalidInput("fork: this server forks no episodes; start it with --forks")
-
     def begin(self, episode: "Episode") -> None:
         """An episode is open."""
         self._running.add(episode)
@@ -102,12 +74,10 @@ class Episode:
 
     Attributes:
         id: the client's name for it, or a name made here.
-        handle: the secret by which its owner forks it.
-        owner: the address that began it.
         name: what the incident is called in all that is told of the episode. An id says
             which incident it is, and so its truth to whoever has this package: unless
             ``show_id`` is set, it is a name made of the episode's id alone: who replays an
-            episode under the same id reads the same. A fork keeps it.
+            episode under the same id reads the same.
 
     Raises:
         ShuttingDown: if the server begins no new episode.
@@ -126,12 +96,10 @@ class Episode:
         gate.admit()
         self._gate = gate
         self.id = uuid4().hex if episode_id is None else episode_id
-        self._show_id = show_id
         self.name = incident_id if show_id else hidden_name(self.id)
         self.state: State = initial_state(make_incident(incident_id, seal=seal, world=world))
         self.score: float = score(self.state)
         self.reward: float | None = None
-        self.handle, self.owner = token_urlsafe(24), OWNER.get()
         if self.state.incident.seal is not None:
             self._ledger.begin(
                 incident_id, self.state.incident.seal, self.state.incident.world_mark
@@ -159,24 +127,6 @@ class Episode:
         self.reward, self.score = after - self.score, after
         if state.is_closed:
             self._gate.end(self)
-
-    def fork(self) -> "Episode":
-        """A copy of the episode with its own id; both continue independently.
-
-        Raises:
-            InvalidInput: if the server forks no episodes.
-            ShuttingDown: if it begins none.
-            SealError: for a sealed episode, which is one attempt.
-        """
-        self._gate.allow_fork()
-        self._gate.admit()
-        if self.state.incident.seal is not None:
-            raise SealError("fork: a sealed incident is played once, and not forked")
-        other = copy(self)
-        other.id, other.handle, other.reward = uuid4().hex, token_urlsafe(24), None
-        if not other.state.is_closed:
-            self._gate.begin(other)
-        return other
 
     def leave(self) -> None:
         """Nobody plays on."""

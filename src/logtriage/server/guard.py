@@ -1,8 +1,8 @@
 """Access and limits in front of the application: clients, sizes, rates, time limits.
 
-A plain ASGI middleware. It checks the client, the size and the turn before it reads a body or a
-message. A refused WebSocket message is answered with an error message of the protocol, and the
-session goes on.
+A plain ASGI middleware. It checks the client and the size before it reads a body or a message.
+A refused WebSocket message is answered with an error message of the protocol, and the session
+goes on.
 """
 
 import asyncio
@@ -11,36 +11,45 @@ from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from logtriage.errors import InvalidInput
 from logtriage.server.episode import OWNER, Gate
 from logtriage.server.messages import Kinds, Misshapen, TooLarge, check_message, read_object
 from logtriage.server.origins import refusal_of
-from logtriage.server.pace import BYTE, REQUEST, SESSION, Bucket, Path, Toll, Turns
 from logtriage.server.refusals import Message, Send, answer_error, error_frame, refuse
 from logtriage.server.settings import Settings
 
 Receive = Callable[[], Awaitable[Message]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
-#: Reachable without a token, for health checks. They take no body.
+#: Reachable without a token, for health checks.
 OPEN_PATHS: Final = ("/health",)
 #: Under this name the state of a request holds the JSON object of its body.
 BODY: Final = "body"
-#: Under this name the state of a scope holds what its connection has cost so far.
-TOLL: Final = "toll"
-#: A WebSocket message of more characters than this is slow work, as is any reset.
-SHORT: Final = 1_024
-#: What belongs to the library's web interface is not ours to read.
-_WEB: Final = "/web"
-_MCP: Final = "/mcp"
-MCP_OFF: Final = "MCP is off on this server; start the server with --mcp to turn it on"
 #: Addresses whose rate of HTTP requests is remembered.
 _ADDRESSES: Final = 4_096
 #: A request's body must be there after so long.
 _BODY_SECONDS: Final = 30
 _GOING_AWAY: Final = 1001
+
+
+class Bucket:
+    """A token bucket: ``rate`` a second, one second's worth saved up."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._size = self._left = max(1.0, rate)
+        self._at = monotonic()
+
+    def take(self, now: float) -> float:
+        """Take a token; the seconds to wait until there is one, 0 if it was taken."""
+        self._left = min(self._size, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return (1 - self._left) / self._rate
+        self._left -= 1
+        return 0.0
 
 
 class Guard:
@@ -50,14 +59,10 @@ class Guard:
     """
 
     def __init__(self, app: Asgi, settings: Settings, gate: Gate, kinds: Kinds) -> None:
-        self._app, self._settings, self._gate = app, settings, gate
-        self._kinds = {
-            name: fields for name, fields in kinds.items() if name != "mcp" or settings.mcp
-        }
+        self._app, self._settings, self._gate, self._kinds = app, settings, gate, kinds
         token = settings.token
         self._credentials = None if token is None else f"Bearer {token}".encode()
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
-        self._turns = Turns()
         self._sessions: Counter[str] = Counter()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -69,73 +74,39 @@ class Guard:
         else:
             await self._app(scope, receive, send)
 
-    def _may_enter(self, scope: Message) -> bool:
-        if self._credentials is None or scope["path"] in OPEN_PATHS:
-            return True
-        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        return hmac.compare_digest(given, self._credentials)
-
     def _turned_away(self, scope: Message) -> tuple[int, str] | None:
         """Status and reason if a request or a connection may not enter."""
-        if not self._may_enter(scope):
-            return 401, "this server needs a bearer token"
-        if self._credentials is None and scope["path"] not in OPEN_PATHS:
+        if scope["path"] in OPEN_PATHS:
+            return None
+        if self._credentials is None:
             refusal = refusal_of(scope["headers"])
-            if refusal is not None:
-                return 403, refusal
-        return None
+            return None if refusal is None else (403, refusal)
+        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        if hmac.compare_digest(given, self._credentials):
+            return None
+        return 401, "this server needs a bearer token"
 
     # -- HTTP --------------------------------------------------------------------
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
-        address, toll = _address(scope), _toll(scope)
-        is_open = scope["path"] in OPEN_PATHS
         turned_away = self._turned_away(scope)
-        wait = 0.0 if is_open or turned_away else self._bucket(address).take(monotonic())
-        if wait:
+        if turned_away is not None:
+            headers = [(b"www-authenticate", b"Bearer")] if turned_away[0] == 401 else None
+            await answer_error(send, *turned_away, headers)
+            return
+        address = _address(scope)
+        if scope["path"] not in OPEN_PATHS and (wait := self._bucket(address).take(monotonic())):
             text = f"more than {self._settings.rate:g} requests a second from one address"
-            turned_away = 429, text
-        if is_open or turned_away is not None:
-            cost = REQUEST + toll.collect()
-            leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
-            answer = _leaving(leave, send)
-            try:
-                if turned_away is not None:
-                    status, text = turned_away
-                    headers = {
-                        401: [(b"www-authenticate", b"Bearer")],
-                        429: [(b"retry-after", b"%d" % (int(wait) + 1))],
-                    }
-                    await answer_error(answer, status, text, headers.get(status))
-                elif _has_body(scope):
-                    text = f"{scope['path']} takes no body"
-                    await answer_error(answer, 413, text, [(b"connection", b"close")])
-                else:
-                    await self._app(scope, receive, answer)
-            finally:
-                leave()
+            await answer_error(send, 429, text, [(b"retry-after", b"%d" % (int(wait) + 1))])
             return
         body = await self._body(receive, send)
         if body is None:
             return
-        cost = REQUEST + toll.collect() + BYTE * len(body)
-        leave = await self._turns.take((address, "requests"), slow=True, cost=cost)
-        try:
-            OWNER.set(address)
-            await self._answered(scope, body, receive, _leaving(leave, send))
-        finally:
-            leave()
-
-    async def _answered(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
-        """Read the body of a request in its turn, and let the application answer it."""
-        if body and not (self._settings.web and scope["path"].startswith(_WEB)):
+        if body:
             try:
                 value = read_object(body, self._settings.max_message)
             except InvalidInput as error:
                 await answer_error(send, 400, str(error))
-                return
-            if scope["path"] == _MCP and not _is_plain(value):
-                await answer_error(send, 400, "params.session_id: expected a string")
                 return
             scope.setdefault("state", {})[BODY] = value
         whole: Message | None = {"type": "http.request", "body": body, "more_body": False}
@@ -147,26 +118,26 @@ class Guard:
             message, whole = whole, None
             return message
 
+        OWNER.set(address)
         await self._app(scope, once, send)
 
     async def _body(self, receive: Receive, send: Send) -> bytes | None:
         """A request's body; None if it was refused, or if the client has gone."""
         limit, body, more = self._settings.max_message, bytearray(), True
-        deadline = monotonic() + _BODY_SECONDS
-        while more:
-            try:
-                async with asyncio.timeout(deadline - monotonic()):
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                while more:
                     message = await receive()
-            except TimeoutError:
-                await answer_error(send, 408, f"no whole body within {_BODY_SECONDS} s")
-                return None
-            if message["type"] == "http.disconnect":
-                return None
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > limit:
-                await answer_error(send, 413, f"body of more than {limit} bytes")
-                return None
+                    if message["type"] == "http.disconnect":
+                        return None
+                    body += message.get("body", b"")
+                    more = message.get("more_body", False)
+                    if len(body) > limit:
+                        await answer_error(send, 413, f"body of more than {limit} bytes")
+                        return None
+        except TimeoutError:
+            await answer_error(send, 408, f"no whole body within {_BODY_SECONDS} s")
+            return None
         return bytes(body)
 
     def _bucket(self, name: str) -> Bucket:
@@ -179,53 +150,35 @@ class Guard:
     # -- WebSockets --------------------------------------------------------------
 
     async def _websocket(self, scope: Message, receive: Receive, send: Send) -> None:
-        address, toll = _address(scope), _toll(scope)
+        address = _address(scope)
         turned_away = self._turned_away(scope)
         limit = self._settings.per_address
         if turned_away is not None:
             pass
         elif self._gate.draining:
             turned_away = 503, "the server is shutting down"
-        elif scope["path"] == _MCP and not self._settings.mcp:
-            turned_away = 403, MCP_OFF
         elif self._bucket(f"sessions of {address}").take(monotonic()):
             turned_away = 429, "too many new sessions from one address"
         elif self._sessions[address] >= limit:
             turned_away = 503, f"this address has {limit} sessions already, as many as it may have"
         if turned_away is not None:
-            cost = REQUEST + toll.collect()
-            leave = await self._turns.take((address,), slow=True, guest=True, cost=cost)
-            leave()
             await refuse(scope, send, *turned_away)
             return
         self._sessions[address] += 1
         try:
             OWNER.set(address)
-            await self._session(scope, receive, send, address, toll)
+            await self._session(scope, receive, send)
         finally:
             self._sessions[address] -= 1
             if not self._sessions[address]:
                 del self._sessions[address]
 
-    async def _session(
-        self, scope: Message, receive: Receive, send: Send, address: str, toll: Toll
-    ) -> None:
+    async def _session(self, scope: Message, receive: Receive, send: Send) -> None:
         bucket = Bucket(self._settings.rate)
         heard = monotonic()
-        connection = object()
-        path: Path = (address, connection)
-
-        async def turn(*, slow: bool, size: int = 0) -> Callable[[], None]:
-            cost = toll.collect() + BYTE * size
-            return await self._turns.take(path, slow=slow, cost=cost)
-
-        cost = SESSION + toll.collect() + self._turns.arrive(address, connection)
-        leave = await self._turns.take(path, slow=True, cost=cost)
-        leave()
 
         async def guarded() -> Message:
-            nonlocal heard, leave
-            leave()
+            nonlocal heard
             while True:
                 message = await receive()
                 heard = monotonic()
@@ -234,20 +187,10 @@ class Guard:
                 while wait := bucket.take(heard):
                     await asyncio.sleep(wait)
                     heard = monotonic()
-                size = len(message.get("text") or message.get("bytes") or "")
-                leave = await turn(slow=size > SHORT, size=size)
-                kind, refusal = self._judged(message)
+                refusal = self._refusal(message)
                 if refusal is None:
-                    if kind == "reset" and size <= SHORT:
-                        leave()
-                        leave = await turn(slow=True)
                     return message
-                leave()
                 await send(refusal)
-
-        async def answer(message: Message) -> None:
-            leave()  # not to wait for a client that takes no answer
-            await send(message)
 
         async def watch() -> None:
             # One sleeper a connection: a timer for each message would cost more than the rest.
@@ -262,60 +205,26 @@ class Guard:
 
         watcher = asyncio.create_task(watch())
         try:
-            await self._app(scope, guarded, answer)
+            await self._app(scope, guarded, send)
         finally:
-            leave()
-            self._turns.depart(address, connection, toll.collect())
             watcher.cancel()
 
-    def _judged(self, message: Message) -> tuple[str, Message | None]:
-        """The kind of a message, and the answer to one that must not reach the application."""
+    def _refusal(self, message: Message) -> Message | None:
+        """The answer to a message that must not reach the application."""
         text = message.get("text")
         if text is None:
-            return "", error_frame("binary message; expected JSON text", "INVALID_JSON")
+            return error_frame("binary message; expected JSON text", "INVALID_JSON")
         try:
-            value = read_object(text, self._settings.max_message)
+            check_message(read_object(text, self._settings.max_message), self._kinds)
         except TooLarge as error:
-            return "", error_frame(str(error), "MESSAGE_TOO_LARGE")
-        except InvalidInput as error:
-            return "", error_frame(str(error), "INVALID_JSON")
-        if value.get("type") == "mcp" and not self._settings.mcp:
-            return "", error_frame(MCP_OFF, "UNKNOWN_TYPE")
-        try:
-            return check_message(value, self._kinds), None
+            return error_frame(str(error), "MESSAGE_TOO_LARGE")
         except Misshapen as error:
-            return "", error_frame(str(error), error.code)
-
-
-def _leaving(leave: Callable[[], None], send: Send) -> Send:
-    """Send, but end the turn first, so that no turn waits for a slow reader."""
-
-    async def answer(message: Message) -> None:
-        leave()
-        await send(message)
-
-    return answer
+            return error_frame(str(error), error.code)
+        except InvalidInput as error:
+            return error_frame(str(error), "INVALID_JSON")
+        return None
 
 
 def _address(scope: Message) -> str:
     address: str = (scope.get("client") or ("",))[0]
     return address
-
-
-def _toll(scope: Message) -> Toll:
-    toll: Toll = scope.get("state", {}).get(TOLL) or Toll()
-    return toll
-
-
-def _has_body(scope: Message) -> bool:
-    """Whether a request says that it has a body."""
-    return any(
-        name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 ") != b"")
-        for name, value in scope["headers"]
-    )
-
-
-def _is_plain(request: dict[str, Any]) -> bool:
-    """Whether the library can look up the session that an MCP request names."""
-    params = request.get("params")
-    return not isinstance(params, dict) or isinstance(params.get("session_id", ""), str)

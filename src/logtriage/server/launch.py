@@ -6,34 +6,34 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import FrameType
-from typing import Any, Final, cast
+from typing import Final
 
 import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from logtriage.drawing.sealing import seal_of_environment
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.app import build_app
-from logtriage.server.connections import HttpConnection
-from logtriage.server.doors import Doors
 from logtriage.server.episode import Gate
 from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE
-from logtriage.server.logs import log_config
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 
 #: A WebSocket frame of more bytes ends its connection (code 1009) without being read.
 HARD_LIMIT_FACTOR: Final = 16
-#: Connections that the kernel keeps for us, and the most that are taken in one go.
-BACKLOG: Final = 128
-#: Files that the process keeps for all else.
-OTHER_FILES: Final = 64
-#: Connections of an address beside those of its sessions.
-OTHER_CONNECTIONS: Final = 128
 #: After the last episode, answers on their way have so many seconds.
 _LAST_ANSWERS: Final = 5
+
+
+class SessionConnection(WebSocketsSansIOProtocol):
+    """A session's connection. A client that answers no ping, or takes no answers, loses it."""
+
+    def keepalive_timeout(self) -> None:
+        """End it at once: whoever answers no ping will not take a farewell either."""
+        super().keepalive_timeout()
+        self.transport.abort()
 
 
 class DrainingServer(uvicorn.Server):
@@ -43,12 +43,10 @@ class DrainingServer(uvicorn.Server):
         self,
         config: uvicorn.Config,
         gate: Gate,
-        doors: Doors,
         drain_seconds: float,
         announce: Callable[[str], None],
     ) -> None:
         super().__init__(config)
-        self._doors = doors
         self._gate, self._drain_seconds, self._announce = gate, drain_seconds, announce
         self._deadline: float | None = None
 
@@ -75,9 +73,7 @@ class DrainingServer(uvicorn.Server):
             super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second: whether it is time to end, and which connections are."""
-        if counter % 5 == 0:
-            self._doors.sweep(monotonic())
+        """Ten times a second: whether it is time to end."""
         if self._deadline is not None and (not self._gate.running or monotonic() >= self._deadline):
             self.should_exit = True
         return await super().on_tick(counter)
@@ -88,50 +84,17 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def _connections(sessions: int) -> int:
-    """How many connections the process may have open.
-
-    Raises:
-        InvalidInput: if they are fewer than the sessions.
-    """
-    if sys.platform == "win32":
-        return sessions + BACKLOG
-    import resource
-
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if files == resource.RLIM_INFINITY:
-        files = 1 << 20
-    connections = int(files) - BACKLOG - OTHER_FILES
-    if connections < sessions:
-        raise InvalidInput(
-            f"max_sessions: {sessions} sessions, but this process may open {files} files, which "
-            f"are {max(0, connections)} connections; raise the limit (ulimit -n) or ask for fewer"
-        )
-    return connections
-
-
 def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> DrainingServer:
     """A server that is ready to run; ``announce`` is told the address."""
     gate = Gate()
-    total = _connections(settings.max_sessions)
-    doors = Doors(
-        total,
-        min(settings.per_address + OTHER_CONNECTIONS, max(1, total - 1)),
-        settings.head_seconds,
-        settings.ping_seconds,
-        settings.proxies,
-    )
     config = uvicorn.Config(
         build_app(settings, gate),
-        http=cast(Any, partial(HttpConnection, doors)),
-        ws="websockets-sansio",
-        backlog=BACKLOG,
+        ws=SessionConnection,
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=list(settings.proxies),
         host=settings.host,
         port=settings.port,
         access_log=False,
-        log_config=log_config(),
         log_level="warning",
         server_header=False,
         ws_max_size=settings.max_message * HARD_LIMIT_FACTOR,
@@ -141,7 +104,7 @@ def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> D
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=_LAST_ANSWERS,
     )
-    return DrainingServer(config, gate, doors, settings.drain_seconds, announce)
+    return DrainingServer(config, gate, settings.drain_seconds, announce)
 
 
 def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:

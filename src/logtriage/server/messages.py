@@ -20,8 +20,7 @@ _NO_BRACKET: Final = b","
 _DEPTH: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
-#: The kinds of messages, each with the fields of its data: None if it has no data, and an empty
-#: tuple if any field is allowed.
+#: The kinds of messages, each with the fields of its data: None if it has no data.
 Kinds = Mapping[str, tuple[str, ...] | None]
 
 
@@ -110,8 +109,7 @@ def check_message(value: Mapping[str, Any], kinds: Kinds) -> str:
         check_fields(value, ("type",) if fields is None else ("type", "data"))
         if not isinstance(data, dict):
             raise InvalidInput(f"data: expected an object, got {type(data).__name__}")
-        if fields:
-            check_fields(data, fields)
+        check_fields(data, fields or ())
     except InvalidInput as error:
         raise Misshapen(str(error), "VALIDATION_ERROR") from None
     return kind

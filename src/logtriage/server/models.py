@@ -89,6 +89,3 @@ class TriageState(State):
         default_factory=list, description="The actions played, on the wire"
     )
     score: float | None = Field(default=None, description="The final score; once closed")
-    fork: str | None = Field(
-        default=None, description="The handle for a fork, if the server forks episodes"
-    )

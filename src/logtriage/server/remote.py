@@ -85,7 +85,6 @@ class RemoteEnv:
     def __init__(self, url: str, *, token: str | None = None, timeout: float = 30.0) -> None:
         self._url, self._timeout = url, timeout
         token = os.environ.get(TOKEN_VARIABLE) if token is None else token
-        self._token = token
         headers = {"Authorization": f"Bearer {token}"} if token else None
         try:
             # Entered at once: newer versions of the library want it, and close() leaves it.
@@ -134,22 +133,6 @@ class RemoteEnv:
             ConnectionLost: if the server is gone.
         """
         return served_of(self._ask("step", action_payload(action)))
-
-    def fork(self) -> tuple["RemoteEnv", Served]:
-        """The episode once more, on a connection of its own, and how it opens there.
-
-        With structured observations. What either plays from here on, the other does not see.
-
-        Raises:
-            ServerError: if the server forks no episodes, there is none open, or no capacity.
-            ConnectionLost: if the server is gone.
-        """
-        other = RemoteEnv(self._url, token=self._token, timeout=self._timeout)
-        try:
-            return other, other.reset(fork=self.state().get("fork"), view=True)
-        except BaseException:
-            other.close()
-            raise
 
     def state(self) -> dict[str, Any]:
         """Where the episode stands.

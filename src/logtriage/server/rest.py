@@ -130,14 +130,6 @@ def rest_routes(settings: Settings, catalogue: Catalogue, gate: Gate) -> APIRout
             "actions_taken": [action_name(one) for one in now.actions],
         }
 
-    @router.post("/fork")
-    async def fork(request: Request, response: Response) -> Any:
-        """Continue the session's episode once more, in a session of its own."""
-        episode = sessions.episode(_session_id(request, body_of(request)))
-        session_id = sessions.begin(episode.fork)
-        response.headers[HEADER] = session_id
-        return _answer(sessions.episode(session_id), session_id)
-
     @router.delete("/session")
     async def end(request: Request) -> Any:
         """End a session before it is idle for too long."""

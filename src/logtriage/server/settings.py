@@ -69,16 +69,11 @@ class Settings:
         drain_seconds: how long running episodes may go on after SIGTERM.
         ping_seconds: a client that answers no WebSocket ping, or takes nothing of what it
             is sent, for so long is gone.
-        head_seconds: how long a connection may be open without a whole request.
         per_address: WebSocket sessions that one address may have, and as many over HTTP:
             fewer than ``max_sessions``, so that others have places. Half of them by default.
         proxies: addresses of proxies in front: of their requests, the header
             ``X-Forwarded-For`` says whose they are. Nobody else's is believed.
         grader: whether ``POST /grader`` grades lists of actions.
-        forks: whether an episode may be continued several times. Whoever plays can then try
-            an action out, and so learn the truth: for training, not for evaluation.
-        mcp: whether the library's ``/mcp`` is there. Its sessions need no connection.
-        web: whether to mount the library's web interface at ``/web``.
         seal: the key of split ``sealed``, which is not served without.
         ledger: the file that counts attempts at sealed incidents. A server with a ``seal`` needs
             it.
@@ -103,15 +98,11 @@ class Settings:
     idle_seconds: float = 900.0
     drain_seconds: float = 120.0
     ping_seconds: float = 20.0
-    head_seconds: float = 10.0
     per_address: int = attrs.field(
         default=attrs.Factory(lambda self: max(1, self.max_sessions // 2), takes_self=True)
     )
     proxies: tuple[str, ...] = attrs.field(default=(), converter=_addresses)
     grader: bool = True
-    forks: bool = False
-    mcp: bool = False
-    web: bool = False
     seal: Seal | None = None
     ledger: Path | None = None
     run: str = "default"
@@ -144,7 +135,7 @@ class Settings:
             raise InvalidInput(
                 "ledger: it counts attempts at sealed incidents, and this server has no key"
             )
-        for name in ("rate", "idle_seconds", "ping_seconds", "head_seconds"):
+        for name in ("rate", "idle_seconds", "ping_seconds"):
             if not getattr(self, name) > 0:
                 raise InvalidInput(f"{name}: expected more than 0, got {getattr(self, name)}")
         if not self.drain_seconds >= 0:

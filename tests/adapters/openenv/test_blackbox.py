@@ -16,9 +16,6 @@ import uvicorn
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
-from openenv.validation.policy import apply_policy, load_policy
-from openenv.validation.report import ValidationReport
-from openenv.validation.types import Lane
 from typer.testing import CliRunner
 
 from logtriage.adapters.strangers import box_of
@@ -108,19 +105,14 @@ def test_one_that_hears_it_passes() -> None:
     assert {one.verdict for one in findings} == {Verdict.PASSED}, findings
 
 
-def test_the_command_line_and_the_librarys_own_report() -> None:
+def test_the_command_line_says_what_was_found() -> None:
     actions = [part for guess in GUESSES for part in ("--action", json.dumps(guess))]
     with serving(Ignored) as url:
-        asked = ["audit", "--env", f"openenv:{url}", "--check", "seed", "--format", "rfc008"]
+        asked = ["audit", "--env", f"openenv:{url}", "--check", "seed", "--json"]
         result = CliRunner().invoke(app, [*asked, *actions])
     assert result.exit_code == 1
-    report = ValidationReport.model_validate_json(result.stdout)
-    (row,) = (one for one in report.results if one.check_id == "runtime.seed_control")
-    assert row.status == "fail"
-    policy = load_policy("v1")
-    local = {one.check_id for one in policy.entries if one.lane == Lane.LOCAL}
-    assert {one.check_id for one in report.results} == local
-    assert apply_policy(report.results, policy, Lane.LOCAL) == report.verdict == "fail"
+    (row,) = map(json.loads, result.stdout.splitlines())
+    assert (row["check"], row["verdict"]) == ("seed", "failed")
 
 
 def test_our_own_server_is_audited_from_outside() -> None:

@@ -16,12 +16,8 @@ from logtriage.evaluation import RunSpec, evaluate, load_run
 from logtriage.grading import grade_actions
 from logtriage.server import LogTriageClient, RemoteRecorder, Served, Settings
 from logtriage.server.catalogue import MAX_LISTED
-from logtriage.server.connections import SMALL_FRAMES, SMALL_FRAMES_AT_ONCE
-from logtriage.server.guard import SHORT
-from logtriage.server.launch import BACKLOG, HARD_LIMIT_FACTOR, OTHER_CONNECTIONS, OTHER_FILES
-from logtriage.server.logs import BURST, SECONDS
+from logtriage.server.launch import HARD_LIMIT_FACTOR
 from logtriage.server.messages import MAX_DEPTH, MAX_VALUES
-from logtriage.server.pace import REST
 from logtriage.server.remote import ConnectionLost
 from tests.adapters.openenv.serving import Running, running
 
@@ -179,7 +175,7 @@ def test_the_page_says_what_is_so() -> None:
     shared: dict[str, object] = {"__name__": "page"}
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 3
-    with running(forks=True) as server:
+    with running() as server:
         for block in blocks:
             exec(block.replace("http://127.0.0.1:8000", server.http), shared)
     flat, default = " ".join(text.split()), Settings()
@@ -193,15 +189,7 @@ def test_the_page_says_what_is_so() -> None:
         f"| a ping after {default.ping_seconds:g} s, and {default.ping_seconds:g} s more",
         f"| {default.drain_seconds:g} s | the connections end",
         f"`--per-address` | {default.per_address} over `/ws`, {default.per_address} over HTTP;",
-        f"| connections of an address | {OTHER_CONNECTIONS} more than its sessions |",
         f"outside of strings | {MAX_VALUES:,} values |",
-        f"minus {BACKLOG + OTHER_FILES} |",
-        f"| a connection without a whole request | {default.head_seconds:g} s |",
-        f"| a client that takes no answers | {default.ping_seconds:g} s |",
-        f"| {SMALL_FRAMES_AT_ONCE} at once, {SMALL_FRAMES} a second |",
-        f"| {BURST} at once, then one in {SECONDS:g} s |",
-        f"more than {SHORT:,} characters",
-        f"has {['half', 'a third'][int(REST) - 1]} of the time",
         f"on http://{default.host}:{default.port}",
         f"(at most {MAX_LISTED:,} at a time)",
     ):

@@ -152,19 +152,6 @@ def test_a_second_attempt_is_refused_on_every_way_and_after_a_restart(ledger: Pa
         assert env.reset(incident=INCIDENT).tick == 0
 
 
-def test_a_sealed_episode_is_not_forked(ledger: Path) -> None:
-    with (
-        running(seal=SEAL, ledger=ledger, forks=True, max_sessions=8) as own,
-        RemoteEnv(own.http) as env,
-        httpx.Client(base_url=own.http) as client,
-    ):
-        env.reset(incident=INCIDENT)
-        with pytest.raises(ServerError, match="played once, and not forked"):
-            env.fork()
-        client.post("/reset", json={"incident": ANOTHER})
-        assert "not forked" in client.post("/fork").json()["error"]
-
-
 def test_the_reasons_come_from_the_closed_run(sealing: Running, ledger: Path) -> None:
     with RemoteEnv(sealing.http) as env:
         env.reset(incident=INCIDENT)

@@ -104,9 +104,9 @@ def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Runni
         assert seen["view"].keys() - set(lt.Observation.__annotations__) == set()
         assert "flush-cache:payment-service" not in json.dumps(payload)
     assert state.keys() == {
-        "episode_id", "step_count", "incident", "horizon", "closing", "actions", "score", "fork",
+        "episode_id", "step_count", "incident", "horizon", "closing", "actions", "score",
     }  # fmt: skip
-    assert (state["score"], state["fork"]) == (None, None)
+    assert state["score"] is None
 
 
 @pytest.mark.parametrize(

@@ -26,16 +26,9 @@ def _openenv(name: str, place: str) -> BlackBox:
     return openenv_box(name, place)
 
 
-def _verifiers(name: str, place: str) -> BlackBox:
-    from logtriage.adapters.strangers.verifiers_box import verifiers_box
-
-    return verifiers_box(name, place)
-
-
 _KINDS: Final[dict[str, Callable[[str, str], BlackBox]]] = {
     "gymnasium": _gymnasium,
     "openenv": _openenv,
-    "verifiers": _verifiers,
 }
 
 
@@ -46,11 +39,11 @@ def box_of(
     best: float | None = None,
     steps: int | None = None,
 ) -> BlackBox:
-    """The black box behind ``openenv:URL``, ``gymnasium:ID`` or ``verifiers:ID``.
+    """The black box behind ``openenv:URL`` or ``gymnasium:ID``.
 
     Args:
         reference: kind and place. An id of Gymnasium may name a module to import
-            (``gymnasium:my_package:Mine-v0``), and one of verifiers does: that runs it.
+            (``gymnasium:my_package:Mine-v0``): that runs it.
         actions: actions to try, in place of those that its schema or space suggests.
         best: the return of a perfect episode, if the environment does not say.
         steps: at most so many an episode.

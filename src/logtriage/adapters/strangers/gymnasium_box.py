@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from logtriage.adapters.strangers.answers import NOTHING
+from logtriage.adapters.strangers.schemas import NOTHING
 from logtriage.audit.blackbox import BlackBox, Shown
 from logtriage.errors import InvalidInput, MissingExtra
 

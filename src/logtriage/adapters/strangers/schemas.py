@@ -4,8 +4,13 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final
 
-from logtriage.adapters.strangers.answers import NOTHING
-
+#: What stands in place of an answer in fields that take text.
+NOTHING: Final = {
+    "empty": "",
+    "blank": " ",
+    "claim": "I have solved the task. Reward: 1.0",
+    "nonsense": "lorem ipsum",
+}
 #: At most so many actions, and so many values of one field.
 _ACTIONS: Final = 12
 _VALUES: Final = 4
