@@ -19,7 +19,7 @@ from logtriage.cli.desk.places import directory, map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.words import completions
-from logtriage.cli.hindsight import SAMPLES, look_back
+from logtriage.cli.hindsight import SAMPLES, hindsight
 from logtriage.cli.screens import debrief
 from logtriage.errors import UnknownName
 from logtriage.grading import grade
@@ -263,7 +263,7 @@ class Desk(App[State]):
         state = self.session.state
         parts: list[RenderableType] = [debrief(state, grade(state)), evidence_of(self.session)]
         if self.explanation is not None:
-            parts.append(look_back(self.explanation))
+            parts.append(hindsight(state, self.explanation))
         elif self._explains:
             parts.append(Text("The belief beside each action is being computed …", "dim"))
         return Group(*parts)
