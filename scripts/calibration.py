@@ -13,7 +13,6 @@ incident, and counts in a bin have exact binomial bounds (Clopper and Pearson, B
 import argparse
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from math import lgamma
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,7 @@ import logtriage as lt
 from logtriage._lib.files import replacing
 from logtriage.audit.vocabulary import asking
 from logtriage.belief import Belief, belief
+from logtriage.evaluation.calibration import share_bounds
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
 from logtriage.transition import play
@@ -38,7 +38,6 @@ STATEMENTS: Final = ("the likeliest root cause", "the likeliest team", "a fault 
 LOOKS: Final = 5
 #: The chance that any bound of the page fails, if all is exact.
 FAILURE: Final = 0.05
-_HALVINGS: Final = 50
 
 
 @attrs.frozen
@@ -74,31 +73,6 @@ def _likeliest(held: Belief, chances: dict[str, float], right: frozenset[str]) -
     return Event(chance, name in right)
 
 
-def bounds(hits: int, count: int, level: float) -> tuple[float, float]:
-    """The exact interval of a share; it fails with at most the chance ``level``."""
-    return (
-        0.0 if hits == 0 else _share_at(hits, count, level / 2, above=True),
-        1.0 if hits == count else _share_at(hits, count, level / 2, above=False),
-    )
-
-
-def _share_at(hits: int, count: int, tail: float, *, above: bool) -> float:
-    """The share at which so many hits or more (or fewer) have the chance ``tail``; by bisection."""
-    numbers = np.arange(hits, count + 1) if above else np.arange(hits + 1)
-    ways = np.array(
-        [lgamma(count + 1) - lgamma(n + 1) - lgamma(count - n + 1) for n in numbers.tolist()]
-    )
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        share = (low + high) / 2
-        logs = ways + numbers * np.log(share) + (count - numbers) * np.log1p(-share)
-        if (float(np.exp(logs).sum()) < tail) is above:
-            low = share
-        else:
-            high = share
-    return (low + high) / 2
-
-
 def rows_of(events: Iterable[Event], level: float) -> Iterator[tuple[str, ...]]:
     """A row of each bin that has any events; ``level`` is the chance that its bound fails."""
     known = list(events)
@@ -111,7 +85,7 @@ def rows_of(events: Iterable[Event], level: float) -> Iterator[tuple[str, ...]]:
         if inside:
             hits, count = sum(one.held for one in inside), len(inside)
             mean = sum(one.probability for one in inside) / count
-            least, most = bounds(hits, count, level)
+            least, most = share_bounds(hits, count, level)
             within = "yes" if least <= mean <= most else "**no**"
             yield (f"{low:g} to {high:g}", f"{count:,}", f"{mean:.4f}", f"{hits / count:.4f}",
                    f"{least:.4f} to {most:.4f}", within)  # fmt: skip

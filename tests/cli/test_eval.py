@@ -105,7 +105,6 @@ def test_all_tasks_are_the_benchmark() -> None:
 
 def test_the_class_of_a_fault_has_a_column_where_it_is_graded(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     policy, run = "constant:classify_fault=network,resolve", tmp_path / "run"
     tasks = ("--task", "recorded", "--task", "recorded_models")
     shown = logtriage("eval", policy, *tasks, "--out", run, "--legend", width=160).stdout
@@ -270,7 +269,6 @@ def test_report_writes_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str | None
 ) -> None:
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     logtriage("eval", "expert", "--task", BENCHMARK[0], "--episodes", 2, "--out", "run")
     result = logtriage("report", "run", "--html", *([] if out is None else [out]))

@@ -137,7 +137,15 @@ def test_mistyping_costs_no_tick() -> None:
 def test_help_and_rules() -> None:
     result = logtriage("play", INCIDENT, stdin="help\nrules\nquit\n")
     incident = make_incident(INCIDENT)
-    assert system_prompt(incident) in result.stdout
+    told = " ".join(result.stdout.split())
+    for kind in incident.world.kinds:
+        where = f"{' or '.join(kind.remedies)}, on {', '.join(kind.tiers)}"
+        assert f"{kind.name.replace('_', ' ')}: {where}" in told
+    assert "FAULTS OF CLASS capacity: page sre-team" in told
+    # What is no table stands there in an agent's own words, each section under its title.
+    rules, _, _ = system_prompt(incident).partition("\nRUNBOOK.")
+    for line in rules.split("\n"):
+        assert " ".join(line.split(". ")[-1].split("; ")[-1].split()) in told
     # A recording has the class, an incident with a price the hand-over.
     for name in set(WORDS.values()) - {"classify_fault", "hand_over"}:
         typed_as = [word for word, meant in WORDS.items() if meant == name]

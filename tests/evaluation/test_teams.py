@@ -32,7 +32,7 @@ from logtriage.rendering import render_observation
 from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import Lines, episode_data
 from logtriage.report.replay.truths import parts_of
-from logtriage.report.run import episodes_of
+from logtriage.report.run import read_run
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import DUO, SOLO, TRIO, TRIO_WITHOUT_BOARD
 from tests.evaluation.test_runner import contents
@@ -295,7 +295,7 @@ def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def held(run: Path) -> list[tuple[Episode, dict[str, Any]]]:
     """Each episode of a run with its data for the pages."""
-    episodes = list(episodes_of(load_run(run)))
+    episodes = list(read_run(run).episodes)
     return [
         (one, episode_data(one, parts_of(one.incident), Lines(), believed=False))
         for one in episodes
@@ -304,7 +304,6 @@ def held(run: Path) -> list[tuple[Episode, dict[str, Any]]]:
 
 def test_the_page_shows_what_each_role_did_in_each_tick(run_dir: Path, tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     from logtriage.report import write_report
 
     write_report(run_dir, tmp_path / "page.html", beliefs=0, explain=0)

@@ -14,7 +14,6 @@ from logtriage.report.text import number
 from tests.report.test_replay_page import unpacked
 
 pytest.importorskip("jinja2")
-pytest.importorskip("matplotlib")
 
 TASK = "single_crash-v3"
 

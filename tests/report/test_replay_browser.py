@@ -180,7 +180,6 @@ def test_belief_where_there_is_one(tab: Browser, pages: dict[str, Path]) -> None
 def report(pages: dict[str, Path]) -> Path:
     """The HTML report of the run of single agents, which has the same episodes."""
     pytest.importorskip("jinja2")
-    pytest.importorskip("matplotlib")
     out = pages["sole"].with_name("report.html")
     write_report(pages["sole"].with_name("sole"), out, beliefs=1, explain=0)
     return out

@@ -8,7 +8,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.belief import belief
-from logtriage.evaluation import Row, RunSpec, evaluate, load_run
+from logtriage.evaluation import Row, RunSpec, evaluate
 from logtriage.evaluation.teamwork import last_decided
 from logtriage.joint import observe_roles
 from logtriage.policies import ConstantPolicy, RolePolicies
@@ -17,7 +17,7 @@ from logtriage.report.episode import Episode
 from logtriage.report.replay import episodes_document, write_replay
 from logtriage.report.replay.document import Document
 from logtriage.report.replay.episode import states_of
-from logtriage.report.run import episodes_of
+from logtriage.report.run import Run, read_run
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import TRIO
 from tests.report.test_replay_page import episode, unpacked
@@ -54,13 +54,18 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Row, .
 
 
 @pytest.fixture(scope="module")
-def episodes(played: tuple[Path, tuple[Row, ...]]) -> list[Episode]:
-    return list(episodes_of(load_run(played[0])))
+def run(played: tuple[Path, tuple[Row, ...]]) -> Run:
+    return read_run(played[0])
 
 
 @pytest.fixture(scope="module")
-def found(episodes: list[Episode]) -> Document:
-    return episodes_document("late", "1", episodes, LATE)
+def episodes(run: Run) -> list[Episode]:
+    return list(run.episodes)
+
+
+@pytest.fixture(scope="module")
+def found(run: Run, episodes: list[Episode]) -> Document:
+    return episodes_document(run, episodes, len(episodes))
 
 
 def data_of(found: Document) -> list[tuple[Any, Any]]:
@@ -136,12 +141,12 @@ def test_screens_are_those_that_the_roles_had(episodes: list[Episode], found: Do
                 assert lines == render_observation(seen)
 
 
-def test_without_beliefs_messages_still_say_whom_they_reached(episodes: list[Episode]) -> None:
+def test_without_beliefs_messages_still_say_whom_they_reached(
+    run: Run, episodes: list[Episode]
+) -> None:
     heard = []
-    for _, data in data_of(episodes_document("late", "1", episodes, LATE, beliefs=0)):
+    for _, data in data_of(episodes_document(run, episodes, 0)):
         heard += heard_in(data)
         assert "doubts" not in data["ticks"][0]
         assert all(bits is None for _, (_, _, bits, _) in heard_in(data))
-    assert any(
-        heard_in(data) for _, data in data_of(episodes_document("l", "1", episodes, LATE, 0))
-    )
+    assert any(heard_in(data) for _, data in data_of(episodes_document(run, episodes, 0)))

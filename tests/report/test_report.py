@@ -17,14 +17,13 @@ import pytest
 
 import logtriage as lt
 from logtriage.errors import InvalidInput, MissingExtra
-from logtriage.evaluation import RunSpec, evaluate
+from logtriage.evaluation import RunSpec, compare_runs, evaluate, load_run
 from logtriage.grading import DEFAULT, RUBRICS
 from logtriage.report import write_report
 from logtriage.topology import Service
 from tests.builders import own_topology
 
 pytest.importorskip("jinja2")
-pytest.importorskip("matplotlib")
 
 from logtriage.report.confusion import BELOW, NONE, UNRELATED, place_of
 from logtriage.report.figures import cells_of
@@ -32,7 +31,7 @@ from logtriage.report.replay import Document
 from logtriage.report.replay.document import pack
 from logtriage.report.run import Run, read_run
 from logtriage.report.selection import ranked
-from logtriage.report.text import clean, clip, labels, number, percent, signed
+from logtriage.report.text import clean, clip, interval, number, percent, signed, titled
 from logtriage.report.truth import truth_of
 from tests.builders import HALVED
 from tests.report.test_replay_page import episode as episode_in
@@ -191,21 +190,27 @@ def test_content_security_policy_forbids_all_but_the_pages_own_script(reader: Re
 
 def test_plots_take_their_colours_from_the_page(page: str, reader: Reader) -> None:
     assert reader.tags["figure"] == 3 * len(TASKS)
-    assert "#0a0b" not in page
-    assert "#0a0c" not in page
     style = next(iter(reader.text_in("style")))
     darks = re.findall(r"@media \(prefers-color-scheme: dark\) \{\n  :root \{.*?\n\}", style, re.S)
     dark = "".join(darks)
     assert len(darks) == 2
     light = style.replace(darks[0], "").replace(darks[1], "")
-    same_in_both = {"--sans", "--mono", "--key", "--count"}
+    same_in_both = {"--sans", "--mono", "--key", "--count", "--share"}
     for variable in set(re.findall(r"var\((--[\w-]+)\)", page)) - same_in_both:
         assert f"{variable}:" in light
         assert f"{variable}:" in dark
 
 
-def test_text_in_plots_is_text(reader: Reader) -> None:
-    assert "first_error" in list(reader.text_in("text"))
+def test_bars_are_as_wide_as_their_points(page: str, run: Run) -> None:
+    cell = next(one for one in cells_of(run) if one.policy == "expert")
+    name, left, width = cell.stacked[1]
+    assert left == pytest.approx(cell.stacked[0][2])
+    assert width == pytest.approx(cell.points[name])
+    assert cell.earned == pytest.approx(cell.mean)
+    assert f"left:{100 * left:.2f}%;width:{100 * width:.2f}%;" in page
+    below = attrs.evolve(cell, points={"a": 0.2, "b": -0.1, "c": 0.3, "d": -0.2})
+    bars = [pytest.approx(one) for one in ((0.0, 0.2), (-0.1, 0.1), (0.2, 0.3), (-0.3, 0.2))]
+    assert [one[1:] for one in below.stacked] == bars
 
 
 # -- figures ------------------------------------------------------------------------
@@ -229,13 +234,13 @@ def test_table_is_the_summary(page: str, run_dir: Path, run: Run) -> None:
     expected: list[list[str]] = []
     for task in TASKS:
         expected.append([task])
-        for policy, label in labels(run.policies).items():
+        for policy in run.policies:
             row = by_cell[task, policy]
             grade = row["grade"] or {"mean": None, "low": None, "high": None}
             interval = f"{number(grade['low'])} – {number(grade['high'])}" if row["grade"] else "–"
             expected.append(
                 [
-                    label.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&#34;"),
+                    clean(policy).replace("<", "&lt;").replace(">", "&gt;").replace('"', "&#34;"),
                     *net_cells(row["net"]),
                     number(grade["mean"]),
                     "",
@@ -449,12 +454,9 @@ def test_clean_spells_out_what_cannot_be_shown() -> None:
     assert clean("\x00\x7f\ud800\u202e") == "\\x00\\x7f\\ud800\\u202e"
 
 
-def test_labels_are_short_and_differ() -> None:
-    names = ("expert", *(f"constant:classify_severity=P{level},resolve" for level in (1, 2, 3)))
-    found = labels(names)
-    assert found["expert"] == "expert"
-    assert len(set(found.values())) == len(names)
-    assert all(len(label) <= 20 for label in found.values())
+def test_a_title_names_who_played_what_or_how_many() -> None:
+    assert titled(["expert", "chain"], ["a-v3"]) == "expert, chain on a-v3"
+    assert titled(["a", "b", "c", "d"], list("wxyz")) == "4 agents on 4 tasks"
 
 
 @pytest.mark.parametrize(
@@ -504,15 +506,6 @@ def test_same_run_same_bytes(run_dir: Path, page: str, tmp_path: Path) -> None:
     assert (tmp_path / "again.html").read_bytes() == page.encode()
 
 
-def test_the_users_plot_style_changes_nothing(run_dir: Path, page: str, tmp_path: Path) -> None:
-    import matplotlib
-
-    with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.grid": True}):
-        write_report(run_dir, tmp_path / "again.html", beliefs=0, explain=0)
-        assert matplotlib.rcParams["font.size"] == 30
-    assert (tmp_path / "again.html").read_bytes() == page.encode()
-
-
 def test_page_appears_whole_or_not_at_all(
     run_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -540,10 +533,69 @@ def test_a_directory_without_a_run_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
 def test_without_the_extra_it_says_what_to_install(
-    missing: str, run_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtra, match=r"logtriage\[report\]: pip install 'jinja2"):
         write_report(run_dir, tmp_path / "report.html")
+
+
+# -- runs beside each other ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("bases") / "before"
+    evaluate(RunSpec(["expert", "chain"], TASKS[:1], episodes=EPISODES), directory)
+    return directory
+
+
+def test_a_headline_says_what_a_policy_is_worth_and_what_changed(run_dir: Path, base: Path) -> None:
+    (alone,) = (words for policy, words in read_run(run_dir).headlines if policy == "expert")
+    assert re.fullmatch(r"net value \S+ \[\S+, \S+\] on 12 episodes", alone)
+    told = dict(read_run(run_dir, bases=[base]).headlines)
+    assert told["baseline: expert"] == (
+        f"{alone}; 0 [0, 0] on {EPISODES} incidents beside before: expert"
+    )
+    assert "beside" not in told["baseline: random"]  # nobody says which policy is meant
+    back = dict(read_run(base, bases=[run_dir]).headlines)
+    compared = {one.policy_a: one for one in compare_runs(load_run(run_dir), load_run(base))}
+    net = compared["expert"].net
+    assert net is not None
+    assert back["before: expert"].startswith(f"net value {number(net.b)} [")
+
+
+def test_the_difference_beside_a_base_is_that_of_compare(tmp_path: Path) -> None:
+    evaluate(RunSpec(["observer"], TASKS[:1], episodes=EPISODES), tmp_path / "new")
+    evaluate(RunSpec(["chain"], TASKS[:1], episodes=EPISODES), tmp_path / "old")
+    ((_, words),) = read_run(tmp_path / "new", bases=[tmp_path / "old"]).headlines
+    (one,) = compare_runs(load_run(tmp_path / "old"), load_run(tmp_path / "new"))
+    assert one.net is not None
+    assert one.net.difference.mean != 0
+    assert f"; {interval(one.net.difference, signs=True)} on " in words
+
+
+def test_runs_beside_each_other_are_told_apart(run_dir: Path, base: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    write_report(run_dir, page, bases=[base], beliefs=0, explain=0)
+    text = page.read_text("utf-8")
+    assert "before: expert" in text
+    assert "baseline: expert" in text
+    both = read_run(run_dir, bases=[base])
+    assert len(both.episodes) == 5 * 2 * EPISODES + 2 * EPISODES
+    # A run that lacks a task has no row and no bar there.
+    assert [one.policy for one in cells_of(both) if one.task == TASKS[1]] == [
+        f"baseline: {policy}" for policy in read_run(run_dir).policies
+    ]
+
+
+def test_runs_that_cannot_stand_beside_each_other_are_refused(
+    run_dir: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match="each run is shown once"):
+        read_run(run_dir, bases=[run_dir])
+    spec = RunSpec(["expert"], TASKS[:1], episodes=1, role_split="trio")
+    evaluate(spec, tmp_path / "team")
+    with pytest.raises(InvalidInput, match="different role splits take a page each"):
+        read_run(run_dir, bases=[tmp_path / "team"])

@@ -16,12 +16,6 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return import_module("calibration")
 
 
-def test_bounds_are_those_of_clopper_and_pearson(script: ModuleType) -> None:
-    assert script.bounds(0, 10, 0.05) == pytest.approx((0.0, 0.3085), abs=1e-4)
-    assert script.bounds(10, 10, 0.05) == pytest.approx((0.6915, 1.0), abs=1e-4)
-    assert script.bounds(4, 10, 0.05) == pytest.approx((0.1216, 0.7376), abs=1e-4)
-
-
 def test_a_belief_that_is_off_falls_out_of_its_bound(script: ModuleType) -> None:
     events = [script.Event(0.85, number % 2 == 0) for number in range(200)]
     (row,) = script.rows_of(events, 0.001)

@@ -8,6 +8,7 @@ import typer
 
 from logtriage import __version__
 from logtriage.cli.auditing import audit_
+from logtriage.cli.calibrating import calibration
 from logtriage.cli.catalog import show, tasks
 from logtriage.cli.converting import convert
 from logtriage.cli.evaluating import evaluate_
@@ -159,6 +160,13 @@ _add(
     "Compare two runs, incident by incident.",
     "compare runs/before runs/after",
     "compare runs/both runs/both --policy-a expert --policy-b chain",
+)
+_add(
+    app,
+    "calibration",
+    calibration,
+    "Hold the confidences of a run against the truth.",
+    "calibration runs/model",
 )
 _add(
     app,

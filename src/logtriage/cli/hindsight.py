@@ -8,6 +8,7 @@ from rich.text import Text
 
 from logtriage.actions import Escalate, describe
 from logtriage.belief.explain import Explanation, Leading, Step, explain
+from logtriage.belief.then import decisions_then
 from logtriage.cli.figures import table_of
 from logtriage.cli.screens import facts, heading, signed
 from logtriage.state import State
@@ -16,13 +17,12 @@ from logtriage.state import State
 SAMPLES: Final = 4
 
 
-def hindsight(state: State) -> RenderableType:
-    """What was likeliest before each action, the expected grades, and the parts of the grade."""
-    return look_back(explain(state, samples=SAMPLES))
+def hindsight(state: State, found: Explanation | None = None) -> RenderableType:
+    """How likely decisions were, what was likeliest before each action, and the parts of the grade.
 
-
-def look_back(found: Explanation) -> RenderableType:
-    """An explanation as tables."""
+    ``found`` is the explanation of the closed ``state``, where it was worked out before.
+    """
+    found = explain(state, samples=SAMPLES) if found is None else found
     table = table_of(2)
     table.add_column("  tick", justify="right", no_wrap=True)
     for title in ("action", "likeliest before it"):
@@ -48,7 +48,10 @@ def look_back(found: Explanation) -> RenderableType:
         (signed(found.luck), "luck of the draw: what came of it, beside what was expected"),
         (f"{found.grade:.3f}", "the grade"),
     ]
-    return Group(heading("BELIEF"), table, heading("WHY"), facts(rows))
+    then = facts(list(decisions_then(state)))
+    return Group(
+        heading("LIKELY THEN"), then, heading("BELIEF"), table, heading("WHY"), facts(rows)
+    )
 
 
 def _to_gain(found: Explanation) -> str:

@@ -15,6 +15,7 @@ from logtriage.actions import (
     Malformed,
 )
 from logtriage.cli.console import put, say
+from logtriage.cli.runbook import runbook
 from logtriage.cli.screens import facts, screen
 from logtriage.errors import closest
 from logtriage.grading.offered import useful_actions
@@ -22,7 +23,7 @@ from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, parse_action
 from logtriage.policies import Memory
-from logtriage.rendering import render_observation, system_prompt
+from logtriage.rendering import render_observation
 from logtriage.topology import Topology
 
 #: The policy that asks whoever sits at the terminal.
@@ -80,7 +81,7 @@ _KINDS: Final = {
 _TYPED: Final = (*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
 _OTHERS: Final = (
     ("{…}", "any action as JSON, as an agent writes it"),
-    ("rules", "show what an agent is told"),
+    ("rules", "show the runbook and the rules"),
     ("screen", "show the screen again"),
     ("quit", "stop here"),
 )
@@ -127,7 +128,7 @@ class HumanPolicy:
                 case "help" | "h" | "?":
                     put(self._console, facts(commands(self._incident)))
                 case "rules":
-                    say(self._console, system_prompt(self._incident))
+                    put(self._console, runbook(self._incident))
                 case "screen":
                     self._show(observation)
                 case _:

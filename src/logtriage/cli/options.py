@@ -26,6 +26,14 @@ ExplainWorst = Annotated[
         "about a second each.",
     ),
 ]
+Bases = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--base",
+        metavar="RUN",
+        help="Show this run beside it, with the paired difference. May be repeated.",
+    ),
+]
 LuckAdjusted = Annotated[
     bool,
     typer.Option(

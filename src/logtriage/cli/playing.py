@@ -142,12 +142,8 @@ def play(
         from logtriage.cli.desk.pages import evidence_of
 
         put(console, evidence_of(game))
-    if explanation is not None:
-        from logtriage.cli.hindsight import look_back
-
-        put(console, look_back(explanation))
-    elif explain and roles is None and state.is_closed and incident.setting is not None:
-        put(console, _hindsight(state))
+    if explain and roles is None and state.is_closed and incident.setting is not None:
+        put(console, _hindsight(state, explanation))
     elif explain and incident.setting is None and incident.telemetry.open_loop:
         note(NOT_CLAIMED, "dim")
     if out is not None:
@@ -163,13 +159,13 @@ def play(
         raise typer.Exit(SOME_BAD)
 
 
-def _hindsight(state: State) -> RenderableType:
+def _hindsight(state: State, found: "Explanation | None") -> RenderableType:
     """The belief beside what was done, or why there is none."""
     from logtriage.belief.explain import why_unexplained
     from logtriage.cli.hindsight import hindsight
 
     reason = why_unexplained(state.incident)
-    return hindsight(state) if reason is None else Text(f"not explained: {reason}", "dim")
+    return hindsight(state, found) if reason is None else Text(f"not explained: {reason}", "dim")
 
 
 def _is_terminal() -> bool:

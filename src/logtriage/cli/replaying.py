@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from logtriage.cli.console import emit, note
-from logtriage.cli.options import ExplainWorst, Json, SealFile, seal_in
+from logtriage.cli.options import Bases, ExplainWorst, Json, SealFile, seal_in
 
 
 def replay(
@@ -24,6 +24,7 @@ def replay(
             metavar="FILE", help="The page; RUN/replay.html, or with ID RUN/replay-ID.html."
         ),
     ] = None,
+    bases: Bases = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     beliefs: Annotated[
         int | None,
@@ -61,6 +62,7 @@ def replay(
     found = write_replay(
         run,
         page,
+        bases=bases or (),
         incident=incident_id,
         beliefs=beliefs,
         explain=explain,

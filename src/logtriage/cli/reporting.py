@@ -9,7 +9,7 @@ import typer
 
 from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
-from logtriage.cli.options import ExplainWorst, Json, Legend, LuckAdjusted, SealFile, seal_in
+from logtriage.cli.options import Bases, ExplainWorst, Json, Legend, LuckAdjusted, SealFile, seal_in
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def compare(
     """
     from logtriage.cli.tables import print_comparisons
     from logtriage.evaluation import check_drawn_alike, compare_runs, load_run
+    from logtriage.evaluation.compare import run_names
 
     check_drawn_alike(run_a, run_b)
     seal = seal_in(seal_file)
@@ -55,7 +56,11 @@ def compare(
             emit(one.to_json())
     else:
         print_comparisons(
-            results(), compared, _names(run_a, run_b), legend=legend, luck_adjusted=luck_adjusted
+            results(),
+            compared,
+            run_names([run_a, run_b]),
+            legend=legend,
+            luck_adjusted=luck_adjusted,
         )
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
@@ -71,15 +76,6 @@ def compare(
             )
 
 
-def _names(a: Path, b: Path) -> tuple[str, str]:
-    """The names of two runs: their directories, with as many parents as tell them apart."""
-    ways = a.resolve().parts, b.resolve().parts
-    if ways[0] == ways[1]:
-        return ways[0][-1], ways[1][-1]
-    length = next(n for n in range(1, max(map(len, ways)) + 1) if ways[0][-n:] != ways[1][-n:])
-    return "/".join(ways[0][-length:]), "/".join(ways[1][-length:])
-
-
 def _players(run: "LoadedRun") -> str:
     split = run.manifest.spec.role_split
     return "single agents" if split is None else f"teams ({split.name}: {', '.join(split.names)})"
@@ -90,6 +86,7 @@ def report(
     out: Annotated[
         Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
     ] = None,
+    bases: Bases = None,
     html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
     show: Annotated[
         bool, typer.Option("--open", help="Write the page and open it in a browser.")
@@ -118,13 +115,14 @@ def report(
         from logtriage.report import write_report
 
         page = run / "report.html" if out is None else out
-        write_report(run, page, beliefs=beliefs, explain=explain, seal=seal_in(seal_file))
+        seal = seal_in(seal_file)
+        write_report(run, page, bases=bases or (), beliefs=beliefs, explain=explain, seal=seal)
         note(f"wrote {page}")
         if show:
             webbrowser.open(page.resolve().as_uri())
         return
-    if beliefs is not None or explain is not None:
-        raise InvalidInput("--beliefs and --explain go with --html")
+    if beliefs is not None or explain is not None or bases:
+        raise InvalidInput("--base, --beliefs and --explain go with --html")
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
     loaded = load_run(run, seal=seal_in(seal_file))

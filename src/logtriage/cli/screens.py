@@ -106,8 +106,8 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
     return Group(
         Text(told.verdict, style="bold"),
         heading("GRADE"),
-        Padding(criteria(grade), (0, 0, 0, 2)),
         total(grade),
+        Padding(criteria(grade), (0, 0, 0, 2)),
         *_path(state),
         heading("TRUTH"),
         truth(state.incident),

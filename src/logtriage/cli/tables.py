@@ -236,7 +236,7 @@ def _short(value: float) -> str:
 def print_comparisons(
     console: Console,
     comparisons: Sequence[Comparison],
-    runs: tuple[str, str],
+    runs: tuple[str, ...],
     *,
     legend: bool,
     luck_adjusted: bool = False,
@@ -264,7 +264,7 @@ def print_comparisons(
 
 
 def _put_comparisons(
-    figures: Figures, comparisons: Sequence[Comparison], runs: tuple[str, str]
+    figures: Figures, comparisons: Sequence[Comparison], runs: tuple[str, ...]
 ) -> None:
     def put(titles: Sequence[str], cells: Callable[[Comparison], Sequence[Cell]]) -> None:
         figures.put(

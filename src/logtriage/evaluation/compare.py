@@ -112,6 +112,14 @@ def pair_runs(
     return pairs, tasks
 
 
+def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
+    """The names of runs: their directories, with as many parents as tell them apart."""
+    ways = [directory.resolve().parts for directory in directories]
+    most, different = max(map(len, ways)), len(set(ways))
+    length = next(n for n in range(1, most + 1) if len({way[-n:] for way in ways}) == different)
+    return tuple("/".join(way[-length:]) for way in ways)
+
+
 def _pairs(
     a: LoadedRun, b: LoadedRun, policy_a: str | None, policy_b: str | None
 ) -> list[tuple[str, str]]:

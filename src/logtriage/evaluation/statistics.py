@@ -43,7 +43,7 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
         return None
     sample = np.asarray(values, dtype=np.float64)
     means = np.concatenate([sample[rows].mean(axis=1) for rows in _resampled(count)])
-    return _interval(fsum(values) / count, means)
+    return resampled_interval(fsum(values) / count, means)
 
 
 def ratio_interval(above: Sequence[int], below: Sequence[int]) -> Interval | None:
@@ -64,7 +64,7 @@ def ratio_interval(above: Sequence[int], below: Sequence[int]) -> Interval | Non
         return None
     upper, lower = (np.asarray(values, dtype=np.float64) for values in (above, below))
     ratios = [upper[rows].sum(axis=1) / lower[rows].sum(axis=1) for rows in _resampled(len(above))]
-    return _interval(sum(above) / sum(below), np.concatenate(ratios))
+    return resampled_interval(sum(above) / sum(below), np.concatenate(ratios))
 
 
 def _resampled(count: int) -> Iterator[NDArray[np.int64]]:
@@ -75,7 +75,8 @@ def _resampled(count: int) -> Iterator[NDArray[np.int64]]:
         yield draws.integers(count, size=(min(rows, RESAMPLES - done), count))
 
 
-def _interval(mean: float, resampled: NDArray[np.float64]) -> Interval:
+def resampled_interval(mean: float, resampled: NDArray[np.float64]) -> Interval:
+    """The interval of a mean by its resampled values."""
     tail = (1.0 - LEVEL) / 2.0
     low, high = np.quantile(resampled, (tail, 1.0 - tail))
     return Interval(mean, float(low), float(high))

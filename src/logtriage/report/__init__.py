@@ -1,9 +1,10 @@
 """One self-contained HTML page from the directory of an evaluation run.
 
-Needs the extra ``report`` (jinja2 and matplotlib), loaded when a page is written and
-nowhere else. What the page shows is described in ``docs/report.md``.
+Needs the extra ``report`` (jinja2), loaded when a page is written and nowhere else. What the
+page shows is described in ``docs/report.md``.
 """
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,33 +19,30 @@ def write_report(
     run_dir: str | Path,
     out: str | Path,
     *,
+    bases: Sequence[str | Path] = (),
     beliefs: int | None = None,
     explain: int | None = None,
     seal: Seal | None = None,
 ) -> None:
     """Write the page of a run to ``out``, the same bytes for the same run; whole or not at all.
 
-    ``beliefs`` and ``explain`` are as for :func:`logtriage.report.replay.write_replay`. ``seal``
-    is that of a run of sealed incidents; by default that of the environment. The page shows
-    their truths.
+    ``bases``, ``beliefs``, ``explain`` and ``seal`` are as for
+    :func:`logtriage.report.replay.write_replay`. The page shows the truths of the incidents.
 
     Raises:
-        MissingExtra: if jinja2 or matplotlib is not installed.
-        InvalidInput: if the directory is not that of a run, or ``beliefs`` or ``explain`` is
-            below 0.
-        SealError: if the run is of sealed incidents, and there is no key or another one.
-        OSError: if something cannot be read or written.
+        MissingExtra: if jinja2 is not installed.
+        LogTriageError, OSError: as for ``write_replay``.
     """
-    if any(find_spec(name) is None for name in ("jinja2", "matplotlib")):
+    if find_spec("jinja2") is None:
         raise MissingExtra("the HTML report", "report")
     from logtriage.report.page import render_page
     from logtriage.report.replay import checked_counts, episodes_document, with_worst_explained
     from logtriage.report.run import read_run
 
     beliefs, explain = checked_counts(beliefs, explain)
-    run = read_run(Path(run_dir), seal)
+    run = read_run(Path(run_dir), seal, [Path(one) for one in bases])
     episodes = with_worst_explained(run.episodes, explain)
-    found = episodes_document(run.name, run.version, episodes, run.roles, beliefs)
+    found = episodes_document(run, episodes, beliefs)
     page = render_page(run, found)
     with replacing(Path(out)) as file:
         file.write(page.encode("utf-8", "backslashreplace"))

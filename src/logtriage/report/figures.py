@@ -40,6 +40,24 @@ class Cell:
     places: Mapping[str, float]
     faults: int
 
+    @property
+    def stacked(self) -> tuple[tuple[str, float, float], ...]:
+        """A bar for each criterion: its name, where it begins and how wide it is, both in points.
+
+        Points below 0 stand to the left of 0, others to the right.
+        """
+        rows, ends = [], {False: 0.0, True: 0.0}
+        for name, points in self.points.items():
+            side = points < 0
+            rows.append((name, min(ends[side], ends[side] + points), abs(points)))
+            ends[side] += points
+        return tuple(rows)
+
+    @property
+    def earned(self) -> float:
+        """All points above 0 that count."""
+        return fsum(points for points in self.points.values() if points > 0)
+
 
 def cells_of(run: Run) -> tuple[Cell, ...]:
     """A cell for each task and policy of the run, in its order."""
@@ -51,6 +69,7 @@ def cells_of(run: Run) -> tuple[Cell, ...]:
         _cell(task, policy, by_cell.get((task, policy), []), bounds.get((task, policy)))
         for task in run.tasks
         for policy in run.policies
+        if (task, policy) in bounds  # another run beside it may lack the task
     )
 
 

@@ -7,36 +7,43 @@ from typing import Any, Final
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from logtriage.evaluation import SOLVED, Row
-from logtriage.report import plots
+from logtriage.evaluation import SOLVED
 from logtriage.report.confusion import MEANING, PLACES
 from logtriage.report.figures import Cell, cells_of, criterion_names
 from logtriage.report.hindsight import FIGURES
 from logtriage.report.replay import page as replay
 from logtriage.report.replay.document import Document
 from logtriage.report.run import Run
-from logtriage.report.text import clean, labels, number, percent, signed
+from logtriage.report.text import clean, number, percent
 
 _TEMPLATE: Final = "report.html.j2"
 _STYLES: Final = "report.css"
+#: Colours for criteria, ``--c0`` and on; more criteria than that begin again.
+CRITERION_COLOURS: Final = 10
 
 
 def render_page(run: Run, found: Document) -> str:
     """The whole page as text; ``found`` is the data of its episodes."""
-    short = labels(run.policies)
     cells = cells_of(run)
+    names = criterion_names(cells)
+    manifest = run.loaded.manifest
     page = _environment().get_template(_TEMPLATE)
     return page.render(
         run=run,
-        labels=short,
+        headlines=list(run.headlines),
+        spec=manifest.spec,
+        seal=manifest.seal,
         styles=Markup(replay.styles() + _file(_STYLES)),
         keys=Markup(replay.keys()),
         script=Markup(replay.script()),
         policy=replay.policy(),
         data=Markup(found.to_json()),
-        tables=_tables(run, short),
-        plots=_plots(run, cells, short),
-        legend=_legend(cells),
+        tables=[
+            {"task": task, "rows": [row for row in run.rows if row.task == task]}
+            for task in run.tasks
+        ],
+        plots=[_plot(task, [cell for cell in cells if cell.task == task]) for task in run.tasks],
+        colours={name: f"c{place % CRITERION_COLOURS}" for place, name in enumerate(names)},
         solved=SOLVED,
         figures=FIGURES,
         explained=any(row.losses is not None for row in run.rows),
@@ -58,7 +65,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters.update(number=number, percent=percent, signed=signed)
+    environment.filters.update(number=number, percent=percent, css=_css)
     return environment
 
 
@@ -67,44 +74,16 @@ def _finalize(value: Any) -> Any:
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-# -- results ---------------------------------------------------------------------------
+def _css(share: float) -> str:
+    return f"{100 * share:.2f}%"
 
 
-def _tables(run: Run, short: dict[str, str]) -> list[dict[str, Any]]:
-    return [
-        {"task": task, "rows": [_row(row, short) for row in run.rows if row.task == task]}
-        for task in run.tasks
-    ]
-
-
-def _row(row: Row, short: dict[str, str]) -> dict[str, Any]:
-    return {"row": row, "label": short.get(row.policy, row.policy)}
-
-
-# -- plots -----------------------------------------------------------------------------
-
-
-def _plots(run: Run, cells: Sequence[Cell], short: dict[str, str]) -> list[dict[str, Any]]:
-    names = criterion_names(cells)
-    found = []
-    for index, task in enumerate(run.tasks):
-        mine = [cell for cell in cells if cell.task == task]
-        found.append(
-            {
-                "task": task,
-                "cells": mine,
-                "names": [name for name in names if any(name in cell.points for cell in mine)],
-                "distributions": Markup(plots.distributions(mine, short, f"d{index}")),
-                "points": Markup(plots.points(mine, short, names, f"p{index}")),
-                "places": Markup(plots.places(mine, short, f"h{index}")),
-                "faults": max((cell.faults for cell in mine), default=0),
-            }
-        )
-    return found
-
-
-def _legend(cells: Sequence[Cell]) -> list[tuple[str, str]]:
-    return [
-        (name, f"c{index % plots.CRITERION_COLOURS}")
-        for index, name in enumerate(criterion_names(cells))
-    ]
+def _plot(task: str, cells: Sequence[Cell]) -> dict[str, Any]:
+    """The cells of a task, with the scales that they share: the fullest bin, the lowest points."""
+    return {
+        "task": task,
+        "cells": cells,
+        "names": criterion_names(cells),
+        "top": max((max(cell.shares) for cell in cells), default=0.0) or 1.0,
+        "low": min((left for cell in cells for _, left, _ in cell.stacked), default=0.0),
+    }

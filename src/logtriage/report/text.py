@@ -1,14 +1,18 @@
 """Text that others wrote, made fit for a page: short, and without control characters."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from logtriage._lib.printable import spelled
 
+if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
+    from logtriage.evaluation import Interval
+
 #: How much of a model's own text is shown.
 SHOWN_TEXT: Final = 600
-_LABEL: Final = 20
 _KEPT: Final = "\n\t"
+#: More names than this are counted in a title.
+_NAMED: Final = 3
 
 
 def clean(text: str) -> str:
@@ -21,20 +25,6 @@ def clip(text: str, limit: int = SHOWN_TEXT) -> str:
     if len(text) <= limit:
         return text
     return f"{text[:limit]} … ({len(text)} characters)"
-
-
-def labels(names: Iterable[str]) -> dict[str, str]:
-    """A short label for each name; names that begin alike are numbered."""
-    found: dict[str, str] = {}
-    for name in names:
-        text = spelled(name)
-        label = text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"
-        number = 2
-        while label in found.values():
-            label = f"{text[: _LABEL - 4]}… {number}"
-            number += 1
-        found[name] = label
-    return found
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -58,3 +48,17 @@ def signed(value: float | None, digits: int = 3) -> str:
 def percent(share: float | None) -> str:
     """A share as a whole percentage; a dash where there is none."""
     return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def interval(found: "Interval | None", *, signs: bool = False) -> str:
+    """A figure with its interval in brackets; a dash where there is none."""
+    if found is None:
+        return "–"
+    write = signed if signs else number
+    return f"{write(found.mean)} [{write(found.low)}, {write(found.high)}]"
+
+
+def titled(agents: Sequence[str], tasks: Sequence[str]) -> str:
+    """Who played what: by name, or of more than three by their number."""
+    names = ", ".join(agents) if len(agents) <= _NAMED else f"{len(agents)} agents"
+    return f"{names} on {', '.join(tasks) if len(tasks) <= _NAMED else f'{len(tasks)} tasks'}"

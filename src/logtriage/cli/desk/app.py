@@ -19,13 +19,13 @@ from logtriage.cli.desk.places import directory, map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.words import completions
-from logtriage.cli.hindsight import SAMPLES, look_back
+from logtriage.cli.hindsight import SAMPLES, hindsight
+from logtriage.cli.runbook import runbook
 from logtriage.cli.screens import debrief
 from logtriage.errors import UnknownName
 from logtriage.grading import grade
 from logtriage.incident import Incident
 from logtriage.observation import observe
-from logtriage.rendering import system_prompt
 from logtriage.rendering.panels import edge
 from logtriage.state import State
 
@@ -93,7 +93,7 @@ class Desk(App[State]):
             with TabbedContent(initial="now"):
                 yield _pane("Screen", "now")
                 yield _pane("Journal", "journal")
-                yield _pane("Rules", "rules", Text(system_prompt(self.session.incident)))
+                yield _pane("Rules", "rules", runbook(self.session.incident))
                 yield _pane("Owners", "owners", Text(directory(topology, owners)))
                 yield _pane("Map", "map", map_of(topology))
                 yield _pane("Help", "help", help_page(self.session.incident))
@@ -263,7 +263,7 @@ class Desk(App[State]):
         state = self.session.state
         parts: list[RenderableType] = [debrief(state, grade(state)), evidence_of(self.session)]
         if self.explanation is not None:
-            parts.append(look_back(self.explanation))
+            parts.append(hindsight(state, self.explanation))
         elif self._explains:
             parts.append(Text("The belief beside each action is being computed …", "dim"))
         return Group(*parts)

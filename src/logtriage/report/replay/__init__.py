@@ -6,7 +6,7 @@ Needs no extra. What the page shows is described in ``docs/replay.md``. Runs are
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -16,9 +16,11 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, Document, document
 from logtriage.report.replay.page import render_replay
-from logtriage.report.replay.talk import Readers, readers_of
+from logtriage.report.replay.talk import readers_of
 from logtriage.report.selection import ranked
-from logtriage.roles import RoleSplit
+
+if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
+    from logtriage.report.run import Run
 
 __all__ = ["MAX_BELIEFS", "WORST", "Document", "write_replay"]
 
@@ -30,6 +32,7 @@ def write_replay(
     run_dir: str | Path,
     out: str | Path,
     *,
+    bases: Sequence[str | Path] = (),
     incident: str | None = None,
     beliefs: int | None = None,
     explain: int | None = None,
@@ -40,6 +43,7 @@ def write_replay(
     Args:
         run_dir: the directory of a run, finished or not.
         out: the page; replaced whole or not at all.
+        bases: directories of runs to show beside it; the page gives the paired differences.
         incident: only the episodes on this incident, all of them explained.
         beliefs: of how many episodes at most the belief is worked out; about 0.3 s each,
             up to a second on a fleet. None: of :data:`MAX_BELIEFS`, of all with ``incident``.
@@ -49,30 +53,26 @@ def write_replay(
             page shows their truths.
 
     Raises:
-        InvalidInput: if the directory is not that of a run, nothing was played yet, or
-            ``beliefs`` or ``explain`` is below 0.
+        InvalidInput: if a directory is not that of a run, or is given twice; if the runs are of
+            different worlds or role splits, or have no task in common; if nothing was played
+            yet, or ``beliefs`` or ``explain`` is below 0.
         UnknownName: if the run has no episode on ``incident``.
-        SealError: if the run is of sealed incidents, and there is no key or another one.
+        SealError: if a run is of sealed incidents, and there is no key or another one.
+        RubricError: if the runs were graded by different rubrics.
         OSError: if something cannot be read or written.
     """
-    from logtriage.evaluation import load_run
-    from logtriage.report.run import episodes_of
+    from logtriage.report.run import read_run
 
     most, worst = checked_counts(beliefs, explain)
-    loaded = load_run(Path(run_dir), seal=seal)
-    episodes = list(episodes_of(loaded))
-    name, manifest = loaded.directory.resolve().name, loaded.manifest
-    # The words of a code are counted in all episodes, whichever are shown.
-    readers = readers_of(episodes, manifest.spec.role_split)
+    run = read_run(Path(run_dir), seal, [Path(one) for one in bases])
+    episodes = list(run.episodes)
     if incident is not None:
         episodes = _on(incident, episodes)
         worst = len(episodes)
         most = len(episodes) if beliefs is None else beliefs
     if not episodes:
-        raise InvalidInput(f"{loaded.directory}: nothing was played yet")
-    episodes = with_worst_explained(episodes, worst)
-    split = manifest.spec.role_split
-    found = episodes_document(name, manifest.version, episodes, split, most, readers)
+        raise InvalidInput(f"{run.loaded.directory}: nothing was played yet")
+    found = episodes_document(run, with_worst_explained(episodes, worst), most)
     with replacing(Path(out)) as file:
         file.write(render_replay(found).encode("utf-8", "backslashreplace"))
     return found
@@ -97,29 +97,21 @@ def with_worst_explained(episodes: Sequence[Episode], count: int) -> list[Episod
     return [_explained(one) if place in worst else one for place, one in enumerate(episodes)]
 
 
-def episodes_document(
-    name: str,
-    version: str,
-    episodes: Sequence[Episode],
-    roles: RoleSplit | None,
-    beliefs: int = MAX_BELIEFS,
-    readers: Readers | None = None,
-) -> Document:
-    """The data of some episodes of a run, those first that tell most.
-
-    ``readers`` value the reports of a team; by default what these episodes make of its words.
-    """
+def episodes_document(run: "Run", episodes: Sequence[Episode], beliefs: int) -> Document:
+    """The data of some episodes of a run, those first that tell most."""
     from logtriage.evaluation import SOLVED
 
     return document(
-        name,
-        version,
+        run.name,
+        run.version,
         episodes,
-        roles=roles,
+        headlines=tuple(run.headlines),
+        roles=run.roles,
         beliefs=beliefs,
         solved=SOLVED,
         order=ranked(episodes, max(1, beliefs)),
-        readers=readers_of(episodes, roles) if readers is None else readers,
+        # The words of a code are counted in all episodes, whichever are shown.
+        readers=readers_of(run.episodes, run.roles),
     )
 
 

@@ -52,3 +52,37 @@ function icon(kind, size = 16) {
 function panel(title, attributes, ...children) {
   return el("section", { ...attributes, class: `panel ${attributes?.class ?? ""}` }, el("h2", {}, title), children);
 }
+
+// A small line at its full size in a dialog, with axes: `series` are a name and a value for each
+// tick, null where nothing was read; the tick `t` is marked.
+function axes(title, unit, series, t) {
+  const [wide, tall, left, low] = [640, 300, 56, 36];
+  const last = Math.max(1, ...series.map(([, values]) => values.length - 1));
+  const known = series.flatMap(([, values]) => values.filter((value) => value !== null));
+  const bottom = Math.min(0, ...known);
+  const step = roundStep((Math.max(...known, bottom + 1e-6) - bottom) / 5);
+  const top = Math.ceil((Math.max(...known) - 1e-9) / step) * step || step;
+  const x = (at) => left + ((wide - left - 12) * at) / last;
+  const y = (value) => 12 + (tall - low - 12) * (1 - (value - bottom) / (top - bottom));
+  const picture = svg("svg", { class: "axes", viewBox: `0 0 ${wide} ${tall}`, role: "img", "aria-label": title });
+  for (let value = Math.ceil(bottom / step) * step; value <= top + step / 2; value += step)
+    picture.append(svg("path", { class: "base", d: `M${left} ${y(value)}H${wide - 12}` }), svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toFixed(6)))));
+  for (let at = 0; at <= last; at += Math.ceil(last / 14)) picture.append(svg("text", { x: x(at), y: tall - 18, "text-anchor": "middle" }, String(at)));
+  picture.append(svg("path", { class: "mark", d: `M${x(t)} 12V${tall - low}` }), svg("text", { x: (left + wide) / 2, y: tall - 2, "text-anchor": "middle" }, "tick"));
+  series.forEach(([, values], number) => {
+    const points = values.map((value, at) => (value === null ? null : `${x(at).toFixed(1)},${y(value).toFixed(1)}`)).filter(Boolean);
+    picture.append(svg("polyline", { class: `curve s${number}`, points: points.join(" ") }));
+  });
+  const dialog = el("dialog", { class: "chart-dialog", "aria-label": title, onclose: () => dialog.remove() },
+    el("h2", {}, unit ? `${title}, ${unit}` : title), picture,
+    el("ul", { class: "legend" }, series.map(([name, values], number) => el("li", {}, svg("svg", { class: "axes", width: 26, height: 10, viewBox: "0 0 26 10" }, svg("path", { class: `curve s${number}`, d: "M0 5H26" })), `${name} ${t < values.length && values[t] !== null ? fixed(values[t], 2) : ""}`))),
+    el("form", { method: "dialog" }, el("button", {}, "Close")));
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+// 1, 2 or 5 times a power of ten, at least `least`.
+function roundStep(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * [1, 2, 5, 10].find((factor) => factor * power >= least - 1e-12);
+}

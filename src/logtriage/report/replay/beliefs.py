@@ -1,10 +1,11 @@
 """The exact belief at every tick of an episode, and what it was worth to ask."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces, describe
 from logtriage.belief import Belief, belief
+from logtriage.belief.then import likely_then
 from logtriage.policies.observer import best_of, requests_in_doubt
 from logtriage.roles import RoleSplit
 from logtriage.state import State
@@ -32,13 +33,13 @@ def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dic
         _belief(
             belief(state, split),
             () if after is None else after.actions[len(state.actions) :],
-            is_open=not state.is_closed,
+            state,
         )
         for state, after in zip(states, [*states[1:], None], strict=True)
     ]
 
 
-def _belief(held: Belief, done: Iterable[Action], *, is_open: bool) -> dict[str, Any]:
+def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any]:
     data = {
         "roots": _likeliest(held.root_causes),
         "teams": _likeliest(held.teams),
@@ -47,7 +48,7 @@ def _belief(held: Belief, done: Iterable[Action], *, is_open: bool) -> dict[str,
         "benign": round(held.benign, _DIGITS),
         "bits": round(held.entropy, _DIGITS),
     }
-    if not is_open:
+    if state.is_closed:
         return data
     made = [
         one for one in done if isinstance(one, RequestMoreLogs | RequestMetrics | RequestTraces)
@@ -60,6 +61,7 @@ def _belief(held: Belief, done: Iterable[Action], *, is_open: bool) -> dict[str,
     shown += [row for row, _ in ranked[REQUESTS:] if row.request in made]
     return {
         **data,
+        "then": [words for one in done if (words := likely_then(held, state, one)) is not None],
         "value": round(plan.value, _DIGITS),
         "observer": describe(question if question is not None else plan.actions[0]),
         "asks": [

@@ -17,7 +17,7 @@ from logtriage.report.replay.episode import Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.talk import Readers
 from logtriage.report.replay.truths import Part, parts_of
-from logtriage.report.text import clean
+from logtriage.report.text import clean, titled
 from logtriage.report.truth import truth_of
 from logtriage.roles import RoleSplit
 
@@ -61,6 +61,7 @@ def document(
     version: str,
     episodes: Sequence[Episode],
     *,
+    headlines: Sequence[tuple[str, str]] = (),
     roles: RoleSplit | None = None,
     beliefs: int = MAX_BELIEFS,
     numpy: bool = True,
@@ -71,6 +72,7 @@ def document(
 ) -> Document:
     """The document of some episodes of a run.
 
+    ``headlines`` say of each policy what it is worth.
     ``order`` lists the places of the episodes; earlier ones get screens and beliefs first. The
     default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
     Episodes below ``solved`` are summed up as failures; None leaves that out. ``readers`` value
@@ -93,6 +95,8 @@ def document(
         chunks.append(pack(chunk))
     facts = {
         "name": clean(name),
+        "title": clean(titled(*_players(episodes))),
+        "headlines": [[clean(policy), words] for policy, words in headlines],
         "version": version,
         "solved": solved,
         "numpy": numpy,
@@ -105,6 +109,12 @@ def document(
     }
     index = [rows[place] for place in range(len(episodes))]
     return Document(facts, pack(index), tuple(chunks), len(believed), len(shown))
+
+
+def _players(episodes: Sequence[Episode]) -> tuple[list[str], list[str]]:
+    """The agents and the tasks of some episodes, each once."""
+    agents = dict.fromkeys(one.policy for one in episodes)
+    return list(agents), list(dict.fromkeys(one.grade.task for one in episodes))
 
 
 def _incident_key(episode: Episode) -> tuple[str, int, str]:

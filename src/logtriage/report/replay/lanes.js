@@ -44,13 +44,16 @@ function rewardLine(episode, t) {
   const y = (value) => 40 - (36 * (value - low)) / (1 - low);
   const points = totals.map((value, at) => `${at + 0.5},${y(value).toFixed(2)}`);
   const before = points.slice(0, t + 1);
+  const others = (episode.others ?? []).filter((one) => one.ticks[0].total !== undefined);
+  const chart = () => axes("Grade so far", "", [episode, ...others].map((one) => [one.row[POLICY], one.ticks.map((tick) => tick.total)]), t);
   return el("div", { class: "reward", style: `--count:${count}` },
     svg("svg", { viewBox: `0 0 ${count} 44`, preserveAspectRatio: "none", role: "img", "aria-label": `Grade so far: ${totals.map((one) => fixed(one, 2)).join(", ")}` },
       svg("path", { class: "base", d: `M0 ${y(0)}H${count}` }),
       svg("path", { class: "base top", d: `M0 ${y(1)}H${count}` }),
+      others.map((one) => svg("polyline", { class: "curve other", points: one.ticks.slice(0, count).map((tick, at) => `${at + 0.5},${y(tick.total).toFixed(2)}`).join(" ") })),
       svg("polyline", { class: "curve faint", points: points.join(" ") }),
       svg("polyline", { class: "curve", points: before.join(" ") })),
-    el("span", { class: "so-far" }, `grade so far ${fixed(totals[t])}`));
+    el("button", { type: "button", class: "so-far link", onclick: chart }, `grade so far ${fixed(totals[t])}${others.length ? `, beside ${plural(others.length, "other agent")}` : ""}`));
 }
 
 // What users see at the edge, from the screens so far.
@@ -65,7 +68,11 @@ function edgePanel(episode, place) {
     const top = Math.max(...values, usual ?? 0, 1);
     const wide = episode.ticks.length - 1 || 1;
     const y = (value) => 26 - (24 * value) / top;
-    return el("p", {}, el("span", { class: "label" }, `${name} at the edge`), " ",
+    const unit = field ? "ms" : "%";
+    const drawn = seen.map((one) => (one ? one[field] / (field ? 1 : 100) : null));
+    const plain = usual === undefined ? [] : [["usual", seen.map(() => usual / (field ? 1 : 100))]];
+    const chart = () => axes(`${name} at the edge`, unit, [["seen", drawn], ...plain], place.t);
+    return el("p", {}, el("button", { type: "button", class: "label link", onclick: chart }, `${name} at the edge`), " ",
       svg("svg", { viewBox: `-0.2 0 ${wide + 0.4} 28`, preserveAspectRatio: "none", "aria-hidden": "true" },
         usual !== undefined && svg("path", { class: "base", d: `M0 ${y(usual)}H${wide}` }),
         svg("polyline", { class: "curve", points: values.map((value, t) => `${t},${y(value).toFixed(1)}`).join(" ") || "0,0" })),
@@ -73,7 +80,7 @@ function edgePanel(episode, place) {
   }));
 }
 
-const CELL = 108; // fits fifteen letters of a service
+const CELL = 108; // the least width of a tick: fits fifteen letters of a service
 const LANE = 54;
 
 // Whom a report or a declaration reached, and on the screen of which tick.
@@ -93,14 +100,16 @@ function hearing({ role, at, bits, heeded }, t) {
 function lanes(episode, place, go) {
   const { roles } = facts.roles;
   const count = episode.ticks.length;
-  const wide = count * CELL;
+  const label = Math.max(...roles.map((role) => role.name.length)) * 7.5 + 10;
+  const cell = Math.max(CELL, (main.clientWidth - label - 32) / count);
+  const fits = Math.floor(cell / 7.2);
+  const wide = count * cell;
   const tall = roles.length * LANE + 26;
-  const x = (t) => (t + 0.5) * CELL;
+  const x = (t) => (t + 0.5) * cell;
   const y = (role) => 24 + (role + 0.5) * LANE;
   const picture = svg("svg", { class: "lanes", viewBox: `0 0 ${wide} ${tall}`, width: wide, height: tall, role: "img", "aria-label": "What each role did in each tick, and what it told the others" });
-  picture.append(svg("rect", { class: "now", x: place.t * CELL, y: 0, width: CELL, height: tall, rx: 6 }));
+  picture.append(svg("rect", { class: "now", x: place.t * cell, y: 0, width: cell, height: tall, rx: 6 }));
   // Names stand beside the lanes, not in them: on a narrow page the lanes scroll away below.
-  const label = Math.max(...roles.map((role) => role.name.length)) * 7.5 + 10;
   const names = svg("svg", { class: "lanes names", viewBox: `0 0 ${label} ${tall}`, width: label, height: tall, "aria-hidden": "true" });
   roles.forEach((role, number) => {
     picture.append(svg("path", { class: "lane", d: `M0 ${y(number)}H${wide}` }));
@@ -113,7 +122,7 @@ function lanes(episode, place, go) {
       const board = act.kind === "report" ? "reports" : ["identify_root_cause", "classify_severity", "escalate"].includes(act.kind) ? "declarations" : null;
       if (board) {
         const hearers = heardBy(act, t, board, count - 1);
-        for (const { role, at } of hearers) picture.append(svg("path", { class: `message ${board}`, d: `M${x(t) + 12} ${y(act.role)}C${x(t) + CELL / 2} ${y(act.role)} ${x(at) - CELL / 2} ${y(role)} ${x(at) - 14} ${y(role)}`, "marker-end": "url(#tip)" }));
+        for (const { role, at } of hearers) picture.append(svg("path", { class: `message ${board}`, d: `M${x(t) + 12} ${y(act.role)}C${x(t) + cell / 2} ${y(act.role)} ${x(at) - cell / 2} ${y(role)} ${x(at) - 14} ${y(role)}`, "marker-end": "url(#tip)" }));
         talk.push([t, act, hearers]);
       }
     }
@@ -124,10 +133,10 @@ function lanes(episode, place, go) {
       const mark = icon(act.kind, 18);
       fill(mark, { x: x(t) - 9, y: y(act.role) - 9 }, []);
       picture.append(svg("circle", { class: act.kind === "wait" ? "seat idle" : "seat", cx: x(t), cy: y(act.role), r: 13 }), mark);
-      const value = act.value.length > 15 ? act.value.slice(0, 14) + "…" : act.value;
+      const value = act.value.length > fits ? act.value.slice(0, fits - 1) + "…" : act.value;
       picture.append(svg("text", { class: "value", x: x(t), y: y(act.role) + 25 }, value));
     }
-    picture.append(svg("rect", { class: "hit", x: t * CELL, y: 0, width: CELL, height: tall, onclick: () => go({ t }) }));
+    picture.append(svg("rect", { class: "hit", x: t * cell, y: 0, width: cell, height: tall, onclick: () => go({ t }) }));
   });
   picture.prepend(svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8Z" }))));
   return panel("Who did what", { class: "swim" },

@@ -3,6 +3,7 @@
 const main = document.getElementById("main");
 const live = document.getElementById("live");
 const keys = document.getElementById("keys");
+const OVERLAID = 6; // other agents whose grade is drawn behind that of an episode
 let place = readAddress();
 let playing = null;
 let drawn = "";
@@ -42,8 +43,20 @@ async function show() {
     focused.focus({ preventScroll: true });
     if (cursor !== null) focused.setSelectionRange(cursor, cursor);
   }
+  cue();
   main.dataset.ready = location.hash;
 }
+
+// What goes on beyond the edge of a box fades out there.
+function cue() {
+  for (const box of document.querySelectorAll(".scroll")) {
+    box.classList.toggle("before", box.scrollLeft > 1);
+    box.classList.toggle("after", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  }
+}
+document.addEventListener("scroll", cue, true);
+document.addEventListener("toggle", cue, true);
+window.addEventListener("resize", cue);
 
 function reveal(node, box) {
   const [inner, outer] = [node.getBoundingClientRect(), box.getBoundingClientRect()];
@@ -57,22 +70,25 @@ async function episodeView(asked) {
   const rivals = rivalsOf(row);
   const rivalRow = rivals.find((one) => one[POLICY] === asked.rival);
   const rival = rivalRow ? await episodeOf(rivalRow) : null;
+  episode.others = rival ? [] : await Promise.all(rivals.slice(0, OVERLAID).map(episodeOf));
   const most = Math.max(episode.ticks.length, rival?.ticks.length ?? 0) - 1;
   asked.last = most;
   asked.t = Math.min(most, Math.max(0, asked.t));
   const here = { ...asked, t: Math.min(asked.t, episode.ticks.length - 1) };
   document.title = `${row[POLICY]} on ${row[INCIDENT]} · tick ${here.t}`;
   live.textContent = `Tick ${here.t} of ${episode.ticks.length - 1}: ${toldAt(episode, here.t)}`;
-  return [heading(row, asked, rivals), asked.truth && truthLine(episode), rival ? both(episode, rival, asked) : single(episode, here)];
+  return [heading(episode, asked, rivals), asked.truth && truthLine(episode), rival ? both(episode, rival, asked) : single(episode, here)];
 }
 
-function heading(row, asked, rivals) {
+function heading(episode, asked, rivals) {
+  const row = episode.row;
   const list = found(asked.filters);
   const at = list.indexOf(row);
   const step = (by) => list[at + by];
   return el("div", { class: "heading" },
     el("h1", {}, el("span", { class: `grade ${row[GATE] ? "bad" : ""}` }, fixed(row[GRADE])), ` ${row[POLICY]} `, el("small", {}, `on ${row[INCIDENT]}`)),
     el("p", { class: "verdict" }, row[VERDICT]),
+    episode.belief && thenLine(episode),
     el("p", { class: "tools" },
       el("a", { href: addressOf({ view: "list", filters: asked.filters }) }, "All episodes"),
       el("button", { type: "button", id: "previous", disabled: !step(-1), onclick: () => walk(-1) }, "Previous ", el("kbd", {}, "K")),
@@ -81,6 +97,14 @@ function heading(row, asked, rivals) {
       el("button", { type: "button", id: "truth", "aria-pressed": String(asked.truth), onclick: () => go({ truth: !asked.truth }, true) }, asked.truth ? "Hide the truth " : "Show the truth ", el("kbd", {}, "T")),
       rivals.length ? el("label", {}, "Compare with ", el("select", { id: "rival", onchange: (event) => go({ rival: event.target.value || null }) },
         el("option", { value: "" }, "nobody"), rivals.map((one) => el("option", { value: one[POLICY], selected: asked.rival === one[POLICY] }, `${one[POLICY]} (${fixed(one[GRADE])})`)))) : null));
+}
+
+// How likely each decision was right when it was made, by the belief of that tick.
+function thenLine(episode) {
+  const told = episode.belief.flatMap((one, t) => (one.then ?? []).map((words) => [t, words]));
+  if (!told.length) return null;
+  return el("p", { class: "verdict then" }, "Likely then: ", told.map(([t, words]) =>
+    el("span", {}, el("button", { type: "button", class: "link", onclick: () => go({ t }) }, `tick ${t}`), ` ${words}`)));
 }
 
 function truthLine(episode) {

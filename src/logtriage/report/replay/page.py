@@ -22,6 +22,7 @@ def render_replay(found: Document) -> str:
     fields = {
         "policy": escape(policy()),
         "name": escape(str(found.facts["name"])),
+        "title": escape(str(found.facts["title"])),
         "version": escape(str(found.facts["version"])),
         "styles": styles(),
         "keys": keys(),

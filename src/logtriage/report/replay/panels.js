@@ -106,7 +106,7 @@ function beliefPanel(episode, place) {
 
 function doubt(episode, t) {
   const bits = episode.belief.map((one) => one.bits);
-  return el("p", { class: "doubt" }, `Doubt ${fixed(bits[t], 2)} bits`, trail(bits, t));
+  return el("p", { class: "doubt" }, el("button", { type: "button", class: "link", onclick: () => axes("Doubt", "bits", [["belief", bits]], t) }, `Doubt ${fixed(bits[t], 2)} bits`), trail(bits, t));
 }
 
 // A small line of a figure over all ticks, with a dot at this one.

@@ -1,0 +1,75 @@
+"""The rules for people: the runbook as a list of faults, then each rule on a line of its own."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from logtriage.cli.screens import heading
+from logtriage.incident import Incident
+from logtriage.rendering import system_prompt
+from logtriage.rendering.signature_table import shares_of
+from logtriage.world.model import HEALTHY, World
+from logtriage.world.schema.parts import OWNER, Signature
+
+#: Signs below this share, in per cent, are left out of a fault's line.
+_LEAST: Final = 8
+#: A section of the prompt: its title in capitals, and what it says.
+_SECTION: Final = re.compile(r"([A-Z][A-Z ]+(?: \(.*?\))?)[.:] (.*)")
+_SENTENCE: Final = re.compile(r"(?<=[.;]) (?=[A-Z0-9])")
+
+
+def runbook(incident: Incident) -> RenderableType:
+    """What an agent is told of an incident, laid out for a person to look things up in."""
+    lines, _, table = system_prompt(incident).partition("\nRUNBOOK.")
+    parts: list[RenderableType] = []
+    if table and incident.setting is not None:
+        parts += _faults(incident.setting.world)
+    for line in lines.split("\n"):
+        first = line.split(" ")[0]
+        title, said = first if first.isupper() else "RULES", line
+        if found := _SECTION.match(line):
+            title, said = found.groups()
+        parts.append(heading(title))
+        parts += [_indented(Text(sentence)) for sentence in _SENTENCE.split(said)]
+    return Group(*parts)
+
+
+def _faults(world: World) -> Iterator[RenderableType]:
+    """Each kind of fault with whom to page, its remedies and signs; then what is none."""
+    signatures = dict(world.signatures)
+    for row in world.rules.classes:
+        whom = "the owner" if row.pages == OWNER else row.pages
+        yield heading(f"FAULTS OF CLASS {row.name}: page {whom}")
+        for kind in world.kinds:
+            if kind.fault_class == row.name:
+                where = f"{' or '.join(kind.remedies)}, on {', '.join(kind.tiers)}"
+                yield from _condition(world, kind.name, where, signatures.pop(kind.name))
+    yield heading("NO FAULT")
+    benign = {kind.name for kind in world.benign}
+    for name, signature in signatures.items():
+        if name == HEALTHY:
+            continue
+        where = "benign: ignore" if name in benign else "beside a fault, or noise"
+        yield from _condition(world, name, where, signature)
+
+
+def _condition(
+    world: World, name: str, where: str, signature: Signature
+) -> Iterator[RenderableType]:
+    shares: dict[str, int] = {}
+    for sort, tokens in shares_of(world, signature):
+        usual = world.ordinary[sort]
+        shares |= {f"{sort} {token}": share for token, share in tokens.items() if token != usual}
+    signs = sorted(shares.items(), key=lambda pair: -pair[1])
+    told = ", ".join(f"{token.replace('_', ' ')} {share} %" for token, share in signs
+                     if share >= _LEAST)  # fmt: skip
+    yield _indented(Text.assemble((name.replace("_", " "), "bold"), f": {where}"))
+    yield Padding(Text(told, "dim"), (0, 0, 0, 4))
+
+
+def _indented(text: Text) -> RenderableType:
+    return Padding(text, (0, 0, 0, 2))

@@ -1,0 +1,232 @@
+"""What stated confidences are worth over a whole run, and what handing over by them would be.
+
+A confidence is stated with a root cause. It is held against the truth, and against the exact
+posterior of what was on the screens when it was stated. A figure that cannot be computed is None,
+never NaN, and no figure here enters a grade.
+"""
+
+from collections.abc import Sequence
+from math import fsum, lgamma
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from logtriage.actions import IdentifyRootCause
+from logtriage.belief import belief
+from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.loading import LoadedRun
+from logtriage.evaluation.net_values import net_value
+from logtriage.evaluation.selective import augrc
+from logtriage.evaluation.statistics import (
+    LEVEL,
+    RESAMPLES,
+    SEED,
+    Interval,
+    brier,
+    mean_interval,
+    resampled_interval,
+)
+from logtriage.state import State, initial_state
+from logtriage.transition import transition
+
+#: Bins of confidences, each of the same width; the last holds 1.
+BINS: Final = 10
+_HALVINGS: Final = 50
+
+
+@attrs.frozen
+class Stated:
+    """A root cause that was declared with a confidence.
+
+    ``posterior`` is what the exact belief gave the service when it was declared; None where
+    probabilities are not known, or a team played. ``grade`` and ``price`` are those of the episode.
+    """
+
+    confidence: float
+    right: bool
+    posterior: float | None
+    grade: float
+    price: float | None
+
+
+@attrs.frozen
+class Bin:
+    """Confidences from ``low`` on and below ``high``: how many, what they stated, what was right.
+
+    ``least`` and ``most`` bound the share that is right, exactly. Confidences that are right on
+    average lie within in all but one of twenty bins.
+    """
+
+    low: float
+    high: float
+    count: int
+    stated: float
+    right: float
+    least: float
+    most: float
+    posterior: float | None
+
+
+@attrs.frozen
+class Bar:
+    """Net value if all that is stated below the bar were handed over at once, for its price."""
+
+    bar: float
+    handed_over: float
+    net: Interval
+
+
+@attrs.frozen
+class Calibration:
+    """The confidences of one policy on one task.
+
+    ``stated`` of the ``scored`` episodes have one. ``ece`` is the expected calibration error, with
+    its bootstrap interval; ``by_chance`` is the error that a perfectly calibrated policy with the
+    same confidences exceeds in one case of twenty, since the error is never negative. ``over`` is
+    the mean of confidence minus exact posterior; above 0, too sure.
+    """
+
+    policy: str
+    task: str
+    scored: int
+    stated: int
+    ece: Interval | None
+    by_chance: float | None
+    over: Interval | None
+    brier: float | None
+    augrc: float | None
+    bins: tuple[Bin, ...]
+    bars: tuple[Bar, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The calibration as JSON data."""
+        return attrs.asdict(self)
+
+
+def calibrate(run: LoadedRun) -> tuple[Calibration, ...]:
+    """The confidences of a run, for each policy and task."""
+    return tuple(_calibration(run, policy, task) for task in run.tasks for policy in run.policies)
+
+
+def ece(confidences: Sequence[float], right: Sequence[bool]) -> float:
+    """Expected calibration error: the mean distance of confidence and outcome, bin by bin."""
+    return float(_errors(np.asarray(confidences, float)[None], np.asarray(right, float)[None])[0])
+
+
+def share_bounds(hits: int, count: int, level: float) -> tuple[float, float]:
+    """The exact interval of a share (Clopper and Pearson); it fails with at most ``level``."""
+    return (
+        0.0 if hits == 0 else _share_at(hits, count, level / 2, above=True),
+        1.0 if hits == count else _share_at(hits, count, level / 2, above=False),
+    )
+
+
+def _calibration(run: LoadedRun, policy: str, task: str) -> Calibration:
+    scored = [one for one in run.grades[policy, task] if one.score is not None]
+    states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
+    known = [found for state, grade in zip(states, scored, strict=True)
+             if (found := _stated(state, grade.score or 0.0)) is not None]  # fmt: skip
+    said, right = [one.confidence for one in known], [one.right for one in known]
+    over = [one.confidence - one.posterior for one in known if one.posterior is not None]
+    error, by_chance = _error_of(said, right) if known else (None, None)
+    return Calibration(
+        policy, task, len(scored), len(known), error, by_chance, mean_interval(over),
+        brier(said, right), augrc(said, right), _bins(known), _bars(known),
+    )  # fmt: skip
+
+
+def _stated(state: State, grade: float) -> Stated | None:
+    """The confidence of an episode, at the tick where it was stated."""
+    facts, incident = state.facts, state.incident
+    if facts.confidence is None or facts.root_cause is None:
+        return None
+    posterior = None
+    if incident.setting is not None and state.schedule is None:
+        now = initial_state(incident)
+        for action in state.actions:
+            if isinstance(action, IdentifyRootCause) and action.service == facts.root_cause:
+                break
+            now = transition(now, action)
+        posterior = belief(now).root_causes.get(facts.root_cause, 0.0)
+    right = facts.root_cause in incident.truth.root_causes
+    return Stated(facts.confidence, right, posterior, grade, incident.price_of_hand_over)
+
+
+def _error_of(said: Sequence[float], right: Sequence[bool]) -> tuple[Interval, float]:
+    """The calibration error with its interval, and what chance alone makes of the confidences."""
+    confidences, outcomes = np.asarray(said, float), np.asarray(right, float)
+    draws = np.random.default_rng(SEED)
+    rows = draws.integers(len(said), size=(RESAMPLES, len(said)))
+    resampled = _errors(confidences[rows], outcomes[rows])
+    fair = draws.random((RESAMPLES, len(said))) < confidences
+    by_chance = _errors(np.broadcast_to(confidences, fair.shape), fair.astype(float))
+    return (
+        resampled_interval(ece(said, right), resampled),
+        float(np.quantile(by_chance, LEVEL)),
+    )
+
+
+def _errors(confidences: Any, outcomes: Any) -> Any:
+    """The calibration error of each row of (rows, count) confidences and outcomes."""
+    places = np.minimum(BINS - 1, (confidences * BINS).astype(int))
+    gaps = np.stack(
+        [
+            np.abs(((confidences - outcomes) * (places == number)).sum(axis=1))
+            for number in range(BINS)
+        ]
+    )
+    return gaps.sum(axis=0) / max(1, confidences.shape[1])
+
+
+def _bins(known: Sequence[Stated]) -> tuple[Bin, ...]:
+    found = []
+    for number in range(BINS):
+        inside = [one for one in known if min(BINS - 1, int(one.confidence * BINS)) == number]
+        if not inside:
+            continue
+        count, hits = len(inside), sum(one.right for one in inside)
+        exact = [one.posterior for one in inside if one.posterior is not None]
+        found.append(
+            Bin(
+                number / BINS,
+                (number + 1) / BINS,
+                count,
+                fsum(one.confidence for one in inside) / count,
+                hits / count,
+                *share_bounds(hits, count, 1.0 - LEVEL),
+                fsum(exact) / len(exact) if exact else None,
+            )
+        )
+    return tuple(found)
+
+
+def _bars(known: Sequence[Stated]) -> tuple[Bar, ...]:
+    """The hand-over curve over the bars 0, 0.1, ..., 1, of incidents that have a price."""
+    priced = [(one, one.price) for one in known if one.price is not None]
+    found = []
+    for number in range(BINS + 1):
+        bar = number / BINS
+        graded = [(price if one.confidence < bar else one.grade, price) for one, price in priced]
+        net = net_value(graded)
+        if net is not None:
+            below = sum(one.confidence < bar for one, _ in priced)
+            found.append(Bar(bar, below / len(priced), net))
+    return tuple(found)
+
+
+def _share_at(hits: int, count: int, tail: float, *, above: bool) -> float:
+    """The share at which so many hits or more (or fewer) have the chance ``tail``; by bisection."""
+    numbers = np.arange(hits, count + 1) if above else np.arange(hits + 1)
+    ways = np.array(
+        [lgamma(count + 1) - lgamma(n + 1) - lgamma(count - n + 1) for n in numbers.tolist()]
+    )
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        share = (low + high) / 2
+        logs = ways + numbers * np.log(share) + (count - numbers) * np.log1p(-share)
+        if (float(np.exp(logs).sum()) < tail) is above:
+            low = share
+        else:
+            high = share
+    return (low + high) / 2

@@ -1,0 +1,62 @@
+"""How likely a decision was right when it was made."""
+
+import re
+
+import logtriage as lt
+from logtriage.belief import belief
+from logtriage.belief.then import decisions_then, likely_then
+
+ID = "cascading_failure-v3/test/3"  # backend-team was right
+
+
+def opened() -> lt.State:
+    return lt.initial_state(lt.make_incident(ID))
+
+
+def test_a_wrong_page_is_held_beside_the_right_one() -> None:
+    state = opened()
+    held = belief(state)
+    wrong, right = held.teams.get("dba-team", 0.0), held.teams["backend-team"]
+    assert likely_then(held, state, lt.Escalate("dba-team")) == (
+        f"escalate dba-team: {wrong:.0%} right; {right:.0%} backend-team"
+    )
+    assert likely_then(held, state, lt.Escalate("backend-team")) == (
+        f"escalate backend-team: {right:.0%} right"
+    )
+    assert likely_then(held, state, lt.RequestMetrics("user-db")) is None
+
+
+def test_a_hand_over_is_held_beside_the_best_plan() -> None:
+    state = opened()
+    words = likely_then(belief(state), state, lt.HandOver())
+    assert words == (
+        f"hand_over, worth {state.incident.price_of_hand_over:g}: the best plan was expected to "
+        f"earn {belief(state).value():.2f}"
+    )
+
+
+def test_a_benign_incident_has_nobody_to_page() -> None:
+    benign = next(
+        one
+        for one in map(lt.make_incident, lt.incident_ids("single_crash-v3", "test", 40))
+        if one.truth.benign
+    )
+    state = lt.initial_state(benign)
+    held = belief(state)
+    words = likely_then(held, state, lt.Escalate("dba-team"))
+    assert words is not None
+    assert words.endswith(f" right; {held.benign:.0%} benign, as it was")
+    assert likely_then(held, state, lt.Ignore()) == (
+        f"ignore: {held.benign:.0%} that nothing was to be done"
+    )
+
+
+def test_decisions_are_told_with_the_belief_of_their_own_tick() -> None:
+    state = opened()
+    asked = lt.transition(state, lt.RequestMetrics("notification-service"))
+    done = lt.transition(asked, lt.Escalate("backend-team"))
+    ((tick, words),) = decisions_then(done)
+    assert tick == "tick 1"
+    assert words == f"escalate backend-team: {belief(asked).teams['backend-team']:.0%} right"
+    assert belief(asked).teams != belief(state).teams
+    assert re.search(r"\d+% right", words)
