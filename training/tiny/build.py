@@ -2,8 +2,9 @@
 
 import tempfile
 import time
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import torch
@@ -12,10 +13,11 @@ from rich.console import Console
 from logtriage.incident import Incident
 from training.common.directory import check_empty
 from training.common.files import machine, save_json
-from training.common.settings import TRAIN_SPLIT
+from training.common.settings import CHOICE_SPLIT, TRAIN_SPLIT
 from training.evaluate.phases import Phases
 from training.language.sources import Source
 from training.tiny.imitation import imitate
+from training.tiny.judge import figures, held_out, judged
 from training.tiny.model import build_model
 from training.tiny.play import SCREEN, Played, own, taught
 from training.tiny.settings import ABOUT, SIZES, Settings
@@ -41,7 +43,13 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
     grammar = Grammar(tokenizer)
     model = build_model(tokenizer, SIZES[settings.size], settings.seed)
     rows: list[Played] = []
-    rounds = []
+    rounds: list[dict[str, Any]] = []
+    held = [
+        one
+        for task in settings.tasks
+        if settings.val
+        for one in held_out(task, CHOICE_SPLIT, -(-settings.val // len(settings.tasks)))
+    ]
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
         for number in range(settings.rounds + 1):
             count = settings.own_play if number else settings.episodes
@@ -58,21 +66,27 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
             )  # fmt: skip
             rows += new
             played = time.process_time()
-            steps = -(-len(rows) // settings.batch) * settings.epochs
+            epochs = settings.epochs if number else settings.first_epochs
+            steps = -(-len(rows) // settings.batch) * epochs
             phases.begin("imitation", steps)
             losses = imitate(
                 model, rows, grammar, settings, number,
                 lambda done, loss: phases.advance(done, f"loss {loss:.3f}"),
             )  # fmt: skip
+            learnt = time.process_time()
+            found = figures(judged(model, tokenizer, held, 0.0)) if held else {}
             rounds.append(
                 {
                     "episodes": count,
                     "agreement": agreement(new),
                     "loss": sum(losses[-50:]) / len(losses[-50:]),
                     "play_seconds": played - began,
-                    "learn_seconds": time.process_time() - played,
+                    "learn_seconds": learnt - played,
+                    "val": found,
                 }
             )
+            if found.get("net_value", -inf) >= settings.enough:
+                break
         phases.end()
         made = Path(folder, "model")
         model.save_pretrained(made)

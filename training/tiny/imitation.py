@@ -28,9 +28,10 @@ def imitate(
     model.train()
     optimiser = torch.optim.AdamW(model.parameters(), lr=settings.lr, weight_decay=0.01)
     draws = torch.Generator().manual_seed(settings.seed * 1_000 + number)
-    steps = -(-len(rows) // settings.batch) * settings.epochs
+    epochs = settings.epochs if number else settings.first_epochs
+    steps = -(-len(rows) // settings.batch) * epochs
     losses: list[float] = []
-    for _ in range(settings.epochs):
+    for _ in range(epochs):
         order = sorted(range(len(rows)), key=lambda row: len(rows[row].ids))
         batches = [
             order[start : start + settings.batch] for start in range(0, len(order), settings.batch)

@@ -35,20 +35,22 @@ class Played:
     """
 
     state: State
-    teacher: Policy
+    teacher: Policy | None
     ids: list[int] = attrs.field(factory=list)
     labels: list[int] = attrs.field(factory=list)
     _seen: Observation | None = None
     _memory: Memory = None
 
     def show(self, tokenizer: PreTrainedTokenizerBase, grammar: Grammar) -> list[int]:
-        """Show the next screen and ask the teacher; the new tokens."""
+        """Show the next screen, and ask the teacher if there is one; the new tokens."""
         seen = observe(self.state)
         screen = render_observation(seen, "notation", before=self._seen)
-        right, self._memory = self.teacher.act(seen, self._memory)
         self._seen = seen
         shown = [*tokenizer.encode(screen, add_special_tokens=False), grammar.act]
-        label = int(tokenizer.convert_tokens_to_ids(render_action(plain(right), "word")))
+        label = SCREEN
+        if self.teacher is not None:
+            right, self._memory = self.teacher.act(seen, self._memory)
+            label = int(tokenizer.convert_tokens_to_ids(render_action(plain(right), "word")))
         self.ids += shown
         self.labels += [SCREEN] * (len(shown) - 1) + [label]
         return shown
@@ -89,36 +91,45 @@ def taught(
 def own(
     model: Any,
     incidents: Sequence[Incident],
-    teacher: str,
+    teacher: str | None,
     tokenizer: PreTrainedTokenizerBase,
     on_episode: Callable[[int], None],
     *,
     temperature: float,
     seed: int,
     batch: int = 100,
+    barred: Sequence[bool] | None = None,
 ) -> list[Played]:
-    """Episodes of the model, which is told at every turn what the teacher would do."""
-    grammar, done = Grammar(tokenizer), 0
+    """Episodes of the model; a teacher, if there is one, says at every turn what it would do.
+
+    Attempts at one incident differ by their place in ``incidents``. ``barred`` says who may
+    not hand over; by default everybody may.
+    """
+    grammar = Grammar(tokenizer)
     played: list[Played] = []
+    policy = None if teacher is None else make_policy(teacher)
     model.eval()
     for start in range(0, len(incidents), batch):
         chosen = incidents[start : start + batch]
-        rows = [Played(initial_state(one), make_policy(teacher)(one)) for one in chosen]
+        rows = [Played(initial_state(one), policy and policy(one)) for one in chosen]
         played += rows
         table = Batch(model, len(rows), frozenset({grammar.end}), grammar=grammar)
-        turn = 0
+        if barred is not None:
+            table.barred = np.array(barred[start : start + batch])
+        draws = [
+            np.random.default_rng(hash_name(f"{seed} {one.id} {start + row}"))
+            for row, one in enumerate(chosen)
+        ]
         while rows:
             for row, one in enumerate(rows):
                 table.append(row, one.show(tokenizer, grammar))
-            keys = [hash_name(f"{seed} {one.state.incident.id} {turn}") for one in rows]
-            draws = np.stack([np.random.default_rng(key).random(2) for key in keys])
-            replies = table.reply(draws, limits=[2] * len(rows), temperature=temperature)
+            drawn = np.stack([one.random(2) for one in draws])
+            replies = table.reply(drawn, limits=[2] * len(rows), temperature=temperature)
             for one, (token, _) in zip(rows, replies, strict=True):
                 one.take(token, str(tokenizer.convert_ids_to_tokens(token)), grammar)
             going = [row for row, one in enumerate(rows) if not one.state.is_closed]
             rows = [rows[row] for row in going]
+            draws = [draws[row] for row in going]
             table.select(going)
-            turn += 1
-        done += len(chosen)
-        on_episode(done)
+        on_episode(len(played))
     return played

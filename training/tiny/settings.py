@@ -41,7 +41,10 @@ class Settings:
         episodes: those of the teacher, spread evenly over the tasks.
         rounds: how often the model then plays itself and is corrected.
         own_play: episodes in each of these rounds.
+        enough: no more rounds once the likeliest actions have this net value on ``val``.
+        val: incidents of ``val`` that are played after each round; 0 for none.
         own_temperature: of sampling in them; 0 for the likeliest action.
+        first_epochs: how often the teacher's rows are seen before the first round.
         epochs: how often all rows so far are seen after each round.
         batch: episodes in a step.
         lr: the peak learning rate; in each round it falls to a tenth by a cosine.
@@ -56,18 +59,21 @@ class Settings:
     """
 
     size: str = attrs.field(
-        default="tiny",
+        default="micro",
         validator=attrs.validators.in_(SIZES),
         metadata={"choices": tuple(SIZES)},
     )
     task: str = "single_crash-v3-fog1"
-    episodes: int = attrs.field(default=3_000, validator=_AT_LEAST_1)
-    rounds: int = attrs.field(default=3, validator=attrs.validators.ge(0))
-    own_play: int = attrs.field(default=1_500, validator=_AT_LEAST_1)
+    episodes: int = attrs.field(default=4_000, validator=_AT_LEAST_1)
+    rounds: int = attrs.field(default=8, validator=attrs.validators.ge(0))
+    own_play: int = attrs.field(default=1_000, validator=_AT_LEAST_1)
+    enough: float = attrs.field(default=0.35, metadata={"help": "net value on val that ends it"})
+    val: int = attrs.field(default=300, validator=attrs.validators.ge(0))
     own_temperature: float = attrs.field(default=1.0, validator=attrs.validators.ge(0))
-    epochs: int = attrs.field(default=2, validator=_AT_LEAST_1)
+    first_epochs: int = attrs.field(default=4, validator=_AT_LEAST_1)
+    epochs: int = attrs.field(default=1, validator=_AT_LEAST_1)
     batch: int = attrs.field(default=16, validator=_AT_LEAST_1)
-    lr: float = attrs.field(default=2e-3, validator=attrs.validators.gt(0))
+    lr: float = attrs.field(default=3e-3, validator=attrs.validators.gt(0))
     screens: float = attrs.field(default=0.1, validator=attrs.validators.ge(0))
     teacher: str = "observer"
     seed: int = 0
