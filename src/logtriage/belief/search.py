@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from itertools import chain, combinations
 from typing import Final
 
+import attrs
 import numpy as np
 
 from logtriage.belief.fixedpoint import NEVER, Longs
@@ -52,53 +53,67 @@ def searched_posterior(
         anchors: how many of the likeliest faults and pairs are combined with every other fault.
     """
     limits = singles, pairs, anchors
-    members = _found(model, seen, (), limits)
-    asked = _asked(model, seen)
+    members = _found(model, seen, None, limits)
+    revealed = _Revealed.by(model, seen)
     listed = model.compiled(members)
     known = weighed(listed, seen)
-    if len(asked) > 1 or known.total.max() == NEVER:
+    if len(revealed.asked) > 1 or known.total.max() == NEVER:
         # Few of the sets that look likely do all that actions revealed: it must lead a search.
-        led = _found(model, seen, asked, limits)
+        led = _found(model, seen, revealed, limits)
         listed = model.compiled(np.unique(np.concatenate([members, led]), axis=0))
         known = weighed(listed, seen)
     return posterior(listed, seen, known)
 
 
-def _asked(model: Model, seen: Seen) -> tuple[Bools, ...]:
-    """What actions revealed: the single faults (S + 1,) of which every set has at least one."""
-    doings = seen.doings
-    team = model.single_team(seen.directory)
-    right = doings.pages[: len(doings.pages) - seen.misrouted]
-    paged = dict.fromkeys(model.topology.teams.index(name) for _, name in right)
-    eased = dict.fromkeys(
-        doings.remedies[one.slot][1:]
-        for one in seen.evidence
-        if one.channel is Channel.EFFECT and one.token == EASES
-    )
-    return (
-        *(team == number for number in paged),
-        *(model.accepted[:, model.remedies.index(remedy)] for remedy in eased),
-    )
+@attrs.frozen(eq=False)
+class _Revealed:
+    """What actions revealed, by single fault (S + 1,).
+
+    Every set has a fault in each row of ``asked``, and none that is ``ruled_out``.
+    """
+
+    asked: tuple[Bools, ...]
+    ruled_out: Bools
+
+    @classmethod
+    def by(cls, model: Model, seen: Seen) -> "_Revealed":
+        doings, teams = seen.doings, model.topology.teams
+        paged = [model.single_team(seen.directory) == teams.index(team) for _, team in doings.pages]
+        wrong = [paged.pop()] if seen.misrouted else []
+        eased: dict[tuple[str, str], bool] = {}
+        for one in seen.evidence:
+            if one.channel is Channel.EFFECT:
+                _, remedy, service = doings.remedies[one.slot]
+                # What has eased once changes nothing any more.
+                eased[remedy, service] = eased.get((remedy, service)) or one.token == EASES
+        fixes = {one: model.accepted[:, model.remedies.index(one)] for one in eased}
+        asked = (*paged, *(fixes[one] for one in eased if eased[one]))
+        no = np.zeros(len(model.accepted), np.bool_)
+        for faults in (*wrong, *(fixes[one] for one in eased if not eased[one])):
+            no |= faults
+        return cls(asked, no)
 
 
 def _found(
-    model: Model, seen: Seen, asked: tuple[Bools, ...], limits: tuple[int, int, int]
+    model: Model, seen: Seen, revealed: _Revealed | None, limits: tuple[int, int, int]
 ) -> Longs:
-    """The members (R, K) of the sets to be weighed; what is ``asked`` of them leads."""
+    """The members (R, K) of the sets to be weighed; what was ``revealed``, if given, leads."""
     singles, pairs, anchors = limits
     count, most = len(model.singles), len(model.setting.counts)
     alone = model.padded((fault,) for fault in range(count))
     if most < 2:
         return alone
-    ranked = _likeliest(model, alone, seen, (), count)
+    ranked = _likeliest(model, alone, seen, None, count)
     kept = _kept(model, seen, ranked.tolist(), singles)
-    for one in asked:
-        kept = sorted({*kept, *ranked[one[ranked]][:anchors].tolist()})
+    if revealed is not None:
+        for one in revealed.asked:
+            theirs = ranked[(one & ~revealed.ruled_out)[ranked]]
+            kept = sorted({*kept, *theirs[:anchors].tolist()})
     sure = ((one, other) for one in ranked[:anchors].tolist() for other in range(count))
     two = _distinct(model, chain(combinations(kept, 2), sure))
     if most < 3:
         return np.concatenate([alone, two])
-    rows = _likeliest(model, two, seen, asked, max(pairs, anchors))
+    rows = _likeliest(model, two, seen, revealed, max(pairs, anchors))
     best = two[rows, :2].tolist()
     likely = chain(
         ((*pair, one) for pair in best[:pairs] for one in kept),
@@ -129,14 +144,16 @@ def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int
 
 
 def _likeliest(
-    model: Model, members: Longs, seen: Seen, asked: tuple[Bools, ...], count: int
+    model: Model, members: Longs, seen: Seen, revealed: _Revealed | None, count: int
 ) -> Longs:
-    """Rows of the sets that do most of what is asked, the likeliest by evidence first."""
+    """Rows of the likeliest sets by evidence; those first that do most of what was revealed."""
     shown = weighed(model.compiled(members), seen).shown[: len(members)]
+    if revealed is None:
+        return np.argsort(-shown, kind="stable")[:count]
     done = np.zeros(len(members), np.int64)
-    for one in asked:
+    for one in revealed.asked:
         done += one[members].any(axis=1)
-    return np.lexsort((-shown, -done))[:count]
+    return np.lexsort((-shown, -done, revealed.ruled_out[members].any(axis=1)))[:count]
 
 
 def _distinct(model: Model, sets: Iterable[tuple[int, ...]]) -> Longs:
