@@ -107,7 +107,11 @@ def test_news_are_the_cells_that_stood_on_no_earlier_screen(states: tuple[State,
     for now in range(states[-1].tick + 1):
         voices = world.speakers(now)
         screen = list(cells(world.setting, world.topology, voices, now, doings))
-        new = list(news(world.setting, world.topology, voices, now, doings))
+        new = [
+            (channel, service, slot, start)
+            for channel, start, spots in news(world.setting, world.topology, voices, now, doings)
+            for service, slot in spots
+        ]
         assert [one for one in screen if one in new] == new
         assert set(screen) - set(seen) == set(new) - set(seen)
         seen |= dict.fromkeys(screen)

@@ -8,7 +8,7 @@ already are not played again. ``python scripts/wrong_models.py --draw TARGET.csv
 
 import csv
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from math import exp, log
 from pathlib import Path
@@ -32,12 +32,12 @@ from logtriage.policies.base import Memory
 from logtriage.policies.observer import followed, next_action
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.state import Closing, State
-from logtriage.world.channels import DOWN
+from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import Condition
 from logtriage.world.kept import Kept, channel_key
 from logtriage.world.loading import build
 from logtriage.world.model import World
-from logtriage.world.schedule import Cell
+from logtriage.world.schedule import Cell, Spot
 from logtriage.world.schema.canonical import document_of
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
@@ -137,11 +137,17 @@ class Together(Kept):
         self.system, self.share = system, share
         self.key = subkey(system.seed, hash_name("together"))
 
-    def own(self, cell: Cell) -> str:
-        """As :meth:`Kept.own`."""
-        if self.is_independent(cell[1]):
-            return super().own(cell)
-        return self.token(cell, self.system.conditions[cell[1]], 0)
+    def row(self, channel: Channel, start: int, spots: Iterable[Spot]) -> list[Evidence]:
+        """As :meth:`Kept.row`."""
+        found = []
+        for service, slot in spots:
+            if self.is_independent(service):
+                found += super().row(channel, start, ((service, slot),))
+            else:
+                cell = channel, service, slot, start
+                condition = self.system.conditions[service]
+                found.append(Evidence(*cell, self.token(cell, condition, 0)))
+        return found
 
     def changed(self, cell: Cell, condition: Condition, begin: int) -> str:
         """As :meth:`Kept.changed`."""

@@ -6,13 +6,14 @@ It is no part of a state's value: with it or without, everything is equal.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, Final
 
 import attrs
 
 from logtriage.state import Facts, State
 from logtriage.world.channels import Channel, Evidence
-from logtriage.world.schedule import Cell, news
+from logtriage.world.schedule import Cell, news, rows
 from logtriage.world.simulation import Simulation
 
 Cells = tuple[Evidence, ...]
@@ -20,6 +21,8 @@ Cells = tuple[Evidence, ...]
 _STAY: Final = (Channel.ALERT, Channel.EDGE, Channel.CHANGE)
 #: What is read again where it is asked for again.
 _READ: Final = frozenset({Channel.METRICS, Channel.TRACES})
+#: The cells of one reading: channel, start and service.
+Reading = tuple[Channel, int, int]
 
 
 @attrs.define(eq=False)
@@ -37,7 +40,7 @@ class ScreenTrace:
     facts: Facts
     panels: Mapping[Channel, Cells]
     evidence: Cells | None
-    readings: Mapping[Cell, Evidence]
+    readings: Mapping[Reading, Cells]
     said: dict[object, tuple[object, Any]] = attrs.field(factory=dict)
     pools: dict[object, Any] = attrs.field(factory=dict)
 
@@ -60,10 +63,18 @@ def traced(state: State, world: Simulation, *, whole: bool = False) -> ScreenTra
 
 def _begun(world: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
     """A trace of a single screen."""
-    shown = tuple(world.shown(now, facts.doings))
-    readings = {one.cell: one for one in shown if one.channel in _READ}
-    evidence = _once(shown) if now == 0 else None
-    return ScreenTrace(now, plays, facts, _by_channel(shown), evidence, readings)
+    doings, panels, readings = facts.doings, dict[Channel, Cells](), dict[Reading, Cells]()
+    if type(world).shown is not Simulation.shown:  # it words its screens in its own way
+        panels = _by_channel(world.shown(now, doings))
+    else:
+        for row in rows(world.setting, world.topology, world.speakers(now), now, doings):
+            channel, start, spots = row
+            shown = tuple(world.row(row, doings))
+            panels[channel] = panels.get(channel, ()) + shown
+            if channel in _READ:
+                readings[channel, start, spots[0][0]] = shown
+    evidence = _once(chain.from_iterable(panels.values())) if now == 0 else None
+    return ScreenTrace(now, plays, facts, panels, evidence, readings)
 
 
 def _followed(
@@ -71,44 +82,36 @@ def _followed(
 ) -> ScreenTrace:
     """The trace with one more screen."""
     evidence, readings, doings = trace.evidence, trace.readings, facts.doings
-    if type(world).shown is not Simulation.shown:  # it words its screens in its own way
+    if type(world).shown is not Simulation.shown:
         shown = tuple(world.shown(now, doings))
         evidence = None if evidence is None else _once((*evidence, *shown))
         return ScreenTrace(now, plays, facts, _by_channel(shown), evidence, {})
-    panels: dict[Channel, list[Evidence]] = {}
-    new: list[Evidence] = []
-    asked: dict[Cell, Evidence] = {}
-    own = world.kept.own if not doings.remedies else None
-    for cell in news(world.setting, world.topology, world.speakers(now), now, doings):
-        channel = cell[0]
-        one = None
+    panels, new = dict[Channel, Cells](), list[Evidence]()
+    for row in news(world.setting, world.topology, world.speakers(now), now, doings):
+        channel, start, spots = row
+        known = None
         if channel in _READ:
-            one = readings.get(cell) or asked.get(cell)
-        if one is None:
-            token = world.token(cell, doings) if own is None or cell[1] < 0 else own(cell)
-            one = Evidence(channel, cell[1], cell[2], cell[3], token)
-            new.append(one)
+            known = readings.get((channel, start, spots[0][0]))
+        if known is None:
+            known = tuple(world.row(row, doings))
+            new += known
             if channel in _READ:
-                asked[cell] = one
-        row = panels.get(channel)
-        if row is None:
-            panels[channel] = [one]
-        else:
-            row.append(one)
-    before, after = trace.panels, {channel: tuple(row) for channel, row in panels.items()}
+                readings = {**readings, (channel, start, spots[0][0]): known}
+        panels[channel] = panels[channel] + known if channel in panels else known
+    before = trace.panels
     for channel in _STAY:
         if channel in before:
-            if channel not in after:
-                after[channel] = before[channel]
+            if channel not in panels:
+                panels[channel] = before[channel]
             elif channel is Channel.ALERT:
-                after[channel] = before[channel] + after[channel]
+                panels[channel] = before[channel] + panels[channel]
     return ScreenTrace(
         now,
         plays,
         facts,
-        after,
+        panels,
         None if evidence is None else (*evidence, *new),
-        {**readings, **asked} if asked else readings,
+        readings,
         trace.said.copy(),
         trace.pools.copy(),
     )

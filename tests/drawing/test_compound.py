@@ -41,6 +41,7 @@ from logtriage.grading import grade
 from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.joint import board_of, observe_role
+from logtriage.policies import perfect_actions
 from logtriage.policies.observer import ObserverPolicy
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import _row
@@ -223,6 +224,16 @@ def test_what_acts_revealed_leads_the_search_where_what_looks_likely_fits_nothin
         state = transition(state, RequestMetrics(service))
         state = transition(state, RequestMoreLogs(service))
         assert belief(state).root_causes[service] > before
+
+
+def test_what_pages_and_remedies_revealed_together_fits_some_set_at_every_tick() -> None:
+    """No fault of the three looks likely, so sets with a fault for each page must be looked for."""
+    incident = make_incident(f"{FLEET}-fog3/test/10")
+    state, roots = initial_state(incident), incident.truth.root_causes
+    for action in perfect_actions(incident):
+        state = transition(state, action)
+        held = belief(state)
+        assert all(held.root_causes[service] > 0.0 for service in roots), action
 
 
 def test_evidence_of_another_incident_fits_nothing_and_is_refused() -> None:

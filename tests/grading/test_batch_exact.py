@@ -303,7 +303,7 @@ def check(grades: BatchGrades, batch: str, rubric: str = "default", per_tick: in
         assert found == right, f"after {listed}"
 
 
-@pytest.mark.parametrize("rubric", ["default", "priced"])
+@pytest.mark.parametrize("rubric", ["default"])
 @pytest.mark.parametrize("batch", BATCHES)
 def test_every_short_list_is_graded_as_the_scalar_grader_does(batch: str, rubric: str) -> None:
     check(job(batch).graded(RUBRICS[rubric]), batch, rubric)
@@ -315,7 +315,7 @@ def test_whatever_the_rubric(batch: str, rubric: str) -> None:
     check(job(batch).graded(RUBRICS[rubric]), batch, rubric)
 
 
-@pytest.mark.parametrize("rubric", ["default", "priced"])
+@pytest.mark.parametrize("rubric", ["default"])
 @pytest.mark.parametrize("per_tick", [2, 3])
 @pytest.mark.parametrize("batch", ["usual", "closing", "horizons", "silent", "soon-over"])
 def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int, rubric: str) -> None:

@@ -3,7 +3,9 @@
 Faults that reach different services are almost independent, so the faults that together explain a
 screen are also likely by themselves. The search keeps the likeliest single faults, weighs all their
 pairs, and the triples of the likeliest pairs. A further fault may show nothing yet, so it also
-weighs the likeliest few faults and pairs with every other fault. It weighs each set exactly, as
+weighs the likeliest few faults and pairs with every other fault. Where actions revealed several
+things, such as two teams that were rightly paged, a second search prefers the pairs that have a
+fault for most of them. The search weighs each set exactly, as
 :mod:`logtriage.belief.posterior` does; the error is the weight of the sets that it leaves out.
 :data:`ERROR` is this share of the posterior, on average, on up to a dozen services, where all sets
 can be weighed; a law checks it. On a fleet the error is larger, and nobody can weigh all sets:
@@ -14,11 +16,13 @@ from collections.abc import Iterable
 from itertools import chain, combinations
 from typing import Final
 
+import attrs
 import numpy as np
 
 from logtriage.belief.fixedpoint import NEVER, Longs
-from logtriage.belief.model import Model
+from logtriage.belief.model import Bools, Model
 from logtriage.belief.posterior import Posterior, Seen, posterior, weighed
+from logtriage.world.channels import EASES, Channel
 
 #: The share of the posterior (total variation) that the search may misplace on average.
 ERROR: Final = 0.08
@@ -48,30 +52,68 @@ def searched_posterior(
         pairs: how many of the likeliest pairs are combined with these faults to triples.
         anchors: how many of the likeliest faults and pairs are combined with every other fault.
     """
-    for revealed in (False, True):
-        members = _found(model, seen, singles, pairs, anchors, revealed=revealed)
-        listed = model.compiled(members)
+    limits = singles, pairs, anchors
+    members = _found(model, seen, None, limits)
+    revealed = _Revealed.by(model, seen)
+    listed = model.compiled(members)
+    known = weighed(listed, seen)
+    if len(revealed.asked) > 1 or known.total.max() == NEVER:
+        # Few of the sets that look likely do all that actions revealed: it must lead a search.
+        led = _found(model, seen, revealed, limits)
+        listed = model.compiled(np.unique(np.concatenate([members, led]), axis=0))
         known = weighed(listed, seen)
-        if known.total.max() > NEVER:
-            break  # else actions rule out what looks likely, so they must lead the search
     return posterior(listed, seen, known)
 
 
+@attrs.frozen(eq=False)
+class _Revealed:
+    """What actions revealed, by single fault (S + 1,).
+
+    Every set has a fault in each row of ``asked``, and none that is ``ruled_out``.
+    """
+
+    asked: tuple[Bools, ...]
+    ruled_out: Bools
+
+    @classmethod
+    def by(cls, model: Model, seen: Seen) -> "_Revealed":
+        doings, teams = seen.doings, model.topology.teams
+        paged = [model.single_team(seen.directory) == teams.index(team) for _, team in doings.pages]
+        wrong = [paged.pop()] if seen.misrouted else []
+        eased: dict[tuple[str, str], bool] = {}
+        for one in seen.evidence:
+            if one.channel is Channel.EFFECT:
+                _, remedy, service = doings.remedies[one.slot]
+                # What has eased once changes nothing any more.
+                eased[remedy, service] = eased.get((remedy, service)) or one.token == EASES
+        fixes = {one: model.accepted[:, model.remedies.index(one)] for one in eased}
+        asked = (*paged, *(fixes[one] for one in eased if eased[one]))
+        no = np.zeros(len(model.accepted), np.bool_)
+        for faults in (*wrong, *(fixes[one] for one in eased if not eased[one])):
+            no |= faults
+        return cls(asked, no)
+
+
 def _found(
-    model: Model, seen: Seen, singles: int, pairs: int, anchors: int, *, revealed: bool
+    model: Model, seen: Seen, revealed: _Revealed | None, limits: tuple[int, int, int]
 ) -> Longs:
-    """The members (R, K) of the sets to be weighed."""
+    """The members (R, K) of the sets to be weighed; what was ``revealed``, if given, leads."""
+    singles, pairs, anchors = limits
     count, most = len(model.singles), len(model.setting.counts)
     alone = model.padded((fault,) for fault in range(count))
     if most < 2:
         return alone
-    ranked = _likeliest(model, alone, seen, count, revealed=revealed).tolist()
-    kept = _kept(model, seen, ranked, singles)
-    sure = ((one, other) for one in ranked[:anchors] for other in range(count))
+    ranked = _likeliest(model, alone, seen, None, count)
+    kept = _kept(model, seen, ranked.tolist(), singles)
+    if revealed is not None:
+        for one in revealed.asked:
+            theirs = ranked[(one & ~revealed.ruled_out)[ranked]]
+            kept = sorted({*kept, *theirs[:anchors].tolist()})
+    sure = ((one, other) for one in ranked[:anchors].tolist() for other in range(count))
     two = _distinct(model, chain(combinations(kept, 2), sure))
     if most < 3:
         return np.concatenate([alone, two])
-    rows = _likeliest(model, two, seen, max(pairs, anchors), revealed=revealed)
+    rows = _likeliest(model, two, seen, revealed, max(pairs, anchors))
     best = two[rows, :2].tolist()
     likely = chain(
         ((*pair, one) for pair in best[:pairs] for one in kept),
@@ -101,11 +143,17 @@ def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int
     return sorted(kept)
 
 
-def _likeliest(model: Model, members: Longs, seen: Seen, count: int, *, revealed: bool) -> Longs:
-    """Rows of the likeliest sets by evidence; if ``revealed``, sets that actions rule out last."""
-    known = weighed(model.compiled(members), seen)
-    shown, possible = known.shown[: len(members)], known.possible[: len(members)]
-    return np.lexsort((-shown, ~possible & revealed))[:count]
+def _likeliest(
+    model: Model, members: Longs, seen: Seen, revealed: _Revealed | None, count: int
+) -> Longs:
+    """Rows of the likeliest sets by evidence; those first that do most of what was revealed."""
+    shown = weighed(model.compiled(members), seen).shown[: len(members)]
+    if revealed is None:
+        return np.argsort(-shown, kind="stable")[:count]
+    done = np.zeros(len(members), np.int64)
+    for one in revealed.asked:
+        done += one[members].any(axis=1)
+    return np.lexsort((-shown, -done, revealed.ruled_out[members].any(axis=1)))[:count]
 
 
 def _distinct(model: Model, sets: Iterable[tuple[int, ...]]) -> Longs:

@@ -28,9 +28,6 @@ from logtriage.state import State, check_state
 #: episode, as differences of scores, add up to its grade without any rounding.
 GRID: Final = 2.0**50
 
-#: The types of what nearly every measure returns.
-_MEASURED: Final = [float, str]
-
 #: Every rubric that some task or recording is graded by, by its id.
 RUBRICS: Final = {
     rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3, *ORIGINAL)
@@ -193,11 +190,10 @@ def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
     Raises:
         RubricError: naming the row, if it is not.
     """
-    if type(found) is tuple and [type(one) for one in found] == _MEASURED:
-        plain: Measured = found
-        return plain
-    match found:
-        case (Real(), str()):
+    if type(found) is tuple and len(found) == 2:
+        score, reason = found
+        # Nearly all scores are plain floats, and to ask about numbers in general is slow.
+        if (type(score) is float or isinstance(score, Real)) and isinstance(reason, str):
             measured: Measured = found
             return measured
     raise RubricError(

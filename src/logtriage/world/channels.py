@@ -7,9 +7,7 @@ those that name a dependency end in ``:`` and the index of the service.
 """
 
 from enum import StrEnum
-from typing import Final
-
-import attrs
+from typing import Final, NamedTuple
 
 
 class Channel(StrEnum):
@@ -27,8 +25,7 @@ class Channel(StrEnum):
     EFFECT = "effect"
 
 
-@attrs.frozen
-class Evidence:
+class Evidence(NamedTuple):
     """One cell that was shown, and the token in it.
 
     ``service`` is an index, -1 for what belongs to no service (edge panel, notes,
@@ -45,7 +42,7 @@ class Evidence:
     @property
     def cell(self) -> tuple[Channel, int, int, int]:
         """What identifies the cell: shown twice, it is the same evidence."""
-        return self.channel, self.service, self.slot, self.start
+        return self[:4]
 
 
 #: Ticks for which a reading of a gauge, of the edge panel or of a trace holds.

@@ -5,14 +5,15 @@ that a reading costs one draw; who draws it again draws the same.
 """
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, Channel
+from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import Condition
-from logtriage.world.schedule import Cell
+from logtriage.world.schedule import Cell, Spot
 from logtriage.world.setting import Setting
 from logtriage.world.signs import (
     blinded,
@@ -144,21 +145,24 @@ class Kept:
         self._sources[channel] = source
         return source
 
-    def own(self, cell: Cell) -> str:
-        """The token of a service's cell under the condition that the service has from the start."""
-        channel, service, slot, start = cell
+    def row(self, channel: Channel, start: int, spots: Iterable[Spot]) -> list[Evidence]:
+        """The cells of services under the conditions that these have from the start."""
         key, blind, tables, signs = self._sources.get(channel) or self._source(channel)
-        if blind is not None and self._is_down(service, blind):
-            return DOWN
-        at = slot if len(tables) > 1 else 0
-        table, sort = tables[at], signs[at]
-        hidden = start < table.silent and self._roots[service]
-        sign = sort.own.get((service, hidden))
-        if sign is None:
-            sign = table.sign(sort.key, service, self._conditions[service], 0, hidden)
-            sort.own[service, hidden] = sign
-        point = draw(key, service << 16 | slot, start) >> 48
-        return table.readings[service].token(start, sign, point)
+        roots, table, sort, found = self._roots, tables[0], signs[0], []
+        for service, slot in spots:
+            token = DOWN
+            if blind is None or not self._is_down(service, blind):
+                if len(tables) > 1:
+                    table, sort = tables[slot], signs[slot]
+                hidden = roots[service] and start < table.silent
+                sign = sort.own.get((service, hidden))
+                if sign is None:
+                    sign = table.sign(sort.key, service, self._conditions[service], 0, hidden)
+                    sort.own[service, hidden] = sign
+                point = draw(key, service << 16 | slot, start) >> 48
+                token = table.readings[service].token(start, sign, point)
+            found.append(Evidence(channel, service, slot, start, token))
+        return found
 
     def changed(self, cell: Cell, condition: Condition, begin: int) -> str:
         """The token of a service's cell under a condition that began with a remedy."""

@@ -1,6 +1,8 @@
 """Which cells stand on which screen: a public function of what was done, not of the truth."""
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
 
 import attrs
 
@@ -17,6 +19,11 @@ from logtriage.world.setting import Setting
 
 #: A cell: channel, service, slot, start (see :class:`logtriage.world.channels.Evidence`).
 Cell = tuple[Channel, int, int, int]
+#: Where a cell of a channel stands: service and slot.
+Spot = tuple[int, int]
+#: Cells that belong together: channel, start, and their spots.
+Row = tuple[Channel, int, tuple[Spot, ...]]
+_NOWHERE: Final[tuple[Spot, ...]] = ((-1, 0),)
 
 
 @attrs.frozen(cache_hash=True)
@@ -68,62 +75,77 @@ def cells(
     ``speakers`` are the services of the window's lines. Notes and effects of remedies
     belong to no service (-1).
     """
-    every = range(len(topology))
+    for channel, start, spots in rows(setting, topology, speakers, now, doings):
+        for service, slot in spots:
+            yield channel, service, slot, start
+
+
+def rows(
+    setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
+) -> Iterator[Row]:
+    """:func:`cells`, those that belong together at once."""
+    every = _every(len(topology))
     for start in alert_starts(setting, now, doings):
-        yield from ((Channel.ALERT, service, 0, start) for service in every)
-    yield Channel.EDGE, -1, 0, epoch_starts(now, doings)[-1]
-    for slot in range(WINDOW_LINES):
-        yield Channel.WINDOW, speakers[slot], slot, now
-    yield from ((Channel.CHANGE, service, 0, 0) for service in every)
-    yield from _answers(setting, topology, now, doings)
+        yield Channel.ALERT, start, every
+    yield Channel.EDGE, epoch_starts(now, doings)[-1], _NOWHERE
+    yield Channel.WINDOW, now, tuple(zip(speakers, range(WINDOW_LINES), strict=True))
+    yield Channel.CHANGE, 0, every
+    yield from _answers(setting, len(topology), now, doings)
 
 
 def news(
     setting: Setting, topology: Topology, speakers: tuple[int, ...], now: int, doings: Doings
-) -> Iterator[Cell]:
-    """Those of :func:`cells` that stood on no earlier screen, in the same order.
+) -> Iterator[Row]:
+    """Those of :func:`rows` that stood on no earlier screen, in the same order.
 
     Readings that were asked for are all there, new or not.
     """
-    every = range(len(topology))
-    remedied = now - 1 in [when for when, _, _ in doings.remedies]
+    every = _every(len(topology))
+    remedied = any(when == now - 1 for when, _, _ in doings.remedies)
     if remedied or now in setting.alert_ticks:
-        yield from [(Channel.ALERT, service, 0, now) for service in every]
+        yield Channel.ALERT, now, every
     if remedied or not now % EPOCH:
-        yield Channel.EDGE, -1, 0, now
-    for slot in range(WINDOW_LINES):
-        yield Channel.WINDOW, speakers[slot], slot, now
+        yield Channel.EDGE, now, _NOWHERE
+    yield Channel.WINDOW, now, tuple(zip(speakers, range(WINDOW_LINES), strict=True))
     if not now:
-        yield from [(Channel.CHANGE, service, 0, 0) for service in every]
-    yield from _answers(setting, topology, now, doings)
+        yield Channel.CHANGE, 0, every
+    yield from _answers(setting, len(topology), now, doings)
 
 
-def _answers(setting: Setting, topology: Topology, now: int, doings: Doings) -> Iterator[Cell]:
+def _answers(setting: Setting, services: int, now: int, doings: Doings) -> Iterator[Row]:
     """What was asked for in the last tick, the note, and what became of remedies."""
-    yield from _requested(len(topology), now, doings)
+    last = now - 1
+    if doings.logs and doings.logs[-1][0] >= last:
+        yield from _requested(services, now, doings)
     for channel, asked in ((Channel.METRICS, doings.metrics), (Channel.TRACES, doings.traces)):
-        services = [service for when, service in asked if when == now - 1]
-        if services:
-            slots = range(len(setting.world.slots[channel]))
-            for service in services:
+        for when, service in asked:
+            if when == last:
+                slots = range(len(setting.world.slots[channel]))
+                spots = tuple([(service, slot) for slot in slots])
                 for start in epoch_starts(now, doings)[-SERIES:]:
-                    yield from [(channel, service, slot, start) for slot in slots]
+                    yield channel, start, spots
     if note_tick(doings, now) is not None:
-        yield Channel.NOTE, -1, 0, now
+        yield Channel.NOTE, now, _NOWHERE
     for slot, (when, _, _) in enumerate(doings.remedies):
-        if when == now - 1:
-            yield Channel.EFFECT, -1, slot, now
+        if when == last:
+            yield Channel.EFFECT, now, ((-1, slot),)
 
 
-def _requested(services: int, now: int, doings: Doings) -> Iterator[Cell]:
+def _requested(services: int, now: int, doings: Doings) -> Iterator[Row]:
     """The lines asked for in the last tick: new ones each time."""
     asked: dict[int, int] = {}
     for when, service in doings.logs:
-        count = asked[service] = asked.get(service, 0) + 1
+        before = asked.get(service, 0)
+        asked[service] = before + 1
         if when != now - 1:
             continue
         if service < 0:
-            yield from ((Channel.OVERVIEW, one, count - 1, now) for one in range(services))
+            yield Channel.OVERVIEW, now, tuple([(one, before) for one in range(services)])
         else:
-            first = (count - 1) * LINES
-            yield from ((Channel.LOGS, service, first + line, now) for line in range(LINES))
+            first = before * LINES
+            yield Channel.LOGS, now, tuple([(service, first + line) for line in range(LINES)])
+
+
+@lru_cache(maxsize=256)
+def _every(services: int) -> tuple[Spot, ...]:
+    return tuple([(service, 0) for service in range(services)])

@@ -9,9 +9,9 @@ from typing import Final
 import attrs
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.rng import below, draw, hash_name, subkey
+from logtriage.rng import below, draw, hash_name, six_draws, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import WINDOW_LINES, Channel, Evidence
+from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import (
     Condition,
     Hypothesis,
@@ -27,7 +27,7 @@ from logtriage.world.outcomes import (
     spell,
 )
 from logtriage.world.prior import Prior
-from logtriage.world.schedule import Cell, Doings, cells
+from logtriage.world.schedule import Cell, Doings, Row, rows
 from logtriage.world.setting import Setting
 
 CONDITION_STREAM: Final = hash_name("condition")
@@ -36,8 +36,7 @@ SPEAKER_STREAM: Final = hash_name("speaker")
 
 def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
     """Who speaks in the window of a tick: uniform, whatever is the matter."""
-    key = subkey(seed, SPEAKER_STREAM)
-    return tuple([below(draw(key, now, slot), services) for slot in range(WINDOW_LINES)])
+    return tuple([below(bits, services) for bits in six_draws(subkey(seed, SPEAKER_STREAM), now)])
 
 
 @attrs.frozen(cache_hash=True)
@@ -102,28 +101,32 @@ class Simulation:
 
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """The evidence on the screen of a tick, in the order of its cells."""
-        for cell in cells(self.setting, self.topology, self.speakers(now), now, doings):
-            yield Evidence(*cell, self.token(cell, doings))
+        for row in rows(self.setting, self.topology, self.speakers(now), now, doings):
+            yield from self.row(row, doings)
 
-    def token(self, cell: Cell, doings: Doings) -> str:
+    def row(self, row: Row, doings: Doings) -> list[Evidence]:
+        """The evidence in cells that belong together."""
+        channel, start, spots = row
+        if spots[0][0] >= 0 and not (doings.remedies and self.reached):
+            return self.kept.row(channel, start, spots)
+        cells = [(channel, service, slot, start) for service, slot in spots]
+        return [Evidence(*cell, self._token(cell, doings)) for cell in cells]
+
+    def _token(self, cell: Cell, doings: Doings) -> str:
         """The token of a cell."""
-        channel, service, _, start = cell
+        channel, service, slot, start = cell
         if service < 0:
             return (
                 self._edge(start, doings) if channel is Channel.EDGE else self._other(cell, doings)
             )
-        if not (doings.remedies and service in self.reached):
-            return self.kept.own(cell)
-        condition, begin, _ = spell(
-            self.setting.world,
-            self.topology,
-            self.truth,
-            doings,
-            start,
-            service,
-            self.conditions[service],
-        )
-        return self.kept.changed(cell, condition, begin) if begin else self.kept.own(cell)
+        condition, begin = self.conditions[service], 0
+        if service in self.reached:
+            condition, begin, _ = spell(
+                self.setting.world, self.topology, self.truth, doings, start, service, condition
+            )
+        if begin:
+            return self.kept.changed(cell, condition, begin)
+        return self.kept.row(channel, start, ((service, slot),))[0].token
 
     def _edge(self, start: int, doings: Doings) -> str:
         """The token of the edge panel."""

@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.rng import MASK, between, draw, hash_name, subkey
+from logtriage.rng import MASK, below, between, draw, hash_name, subkey
 from logtriage.world.channels import DOWN, NAMES, NO_NEWS, Evidence
 from logtriage.world.figures import NOT_COLLECTED, Figures
 from logtriage.world.liveliness import Reading
@@ -53,8 +53,8 @@ class Voice(Figures):
 
     def line(self, cell: Evidence, now: int, order: int) -> LogLine:
         """The log line of a cell; ``order`` is its place on the screen."""
-        bits = draw(self._lines, (cell.service + 1) << 20 | cell.slot, cell.start << 8 | order)
-        service, token = cell.service, cell.token
+        _, service, slot, start, token = cell
+        bits = draw(self._lines, (service + 1) << 20 | slot, start << 8 | order)
         if token == DOWN:
             return LogLine(0, self.topology.names[service], LEVELS[0], NOT_COLLECTED, DOWN)
         level, text = self._phrase(service, token, bits)
@@ -99,7 +99,7 @@ class Voice(Figures):
             tier = self.topology.services[service].tier
             texts = _phrases(self.world, token, tier, self.phrasing)
             self._phrases[service, token] = texts
-        return texts[between(bits, 0, len(texts) - 1)]
+        return texts[below(bits, len(texts))]
 
     @cached_property
     def _phrases(self) -> dict[tuple[int, str], Phrases]:
