@@ -11,6 +11,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.belief import belief
+from logtriage.belief.model import model_of
 from logtriage.errors import InvalidInput
 from logtriage.roles.splits import TRIO
 from logtriage.vector import BeliefBatch, belief_batch
@@ -43,7 +44,9 @@ def simulation_of(name: str) -> Simulation:
 
 def batch_of(count: int, task: str = TASK) -> BeliefBatch:
     world, horizon = simulation_of(f"{task}/test/0"), lt.make_incident(f"{task}/test/0").horizon
-    batch = BeliefBatch(world.setting, world.topology, world.held, count=count, horizon=horizon)
+    batch = BeliefBatch(
+        model_of(world.setting, world.topology, world.held), count=count, horizon=horizon
+    )
     batch.reset(np.zeros((count, 7), int))
     return batch
 
