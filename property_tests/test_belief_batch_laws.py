@@ -118,7 +118,7 @@ def test_whole_screens_say_nothing_twice(name: str, data: st.DataObject) -> None
             state = transition(state, action)
             acted = action_numbers(state)
         batch.update(
-            batch.numbers([list(world.shown(state.tick, state.facts.doings))]),
+            batch.numbers([list(world.shown(state.tick, state.facts.doings))], rows=[row]),
             [acted or [-1]],
             misrouted=np.array([state.closing == "misrouted"]),
             rows=[row],
