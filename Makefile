@@ -128,11 +128,8 @@ bench-smoke: $(STAMP) kernels ## every benchmark runs; its figures mean nothing
 	$(PYTEST) benchmarks -k 'not 16384 and not 65536' --benchmark-min-rounds=1 --benchmark-max-time=0.02 \
 		--benchmark-warmup=off --benchmark-columns=median,rounds
 
-bench: $(STAMP) ## the benchmarks in earnest; results in build/benchmarks.json
-	@mkdir -p build
-	$(PYTEST) benchmarks --benchmark-group-by=group --benchmark-sort=name \
-		--benchmark-columns=min,median,mean,stddev,ops,rounds \
-		--benchmark-json=build/benchmarks.json $(PYTEST_ARGS)
+bench: $(STAMP) kernels ## the benchmarks in earnest; writes docs/results/benchmarks.md
+	$(BIN)/python scripts/benchmark_results.py docs/results/benchmarks.md $(PYTEST_ARGS)
 
 bench-adapters: $(STAMP) ## what grading costs in other frameworks; needs test-adapters' environments, and takes those of test-trainers
 	for name in inspect trl verifiers verl nemo; do \

@@ -41,8 +41,7 @@ def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
     engine = BatchedTriage(TASK)
     engine.reset("val", np.arange(count))
     setting, rows = engine.settings[0], np.arange(count)
-    world, topology = setting.tables.setting, engine.topology
-    batch = BeliefBatch(world, topology, False, count=count, horizon=engine.task.horizon)
+    batch = BeliefBatch(*setting.models, count=count, horizon=engine.task.horizon)
     owners = owners_of(setting, engine.incidents, rows)
     steps, nothing = [], np.zeros(count, bool)
     for acted in (None, *requests()[:-1, :count]):

@@ -11,7 +11,15 @@ import attrs
 import pytest
 
 from benchmarks.workload import expert_steps
-from logtriage import Action, Incident, State, initial_state, observe, transition
+from logtriage import (
+    Action,
+    Incident,
+    State,
+    initial_state,
+    observe,
+    render_observation,
+    transition,
+)
 from logtriage.belief import belief
 from logtriage.drawing.generator import open_incident
 from logtriage.grading import grade_actions
@@ -62,6 +70,12 @@ def per_episode(benchmark: Benchmark, rounds: int, look: Callable[[State], objec
 @pytest.mark.benchmark(group="fresh incidents")
 def bench_episode_observed(benchmark: Benchmark, rounds: Callable[[int], int]) -> None:
     per_episode(benchmark, rounds(10), observe)
+
+
+@pytest.mark.benchmark(group="fresh incidents")
+def bench_episode_rendered(benchmark: Benchmark, rounds: Callable[[int], int]) -> None:
+    """Each screen as text."""
+    per_episode(benchmark, rounds(10), lambda state: render_observation(observe(state)))
 
 
 @pytest.mark.benchmark(group="fresh incidents")

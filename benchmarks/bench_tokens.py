@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from benchmarks.bench_vector import nbytes, per_row, random_actions
+from benchmarks.bench_vector import STEPS, nbytes, per_row, random_actions
 from logtriage import Topology, random_topology
 from logtriage.vector import BatchedTriage
 from logtriage.world.default import default_world
@@ -31,14 +31,16 @@ class Autoreset:
         self.single_action_space = gymnasium.spaces.Discrete(batch.action_count)
 
     def reset(self, seed: int) -> None:
-        self._closing = self.batch.reset("train", np.arange(self.num_envs) + seed).closing
+        self._closing = self.batch.reset(
+            "train", self.batch.nth(np.arange(self.num_envs) + seed)
+        ).closing
         self._next = self.num_envs + seed
 
     def step(self, actions: Any) -> None:
         active = self._closing < 0
         free = np.flatnonzero(~active)
         if len(free):
-            self.batch.restart(free, self._next + np.arange(len(free)))
+            self.batch.restart(free, self.batch.nth(self._next + np.arange(len(free))))
             self._next += len(free)
         self._closing = self.batch.step(actions, active).closing
 
@@ -68,6 +70,29 @@ def bench_tokens(benchmark: Benchmark, task: str, count: int) -> None:
     envs = Autoreset(BatchedTriage(task, copy=False), count)
     benchmark.extra_info["bytes_per_incident"] = bytes_per_incident(task, None)
     per_row(benchmark, envs, random_actions(envs))
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def bench_drawn_worlds(benchmark: Benchmark, count: int) -> None:
+    """Rows of 64 worlds in one batch."""
+    benchmark.group = f"token engine, N = {count}"
+    envs = Autoreset(BatchedTriage("unseen_world-v3", copy=False), count)
+    per_row(benchmark, envs, random_actions(envs))
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def bench_memcpy(benchmark: Benchmark, count: int) -> None:
+    """As many bytes as the observation of each row has."""
+    benchmark.group = f"token engine, N = {count}"
+    source = np.ones((count, BatchedTriage(TASKS[1]).layout.size), np.float32)
+    target = np.empty_like(source)
+
+    def run() -> None:
+        for _ in range(STEPS):
+            np.copyto(target, source)
+
+    benchmark(run)
+    benchmark.extra_info["row_steps_per_round"] = STEPS * count
 
 
 @pytest.mark.benchmark(group="token engine, drawing, N = 16384")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from logtriage import State, initial_state, make_incident, transition
 from logtriage.belief import belief
 from logtriage.belief import fixedpoint as scalar
+from logtriage.belief.model import model_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.grading import action_array
@@ -101,9 +102,7 @@ def test_whole_screens_say_nothing_twice(name: str, data: st.DataObject) -> None
     state, world = initial_state(incident), incident.telemetry
     assert isinstance(world, Simulation)
     batch = BeliefBatch(
-        world.setting,
-        world.topology,
-        world.held,
+        model_of(world.setting, world.topology, world.held),
         count=3,
         horizon=incident.horizon,
     )
@@ -119,7 +118,7 @@ def test_whole_screens_say_nothing_twice(name: str, data: st.DataObject) -> None
             state = transition(state, action)
             acted = action_numbers(state)
         batch.update(
-            batch.numbers([list(world.shown(state.tick, state.facts.doings))]),
+            batch.numbers([list(world.shown(state.tick, state.facts.doings))], rows=[row]),
             [acted or [-1]],
             misrouted=np.array([state.closing == "misrouted"]),
             rows=[row],

@@ -285,12 +285,12 @@ def test_drawn_arrays_are_the_drawn_incidents(
         assert SEVERITIES[arrays.severity[row]] is truth.severity
         assert PRICES[arrays.price[row]] == incident.price_of_hand_over
         hypothesis = arrays.hypothesis[row]
-        assert tables.recovers[hypothesis] == (not truth.benign)
+        assert tables.recovers[0, hypothesis] == (not truth.benign)
         if not truth.benign:
             names = batch.topology.names
-            assert {names[tables.root[hypothesis]]} == truth.root_causes
+            assert {names[tables.root[0, hypothesis]]} == truth.root_causes
             assert {batch.topology.teams[arrays.team[row]]} == truth.teams
-        places = tables.conditions
+        places = tables.models[0].listed.conditions
         assert world.conditions == tuple(
             places[service][at] for service, at in enumerate(arrays.conditions[row])
         )

@@ -5,6 +5,7 @@ import pytest
 
 from logtriage import Escalate, Incident, State, get_task, initial_state, transition
 from logtriage.belief import belief
+from logtriage.belief.model import model_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.rendering.rulebook import rulebook
@@ -87,17 +88,16 @@ def test_scalar_and_batched_posteriors_agree_on_the_planted_rule() -> None:
 def test_the_engine_the_networks_and_the_runbook_know_the_planted_rule() -> None:
     incident = incidents(1)[0]
     assert incident.setting is not None
-    tables = tables_of(incident.setting, TOPOLOGY, None)
+    model = model_of(incident.setting, TOPOLOGY, None)
+    tables = tables_of((model,))
     number = TOPOLOGY.teams.index(NETWORK)
-    marginals = Marginals(
-        incident.setting.world, TOPOLOGY, belief(initial_state(incident)).hypotheses
-    )
+    marginals = Marginals(model)
     for row, one in enumerate(belief(initial_state(incident)).hypotheses):
         if one.faults and class_of(one.faults[0][0]) == "data":
-            assert tables.team[row] == number
-            assert marginals._fixed[row, number] == 1
+            assert tables.team[0, row] == number
+            assert marginals._fixed[0, row, number] == 1
         elif one.faults and class_of(one.faults[0][0]) == "code":
-            assert tables.team[row] == OWNER
+            assert tables.team[0, row] == OWNER
     text = "\n".join(rulebook(TOPOLOGY, incident.horizon, incident.setting, incident.rubric))
     assert f"data (page {NETWORK}):" in text
     assert "code (page the owner):" in text

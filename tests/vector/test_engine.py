@@ -90,11 +90,9 @@ def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
         BatchedTriage("single_crash-v3", rubric=rubric)
 
 
-def test_worlds_and_tasks_that_no_batch_holds_are_refused() -> None:
+def test_tasks_that_no_batch_holds_are_refused() -> None:
     with pytest.raises(InvalidInput, match="incidents with several faults are not played or bel"):
         BatchedTriage("compound_failure-v3")
-    with pytest.raises(InvalidInput, match="'unseen_world-v3': each incident has a world of its"):
-        BatchedTriage("unseen_world-v3")
 
 
 def test_a_hand_over_is_the_last_action_and_pays_its_price() -> None:

@@ -7,10 +7,20 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import InvalidInput, random_topology
+from logtriage import (
+    InvalidInput,
+    RequestMoreLogs,
+    action_id,
+    initial_state,
+    make_incident,
+    random_topology,
+    transition,
+)
 from logtriage.grading import TRIAGE_3
 from logtriage.tasks import get_task
-from logtriage.vector import BatchedTriage
+from logtriage.vector import BatchedTriage, encode_tokens
+from logtriage.vector.shaping import BatchedShaping
+from logtriage.world.channels import LINES
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -45,6 +55,49 @@ def test_every_row_names_its_task() -> None:
     batch.restart([0], [5], [0])
     assert batch.task_of.tolist() == [0, 0]
     assert batch.index.tolist() == [5, 2]
+
+
+def test_what_was_not_read_has_a_number_of_its_own_in_a_batch_of_several_fogs() -> None:
+    """At fog 0 more is read than at fog 2, where its number once meant that nothing was."""
+    mixed, alone = BatchedTriage(FOGS), BatchedTriage(FOGS[1])
+    index, ask = np.arange(300), action_id(RequestMoreLogs(mixed.topology.names[0]), mixed.topology)
+    mixed.reset("train", index, np.ones(300, int))
+    alone.reset("train", index)
+    told = [batch.step(np.full(300, ask)) and batch.numbers for batch in (mixed, alone)]
+    shown, wanted = (
+        one[:, batch.layout["answer"]][:, :LINES].astype(int)
+        for one, batch in zip(told, (mixed, alone), strict=True)
+    )
+    log = mixed.layout.world.cell_sorts.index("log")
+    whole, own = mixed.layout.sizes[log, 0], alone.layout.sizes[log, 0]
+    assert whole > own
+    unread = wanted > own
+    assert unread.any()
+    assert np.array_equal(shown, np.where(unread, wanted + whole - own, wanted))
+    states = [
+        transition(initial_state(make_incident(f"{FOGS[1]}/train/{one}")), RequestMoreLogs(name))
+        for one in index[:40]
+        for name in mixed.topology.names[:1]
+    ]
+    for row, state in enumerate(states):
+        seen = encode_tokens(state, layout=mixed.layout) / mixed.layout.units
+        assert np.array_equal(np.rint(seen), told[0][row])
+
+
+def test_beliefs_of_a_batch_of_several_fogs_read_each_by_its_own_alphabet() -> None:
+    mixed, alone = BatchedTriage(FOGS), BatchedTriage(FOGS[1])
+    shaped = []
+    for batch in (mixed, alone):
+        batch.reset("train", np.arange(60), np.full(60, len(batch.tasks) - 1))
+        shaping = BatchedShaping(batch)
+        shaping.begin()
+        for ask in range(3):
+            actions = np.full(
+                60, action_id(RequestMoreLogs(batch.topology.names[ask]), batch.topology)
+            )
+            shaping.shaped(batch.step(actions).reward, actions, np.ones(60, bool))
+        shaped.append(shaping.potential)
+    assert np.array_equal(*shaped)
 
 
 @pytest.mark.parametrize("digits", [None, 2])

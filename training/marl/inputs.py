@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from logtriage.belief.model import model_of
+from logtriage.tasks import check_one_world
 from logtriage.vector import BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals
 from logtriage.vector.role_inputs import RoleInput
@@ -27,12 +27,11 @@ class Inputs:
         self._batch = batch
         self._beliefs = TeamBeliefs(batch)
         self.roles: tuple[RoleInput, ...] = ()
-        setting = batch.engine.task.setting
-        assert setting is not None  # or there would be no batch
-        hypotheses = model_of(setting, batch.topology, False).hypotheses
-        self._marginals = Marginals(setting.world, batch.topology, hypotheses)
+        check_one_world(batch.task)  # reports are words of one world
+        (model,) = batch.engine.settings[0].models
+        self._marginals = Marginals(model)
         self.roles = tuple(
-            RoleInput(role, layout, hypotheses)
+            RoleInput(role, layout, model.hypotheses)
             for role, layout in zip(batch.split.roles, batch.layouts, strict=True)
         )
 

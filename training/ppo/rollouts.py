@@ -32,7 +32,7 @@ class Collector:
         self.incidents = 0
         self.grades = np.zeros(0)
         self._next = settings.num_envs
-        self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(settings.num_envs))
+        self._screen = self.batch.reset(TRAIN_SPLIT, self.batch.nth(np.arange(settings.num_envs)))
         self._seen = self.inputs.begin(self._screen)
         self._begun = torch.ones(settings.num_envs, dtype=torch.bool)
         self._carried = torch.zeros(settings.num_envs, settings.memory)
@@ -103,7 +103,8 @@ class Collector:
     def _restart(self, after: Step, rows: np.ndarray) -> Step:
         if not len(rows):
             return after
-        self.batch.restart(rows, np.arange(self._next, self._next + len(rows)))
+        numbers = np.arange(self._next, self._next + len(rows))
+        self.batch.restart(rows, self.batch.nth(numbers))
         self._next += len(rows)
         if self._shaping is not None:
             self._shaping.begin(rows)

@@ -210,21 +210,23 @@ class BeliefBatch:
         chosen = as_rows(rows, self._every)
         return self._severities_of(self._state, self._tables, self._room, chosen)
 
-    def _shares(self, holds: Any) -> Floats:
-        """Probabilities (N, K) of what holds under hypotheses (W, H, K)."""
+    def _sums(self, holds: Any) -> Floats:
+        """The weights (N, K) of all hypotheses (W, H, K) under which something holds."""
         weights = self.weights.astype(np.float64)  # sums stay below 2**53
         found = np.empty((len(self), holds.shape[2]))
         for number in range(len(self.models)):
             mine = self.world == number
             found[mine] = weights[mine] @ holds[number].astype(np.float64)
-        found /= weights.sum(axis=1)[:, np.newaxis]
         return found
+
+    def _shares(self, sums: Floats) -> Floats:
+        """Sums of weights (N, K) as probabilities."""
+        shares: Floats = sums / self.weights.astype(np.float64).sum(axis=1)[:, np.newaxis]
+        return shares
 
     def probabilities(self) -> Floats:
         """The probability of each hypothesis (N, H)."""
-        weights = self.weights.astype(np.float64)
-        shares: Floats = weights / weights.sum(axis=1)[:, np.newaxis]
-        return shares
+        return self._shares(self.weights.astype(np.float64))
 
     def root_causes(self) -> Floats:
         """How likely each service is a root cause (N, n)."""
@@ -232,11 +234,11 @@ class BeliefBatch:
         for model, mine in zip(self.models, holds, strict=True):
             for place, one in enumerate(model.hypotheses):
                 mine[place, [service for _, service in one.faults]] = 1
-        return self._shares(holds)
+        return self._shares(self._sums(holds))
 
     def remedies(self) -> Floats:
         """How likely each remedy is accepted (N, 5 n), in the order of canonical integers."""
-        return self._shares(self._tables.accepts.transpose(0, 2, 1))
+        return self._shares(self._sums(self._tables.accepts.transpose(0, 2, 1)))
 
     def teams(self) -> Floats:
         """How likely each team is right to page (N, m)."""
@@ -249,13 +251,14 @@ class BeliefBatch:
             axis=2,
         )
         teams = len(self.topology.teams)
-        found, owned = np.split(self._shares(holds), [teams], axis=1)
+        found, owned = np.split(self._sums(holds), [teams], axis=1)
         np.add.at(found, (self._every[:, np.newaxis], self._state.owners.astype(np.int64)), owned)
-        return found
+        return self._shares(found)
 
     def benign(self) -> Floats:
         """How likely there is nothing to act on (N,)."""
-        return self._shares((self._tables.errors == NO_FAULT)[..., np.newaxis])[:, 0]
+        benign = (self._tables.errors == NO_FAULT)[..., np.newaxis]
+        return self._shares(self._sums(benign))[:, 0]
 
     def entropy(self) -> Floats:
         """Doubt over the hypotheses (N,), in bits."""
