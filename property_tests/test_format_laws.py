@@ -74,11 +74,6 @@ DOCUMENTS: tuple[dict[str, Any], ...] = (
         },
     },
     {
-        "event_action": "trigger",
-        "dedup_key": "k",
-        "payload": {"summary": "s", "source": "shop", "timestamp": "2031-05-06T10:03:40Z"},
-    },
-    {
         "data": [
             {
                 "traceID": "t",

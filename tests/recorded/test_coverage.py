@@ -1,6 +1,6 @@
 """What was recorded and what was not."""
 
-from logtriage.recorded.coverage import Coverage
+from logtriage.recorded.rows import Coverage
 
 
 def test_a_long_silence_is_a_gap_and_a_short_one_is_not() -> None:

@@ -2,7 +2,6 @@
 
 from math import sqrt
 
-from logtriage.recorded.coverage import Coverage
 from logtriage.recorded.events import (
     Requests,
     are_sampled,
@@ -11,7 +10,7 @@ from logtriage.recorded.events import (
     new_errors,
     requests_of,
 )
-from logtriage.recorded.rows import Call, LogRow
+from logtriage.recorded.rows import Call, Coverage, LogRow
 
 ALWAYS = Coverage(((0, 10**9),))
 DONE, FAILED, GONE = "INFO done", "ERROR failed", "INFO gone"

@@ -28,8 +28,8 @@ from logtriage.recorded import (
     shipped_incidents,
 )
 from logtriage.recorded.labelled_rows import Label
+from logtriage.recorded.records import task_id
 from logtriage.recorded.stretches import MAX_LEAD, for_models
-from logtriage.recorded.version import task_id
 from logtriage.rendering.recordings import services_told
 from logtriage.report.episode import Episode
 from logtriage.report.truth import truth_of

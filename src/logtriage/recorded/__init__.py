@@ -34,7 +34,9 @@ from logtriage.recorded.nezha import import_nezha
 from logtriage.recorded.petshop import calm_petshop, import_petshop
 from logtriage.recorded.rcaeval import import_rcaeval
 from logtriage.recorded.records import (
+    HISTORY,
     SCHEMA,
+    VERSION,
     LogWindow,
     RecordedAlert,
     RecordedIncident,
@@ -46,7 +48,6 @@ from logtriage.recorded.stretches import on_request, priced
 from logtriage.recorded.tally import Imported, ImportReport, Skipped
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
-from logtriage.recorded.version import HISTORY, VERSION
 
 __all__ = [
     "CLOSING",

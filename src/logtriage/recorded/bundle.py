@@ -17,9 +17,8 @@ from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import BundleError
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
 from logtriage.recorded.jsonrecord import decode_line, encode_record, structure_record
-from logtriage.recorded.records import RUBRICS, TEAM, RecordedIncident
+from logtriage.recorded.records import RUBRICS, TEAM, RecordedIncident, task_id
 from logtriage.recorded.telemetry import RecordedTelemetry
-from logtriage.recorded.version import task_id
 from logtriage.rng import hash_name
 
 #: The rubric of records that name none.

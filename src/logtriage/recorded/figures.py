@@ -31,16 +31,21 @@ MOST: Final = (1 << 63) - 1
 MOST_BP: Final = 10_000
 
 
-def require_figure(name: str, value: int, *, least: int = 0, most: int = MOST) -> None:
-    """Refuse a figure out of its range.
+Column = tuple[int | None, ...]
+
+
+def require_figures(name: str, column: Column, *, least: int = 0, most: int = MOST) -> None:
+    """Refuse a figure out of its range; None is not measured, and in no range.
 
     Raises:
         BundleError: naming the figure and its range.
     """
-    if value < least:
-        what = {0: "not be negative", 1: "be above 0"}.get(least, f"be at least {least}")
-        raise BundleError(f"{name} must {what}, got {value!r:.80}")
-    if value > most:
+    for value in column:
+        if value is None or least <= value <= most:
+            continue
+        if value < least:
+            what = {0: "not be negative", 1: "be above 0"}.get(least, f"be at least {least}")
+            raise BundleError(f"{name} must {what}, got {value!r:.80}")
         raise BundleError(f"{name} must be at most {most}, got {value!r:.80}")
 
 
@@ -64,17 +69,13 @@ class Measure:
 
     def __attrs_post_init__(self) -> None:
         for name in FIGURES:
-            value = getattr(self, name)
-            if value is not None:
-                require_figure(name, value, most=_LIMITS.get(name, MOST))
+            require_figures(name, (getattr(self, name),), most=_LIMITS.get(name, MOST))
 
 
 #: What is measured, in the order in which it is told.
 FIGURES: Final = tuple(field.name for field in attrs.fields(Measure))
 #: Figures that are a share of the requests; CPU may pass its limit.
 _LIMITS: Final = {"error_bp": MOST_BP}
-
-Column = tuple[int | None, ...]
 
 
 def cell(column: Column, tick: int) -> int | None:
@@ -103,10 +104,7 @@ class Series:
 
     def __attrs_post_init__(self) -> None:
         for name in FIGURES:
-            most = _LIMITS.get(name, MOST)
-            for value in getattr(self, name):
-                if value is not None and not 0 <= value <= most:
-                    require_figure(name, value, most=most)
+            require_figures(name, getattr(self, name), most=_LIMITS.get(name, MOST))
 
     def figure(self, name: str, tick: int) -> int | None:
         """One figure at a tick; before the first measured tick it is None."""
@@ -136,14 +134,9 @@ class Shift:
             f"value, usual and spread must be of one length, got {len(self.value)}, "
             f"{len(self.usual)} and {len(self.spread)}",
         )
-        for name, least, most in (
-            ("value", 0, MOST_BP),
-            ("usual", 0, MOST_BP),
-            ("spread", 1, MOST),
-        ):
-            for one in getattr(self, name):
-                if one is not None and not least <= one <= most:
-                    require_figure(name, one, least=least, most=most)
+        for name in ("value", "usual"):
+            require_figures(name, getattr(self, name), most=MOST_BP)
+        require_figures("spread", self.spread, least=1)
 
 
 _METRIC: Final = re.compile(r"[a-z0-9][a-z0-9_]*")
@@ -171,13 +164,9 @@ class Metric:
             f"name must be lower-case letters, digits and '_', got {self.name!r}",
         )
         for name in ("spread", "iqr"):
-            value = getattr(self, name)
-            if value is not None:
-                require_figure(name, value, least=1)
-        for name, column in (("usual", (self.usual,)), ("value", self.value)):
-            for value in column:
-                if value is not None and not -MOST <= value <= MOST:
-                    require_figure(name, value, least=-MOST)
+            require_figures(name, (getattr(self, name),), least=1)
+        require_figures("usual", (self.usual,), least=-MOST)
+        require_figures("value", self.value, least=-MOST)
 
 
 #: Nothing measured.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +11,7 @@ from logtriage.actions import FAULT_CATEGORIES
 from logtriage.errors import BundleError
 from logtriage.recorded.csvfiles import read_records
 from logtriage.recorded.figures import MOST
-from logtriage.recorded.metrics import in_units, signal_name
+from logtriage.recorded.metrics import decimal, in_units, signal_name
 from logtriage.recorded.paths import Names, find_csv
 from logtriage.recorded.rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.rowstore import RowStore
@@ -20,6 +19,8 @@ from logtriage.recorded.text import known_level, read_message
 from logtriage.recorded.truth import NO_FAULT
 
 Fields = Mapping[str, str]
+#: A metric is below this.
+_MOST: Final = 10**18
 
 
 @attrs.frozen
@@ -88,14 +89,8 @@ def log_of(where: str, row: Fields, names: Names) -> LogRow:
     if level is None:
         raise _bad(where, row, "level", "a level such as INFO, WARN, ERROR or FATAL, or empty")
     said = read_message(level, text_of(where, row, "message"))
-    return LogRow(
-        time_of(where, row, "time"),
-        names(text_of(where, row, "service"), where),
-        said.level,
-        said.message,
-        said.event,
-        row.get("trace", ""),
-    )
+    service = names(text_of(where, row, "service"), where)
+    return LogRow.of(time_of(where, row, "time"), service, said, row.get("trace", ""))
 
 
 def call_of(where: str, row: Fields, names: Names) -> Call:
@@ -128,7 +123,7 @@ def read_metrics(root: Path, names: Names, store: RowStore, note: Callable[[str]
         for column, text in row.items():
             if not text or column in _NOT_OTHER or column in words:
                 continue
-            value = _decimal(text)
+            value = decimal(text, _MOST)
             if value is None and column not in signals:
                 words.add(column)
                 note(f"{where}: column {column} is left out: {text!r:.40} is not a number")
@@ -185,18 +180,6 @@ def time_of(where: str, row: Fields, name: str) -> int:
 
 #: 9999-01-01T00:00:00Z in Unix milliseconds: what follows an incident must be a time, too.
 _LATEST: Final = 253_370_764_800_000
-
-
-def _decimal(text: str) -> Decimal | None:
-    """A number, negative ones too; None for what is none, or is beyond any use."""
-    try:
-        value = Decimal(text.strip())
-    except InvalidOperation:
-        return None
-    return value if value.is_finite() and value.copy_abs() < _MOST else None
-
-
-_MOST: Final = Decimal(10) ** 18
 
 
 def _number(where: str, row: Fields, name: str, factor: int) -> int | None:

@@ -5,16 +5,18 @@ incident and on those of its baseline, alerts where the two differ, and for each
 tick the log lines worth keeping. Times here are Unix milliseconds.
 """
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Final
 
 import attrs
 
 from logtriage.errors import BundleError, LogTriageError
-from logtriage.recorded.alerts import alerts_of
 from logtriage.recorded.callgraph import layout_of
 from logtriage.recorded.clock import Clock
-from logtriage.recorded.coverage import Coverage
 from logtriage.recorded.events import are_sampled, can_be_traced, requests_of
+from logtriage.recorded.figures import FIRST_TICK, Measure
+from logtriage.recorded.lines import log_windows
 from logtriage.recorded.metrics import metrics_of
 from logtriage.recorded.parts import by_service, edge_of, overall
 from logtriage.recorded.records import (
@@ -24,11 +26,10 @@ from logtriage.recorded.records import (
     RecordedService,
     Recording,
 )
-from logtriage.recorded.rows import Rows
-from logtriage.recorded.spread import spread_of
+from logtriage.recorded.rows import Coverage, Rows
+from logtriage.recorded.spread import ALERT_LATENCY_MS, spread_of
 from logtriage.recorded.truth import RecordedTruth
-from logtriage.recorded.windows import log_windows
-from logtriage.world.telemetry import TICK_SECONDS
+from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, TICK_SECONDS
 
 
 def record(
@@ -83,7 +84,9 @@ def record(
         edge=clock.series(edge_of(rows)),
         edge_baseline=overall(edge_of(usual)),
         windows=log_windows(rows.logs, usual.logs, opened, clock.last, tick_seconds),
-        alerts=tuple(alert for service in services for alert in alerts_of(service, clock.measured)),
+        alerts=tuple(
+            alert for service in services for alert in _alerts_of(service, clock.measured)
+        ),
         baseline=baseline,
         tick_seconds=tick_seconds,
     )
@@ -133,3 +136,52 @@ def condensed(
         )
     except LogTriageError as error:
         raise BundleError(f"{where}: {error}") from None
+
+
+#: Alerts fire on symptoms as a service's callers see them, against the baseline, and
+#: never on a cause such as CPU: whoever triages has to look for that.
+ALERT_CALLS: Final = 3
+ALERT_ERROR_BP: Final = 1000
+ALERT_LATENCY_FACTOR: Final = 3
+
+
+def _alerts_of(service: RecordedService, last: int) -> list[RecordedAlert]:
+    """The alerts of a service up to tick ``last``, from its figures and its baseline."""
+    usual = service.baseline
+    ticks = range(FIRST_TICK, last + 1)
+    at = {tick: service.series.at(tick) for tick in ticks}
+    firing = {
+        ERROR_ALERT: [tick for tick in ticks if _failing(at[tick], usual)],
+        LATENCY_ALERT: [tick for tick in ticks if _slow(at[tick], usual)],
+    }
+    return [
+        RecordedAlert(service.name, name, first, None if final == last else final)
+        for name, found in firing.items()
+        for first, final in _runs(found)
+    ]
+
+
+def _failing(now: Measure, usual: Measure) -> bool:
+    if now.error_bp is None or usual.error_bp is None or (now.calls or 0) < ALERT_CALLS:
+        return False
+    return now.error_bp >= usual.error_bp + ALERT_ERROR_BP
+
+
+def _slow(now: Measure, usual: Measure) -> bool:
+    if now.p50_ms is None or usual.p50_ms is None or (now.calls or 0) < ALERT_CALLS:
+        return False
+    return (
+        now.p50_ms >= ALERT_LATENCY_FACTOR * usual.p50_ms
+        and now.p50_ms >= usual.p50_ms + ALERT_LATENCY_MS
+    )
+
+
+def _runs(ticks: Iterable[int]) -> list[tuple[int, int]]:
+    """First and last of each run of consecutive ticks."""
+    runs: list[tuple[int, int]] = []
+    for tick in ticks:
+        if runs and runs[-1][1] == tick - 1:
+            runs[-1] = (runs[-1][0], tick)
+        else:
+            runs.append((tick, tick))
+    return runs

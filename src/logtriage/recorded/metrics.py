@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from statistics import median, pstdev, quantiles
 from typing import Final
 
@@ -45,6 +45,15 @@ def signal_name(metric: str) -> tuple[str, int]:
             name = plain.removesuffix(ending) + unit
             return (f"metric_{name}" if name in _TAKEN else name), factor
     raise AssertionError("the last row of the table matches every name")
+
+
+def decimal(text: str, most: int) -> Decimal | None:
+    """A number below ``most``, negative ones too; None for anything else."""
+    try:
+        value = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() and value.copy_abs() < most else None
 
 
 def in_units(value: Decimal, factor: int) -> int:

@@ -150,8 +150,7 @@ class Source:
                 else:
                     said = read_line(raw)
                     if said.message:
-                        row = LogRow(at, service, said.level, said.message, said.event, trace)
-                        rows.setdefault((time, pod, log), row)
+                        rows.setdefault((time, pod, log), LogRow.of(at, service, said, trace))
         return tuple(rows.values())
 
     def _calls(self, files: list[tuple[Path, datetime]]) -> tuple[Call, ...]:

@@ -5,18 +5,18 @@ The same for an incident and for its baseline. Times are Unix milliseconds.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 
-from logtriage.recorded.coverage import NOWHERE, Coverage
 from logtriage.recorded.events import ERROR_LEVELS
 from logtriage.recorded.figures import Measure
-from logtriage.recorded.rows import Call, LogRow, Rows, Sample, Usage
+from logtriage.recorded.rows import NOWHERE, Call, Coverage, LogRow, Rows, Sample, Usage
 from logtriage.recorded.spread import ENOUGH
 
 #: Figures are taken over the minute before a tick; counts are told for a minute.
 SPAN_MS: Final = 60_000
+Timed = TypeVar("Timed", Call, LogRow, Usage, Sample)
 
 
 @attrs.frozen
@@ -36,18 +36,8 @@ class Part:
 
 def by_service(rows: Rows) -> Mapping[str, Part]:
     """The rows of each service; an empty part for any other name."""
-    calls: defaultdict[str, list[Call]] = defaultdict(list)
-    usage: defaultdict[str, list[Usage]] = defaultdict(list)
-    logs: defaultdict[str, list[LogRow]] = defaultdict(list)
-    samples: defaultdict[str, list[Sample]] = defaultdict(list)
-    for call in sorted(rows.calls, key=lambda call: call.at):
-        calls[call.callee].append(call)
-    for one in sorted(rows.usage, key=lambda row: row.at):
-        usage[one.service].append(one)
-    for sample in sorted(rows.samples, key=lambda row: row.at):
-        samples[sample.service].append(sample)
-    for row in sorted(rows.logs, key=lambda row: row.at):
-        logs[row.service].append(row)
+    calls, usage = _by(rows.calls, "callee"), _by(rows.usage, "service")
+    logs, samples = _by(rows.logs, "service"), _by(rows.samples, "service")
     traced, logged = covered(rows)
     parts: defaultdict[str, Part] = defaultdict(lambda: Part(traced=traced, logged=logged))
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
@@ -61,6 +51,14 @@ def by_service(rows: Rows) -> Mapping[str, Part]:
             logged,
         )
     return parts
+
+
+def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
+    """Rows by one of their fields, in order of time."""
+    found: defaultdict[str, list[Timed]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row.at):
+        found[getattr(row, name)].append(row)
+    return found
 
 
 def edge_of(rows: Rows) -> Part:

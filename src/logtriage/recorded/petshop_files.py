@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
 from logtriage.errors import BundleError
 from logtriage.recorded.csvfiles import read_rows
 from logtriage.recorded.figures import MOST
-from logtriage.recorded.metrics import in_units
+from logtriage.recorded.metrics import decimal, in_units
 from logtriage.recorded.paths import Names, find_csv
 from logtriage.recorded.rows import Rows, Sample, Usage
 from logtriage.recorded.tally import Tally
@@ -26,6 +26,8 @@ _METRICS: Final = {
 }
 #: The year 9999, the last that a date can have.
 MOST_SECONDS: Final = 253_402_300_800
+#: Numbers are below this.
+_MOST: Final = 10**15
 _TITLES: Final = ("microservice", "metric", "statistic", "unix_timestamp")
 
 
@@ -146,10 +148,7 @@ def graph(root: Path, scenario: Path, tally: Tally, names: Names) -> Iterator[tu
 
 
 def _number(where: str, column: str, text: str) -> Decimal:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal("NaN")
-    if not value.is_finite() or value.copy_abs() >= Decimal(10) ** 15:
+    value = decimal(text, _MOST)
+    if value is None:
         raise BundleError(f"{where}: column {column}: must be a number, got {text!r:.80}")
     return value

@@ -12,9 +12,8 @@ two others where they are there. The ten minutes before the injection are the ba
 the incident is opened a minute after it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +24,7 @@ from logtriage.recorded.csvfiles import read_records
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.labelled import incident_of, stretches_of
 from logtriage.recorded.labelled_rows import Label
-from logtriage.recorded.metrics import in_units, signal_name
+from logtriage.recorded.metrics import decimal, in_units, signal_name
 from logtriage.recorded.paths import Names, find_csv, inside
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Call, LogRow, Rows, Sample, Span
@@ -46,6 +45,8 @@ AFTER_MS: Final = 30_000 * HORIZON
 _METRICS: Final = ("simple_metrics", "simple_data", "metrics", "data")
 #: Columns of machines and not of services, by how their metrics begin.
 _MACHINES: Final = ("node-",)
+#: Numbers are below this: nanoseconds of any year that a date can have.
+_MOST: Final = 10**20
 #: The most characters of a moment in Unix seconds.
 _LONGEST_TIME: Final = 100
 
@@ -92,13 +93,14 @@ def _case(
         )
     try:
         with place.open(encoding="utf-8") as file:
-            told = _number(file.read(_LONGEST_TIME).strip())
+            told = decimal(file.read(_LONGEST_TIME).strip(), _MOST)
         injected = int(told if told is not None else "no number")
         opened = datetime.fromtimestamp(injected + DETECTION_MS // 1000, tz=UTC)
     except (ValueError, OverflowError, OSError):
         raise BundleError(f"{where}: must be a time in Unix seconds") from None
     at = 1000 * injected
-    rows = _rows(root, folder, tally, names, at - BASELINE_MS, at + DETECTION_MS + AFTER_MS)
+    until = at + DETECTION_MS + AFTER_MS
+    rows = _Files(root, folder, tally, names, at - BASELINE_MS, until).rows()
     missing = [
         f"no {what}"
         for what, found in (("metrics", rows.samples), ("logs", rows.logs), ("traces", rows.calls))
@@ -130,125 +132,99 @@ def _case(
 # --- rows --------------------------------------------------------------------------------
 
 
-def _rows(root: Path, folder: Path, tally: Tally, names: Names, since: int, until: int) -> Rows:
-    def wanted(at: int) -> bool:
-        return since <= at < until
+@attrs.frozen
+class _Files:
+    """The CSV files of a case, of which the rows from ``since`` to before ``until`` are read."""
 
-    metrics = next((one for one in _METRICS if find_csv(root, folder, one)), "metrics")
-    return Rows(
-        logs=tuple(_logs(root, folder, tally, names, wanted)),
-        calls=tuple(_calls(root, folder, tally, names, wanted)),
-        samples=tuple(_samples(root, folder, metrics, tally, names, wanted)),
-    )
+    root: Path
+    folder: Path
+    tally: Tally
+    names: Names
+    since: int
+    until: int
 
+    def rows(self) -> Rows:
+        return Rows(
+            logs=tuple(self._logs()), calls=tuple(self._calls()), samples=tuple(self._samples())
+        )
 
-def _read(
-    root: Path, folder: Path, stem: str, needed: tuple[str, ...], tally: Tally
-) -> Iterator[tuple[Path, int, dict[str, str]]]:
-    """File, line and fields of each record; nothing where there is no such file."""
-    path = find_csv(root, folder, stem)
-    if path is None:
-        return
-    name = tally.name(path)
-    tally.begin(path)
-    # Published files are taken as they are: a byte that is not UTF-8 costs its character alone.
-    for where, row in read_records(path, needed, name, "replace"):
-        tally.row(name)
-        yield path, int(where.rpartition(":")[2]), row
+    def _read(self, stem: str, *needed: str) -> Iterator[tuple[Path, int, dict[str, str]]]:
+        """File, line and fields of each record; nothing where there is no such file."""
+        path = find_csv(self.root, self.folder, stem)
+        if path is None:
+            return
+        self.tally.begin(path)
+        # Published files are taken as they are: a byte that is not UTF-8 costs its character.
+        for where, row in read_records(path, needed, self.tally.name(path), "replace"):
+            self.tally.row(self.tally.name(path))
+            yield path, int(where.rpartition(":")[2]), row
 
+    def _wanted(self, at: int) -> bool:
+        return self.since <= at < self.until
 
-def _samples(
-    root: Path, folder: Path, stem: str, tally: Tally, names: Names, wanted: Callable[[int], bool]
-) -> Iterator[Sample]:
-    """Wide rows: a column for each metric of each service; empty and NaN were not measured."""
-    columns: list[tuple[str, str, str, int]] | None = None
-    for path, line, row in _read(root, folder, stem, ("time",), tally):
-        if columns is None:
-            columns = list(_columns(row, names, tally.name(path)))
-        at = _number(row["time"])
-        if at is None:
-            tally.skip(path, line, "impossible time")
-            continue
-        when = int(1000 * at)
-        if not wanted(when):
-            continue
-        for column, service, name, factor in columns:
-            text = row[column]
-            if text and text.casefold() not in ("nan", "inf", "-inf"):
-                value = _number(text)
-                if value is None:
-                    tally.skip(path, line, f"column {column} is no number")
-                elif abs(in_units(value, factor)) > MOST:
-                    tally.skip(path, line, f"column {column} is beyond 63 bits")
-                else:
-                    yield Sample(when, service, name, in_units(value, factor))
+    def _samples(self) -> Iterator[Sample]:
+        """Wide rows: a column for each metric of a service; empty and NaN were not measured."""
+        stem = next((one for one in _METRICS if find_csv(self.root, self.folder, one)), "metrics")
+        columns: list[tuple[str, str, str, int]] | None = None
+        for path, line, row in self._read(stem, "time"):
+            if columns is None:
+                columns = list(self._columns(row, self.tally.name(path)))
+            at = decimal(row["time"], _MOST)
+            if at is None:
+                self.tally.skip(path, line, "impossible time")
+                continue
+            for column, service, name, factor in columns if self._wanted(int(1000 * at)) else ():
+                text = row[column]
+                if text and text.casefold() not in ("nan", "inf", "-inf"):
+                    value = decimal(text, _MOST)
+                    if value is None:
+                        self.tally.skip(path, line, f"column {column} is no number")
+                    elif abs(in_units(value, factor)) > MOST:
+                        self.tally.skip(path, line, f"column {column} is beyond 63 bits")
+                    else:
+                        yield Sample(int(1000 * at), service, name, in_units(value, factor))
 
+    def _columns(self, header: dict[str, str], file: str) -> Iterator[tuple[str, str, str, int]]:
+        """Column, service, signal and units of each metric of a service."""
+        taken: dict[tuple[str, str], str] = {}
+        for column in header:
+            service, _, metric = column.partition("_")
+            if column == "time" or not service or not metric or metric.startswith(_MACHINES):
+                continue
+            named, (signal, factor) = self.names(service, f"{file}:1"), signal_name(metric)
+            before = taken.setdefault((named, signal), column)
+            if before != column:
+                raise BundleError(
+                    f"{file}:1: columns {before!r} and {column!r} are both {named} {signal}"
+                )
+            yield column, named, signal, factor
 
-def _columns(
-    header: dict[str, str], names: Names, file: str
-) -> Iterator[tuple[str, str, str, int]]:
-    """Column, service, signal and units of each metric of a service."""
-    taken: dict[tuple[str, str], str] = {}
-    for column in header:
-        service, _, metric = column.partition("_")
-        if column == "time" or not service or not metric or metric.startswith(_MACHINES):
-            continue
-        named, (signal, factor) = names(service, f"{file}:1"), signal_name(metric)
-        before = taken.setdefault((named, signal), column)
-        if before != column:
-            raise BundleError(
-                f"{file}:1: columns {before!r} and {column!r} are both {named} {signal}"
-            )
-        yield column, named, signal, factor
+    def _logs(self) -> Iterator[LogRow]:
+        for path, line, row in self._read("logs", "timestamp", "container_name", "message"):
+            nano = decimal(row["timestamp"], _MOST)
+            if nano is None:
+                self.tally.skip(path, line, "impossible time")
+            elif not row["container_name"].strip():
+                self.tally.skip(path, line, "no container")
+            elif self._wanted(at := int(nano // 1_000_000)):
+                level, text = row.get("level"), row["message"]
+                known = known_level(level) if level else None
+                said = read_line(text) if known is None else read_message(known, text)
+                service = self.names(row["container_name"], f"{self.tally.name(path)}:{line}")
+                yield LogRow.of(at, service, said)
 
-
-def _logs(
-    root: Path, folder: Path, tally: Tally, names: Names, wanted: Callable[[int], bool]
-) -> Iterator[LogRow]:
-    needed = ("timestamp", "container_name", "message")
-    for path, line, row in _read(root, folder, "logs", needed, tally):
-        nano = _number(row["timestamp"])
-        if nano is None:
-            tally.skip(path, line, "impossible time")
-        elif not row["container_name"].strip():
-            tally.skip(path, line, "no container")
-        elif wanted(int(nano // 1_000_000)):
-            level = known_level(row.get("level", "")) if row.get("level") else None
-            said = (
-                read_line(row["message"]) if level is None else read_message(level, row["message"])
-            )
-            service = names(row["container_name"], f"{tally.name(path)}:{line}")
-            yield LogRow(int(nano // 1_000_000), service, said.level, said.message, said.event)
-
-
-def _calls(
-    root: Path, folder: Path, tally: Tally, names: Names, wanted: Callable[[int], bool]
-) -> Iterator[Call]:
-    needed = ("traceID", "spanID", "parentSpanID", "serviceName", "startTime", "duration")
-    spans: list[Span] = []
-    for path, line, row in _read(root, folder, "traces", needed, tally):
-        start, duration = _number(row["startTime"]), _number(row["duration"])
-        if start is None or duration is None or duration < 0:
-            tally.skip(path, line, "impossible time")
-        elif not row["serviceName"].strip():
-            tally.skip(path, line, "no service")
-        elif wanted(int(start // 1000)):
-            parent = row["parentSpanID"]
-            span = Span(
-                row["traceID"],
-                row["spanID"],
-                "" if parent.casefold() == "nan" else parent,
-                names(row["serviceName"], f"{tally.name(path)}:{line}"),
-                int(start),
-                int(duration),
-            )
-            spans.append(span)
-    yield from requests(spans)
-
-
-def _number(text: str) -> Decimal | None:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        return None
-    return value if value.is_finite() and value.copy_abs() < Decimal(10) ** 20 else None
+    def _calls(self) -> Iterator[Call]:
+        needed = ("traceID", "spanID", "parentSpanID", "serviceName", "startTime", "duration")
+        spans: list[Span] = []
+        for path, line, row in self._read("traces", *needed):
+            start, duration = (decimal(row[one], _MOST) for one in needed[-2:])
+            trace, span, parent, service = (row[one] for one in needed[:4])
+            if start is None or duration is None or duration < 0:
+                self.tally.skip(path, line, "impossible time")
+            elif not service.strip():
+                self.tally.skip(path, line, "no service")
+            elif self._wanted(int(start // 1000)):
+                above = "" if parent.casefold() == "nan" else parent
+                name = self.names(service, f"{self.tally.name(path)}:{line}")
+                spans.append(Span(trace, span, above, name, int(start), int(duration)))
+        yield from requests(spans)

@@ -1,6 +1,11 @@
 """What was recorded, row by row, before it is condensed. Times are Unix milliseconds."""
 
+from collections.abc import Iterable
+from typing import Final
+
 import attrs
+
+from logtriage.recorded.text import Line
 
 
 @attrs.frozen
@@ -16,6 +21,11 @@ class LogRow:
     message: str
     event: str
     trace: str = ""
+
+    @classmethod
+    def of(cls, at: int, service: str, line: Line, trace: str = "") -> "LogRow":
+        """The row of a line of a service."""
+        return cls(at, service, line.level, line.message, line.event, trace)
 
 
 @attrs.frozen
@@ -122,3 +132,45 @@ class Rows:
             for name in ("logs", "calls", "usage", "edge_usage", "samples")
         }
         return attrs.evolve(self, **kept)
+
+
+#: When nothing at all is heard for longer than this, nothing was recorded.
+SILENCE_MS: Final = 30_000
+
+
+@attrs.frozen
+class Coverage:
+    """The stretches ``(since, until)`` in Unix milliseconds, sorted and apart."""
+
+    stretches: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(cls, times: Iterable[int]) -> "Coverage":
+        """What rows at these times cover, whichever service they are of."""
+        found: list[list[int]] = []
+        for at in sorted(times):
+            if found and at - found[-1][1] <= SILENCE_MS:
+                found[-1][1] = at
+            else:
+                found.append([at, at])
+        return cls(tuple((since, until) for since, until in found))
+
+    @property
+    def length(self) -> int:
+        """How long all stretches are together, in milliseconds."""
+        return sum(until - since for since, until in self.stretches)
+
+    @property
+    def until(self) -> int | None:
+        """The end of the last stretch; None if nothing was recorded."""
+        return self.stretches[-1][1] if self.stretches else None
+
+    def overlap(self, since: int, until: int) -> int:
+        """How much of a span of time was recorded, in milliseconds."""
+        return sum(max(0, min(until, b) - max(since, a)) for a, b in self.stretches)
+
+    def __contains__(self, at: int) -> bool:
+        return any(a <= at <= b for a, b in self.stretches)
+
+
+NOWHERE: Final = Coverage()

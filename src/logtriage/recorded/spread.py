@@ -9,10 +9,11 @@ from math import sqrt
 from statistics import pstdev
 from typing import Final
 
-from logtriage.recorded.alerts import ALERT_LATENCY_MS
 from logtriage.recorded.figures import Measure
 from logtriage.recorded.rows import Call, Usage
 
+#: An alert on latency takes at least so much more than usual.
+ALERT_LATENCY_MS: Final = 100
 #: Fewer measurements than this have no median worth the name.
 ENOUGH: Final = 3
 FLOOR_CPU_BP: Final = 100

@@ -8,12 +8,11 @@ from functools import cached_property
 
 import attrs
 
-from logtriage.recorded.age import age_notes
 from logtriage.recorded.figures import Measure, Series
 from logtriage.recorded.lines import lines_by_service, overview_of, sample
 from logtriage.recorded.records import LogWindow, Recording
 from logtriage.recorded.signals import borrowed, length_of, signals_of
-from logtriage.recorded.telling import gauge, tell, time_spent
+from logtriage.recorded.telling import age_notes, gauge, tell, time_spent
 from logtriage.world.telemetry import (
     TREND_TICKS,
     Alert,

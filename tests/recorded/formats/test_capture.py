@@ -225,28 +225,6 @@ def test_no_alert_is_not_the_same_as_no_notification(folder: Path) -> None:
     assert record.recording.alerts == ()
 
 
-def test_alerts_of_pagerduty(folder: Path) -> None:
-    def event(action: str, at: str) -> dict[str, Any]:
-        payload = {
-            "summary": "payments\nis slow",
-            "source": "probe.example.org",
-            "component": "payments",
-            "severity": "critical",
-            "timestamp": at,
-        }
-        return {"routing_key": "k", "event_action": action, "dedup_key": "d", "payload": payload}
-
-    events = [
-        event("trigger", "2031-05-06T10:04:10Z"),
-        event("trigger", "2031-05-06T10:04:20Z"),
-        event("acknowledge", "2031-05-06T10:04:30Z"),
-        event("resolve", "2031-05-06T10:06:00Z"),
-    ]
-    (folder / "pagerduty.json").write_text(json.dumps(events, indent=2))
-    (record,) = import_otlp(folder)
-    assert record.recording.alerts == (RecordedAlert("payments", "payments\\nis slow", 1, 3),)
-
-
 def test_an_alert_of_nobody_is_said(folder: Path) -> None:
     one = _notification(
         startsAt="2031-05-06T10:03:40Z", labels={"alertname": "Disk", "job": "node"}
@@ -339,8 +317,6 @@ def test_traces_of_jaeger_say_the_same_as_those_of_otlp(folder: Path) -> None:
         ),
         (json.dumps({**_notification(startsAt="x"), "version": "5"}), "field version: must be '4'"),
         (json.dumps(_notification(startsAt="noon")), r"alerts\[0\].startsAt: must be a time with"),
-        ('{"event_action": "trigger", "payload": {}}', "field payload.timestamp: must be a time"),
-        ('{"event_action": "explode"}', "field event_action: must be trigger, acknowledge or"),
         ('{"data": [{"spans": [{"processID": "p"}], "processes": {}}]}', "serviceName: must be a"),
     ],
 )

@@ -46,11 +46,6 @@ def alert(**fields: Any) -> dict[str, Any]:
     return notification(**({"startsAt": NOW} | fields))
 
 
-def event(action: Any = "trigger", **fields: Any) -> dict[str, Any]:
-    payload = {"summary": "s", "source": "payments", "timestamp": NOW, **fields}
-    return {"event_action": action, "dedup_key": "d", "payload": payload}
-
-
 def prometheus(at: Any, value: Any) -> dict[str, Any]:
     series = {"metric": {"__name__": "m", "app": "shop"}, "values": [[at, value]]}
     return {"status": "success", "data": {"resultType": "matrix", "result": [series]}}
@@ -127,13 +122,6 @@ REFUSED: list[tuple[Any, str]] = [
     ),
     (alert(labels={"alertname": 7}), "labels.alertname: must be a string, got a number 7"),
     (alert(labels=[]), "labels: must be an object, got a list"),
-    (event(7), "event_action: must be a string, got a number 7"),
-    (event(source=7), "payload.source: must be a string, got a number 7"),
-    (event(component=["shop"]), "payload.component: must be a string, got a list"),
-    (event(custom_details={"service": 7}), "custom_details.service: must be a string"),
-    (event(timestamp="1500-01-01T00:00:00Z"), "timestamp: must be a time from 1970 to 9998"),
-    (event(timestamp=0), "payload.timestamp: must be a string, got a number 0"),
-    (event(summary=""), "payload.summary: must be a string that is not empty"),
     (prometheus(-1, "1"), r"values\[0\]\[0\]: must be Unix seconds, got a number -1"),
     (prometheus(stack.START + 239, 1), r"values\[0\]\[1\]: must be a string, got a number 1"),
     (prometheus(stack.START + 239, "many"), "must be a number in a string, got a string 'many'"),
@@ -142,8 +130,8 @@ REFUSED: list[tuple[Any, str]] = [
     (b"[" * DEEP, "not JSON"),
     (b'{"a":' * DEEP, "not JSON"),
     (b'{"resourceLogs": Infinity}\n', "not JSON: Infinity is not JSON"),
-    (b'{"event_action": ' + b"9" * 5000 + b"}\n", "not JSON"),
-    (b'{"event_action": 1e999}\n', "event_action: must be a string, got a number inf"),
+    (b'{"resourceLogs": ' + b"9" * 5000 + b"}\n", "not JSON"),
+    (b'{"resourceLogs": 1e999}\n', "resourceLogs: must be a list, got a number inf"),
 ]
 
 
@@ -175,8 +163,6 @@ def test_what_cannot_be_meant_is_refused(
             ["mine/1: 1 spans have the trace and id of another one, left out"],
         ),
         ([log(body={"doubleValue": "NaN"}), log(body={"stringValue": "\ud800"})], []),
-        ([event(), event()], []),
-        ([event(source="\ud800")], ["mine/1: alert 's' is of no known service (1 times)"]),
     ],
 )
 def test_what_is_left_out_is_said(

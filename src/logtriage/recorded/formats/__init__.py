@@ -1,4 +1,4 @@
-"""The field's formats: OTLP JSON lines, Jaeger traces, Alertmanager and PagerDuty alerts.
+"""The field's formats: OTLP JSON lines, Jaeger traces, Prometheus, Alertmanager.
 
 Each module reads one of them into the rows of :mod:`logtriage.recorded.rows`;
 :func:`~logtriage.recorded.formats.capture.import_otlp` makes incidents of a folder of them.

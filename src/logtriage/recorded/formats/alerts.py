@@ -1,4 +1,4 @@
-"""Alerts as they are sent out: Alertmanager's webhook (version 4), PagerDuty's Events v2."""
+"""Alerts as they are sent out: notifications of Alertmanager's webhook, version 4."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.paths import plain_name
 from logtriage.recorded.records import RecordedAlert
 
-#: The longest name of an alert, in characters; PagerDuty's are whole sentences.
+#: The longest name of an alert, in characters.
 MAX_NAME: Final = 80
 #: Labels of Prometheus that may name the service, the likeliest first.
 SERVICE_LABELS: Final = (
@@ -85,50 +85,10 @@ class AlertBook:
             if until is not None and until < since:
                 raise alert["endsAt"].bad("a time that is not before startsAt")
             key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
-            self._add(
-                AlertRow(
-                    key,
-                    name,
-                    tuple(labels[name].text for name in SERVICE_LABELS if name in labels),
-                    since,
-                    until,
-                )
-            )
-
-    def pagerduty(self, spot: Spot) -> None:
-        """An event of PagerDuty's Events API v2; an acknowledgement changes nothing.
-
-        Raises:
-            BundleError: naming file, line and field.
-        """
-        self.given = True
-        action, key = spot["event_action"].needed, spot["dedup_key"].text
-        payload = spot["payload"]
-        at = _time(payload["timestamp"])
-        if action == "trigger":
-            if at is None:
-                raise payload["timestamp"].bad("a time with an offset")
-            if key and any(row.key == key and row.until is None for row in self._alerts.values()):
-                return  # the same one again
-            details = payload["custom_details"]
-            named = details["service"] if isinstance(details.value, dict) else payload["service"]
-            places = (named, payload["component"], payload["source"], payload["group"])
-            name = payload["class"].text or payload["summary"].needed
-            services = tuple(one.text for one in places if one.text)
-            self._add(AlertRow(key or f"{name} {at}", name, services, at, None))
-        elif action == "resolve":
-            if not key:
-                raise spot["dedup_key"].bad("a string that is not empty, to resolve")
-            for place, row in self._alerts.items():
-                if row.key == key and row.until is None and at is not None:
-                    self._alerts[place] = attrs.evolve(row, until=max(at, row.since))
-        elif action != "acknowledge":
-            raise spot["event_action"].bad("trigger, acknowledge or resolve")
-
-    def _add(self, row: AlertRow) -> None:
-        before = self._alerts.get((row.key, row.since))
-        if before is None or before.until is None:
-            self._alerts[row.key, row.since] = row
+            before = self._alerts.get((key, since))
+            if before is None or before.until is None:
+                services = (labels[one].text for one in SERVICE_LABELS if one in labels)
+                self._alerts[key, since] = AlertRow(key, name, tuple(services), since, until)
 
     def within(self, since: int, until: int) -> tuple[AlertRow, ...]:
         """The alerts that fire at some time in a stretch, in Unix milliseconds."""

@@ -153,13 +153,10 @@ class _Reader:
             return self.answers.rows(spot)
         if is_alertmanager(spot):
             self.book.alertmanager(spot)
-        elif "event_action" in spot:
-            self.book.pagerduty(spot)
         else:
             raise spot.bad(
                 "OTLP (resourceLogs, resourceSpans or resourceMetrics), Jaeger (data), Prometheus "
-                "(data.resultType), an Alertmanager webhook (alerts, version) or a PagerDuty event "
-                "(event_action)"
+                "(data.resultType), or an Alertmanager webhook (alerts, version)"
             )
         return ()
 

@@ -63,7 +63,7 @@ def _span(span: Spot, processes: Spot, names: Names) -> Iterator[Span | LogRow]:
             text = ": ".join(told(fields[name]) for name in known if fields.get(name))
             line = read_message("ERROR", text)
             at = (log["timestamp"].since_epoch or start) // 1000
-            yield LogRow(at, service, line.level, line.message, line.event, trace)
+            yield LogRow.of(at, service, line, trace)
 
 
 def _tags(spot: Spot) -> dict[str, object]:

@@ -81,8 +81,7 @@ def _log(record: Spot, service: str) -> LogRow:
         line = read_message(known_level(named) or "INFO", body)
     else:
         line = read_line(body)
-    trace = record["traceId"].text
-    return LogRow(at // 1_000_000, service, line.level, line.message, line.event, trace)
+    return LogRow.of(at // 1_000_000, service, line, record["traceId"].text)
 
 
 def _exception(found: Mapping[str, object]) -> str:
@@ -123,7 +122,7 @@ def _span(span: Spot, service: str, names: Names) -> Iterator[Span | LogRow]:
         if event["name"].text == "exception":
             line = read_message("ERROR", _exception(attributes(event["attributes"])))
             at = event["timeUnixNano"].whole or start
-            yield LogRow(at // 1_000_000, service, line.level, line.message, line.event, trace)
+            yield LogRow.of(at // 1_000_000, service, line, trace)
 
 
 def _parent(span_id: str) -> str:
