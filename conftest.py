@@ -7,6 +7,7 @@ change at hand; ``thorough`` is for a night, or for a machine that is idle anywa
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 _SLOW_MACHINE = (HealthCheck.too_slow,)
@@ -37,3 +38,12 @@ settings.register_profile(
     suppress_health_check=_SLOW_MACHINE,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--world DIR``: hold a copy of ``oncall`` with kinds of your own to the laws."""
+    parser.addoption(
+        "--world",
+        metavar="DIR",
+        help="a copy of oncall, for property_tests/test_bench_laws.py",
+    )

@@ -343,7 +343,7 @@ def deleting(path: str) -> Callable[[dict[str, Any]], None]:
         ),
         (setting("colour", "red"), ["extra fields found (colour)"]),
         (setting("services.0.colour", "red"), ["extra fields found (colour)", "services[0]"]),
-        (setting("services.0.calls", ["zz"]), ["service 'a'", "calls unknown 'zz'"]),
+        (setting("services.0.calls", ["zz"]), ["service 'a'", "calls: unknown service 'zz'"]),
         (setting("services.1.calls", ["b"]), ["service 'b'", "calls itself"]),
         (setting("services.0.calls", ["b", "b"]), ["service 'a'", "calls 'b' twice"]),
         (setting("services.0.calls", []), ["no call from an entry reaches b"]),

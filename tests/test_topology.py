@@ -122,7 +122,11 @@ def test_the_name_of_a_topology_has_the_letters_of_other_names(name: str) -> Non
             {},
             "'a': owner: unknown team 'x'; known: sre",
         ),
-        ((edge("a"), inner("a", "b")), {}, "service 'a': calls unknown 'b'"),
+        (
+            (edge("a"), inner("a", "b")),
+            {},
+            "service 'a': calls: unknown service 'b'; known: gate, a",
+        ),
         ((edge("a"), inner("a", "a")), {}, "service 'a': calls itself"),
         ((edge("a", "a"), inner("a")), {}, "service 'gate': calls 'a' twice"),
         ((inner("a"),), {}, "no service of a tier with entry, which users reach; such are: edge"),

@@ -111,7 +111,8 @@ class Topology:
                 raise self._wrong(f"{where}calls {twice!r} twice")
             for callee in service.calls:
                 if callee not in known:
-                    raise self._wrong(f"{where}calls unknown {callee!r}")
+                    unknown = UnknownName("service", callee, self.names)
+                    raise self._wrong(f"{where}calls: {unknown}")
                 if callee == service.name:
                     raise self._wrong(f"{where}calls itself")
         if not self.edges:

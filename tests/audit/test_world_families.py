@@ -166,3 +166,8 @@ def test_teamwork_is_held_to_the_benchmark_alone() -> None:
     ):
         found = audit(task, families=["teamwork"], sizes=few).finding("teamwork")
         assert found.verdict is verdict, found.summary
+
+
+def test_claims_earn_nothing_in_a_world_that_records_must_name() -> None:
+    report = audit("tiny:outage", sizes=QUICK, checks=["canaries"])
+    assert report.finding("canaries").verdict is Verdict.PASSED

@@ -196,7 +196,7 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
             _set("recording", "services", 0, "tier", to="top"),
             "field recording.services[0]: tier 'top' is none of edge, service,",
         ),
-        (_set("recording", "services", 0, "calls", to=["x"]), "calls unknown 'x'"),
+        (_set("recording", "services", 0, "calls", to=["x"]), "calls: unknown service 'x'"),
         (_set("recording", "services", 0, "calls", to=[]), "no call from an entry reaches back"),
         (_set("id", to=7), "field id: must be str, got 7"),
         (

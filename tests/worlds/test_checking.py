@@ -25,15 +25,15 @@ BROKEN = [
     (WORLD, 'remedies = ["rollback", ', 'remedies = ["scale", "rollback", ', WORLD,
      "remedies: 'scale' stands there 2 times"),
     (WORLD, 'name = "deploy"', 'name = "overload"', WORLD,
-     "name: 'overload' is a condition already"),
+     "name: 'overload' is a condition of kinds/overload.toml already"),
     (WORLD, 'name = "deploy"', 'name = "no_fault"', WORLD, "'no_fault' is reserved"),
     (WORLD, f'name = "{NAME}"', 'name = "My World"', WORLD, "name: 'My World': expected a name"),
     (TOKENS, '[[gauges]]\nname = "workers"', '[[gauges]]\nname = "cpu"', TOKENS,
      "gauges and spans: 'cpu' stands there 2 times"),
     (TOKENS, '{ name = "high", word', '{ name = "usual", word', TOKENS,
      "cpu: tokens: 'usual' stands there 2 times"),
-    (KIND, "order = 2", "order = 1", KIND,
-     "order: 1 is that of kinds/heavy_query.toml; the next free one is 2"),
+    (KIND, "order = 2", "order = 1", "kinds/",
+     "heavy_query.toml and overload.toml both have order = 1; the next free one is 2"),
     (FAILED, "order = 1", "order = 1\nordinary = true", "topics/",
      "ordinary: expected true in exactly one topic, got everyday and failed"),
     # references
@@ -61,7 +61,7 @@ BROKEN = [
     (WORLD, "background = 5,", "background = 0,", WORLD, "fog[0].background: expected 1 to 99"),
     (WORLD, "named = 25, blind = 0", "named = 25, blind = 101", WORLD,
      "fog[0].blind: expected 0 to 100, got 101"),
-    (WORLD, "[signs]\ngaps = 67\nabout = 60\n", "", WORLD, "there is no field 'signs'"),
+    (WORLD, "[signs]\ngaps = 67\nabout = 60\n", "", WORLD, "missing field 'signs'"),
     (WORLD, "gaps = 67", "gaps = 100", WORLD, "signs.gaps: expected 0 to 99, got 100"),
     (WORLD, "about = 60", "about = 0", WORLD, "signs.about: expected 1 to 99, got 0"),
     # signatures
@@ -95,7 +95,7 @@ BROKEN = [
     (KIND, 'train = ["demand above capacity"]', "train = []", KIND,
      "past.train: expected at least one noun phrase"),
     (KIND, '"demand above capacity"', '"demand above {n}"', KIND, "no placeholder can stand here"),
-    (FAILED, 'word = "~failed"', 'word = "hot"', TOKENS, "word: 'hot' stands for high, too"),
+    (FAILED, 'word = "~failed"', 'word = "hot"', FAILED, "word: 'hot' stands for high, too"),
     (FAILED, 'word = "~failed"', "", FAILED, "word: expected one printable line"),
     (FAILED, "[phrasings]", "[by_tier.edge]", FAILED,
      "by_tier: expected edge, service, datastore; got edge"),
@@ -142,7 +142,8 @@ BROKEN = [
      "services: shop-db: calls: tier 'datastore' calls nobody"),
     (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-db", "web"]', SHOP,
      "services: calls go in a circle: web -> shop -> web"),
-    (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-dbs"]', SHOP, "calls unknown 'shop-dbs'"),
+    (SHOP, 'calls = ["shop-db"]', 'calls = ["shop-dbs"]', SHOP,
+     "calls: unknown service 'shop-dbs' (did you mean 'shop-db'?)"),
     (SHOP, 'owner = "data-team"', 'owner = "dota-team"', SHOP, "owner: unknown team 'dota-team'"),
     (WORLD, 'topology = "shop"', 'topology = "shops"', WORLD,
      "tasks: outage: topology: unknown topology 'shops' (did you mean 'shop'?); known: shop"),
@@ -197,6 +198,22 @@ def test_a_tier_may_have_a_class_of_its_own_kinds_only_if_something_lives_there(
         load_world(own)
 
 
+def test_a_topic_without_background_is_one_mistake_in_its_own_file(tmp_path: Path) -> None:
+    own = copy_of("oncall", tmp_path)
+    text = (own / "topics/busy_job.toml").read_text()
+    (own / "topics/lookup.toml").write_text(
+        re.sub(r'(\["[A-Z]+", ")', r"\1lookup: ", text)
+        .replace("order = 16", "order = 19")
+        .replace("~job", "~lookup")
+    )
+    with pytest.raises(WorldError) as caught:
+        load_world(own)
+    assert str(caught.value) == (
+        "own/topics/lookup.toml: background: expected at least 1 per cent: any service of "
+        "edge, service, datastore, queue may show it by mistake"
+    )
+
+
 def test_a_drawn_topology_needs_tiers_that_call(tmp_path: Path) -> None:
     own = copy_of("oncall", tmp_path)
     edit(own / "world.toml", 'tier = "service", share = 58', 'tier = "service", share = 59')
@@ -211,7 +228,7 @@ def test_a_drawn_topology_needs_tiers_that_call(tmp_path: Path) -> None:
 
 
 SEEN = [
-    ("cpu = { high = 25 }", "cpu = { high = 0 }", "background.cpu.high: expected at least 1 in a"),
+    ("cpu = { high = 25 }", "cpu = { high = 0 }", "background.cpu.high: expected at least 1 per"),
     (
         "cpu = { high = 25 }",
         "cpu = { high = 100 }",
@@ -220,8 +237,7 @@ SEEN = [
     (
         "time = { itself = 20, calls = 20 }",
         "time = { itself = 20 }",
-        "background.time.calls: expected at least 1 in a world with [signs], where any service of "
-        "tier 'edge' may show it by mistake",
+        "background.time.calls: expected at least 1 per cent: any service of edge",
     ),
     ("timeout = 10, names = 3 }", "timeout = 10 }", "background.log.names: expected at least 1"),
     (

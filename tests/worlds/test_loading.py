@@ -178,11 +178,22 @@ def test_a_pickle_of_another_version_is_refused() -> None:
         ("kinds/overload.toml", "order = 2", "order = -1", "from 0 to 1,000,000,000, got -1"),
         ("kinds/overload.toml", "order = 2", "order = true", "got true"),
         ("kinds/overload.toml", "order = 2", "ordre = 2", "unknown field 'ordre' (did you mean"),
-        ("kinds/overload.toml", "order = 2", "", "there is no field 'order'"),
+        ("kinds/overload.toml", "order = 2", "", "missing field 'order'"),
         ("kinds/overload.toml", "order = 2", 'name = "x"', "name: the file's name says it"),
         ("kinds/overload.toml", "drifts = true", "drifts = 1", "drifts: expected true or false"),
         ("kinds/overload.toml", "cpu = { high = 75 }", "cpu = 75", "signature: cpu: expected a"),
-        ("kinds/overload.toml", "high = 75", 'high = "75"', "cpu.high: expected a whole"),
+        (
+            "kinds/overload.toml",
+            "high = 75",
+            'high = "75"',
+            "cpu.high: expected a share in per cent",
+        ),
+        (
+            "kinds/overload.toml",
+            "high = 75",
+            "high = 0.75",
+            "number from 0 to 100; got 0.75",
+        ),
         ("world.toml", "unmoved = 4", "unmoved = 17", "edge.unmoved: expected 0 to 15, got 17"),
         ("world.toml", "leads = [2, 1, 1]", "leads = [2, 1]", "edge.leads: expected three whole"),
         ("world.toml", 'severity = "P2"', 'severity = "P4"', "expected P1, P2, P3; got 'P4'"),
@@ -209,7 +220,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(own: Path) -> None:
     message = refused(own)
     assert "order: " in message
     assert "unknown field 'drift'" in message
-    assert "there is no field 'drifts'" in message
+    assert "missing field 'drifts'" in message
 
 
 def test_broken_toml_is_refused_by_its_line(own: Path) -> None:

@@ -248,4 +248,9 @@ def _records(incident: Incident) -> Iterator[Transcript]:
         [{"score": 1.0}, {"action_type": None}, {}],
     ]
     for number, actions in enumerate(wire):
-        yield Transcript(incident=incident.id, actions=actions, agent=f"canary {number}")
+        yield Transcript(
+            incident=incident.id,
+            actions=actions,
+            agent=f"canary {number}",
+            world=incident.world_mark,
+        )

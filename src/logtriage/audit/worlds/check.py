@@ -205,15 +205,16 @@ class _Work:
         )
 
     def hand_over(self) -> Finding:
-        """Whether c binds."""
+        """Whether the price of a hand-over changes what should be done."""
         loss = binding(self.incidents(self.sizes.bars), self.step)
         binds = loss.ignored.mean >= self.limits.ignoring and loss.fixed >= self.limits.fixed_bar
         least, most = loss.by_price[0], loss.by_price[-1]
         return Finding.reported(
             "hand-over",
-            f"c {'binds' if binds else 'does not bind'}: an observer that ignores it loses "
-            f"{_interval(loss.ignored)} of net value ({self.limits.ignoring:g} wanted), one "
-            f"with the best fixed bar {loss.fixed:.3f} ({self.limits.fixed_bar:g} wanted); "
+            f"the price c {'matters' if binds else 'hardly matters'}: an observer that ignores it "
+            f"loses {_interval(loss.ignored)} of net value (at least {self.limits.ignoring:g} "
+            f"wanted), one with the best fixed bar {loss.fixed:.3f} (at least "
+            f"{self.limits.fixed_bar:g} wanted); "
             f"worth handing over are {least.handed_over:.0%} at c = {least.price:g} and "
             f"{most.handed_over:.0%} at c = {most.price:g}",
             binds=binds,

@@ -22,12 +22,12 @@ def name_problems(world: World) -> Iterator[Problem]:
         *((f"benign/{one.name}.toml", one.name) for one in world.benign),
         *((RULES_FILE, one.name) for one in rules.distractions),
     ]
-    seen = {HEALTHY, WAITING, LOADED}
+    seen = dict.fromkeys((HEALTHY, WAITING, LOADED), "every world")
     for file, name in conditions:
         yield from named(file, "name", [name], IDENTIFIER)
         if name in seen:
-            yield file, f"name: {name!r} is a condition already; each has a name of its own"
-        seen.add(name)
+            yield file, f"name: {name!r} is a condition of {seen[name]} already"
+        seen.setdefault(name, file)
     lists: dict[str, tuple[Iterable[str], re.Pattern[str]]] = {
         "tiers": ((one.name for one in rules.tiers), IDENTIFIER),
         "teams": (rules.teams, HYPHENED),
@@ -61,9 +61,9 @@ def name_problems(world: World) -> Iterator[Problem]:
         for one in rows:
             if one.order in taken:
                 yield (
-                    f"{folder}/{one.name}.toml",
-                    f"order: {one.order} is that of {folder}/{taken[one.order]}.toml; the next "
-                    f"free one is {max(row.order for row in rows) + 1}",
+                    f"{folder}/",
+                    f"{taken[one.order]}.toml and {one.name}.toml both have order = {one.order}; "
+                    f"the next free one is {max(row.order for row in rows) + 1}",
                 )
             taken.setdefault(one.order, one.name)
 

@@ -129,6 +129,7 @@ def _sums(world: World, row: _Row) -> Iterator[Problem]:
 def _unseen(world: World) -> Iterator[Problem]:
     """Tokens that no reading shows by mistake: one that did show them would prove them true."""
     background = world.background
+    lacking: dict[tuple[str, str], list[str]] = {}
     for sort, tier in product(world.ordinary, world.tier_names):
         shares, field = background.get(sort, {}), f"background.{sort}"
         shown = world.tokens_at(sort, tier)[1:]
@@ -138,18 +139,21 @@ def _unseen(world: World) -> Iterator[Problem]:
             shown += (NAMES,)
         for token in shown:
             if not shares.get(token):
-                yield (
-                    RULES_FILE,
-                    f"{field}.{token}: expected at least 1 in a world with [signs], where any "
-                    f"service of tier {tier!r} may show it by mistake"
-                    + (f"; topics/{token}.toml may say it as background" if sort == LOG else ""),
-                )
+                lacking.setdefault((sort, token), []).append(tier)
         if _total(world, sort, tier, shares) >= 100:
             yield (
                 RULES_FILE,
                 f"{field}: {_listed(shares)} leave nothing of 100 to {world.ordinary[sort]!r} at "
                 f"tier {tier!r}; in a world with [signs] it needs at least 1",
             )
+    topics = {topic.name for topic in world.topics}
+    for (sort, token), tiers in lacking.items():
+        of_topic = sort == LOG and token in topics
+        yield (
+            f"topics/{token}.toml" if of_topic else RULES_FILE,
+            f"{'background' if of_topic else f'background.{sort}.{token}'}: expected at least 1 "
+            f"per cent: any service of {', '.join(tiers)} may show it by mistake",
+        )
 
 
 def _total(world: World, sort: str, tier: str, shares: Shares) -> int:

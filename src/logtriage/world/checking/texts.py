@@ -21,6 +21,7 @@ from logtriage.world.schema.forms import (
 from logtriage.world.schema.parts import GROUPS, Phrasings, Topic
 from logtriage.world.schema.tokens import NUMBER, Gauge, Reading, Span
 from logtriage.world.telemetry import LEVELS
+from logtriage.world.vocabulary import LOG
 
 
 def text_problems(world: World) -> Iterator[Problem]:
@@ -39,6 +40,7 @@ def text_problems(world: World) -> Iterator[Problem]:
                 yield from ((file, f"past.{group}: {what}") for what in _text(noun, ()))
     yield from _said_twice(world)
     yield from ((TOKENS_FILE, what) for what in _tokens(world))
+    yield from _words_said_twice(world)
 
 
 def _words(world: World) -> Iterator[Problem]:
@@ -257,12 +259,6 @@ def _runbook(world: World) -> Iterator[str]:
             if sort not in order or token not in world.words[sort]:
                 known = [f"{one}, {name}" for one in order for name in world.words[one]]
                 yield f"pairs: {pair.letter}: {UnknownName('sign', f'{sort}, {token}', known)}"
-    words: dict[str, str] = {}
-    for sort, row in world.words.items():
-        for token, word in row.items():
-            if word in words:
-                yield f"{sort}: {token}: word: {word!r} stands for {words[word]}, too"
-            words[word] = token
     for figure, (least, most) in (
         ("latency.step", (1, 10_000)),
         ("latency.usual", (1, 100_000)),
@@ -272,3 +268,19 @@ def _runbook(world: World) -> Iterator[str]:
             yield f"{figure}: expected {least} to {most}, got {value}"
     if world.tokens.latency.slow <= world.tokens.latency.usual:
         yield "latency.slow: expected more than latency.usual"
+
+
+def _words_said_twice(world: World) -> Iterator[Problem]:
+    """Words of the runbook that stand for two tokens; a topic's own file says its word."""
+    if sorted(world.tokens.runbook_order) != sorted(world.ordinary):
+        return  # said above
+    words: dict[str, str] = {}
+    for sort, row in world.words.items():
+        for token, word in row.items():
+            if word in words:
+                what = f"word: {word!r} stands for {words[word]}, too"
+                if sort == LOG:
+                    yield f"topics/{token}.toml", what
+                else:
+                    yield TOKENS_FILE, f"{sort}: {token}: {what}"
+            words[word] = token

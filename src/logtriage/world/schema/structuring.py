@@ -25,7 +25,7 @@ MOST: Final = 1_000_000_000
 #: So many mistakes of one file are listed.
 _LISTED: Final = 8
 _Part = TypeVar("_Part")
-_MISSING: Final = "there is no field"
+_MISSING: Final = "missing field"
 _FIGURE_KEYS: Final = (*FORMS, "key")
 
 
@@ -189,10 +189,12 @@ def _row(sort: str, value: object) -> Mapping[str, Any]:
 
 
 def _share(sort: str, token: str, value: object) -> int:
-    try:
-        return _whole(value)
-    except InvalidInput as error:
-        raise InvalidInput(f"{sort}.{token}: {error}") from None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST:
+        raise InvalidInput(
+            f"{sort}.{token}: expected a share in per cent, a whole number from 0 to 100; "
+            f"got {shown(value)}"
+        )
+    return value
 
 
 def _says(value: object, _: object) -> Mapping[str, str]:
