@@ -45,6 +45,7 @@ the first alert to the first action (MTTA) and to the fix (MTTR); counts are tho
 
 def record(shift_id: str, player: str) -> dict[str, Any]:
     """A shift as a player played it, without its single incidents."""
+    made: dict[str, Any]
     if player == ALONE:
         shift = make_shift(shift_id)
         graded = {**shift_grade_to_json(grade(begin(shift))), "score": uncontended(shift)}
@@ -70,7 +71,9 @@ def shown(span: Interval | None) -> str:
 
 def page(rows: dict[tuple[str, str], dict[str, Any]], players: Sequence[str]) -> str:
     """The page: a row for each player."""
-    base = {shift: one["grade"]["score"] for (who, shift), one in rows.items() if who == "first_come"}
+    base = {
+        shift: one["grade"]["score"] for (who, shift), one in rows.items() if who == "first_come"
+    }
     text = TOLD.format(task=TASK, rate=get_shift_task(TASK).rate)
     text += (
         "| player | shifts | grade | net value | over first_come | MTTA | MTTR | missed | "
@@ -86,7 +89,9 @@ def page(rows: dict[tuple[str, str], dict[str, Any]], players: Sequence[str]) ->
         if player == ALONE:
             spread = partial(shift_row, player, TASK)
             row = spread([{**one, "forward_all": 0.0} for one in records])
-            text += f"| `{player}` | {row.shifts} | {shown(row.score)} | | {shown(over)} | | | | |\n"
+            text += (
+                f"| `{player}` | {row.shifts} | {shown(row.score)} | | {shown(over)} | | | | |\n"
+            )
             continue
         row = shift_row(player, TASK, records)
         times = ["" if one is None else f"{one:.1f}" for one in (row.mtta, row.mttr)]
