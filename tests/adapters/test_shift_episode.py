@@ -57,6 +57,14 @@ def test_rewards_add_up_to_the_grade_of_what_a_player_did() -> None:
         episode.act({"action_type": "wait"})
 
 
+def test_a_conversation_plays_again_to_the_same_grade() -> None:
+    episode = ShiftEpisode(SHIFT)
+    episode.step(said(ASK))
+    episode.step(said({"name": "hand_over", "arguments": {"system": SYSTEM}}))
+    again = ShiftEpisode(SHIFT).play(episode.messages)
+    assert (again.state, again.grade) == (episode.state, episode.grade)
+
+
 def test_only_the_latest_screens_stay_and_every_reply_does() -> None:
     episode = ShiftEpisode(SHIFT, screens=2)
     for _ in range(3):
@@ -67,6 +75,23 @@ def test_only_the_latest_screens_stay_and_every_reply_does() -> None:
     assert all("SHIFT TICK" in one for one in contents[3:])
     assert sum(one["role"] == "assistant" for one in episode.messages) == 3
     assert len(ShiftEpisode(SHIFT).messages) == 2
+
+
+def test_two_hundred_turns_fit_in_80000_tokens() -> None:
+    """Tokens are counted as characters / 4, with the JSON of messages and tools."""
+    episode = ShiftEpisode(make_shift("busy_shift-v1/train/0"), screens=8)
+    turns = 0
+    while not episode.done:
+        systems = list(episode.state.open) or [None]
+        system, arguments = systems[turns % len(systems)], {"service": "user-db"}
+        named = (
+            ("wait", {}) if system is None else ("request_metrics", {"system": system} | arguments)
+        )
+        episode.step(said({"name": named[0], "arguments": named[1]}))
+        turns += 1
+    assert turns > 190
+    sent = len(json.dumps(episode.messages)) + len(json.dumps(episode.tools))
+    assert sent / 4 < 80_000
 
 
 def test_forks_part_ways_and_failures_are_no_zero() -> None:

@@ -1,7 +1,21 @@
 import pytest
 
 from logtriage import HandOver, UnknownName, Wait
-from logtriage.shift import PLAYERS, On, begin, belief, grade, make_shift, play, score, uncontended
+from logtriage.belief import belief as belief_about
+from logtriage.shift import (
+    PLAYERS,
+    On,
+    begin,
+    belief,
+    grade,
+    make_shift,
+    play,
+    score,
+    transition,
+    uncontended,
+)
+from logtriage.shift.players import SPARED
+from logtriage.state import Closing
 from tests.shift.shifts import renamed, small_shift
 
 SHIFT = small_shift(0, 2, 5)
@@ -48,3 +62,23 @@ def test_there_is_a_belief_of_each_open_incident() -> None:
 def test_a_player_that_does_not_exist_lists_those_that_do() -> None:
     with pytest.raises(UnknownName, match="forward_all"):
         play(SHIFT, "second_come")
+
+
+def test_the_oracle_gives_away_only_what_is_worth_hardly_more() -> None:
+    graded = grade(play(make_shift("busy_shift-v1/train/0"), "oracle"))
+    given = [one for one in graded.incidents if one.closing is Closing.HANDED_OVER]
+    assert given
+    for one in given:
+        lost = one.weight * (1.0 - (one.grade.score or 0.0))
+        assert lost <= SPARED + 0.1 * one.weight  # what a late hand-over loses of its worth
+
+
+def test_a_belief_has_the_price_that_a_hand_over_has_now() -> None:
+    state = begin(make_shift("busy_shift-v1/train/0"))
+    while len(state.open) < 2:
+        state = transition(state, Wait())
+    state = transition(state, On(next(iter(state.open)), HandOver()))
+    assert state.fade < 1.0
+    for system, held in belief(state).items():
+        alone = belief_about(state.open[system])
+        assert (held.weights, held.best()) == (alone.weights, alone.best())

@@ -8,7 +8,7 @@
 ('SHIFT TICK 3/200', 0.0, False)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from logtriage.adapters.request_limits import EndpointError
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 LEFT_OUT: Final = "(an earlier screen)"
 #: Why an episode has stopped.
 OVER: Final = "over"
+
+
+def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:
+    """The places of the messages whose screens are not among the latest, by all their roles."""
+    places = [place for place, role in enumerate(roles) if role in ("user", "tool")]
+    return () if screens is None else places[:-screens]
 
 
 def play_served(
@@ -81,7 +87,9 @@ class ShiftEpisode(Stopping):
         self.rewards: tuple[float, ...] = ()
 
     @classmethod
-    def of_row(cls, row: Mapping[str, Any], reply: Reply = "tools") -> Self:
+    def of_row(
+        cls, row: Mapping[str, Any], reply: Reply = "tools", *, screens: int | None = None
+    ) -> Self:
         """The episode of a data set's row, whose column ``shift`` has the id.
 
         Raises:
@@ -92,7 +100,14 @@ class ShiftEpisode(Stopping):
                 f"the row's column 'shift' must be the id of a shift, got {row.get('shift')!r}; "
                 f"columns: {', '.join(map(str, row)) or 'none'}"
             )
-        return cls(make_shift(row["shift"]), reply)
+        return cls(make_shift(row["shift"]), reply, screens=screens)
+
+    def play(self, messages: Iterable[Message]) -> Self:
+        """Play the agent's messages of a whole conversation, until the shift is over."""
+        for message in messages:
+            if message.get("role") == "assistant" and not self.done:
+                self.step(message)
+        return self
 
     def step(self, reply: str | Message | Sequence[Message]) -> Turn:
         """Play a reply: its text, its message, or the messages of one turn.
@@ -147,9 +162,8 @@ class ShiftEpisode(Stopping):
     def messages(self) -> list[dict[str, Any]]:
         """The conversation to send to the model, without the screens that are too old."""
         shown = [dict(one) for one in self._said]
-        screens = [one for one in shown if one["role"] in ("user", "tool")]
-        for one in screens[: 0 if self._screens is None else -self._screens]:
-            one["content"] = LEFT_OUT
+        for place in too_old([one["role"] for one in shown], self._screens):
+            shown[place]["content"] = LEFT_OUT
         return [dict(self.prompt[0]), *shown]
 
     @property

@@ -31,7 +31,7 @@ from logtriage.grading import TRIAGE_3
 from logtriage.grading.grade import score as score_incident
 from logtriage.observation import glance
 from logtriage.policies import perfect_actions
-from logtriage.policies.observer import ObserverPolicy, best_of, requests_in_doubt
+from logtriage.policies.observer import best_of, next_action, requests_in_doubt
 from logtriage.shift.shifts import WEIGHTS, Shift
 from logtriage.shift.states import On, ShiftAction, ShiftState, begin, transition
 from logtriage.state import State, initial_state
@@ -50,6 +50,8 @@ _EARNS: Final = {
 }
 #: How much more an action counts in the last tick of an incident.
 HURRY: Final = 0.3
+#: The oracle gives a fault away if that loses at most so many points times weight.
+SPARED: Final = 0.2
 #: In which order belief_first carries out a plan.
 _ORDER: Final = {Escalate: 0, IdentifyRootCause: 1, Remediate: 2, ClassifySeverity: 3}
 #: belief_first: how much more a tick counts on an incident whose time is up than on a fresh one.
@@ -57,6 +59,10 @@ URGENCY: Final = 4.0
 #: What an incident is worth that is not understood yet, and the ticks that this takes.
 HOPED_FOR: Final = 0.8
 STILL_TO_ASK: Final = 7
+#: Up to this tick of an incident its edge and alerts still tell much by themselves; each tick
+#: that is missing counts as so much of a tick more to ask.
+FRESH: Final = 6
+AWAITED: Final = 0.7
 SURE_DISMISSAL: Final = 0.7
 #: A question is asked if so many times its worth is more than a tick on any other incident earns.
 WORTH_OF_ASKING: Final = 4.0
@@ -70,19 +76,31 @@ Player = Callable[[ShiftState], ShiftAction]
 
 
 @lru_cache(maxsize=1024)
-def _held(state: State) -> Belief:
-    return belief_about(state)
+def _held(state: State, fade: float) -> Belief:
+    """The belief about an incident whose hand-over has so much of its price left."""
+    held = belief_about(state)
+    price = state.incident.price_of_hand_over
+    if fade == 1.0 or price is None:
+        return held
+    # No evidence depends on the price: a state of another price would draw it all again.
+    stakes = attrs.evolve(held.standing.stakes, price_of_hand_over=price * fade)
+    return attrs.evolve(held, standing=attrs.evolve(held.standing, stakes=stakes))
 
 
 @lru_cache(maxsize=1024)
-def _planned(state: State) -> tuple[Belief, Plan]:
-    held = _held(state)
+def _planned(state: State, fade: float) -> tuple[Belief, Plan]:
+    held = _held(state, fade)
     return held, held.best()
 
 
 @lru_cache(maxsize=1024)
-def _observed(state: State) -> Action:
-    return ObserverPolicy(state.incident).decide(state)
+def _observed(state: State, fade: float) -> Action:
+    return next_action(_held(state, fade))
+
+
+def _open(state: ShiftState) -> dict[str, State]:
+    """The open incidents by their systems, with their first prices."""
+    return {one.system: alone for one, alone in state.arrived if alone.closing is None}
 
 
 def belief(state: ShiftState) -> dict[str, Belief]:
@@ -91,7 +109,7 @@ def belief(state: ShiftState) -> dict[str, Belief]:
     Incidents are drawn independently, and evidence names its system: so the posterior of the
     shift is their product.
     """
-    return {system: _held(one) for system, one in state.open.items()}
+    return {system: _held(one, state.fade) for system, one in _open(state).items()}
 
 
 def first_come(state: ShiftState) -> ShiftAction:
@@ -101,17 +119,12 @@ def first_come(state: ShiftState) -> ShiftAction:
 
 def worst_first(state: ShiftState) -> ShiftAction:
     """Turns to the incident that looks worst at the edge; the oldest of equals."""
-
-    def badness(system: str) -> float:
-        one = state.open[system]
-        return WEIGHTS[severity_of(glance(one)[1], one.incident.world)]
-
-    return _on(state, badness)
+    return _on(state, lambda one: WEIGHTS[severity_of(glance(one)[1], one.incident.world)])
 
 
 def cheapest_first(state: ShiftState) -> ShiftAction:
     """Turns to the incident that takes the fewest actions to close; the oldest of equals."""
-    return _on(state, lambda system: -len(_planned(state.open[system])[1].actions))
+    return _on(state, lambda one: -len(_planned(one, state.fade)[1].actions))
 
 
 def belief_first(state: ShiftState) -> ShiftAction:
@@ -121,7 +134,7 @@ def belief_first(state: ShiftState) -> ShiftAction:
     more, the less time is left. A question must be worth more than a tick on another incident. What
     must wait although its time runs out is handed over, if that is still worth something.
     """
-    looks = [_Look.at(system, one) for system, one in state.open.items()]
+    looks = [_Look.at(system, one, state.fade) for system, one in _open(state).items()]
     if not looks:
         return Wait()
     first, *others = sorted(looks, key=lambda look: -look.earns)
@@ -146,13 +159,14 @@ class _Look:
     earns: float
 
     @classmethod
-    def at(cls, system: str, state: State) -> "_Look":
-        held, plan = _planned(state)
+    def at(cls, system: str, state: State, fade: float) -> "_Look":
+        held, plan = _planned(state, fade)
         weight = sum(WEIGHTS[Severity(name)] * p for name, p in held.severities.items())
         horizon = state.incident.horizon
-        value, ticks = plan.value, len(plan.actions)
+        value, ticks = plan.value, float(len(plan.actions))
         if plan.hand_over or (plan.dismiss and value < SURE_DISMISSAL):
-            value, ticks = max(HOPED_FOR, value), STILL_TO_ASK
+            value = max(HOPED_FOR, value)
+            ticks = STILL_TO_ASK + AWAITED * max(0, FRESH - state.tick)
         added = max(0.0, value - held.planner().closed(horizon, Wait()))
         hurry = 1.0 + URGENCY * state.tick / horizon
         return cls(system, state, held, plan, weight, weight * added / ticks * hurry)
@@ -160,7 +174,7 @@ class _Look:
     @property
     def is_given_away(self) -> bool:
         incident, facts = self.state.incident, self.state.facts
-        worth = incident.price_of_hand_over or 0.0
+        worth = self.held.standing.stakes.price_of_hand_over or 0.0
         if facts.pages or facts.remedies or incident.horizon - self.state.tick > LATE:
             return False
         return worth >= WORTH_GIVING and self.weight * worth - self.earns >= GAINED_BY_GIVING
@@ -178,12 +192,13 @@ class _Look:
         return min(self.plan.actions, key=lambda one: _ORDER.get(type(one), len(_ORDER)))
 
 
-def _on(state: ShiftState, worth: Callable[[str], float]) -> ShiftAction:
+def _on(state: ShiftState, worth: Callable[[State], float]) -> ShiftAction:
     """What the observer does on the incident of the highest worth."""
-    if not state.open:
+    alone = _open(state)
+    if not alone:
         return Wait()
-    system = max(state.open, key=worth)
-    return On(system, _observed(state.open[system]))
+    system = max(alone, key=lambda one: worth(alone[one]))
+    return On(system, _observed(alone[system], state.fade))
 
 
 def forward_all(state: ShiftState) -> ShiftAction:
@@ -192,11 +207,18 @@ def forward_all(state: ShiftState) -> ShiftAction:
 
 
 def oracle(state: ShiftState) -> ShiftAction:
-    """Knows the truth: takes the action that earns most next, page, root cause and fix first."""
+    """Knows the truth: takes the action that earns most next, page, root cause and fix first.
+
+    While several incidents are open it gives away, for one tick, a fault that is worth hardly more.
+    """
     rows = []
     for arrival, one in state.arrived:
         if one.closing is None:
             left = one.incident.horizon - one.tick
+            worth = (one.incident.price_of_hand_over or 0.0) * state.fade
+            untouched = not (one.incident.truth.benign or one.facts.pages)
+            if len(state.open) > 1 and untouched and arrival.weight * (1.0 - worth) <= SPARED:
+                return On(arrival.system, HandOver())
             action, earns = _most_earning(one, left)
             rows.append((arrival.weight * earns * (1.0 + HURRY / left), On(arrival.system, action)))
     return max(rows, key=lambda row: row[0])[1] if rows else Wait()
@@ -254,6 +276,6 @@ def uncontended(shift: Shift) -> float:
     for one in shift.arrivals:
         state = initial_state(one.incident)
         while not state.is_closed:
-            state = transition_alone(state, _observed(state))
+            state = transition_alone(state, _observed(state, 1.0))
         earned += one.weight * score_incident(state)
     return earned / sum(one.weight for one in shift.arrivals)

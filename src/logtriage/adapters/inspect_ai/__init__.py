@@ -23,6 +23,7 @@ from logtriage.adapters.inspect_ai.agent import (
 )
 from logtriage.adapters.inspect_ai.models import ScriptedModel
 from logtriage.adapters.inspect_ai.scoring import by_task, triage_scorer
+from logtriage.adapters.inspect_ai.shifts import shift, shift_scorer, shift_solver
 from logtriage.adapters.inspect_ai.tasks import (
     cascading_failure,
     fleet_outage,
@@ -40,6 +41,9 @@ __all__ = [
     "cascading_failure",
     "fleet_outage",
     "replay",
+    "shift",
+    "shift_scorer",
+    "shift_solver",
     "silent_degradation",
     "single_crash",
     "tools_for",

@@ -133,10 +133,14 @@ def _tool(tool: Tool) -> ToolDef:
     async def execute(**kwargs: Any) -> str:
         return store_as(TriageStore).play(wire_from_call(tool.name, kwargs))
 
+    return ToolDef(execute, tool.name, tool.description, parameters=parameters_of(tool))
+
+
+def parameters_of(tool: Tool) -> ToolParams:
+    """The parameters of a tool in Inspect's words."""
     properties = {one.name: ToolParam(**one.json_schema()) for one in tool.parameters}
     required = [one.name for one in tool.parameters if one.required]
-    parameters = ToolParams(properties=properties, required=required)
-    return ToolDef(execute, tool.name, tool.description, parameters=parameters)
+    return ToolParams(properties=properties, required=required)
 
 
 @agent

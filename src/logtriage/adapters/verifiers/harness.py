@@ -13,7 +13,8 @@ from verifiers.v1.dialects.chat import message_to_wire
 
 from logtriage.adapters.told import reply_in
 from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
-from logtriage.conversations.tools import openai_tools
+from logtriage.adapters.verifiers.shifts import ShiftData
+from logtriage.conversations.tools import SHIFT_TOOLS, as_openai, openai_tools
 from logtriage.roles.splits import get_role_split
 
 
@@ -66,7 +67,7 @@ class TriageHarness(vf.Harness[TriageHarnessConfig]):
 
 
 def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
-    """The tools of a row's incident; a role's own alone.
+    """The tools of a row's incident or shift; a role's own alone.
 
     None for a row of another taskset, and where an action is a word.
     """
@@ -76,4 +77,6 @@ def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
         )
     if isinstance(data, TriageData) and reply_in(data.style) == "tools":
         return openai_tools(incident_of_row(data))
+    if isinstance(data, ShiftData):
+        return as_openai(SHIFT_TOOLS.values())
     return []

@@ -27,10 +27,11 @@ class TriageEnv(vf.Env[TriageEnvConfig]):
                 turn = episode.step([message.model_dump() for message in segment.messages])
                 if turn.done:
                     break
-                segment = await interaction.turn([_as_message(one) for one in turn.messages])
+                segment = await interaction.turn([as_message(one) for one in turn.messages])
 
 
-def _as_message(told: Mapping[str, Any]) -> Any:
+def as_message(told: Mapping[str, Any]) -> Any:
+    """What an agent is told, as a message of verifiers."""
     if told["role"] == "user":
         return vf.UserMessage(content=told["content"])
     return vf.ToolMessage(tool_call_id=told["tool_call_id"], content=told["content"])

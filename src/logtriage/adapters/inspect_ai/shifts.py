@@ -1,0 +1,107 @@
+"""Inspect: whole shifts to play, each a sample."""
+
+from collections.abc import Sequence
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    get_model,
+)
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import ToolInfo
+
+from logtriage.adapters.inspect_ai.agent import parameters_of
+from logtriage.adapters.shift_episode import LEFT_OUT, ShiftEpisode, too_old
+from logtriage.adapters.turns import Message
+from logtriage.conversations.tools import SHIFT_TOOLS
+from logtriage.errors import InvalidInput
+from logtriage.shift import make_shift, shift_ids
+
+_TOOLS = [
+    ToolInfo(name=one.name, description=one.description, parameters=parameters_of(one))
+    for one in SHIFT_TOOLS.values()
+]
+
+
+def _said(message: ChatMessage) -> Message:
+    return message.model_dump(include={"role", "content", "tool_calls"})
+
+
+@solver
+def shift_solver(screens: int | None = None) -> Solver:
+    """Play each call as a tick of the shift that the metadata names, until it is over.
+
+    ``screens`` is how many of the latest screens the model is sent; None for all. The log has
+    all of them.
+    """
+
+    async def solve(state: TaskState, _: Generate) -> TaskState:
+        episode = ShiftEpisode.of_row(state.metadata)
+        while not episode.done:
+            state.output = await get_model().generate(_sent(state.messages, screens), _TOOLS)
+            state.messages.append(state.output.message)
+            for told in episode.step(_said(state.output.message)).messages:
+                state.messages.append(
+                    ChatMessageTool(content=told["content"], tool_call_id=told["tool_call_id"])
+                    if told["role"] == "tool"
+                    else ChatMessageUser(content=told["content"])
+                )
+        return state
+
+    return solve
+
+
+def _sent(messages: Sequence[ChatMessage], screens: int | None) -> list[ChatMessage]:
+    sent = list(messages)
+    for place in too_old([one.role for one in sent], screens):
+        sent[place] = sent[place].model_copy(update={"content": LEFT_OUT})
+    return sent
+
+
+@scorer(metrics=[mean(), stderr()])
+def shift_scorer() -> Scorer:
+    """Grade a shift by ``shift/1``, from the messages alone; the explanation has each incident."""
+
+    async def score(state: TaskState, _: Target) -> Score:
+        graded = ShiftEpisode.of_row(state.metadata).play(map(_said, state.messages)).grade
+        rows = [f"{one.system} (counts {one.weight}): {one.reason}" for one in graded.incidents]
+        figures = {name: getattr(graded, name) for name in ("mtta", "mttr", "missed")}
+        return Score(value=graded.score, explanation="\n".join(rows), metadata=figures)
+
+    return score
+
+
+@task
+def shift(
+    task: str = "quiet_shift-v1",
+    split: str = "test",
+    episodes: int = 10,
+    start: int = 0,
+    screens: int | None = 8,
+) -> Task:
+    """Play whole shifts; the model is sent the latest ``screens`` screens, or all for None.
+
+    Raises:
+        UnknownName: for a task or a split that does not exist.
+        InvalidInput: for fewer screens than one.
+    """
+    if screens is not None and screens < 1:
+        raise InvalidInput(f"screens must be at least 1, got {screens}")
+    samples = []
+    for one in shift_ids(task, split, episodes, start):
+        rules, screen = ShiftEpisode(make_shift(one)).prompt
+        opening: list[ChatMessage] = [
+            ChatMessageSystem(content=rules["content"]),
+            ChatMessageUser(content=screen["content"]),
+        ]
+        samples.append(Sample(id=one, input=opening, metadata={"shift": one}))
+    return Task(
+        dataset=MemoryDataset(samples, name=task),
+        solver=shift_solver(screens),
+        scorer=shift_scorer(),
+    )
