@@ -40,12 +40,6 @@ SCREEN = {"role": "user", "content": 'TICK 0/12 {"action_type": "ignore"}'}
 Messages = list[dict[str, Any]]
 
 
-def _fragment(index: int, number: str | None, name: str | None, arguments: str | None) -> Any:
-    """A piece of a call, as a stream of OpenAI's brings it."""
-    begun = {} if number is None else {"id": number, "type": "function"}
-    return {"index": index, **begun, "function": {"name": name, "arguments": arguments}}
-
-
 def played(messages: str | Messages, **options: Any) -> list[Action]:
     wires = actions_of_conversation(messages, SEVEN_SERVICES, **options)
     return actions_from_wire(wires, SEVEN_SERVICES)
@@ -129,43 +123,6 @@ PADDED = [
     )
     for name, arguments in CALLS
 ]
-#: A stream in fragments, of two calls that come interleaved.
-STREAMED: Messages = [
-    {"id": "r1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
-    for delta in (
-        {"role": "assistant", "content": "let "},
-        {"content": "me see", "tool_calls": [_fragment(0, "a", CALLS[0][0], "")]},
-        {"tool_calls": [_fragment(0, None, None, json.dumps(CALLS[0][1])[:5])]},
-        {"tool_calls": [_fragment(1, "b", CALLS[1][0], json.dumps(CALLS[1][1])[:9])]},
-        {"tool_calls": [_fragment(0, None, "", json.dumps(CALLS[0][1])[5:])]},
-        {"tool_calls": [_fragment(1, None, None, json.dumps(CALLS[1][1])[9:])]},
-        {},
-    )
-] + [
-    {"id": "r1", "object": "chat.completion.chunk", "choices": [], "usage": {}},
-    SCREEN,
-    *(
-        {
-            "id": f"r{number}",
-            "choices": [{"delta": {"tool_calls": [_fragment(0, "c", name, json.dumps(made))]}}],
-        }
-        for number, (name, made) in enumerate(CALLS[2:], start=2)
-    ),
-]
-#: The same, as a harness may have put the deltas into one message.
-FRAGMENTS = [
-    said(
-        tool_calls=[
-            piece
-            for number, (name, made) in enumerate(CALLS)
-            for piece in (
-                _fragment(number, f"c{number}", name, None),
-                _fragment(number, None, None, json.dumps(made)[:3]),
-                _fragment(number, None, None, json.dumps(made)[3:]),
-            )
-        ]
-    )
-]
 COMPLETIONS = [
     {"object": "chat.completion", "choices": [{"index": 0, "message": one}], "usage": {}}
     for one in OPENAI
@@ -238,8 +195,6 @@ KINDS: dict[str, Messages] = {
     "verifiers": VERIFIERS,
     "langchain": LANGCHAIN,
     "parallel": PARALLEL,
-    "streamed": STREAMED,
-    "fragments": FRAGMENTS,
     "completions": COMPLETIONS,
     "responses, raw": ANSWERED_BY_RESPONSES,
     "anthropic, raw": ANTHROPIC_RESPONSES,
@@ -259,7 +214,7 @@ KINDS: dict[str, Messages] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_episode_in_any_words_is_the_same_actions(kind: str) -> None:
-    messages = KINDS[kind] if kind == "streamed" else with_screens(KINDS[kind])
+    messages = with_screens(KINDS[kind])
     assert played(messages) == list(ACTIONS)
     if kind not in ("text", "blocks"):
         assert played(messages, style="tools") == list(ACTIONS)
@@ -378,8 +333,7 @@ def test_only_what_the_agent_wrote_counts() -> None:
         ([said(tool_calls=["x"])], "[0].tool_calls[0]: expected an object, got a string"),
         (
             [said(tool_calls=[{"type": "function"}])],
-            "[0].tool_calls[0]: a call without a name; a fragment of a stream has the index of "
-            "its call",
+            "[0].tool_calls[0]: a call without a name",
         ),
         ([said(toolCalls=[{}])], "[0].toolCalls: not known; calls are read from tool_calls"),
         (
@@ -392,6 +346,10 @@ def test_only_what_the_agent_wrote_counts() -> None:
             "[0].content[0].functionCall: expected an object with a name",
         ),
         ([said(content=[7])], "[0].content[0]: expected an object, got a number"),
+        (
+            [{"object": "chat.completion.chunk", "choices": [{"delta": {"content": "x"}}]}],
+            "[0]: a chunk of a stream; put the whole reply together first",
+        ),
         ({"choices": [{}, {}]}, "choices: expected one, got 2; a row is one reply"),
         (
             {"output": [{"output": [{}]}]},

@@ -30,37 +30,19 @@ from logtriage.cli.worlds import check_world_, diff_worlds, fit_world, new_world
 _INCIDENT = "cascading_failure-v3/test/24"
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
-app = typer.Typer(
-    cls=Group,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings=_SETTINGS,
-)
-importing = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings=_SETTINGS,
-)
-exporting = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings=_SETTINGS,
-)
-worlds = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings=_SETTINGS,
-)
-sealing = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings=_SETTINGS,
-)
+
+def _group(kind: type[Commands] = Commands, *, pretty: bool = True) -> typer.Typer:
+    return typer.Typer(
+        cls=kind,
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        context_settings=_SETTINGS,
+        pretty_exceptions_enable=pretty,
+    )
+
+
+app = _group(Group, pretty=False)
+importing, exporting, worlds, sealing = (_group() for _ in range(4))
 
 
 def _version(wanted: bool) -> None:
@@ -174,7 +156,7 @@ _add(
     gate,
     "Check in CI that a run is no worse than a baseline.",
     "gate runs/new runs/baseline",
-    "gate runs/new runs/baseline --margin 0.03 --junit gate.xml",
+    "gate runs/new runs/baseline --margin 0.03",
 )
 _add(
     app,

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
-from xml.etree import ElementTree
 
 import typer
 from rich.text import Text
 
-from logtriage._lib.files import replacing
 from logtriage._lib.printable import spelled
 from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
@@ -61,9 +59,6 @@ def gate(
         str | None,
         typer.Option(metavar="POLICY", help="The policy of BASE.", autocompletion=complete_player),
     ] = None,
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the checks as JUnit XML.")
-    ] = None,
     seal_file: SealFile = None,
     legend: Legend = False,
     as_json: Json = False,
@@ -92,41 +87,15 @@ def gate(
             emit(one.to_json())
     else:
         _print(checks, legend=legend)
-    if junit is not None:
-        with replacing(junit) as file:
-            file.write(junit_of(checks, lenient=lenient))
-        note(f"wrote {junit}", "dim")
     failed = [one for one in checks if _fails(one, lenient=lenient)]
     for one in failed:
-        note(f"{_whose(one)}: {_NAMES[one.measure]}: {_reason(one)}", "red")
+        note(f"{_whose(one)}: {_NAMES[one.measure]}: {reason_of(one)}", "red")
     if failed:
         raise typer.Exit(SOME_BAD)
 
 
-def junit_of(checks: Sequence[Check], *, lenient: bool) -> bytes:
-    """The checks as JUnit XML: a test case each, named by policy and measure."""
-    failed = sum(_fails(one, lenient=lenient) for one in checks)
-    skipped = sum(_skipped(one, lenient=lenient) for one in checks)
-    counts = {"tests": len(checks), "failures": failed, "errors": 0, "skipped": skipped}
-    about = {"name": "logtriage gate", **{name: str(count) for name, count in counts.items()}}
-    suite = ElementTree.Element("testsuite", about)
-    for one in checks:
-        case = ElementTree.SubElement(
-            suite, "testcase", classname=_whose(one), name=_NAMES[one.measure], time="0"
-        )
-        if _fails(one, lenient=lenient):
-            ElementTree.SubElement(case, "failure", type=str(one.verdict), message=_reason(one))
-        elif _skipped(one, lenient=lenient):
-            ElementTree.SubElement(case, "skipped", message=_reason(one))
-    return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
-
-
 def _fails(one: Check, *, lenient: bool) -> bool:
     return one.verdict is Verdict.WORSE or (one.verdict is Verdict.UNDECIDED and not lenient)
-
-
-def _skipped(one: Check, *, lenient: bool) -> bool:
-    return one.verdict is Verdict.UNMEASURED or (one.verdict is Verdict.UNDECIDED and lenient)
 
 
 def _whose(one: Check) -> str:
@@ -135,10 +104,8 @@ def _whose(one: Check) -> str:
     return f"{spelled(one.policy)} against {spelled(one.base_policy)}"
 
 
-def _reason(one: Check) -> str:
+def reason_of(one: Check) -> str:
     """Why a check did not pass."""
-    if one.verdict is Verdict.UNMEASURED:
-        return "the runs share no incident to measure it by"
     if one.difference is None:
         return f"{one.run or 0:g} of {one.incidents} incidents graded in the baseline have no grade"
     found = one.difference

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,13 +18,11 @@ from logtriage.cli.group import SOME_BAD
 from logtriage.cli.human import HUMAN, HumanPolicy, Quit
 from logtriage.cli.options import (
     Bundle,
-    EnvUrl,
     Json,
     OfWorld,
     SealFile,
     SplitRoles,
     check_human,
-    check_served,
     role_split,
     seal_in,
     world_in,
@@ -38,7 +35,6 @@ from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe
-from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
@@ -46,7 +42,6 @@ from logtriage.shift.tasks import is_shift
 from logtriage.state import State, initial_state
 from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, transcript_of
-from logtriage.transition import transition
 
 if TYPE_CHECKING:
     from logtriage.belief.explain import Explanation
@@ -90,7 +85,6 @@ def play(
         typer.Option(metavar="FILE", help="Append the transcript to this file, for grade."),
     ] = None,
     bundle: Bundle = None,
-    env_url: EnvUrl = None,
     seal_file: SealFile = None,
     of_world: OfWorld = None,
     as_json: Json = False,
@@ -103,7 +97,7 @@ def play(
     the grade alone, and the screens go to stderr. With --split-roles, you watch a team, role by
     role.
     """
-    from logtriage.evaluation import Incidents, PolicyFailure, is_recorded
+    from logtriage.evaluation import Incidents, PolicyFailure
 
     if is_shift(incident_id):
         from logtriage.cli.shifts import play_shift
@@ -112,11 +106,9 @@ def play(
         return
     roles = role_split(split_roles)
     check_human((policy,), roles)
-    if env_url is not None:
-        check_served(roles, recorded=bundle is not None or is_recorded(incident_id))
     incident = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))(incident_id)
     console = messages() if as_json else results()
-    full_screen = policy == HUMAN and env_url is None and not plain and _is_terminal()
+    full_screen = policy == HUMAN and not plain and _is_terminal()
     if full_screen and (hint := _missing_desk()) is not None:
         full_screen = False
         note(hint, "dim")
@@ -129,8 +121,6 @@ def play(
             state = game.state
         elif roles is not None:
             state = _watch(incident, policy, roles, console, brief=brief)
-        elif env_url is not None:
-            state = _play_served(env_url, incident, policy, console, brief=brief)
         else:
             state = _play(incident, policy, console, brief=brief)
     except PolicyFailure as failure:
@@ -194,57 +184,18 @@ def _play_on_screen(
     return desk.session, desk.explanation
 
 
-def _factory(policy: str, console: Console) -> PolicyFactory:
-    if policy == HUMAN:
-        return partial(HumanPolicy, console)
-    return make_policy(policy)
-
-
 def _play(incident: Incident, policy: str, console: Console, *, brief: bool) -> State:
     from logtriage.evaluation import steps
 
     state = initial_state(incident)
+    human = policy == HUMAN
+    player = HumanPolicy(console, incident) if human else make_policy(policy)(incident)
     try:
-        for state in steps(incident, _factory(policy, console)(incident)):
+        for state in steps(incident, player):
             last = state.actions[-1] if state.actions else None
             _show(policy, last, observe(state), console, brief=brief)
     except Quit:
         say(console, "stopped", "yellow")
-    return state
-
-
-def _play_served(
-    url: str, incident: Incident, policy: str, console: Console, *, brief: bool
-) -> State:
-    """:func:`_play` on a server; the state is ours, made of the same actions."""
-    from logtriage.evaluation import failure_of
-    from logtriage.server import RemoteEnv
-    from logtriage.server.remote import (
-        ConnectionLost,
-        ServerError,
-        check_grade,
-        named_to_server,
-        remote_steps,
-    )
-
-    state = initial_state(incident)
-    with RemoteEnv(url) as env:
-        last = opened = env.reset(**named_to_server(incident))
-        try:
-            factory, world = _factory(policy, console), incident.world
-            for action, observation, served in remote_steps(env, opened, factory, world):
-                last = served
-                if action is not None:
-                    state = transition(state, action)
-                _show(policy, action, observation, console, brief=brief)
-        except Quit:
-            say(console, "stopped", "yellow")
-            return state
-        except (ConnectionLost, ServerError):
-            raise
-        except Exception as error:
-            raise failure_of(state, error) from error
-    check_grade(last, grade(state))
     return state
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.chunks import is_chunk, merged_chunks, whole_calls
 from logtriage.errors import InvalidInput
 
 Message = Mapping[str, Any]
@@ -72,21 +71,13 @@ def messages_of(given: object) -> list[dict[str, Any]]:
 
 def _listed(given: Sequence[Any], inside: str) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
-    chunks: list[Mapping[str, Any]] = []
     for number, one in enumerate(given):
         where = f"{inside}[{number}]"
         if not isinstance(one, Mapping):
             raise InvalidInput(f"{where}: expected an object, got {json_kind(one)}")
-        if chunks and not (is_chunk(one) and one.get("id") == chunks[0].get("id")):
-            messages += _unwrapped(merged_chunks(chunks, where), where)
-            chunks = []
-        if is_chunk(one):
-            chunks.append(one)
-        else:
-            messages += _unwrapped(one, where)
-    if chunks:
-        where = f"{inside}[{len(given) - 1}]"
-        messages += _unwrapped(merged_chunks(chunks, where), where)
+        if one.get("object") == "chat.completion.chunk":
+            raise InvalidInput(f"{where}: a chunk of a stream; put the whole reply together first")
+        messages += _unwrapped(one, where)
     return messages
 
 
@@ -171,7 +162,9 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
             raise InvalidInput(f"{where}.{key}: not known; calls are read from tool_calls")
     calls = message.get("tool_calls")
     if not absent(calls) and calls is not None:
-        message["tool_calls"] = whole_calls(calls, where)
+        message["tool_calls"] = [
+            _call(one, f"{where}.tool_calls[{number}]") for number, one in enumerate(calls)
+        ]
     content = message.get("content")
     if isinstance(content, list | tuple):
         message["content"] = [
@@ -184,6 +177,17 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
                 f"{where or 'the object'}: a reply with neither content nor tool_calls; it has: "
                 f"{', '.join(map(str, message))}"
             )
+
+
+def _call(call: object, where: str) -> dict[str, Any]:
+    if not isinstance(call, Mapping):
+        raise InvalidInput(f"{where}: expected an object, got {json_kind(call)}")
+    function = call.get("function")
+    name = function.get("name") if isinstance(function, Mapping) else function
+    name = call.get("name") if absent(name) else name
+    if absent(name) or name == "":
+        raise InvalidInput(f"{where}: a call without a name")
+    return dict(call)
 
 
 def _block(block: object, where: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, NoReturn, Self, cast
@@ -236,26 +236,24 @@ class RemoteRecorder:
         incident = incident_of(incident_id, seal, parsed.task.world)
         actions: list[Action] = []
         with RemoteEnv(self.url, token=self.token) as env:
-            last = opened = env.reset(**named_to_server(incident))
+            served = env.reset(
+                incident=incident_id, show_id=True, view=True, world=incident.world_mark
+            )
             try:
-                for action, _, served in remote_steps(env, opened, factory, parsed.task.world):
-                    last = served
-                    if action is not None:
-                        actions.append(action)
+                seen, memory = observation_of(served.view or {}, world=parsed.task.world), None
+                policy = factory(_outside(served, seen, parsed.task.world))
+                while not served.done:
+                    action, memory = policy.act(seen, memory)
+                    served = env.step(action)
+                    seen = observation_of(served.view or {}, seen)
+                    actions.append(action)
             except Exception as error:
                 cause = f"episode broke off: {type(error).__name__}: {error}"[:500]
                 return _transcript(incident, actions, cause, agent)
         transcript = _transcript(incident, actions, COMPLETED, agent)
         graded = grade_transcript(transcript, resolve=lambda _: incident)
-        check_grade(last, graded)
+        _check_grade(served, graded)
         return transcript
-
-
-def named_to_server(incident: Incident) -> dict[str, Any]:
-    """What a reset says to play an incident and see all of it that an agent may see."""
-    mark = incident.world_mark
-    asked = {"incident": incident.id, "show_id": True, "view": True}
-    return asked if mark is None else {**asked, "world": mark}
 
 
 def _transcript(
@@ -267,27 +265,7 @@ def _transcript(
     )
 
 
-def remote_steps(
-    env: RemoteEnv, served: Served, factory: PolicyFactory, world: World | None = None
-) -> Iterator[tuple[Action | None, Observation, Served]]:
-    """An episode on a server, step by step, from what its reset gave.
-
-    That is one with ``view`` and ``show_id``; ``world`` is that of the incident.
-
-    Each step is the action that led there (none to the first), what the policy sees, and
-    what the server sent. Exceptions of the policy and of the connection pass through.
-    """
-    observation = observation_of(served.view or {}, world=world)
-    policy, memory = factory(_outside(served, observation, world)), None
-    yield None, observation, served
-    while not served.done:
-        action, memory = policy.act(observation, memory)
-        served = env.step(action)
-        observation = observation_of(served.view or {}, observation)
-        yield action, observation, served
-
-
-def check_grade(served: Served, here: Grade) -> None:
+def _check_grade(served: Served, here: Grade) -> None:
     """Check that a server graded an episode as we do.
 
     For a sealed incident, the server sends the seal instead of the digest.

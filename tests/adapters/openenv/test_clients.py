@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 import subprocess
 import sys
@@ -10,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from openenv.core import GenericEnvClient
+from typer.testing import CliRunner, Result
 
+from logtriage.cli.app import app
 from logtriage.errors import LogTriageError
 from logtriage.evaluation import RunSpec, evaluate, load_run
 from logtriage.grading import grade_actions
@@ -92,74 +93,41 @@ def test_a_server_of_another_version_is_found_out(
         evaluate(spec, tmp_path, recorder=RemoteRecorder(server.http))
 
 
+def test_a_server_plays_single_agents_on_drawn_incidents() -> None:
+    for given, told in (
+        (("--task", "recorded"), "takes no recorded ones"),
+        (("--split-roles", "trio"), "excludes --split-roles"),
+    ):
+        refused = cli("eval", "expert", *given, "--env-url", "http://127.0.0.1:9")
+        assert (refused.exit_code, told in refused.stderr) == (2, True)
+    nobody = cli("eval", "expert", "--env-url", "http://127.0.0.1:9")
+    assert (nobody.exit_code, "no server answers" in nobody.stderr) == (2, True)
+
+
 def test_a_server_that_is_gone_ends_the_run(tmp_path: Path) -> None:
     spec = RunSpec(["expert"], ["single_crash-v3"], episodes=1)
     with pytest.raises(ConnectionLost):
         evaluate(spec, tmp_path, recorder=RemoteRecorder("http://127.0.0.1:9"))
 
 
-def cli(
-    *arguments: str, typed: str | None = None, **env: str
-) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "logtriage.cli", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        input=typed,
-        env={**os.environ, **env},
-    )
+def cli(*arguments: str, **env: str) -> Result:
+    return CliRunner().invoke(app, arguments, env=env)
 
 
 def test_eval_takes_the_url_of_a_server(server: Running) -> None:
     asked = ("eval", "expert", "--task", "single_crash-v3", "--episodes", "3", "--json")
     there = cli(*asked, "--env-url", server.http)
-    assert there.returncode == 0, there.stderr
+    assert there.exit_code == 0, there.stderr
     assert json.loads(there.stdout) == json.loads(cli(*asked).stdout)
-    assert cli("eval", "expert", "--env-url", "nowhere").returncode == 2
+    assert cli("eval", "expert", "--env-url", "nowhere").exit_code == 2
     recorded = cli("eval", "expert", "--task", "recorded", "--env-url", server.http)
-    assert recorded.returncode == 2
+    assert recorded.exit_code == 2
     assert "recorded" in recorded.stderr
-
-
-@pytest.mark.parametrize("options", [(), ("--brief",), ("--json",)], ids=str)
-def test_play_takes_the_url_of_a_server(server: Running, options: tuple[str, ...]) -> None:
-    asked = ("play", INCIDENT, "--policy", "expert", *options)
-    there, here = cli(*asked, "--env-url", server.http), cli(*asked)
-    assert there.returncode == 0, there.stderr
-    assert there.stdout == here.stdout
-    assert there.stderr == here.stderr
-    assert server.running_episodes == 0
-
-
-@pytest.mark.parametrize("typed", ["logs\nshrug\npage dba-team\nignore\n", "logs\nquit\n"])
-def test_a_person_plays_on_a_server_as_here(server: Running, typed: str) -> None:
-    there, here = (
-        cli("play", INCIDENT, *place, typed=typed) for place in (("--env-url", server.http), ())
-    )
-    assert there.returncode == 0, there.stderr
-    assert "unknown command 'shrug'" in there.stdout or "stopped" in there.stdout
-    assert there.stdout == here.stdout
-
-
-def test_play_on_a_server_says_what_it_cannot_do(server: Running) -> None:
-    on = ("--env-url", server.http)
-    looks = cli("play", INCIDENT, "--policy", "oracle", *on)
-    assert looks.returncode == 1
-    assert "the truth stays on the server" in looks.stdout
-    teams = cli("play", INCIDENT, "--policy", "expert", "--split-roles", "trio", *on)
-    assert (teams.returncode, "excludes --split-roles" in teams.stderr) == (2, True)
-    recorded = cli("play", "nezha/none", *on)
-    assert (recorded.returncode, "recorded" in recorded.stderr) == (2, True)
-    nobody = cli("play", INCIDENT, "--policy", "expert", "--env-url", "http://127.0.0.1:9")
-    assert "no server answers" in nobody.stderr
-    assert "Traceback" not in nobody.stderr
 
 
 def test_serve_says_what_is_wrong(tmp_path: Path) -> None:
     told = cli("serve", "--host", "0.0.0.0", LOGTRIAGE_TOKEN="")
-    assert told.returncode == 2
+    assert told.exit_code == 2
     assert "a token is needed" in told.stderr
     empty = tmp_path / "token"
     empty.write_text("\n")
