@@ -1,7 +1,7 @@
 """What the documentation site needs beyond docs/: pages of the repository's root, and links there.
 
 On disk the pages link to the README, to examples and to sources by relative paths, so that
-they can be followed in a checkout. On the site docs/home.md stands for the README as the first page;
+they can be followed in a checkout. On the site docs/home.md stands for the README as first page;
 the changelog and the page for contributors are pages like any other; a source or an example has a
 page that shows it.
 """
