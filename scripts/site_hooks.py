@@ -106,9 +106,10 @@ def file_page(path: str) -> str:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Put the pages of the repository's root in place, and add those that show linked files."""
-    for path, name in MOVED.items():
+    for path in MOVED:
         if (page := files.get_file_from_path(path.removeprefix("docs/"))) is not None:
             files.remove(page)
+    for path, name in MOVED.items():
         text = relinked((ROOT / path).read_text(encoding="utf-8"), path)
         files.append(File.generated(config, name, content=text))
     for path in sorted(linked_files()):
