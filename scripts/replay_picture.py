@@ -1,4 +1,4 @@
-"""Take the README's picture of a replay anew: ``make picture``.
+"""Take the README's pictures of a replay anew, one in each colour scheme: ``make picture``.
 
 Plays one incident, writes its replay page, and opens it in a headless Chromium at the tick and the
 size of the picture. The page is drawn from the incident alone, so that only a change of the
@@ -26,7 +26,7 @@ HEIGHT: Final = 1010
 
 
 def main() -> None:
-    out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images" / "replay.png"
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images"
     if find_chromium() is None:
         sys.exit("no Chromium found: install it, or name it in CHROMIUM")
     with TemporaryDirectory() as made:
@@ -34,9 +34,10 @@ def main() -> None:
         evaluate(RunSpec(list(POLICIES), [TASK], episodes=1, start=NUMBER), run)
         write_replay(run, page, incident=f"{TASK}/test/{NUMBER}")
         with Browser(Path(made) / "profile") as tab:
-            tab.see(WIDTH, height=HEIGHT)
-            tab.open(page, ADDRESS)
-            tab.picture(out, whole=False)
+            for name, dark in (("replay.png", False), ("replay-dark.png", True)):
+                tab.see(WIDTH, height=HEIGHT, dark=dark)
+                tab.open(page, ADDRESS)
+                tab.picture(out / name, whole=False)
             if tab.errors:
                 sys.exit(f"the page has errors: {tab.errors}")
     print(out)

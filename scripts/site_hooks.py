@@ -1,8 +1,9 @@
 """What the documentation site needs beyond docs/: pages of the repository's root, and links there.
 
 On disk the pages link to the README, to examples and to sources by relative paths, so that
-they can be followed in a checkout. On the site the README is the first page, and the changelog and
-the page for contributors are pages like any other; a source or an example has a page that shows it.
+they can be followed in a checkout. On the site docs/home.md stands for the README as first page;
+the changelog and the page for contributors are pages like any other; a source or an example has a
+page that shows it.
 """
 
 import ast
@@ -20,7 +21,7 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parent.parent
 #: Where the site has pages of the repository that do not stand there on disk.
 MOVED = {
-    "README.md": "index.md",
+    "docs/home.md": "index.md",
     "docs/index.md": "pages.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
@@ -47,8 +48,8 @@ BROWSER_PLACE = "browser/files"
 
 def place_of(path: str) -> str:
     """Where the site has a page or another file of the repository."""
-    if path in MOVED:
-        return MOVED[path]
+    if path in MOVED or path == "README.md":
+        return MOVED.get(path, "index.md")
     return path.removeprefix("docs/") if path.startswith("docs/") else f"{SHOWN}/{path}.md"
 
 
@@ -83,7 +84,8 @@ def linked_files() -> set[str]:
         where = page.relative_to(ROOT).as_posix()
         for part in FENCED.split(page.read_text(encoding="utf-8"))[::2]:
             found |= {target_of(link, where) for _, link, _ in LINK.findall(part)}
-    return {one for one in found if one and not one.startswith("docs/") and one not in MOVED}
+    apart = {*MOVED, "README.md"}
+    return {one for one in found if one and not one.startswith("docs/") and one not in apart}
 
 
 def file_page(path: str) -> str:
@@ -104,9 +106,9 @@ def file_page(path: str) -> str:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Put the pages of the repository's root in place, and add those that show linked files."""
-    listing = files.get_file_from_path("index.md")
-    assert listing is not None
-    files.remove(listing)
+    for path in MOVED:
+        if (page := files.get_file_from_path(path.removeprefix("docs/"))) is not None:
+            files.remove(page)
     for path, name in MOVED.items():
         text = relinked((ROOT / path).read_text(encoding="utf-8"), path)
         files.append(File.generated(config, name, content=text))

@@ -50,16 +50,47 @@ async function load() {
   }
 }
 
-async function loadPython() {
-  say("Loading Python and logtriage, about 14 MB…");
-  const { loadPyodide } = await import(`${files}pyodide.mjs`);
-  const wheels = await (await fetch(`${files}pyodide-lock.json`)).json();
-  const python = await loadPyodide({
-    indexURL: files,
-    lockFileURL: `${files}pyodide-lock.json`,
-    packageBaseUrl: files,
-    packages: Object.keys(wheels.packages),
+const WHOLE = 14; // megabytes, about
+
+// What is fetched while `work` runs is counted as it arrives; `show` is told the megabytes.
+async function counting(show, work) {
+  const plain = window.fetch;
+  let bytes = 0;
+  const counter = () => new TransformStream({
+    transform(chunk, out) {
+      bytes += chunk.byteLength;
+      show(bytes / 1e6);
+      out.enqueue(chunk);
+    },
   });
+  window.fetch = async (...asked) => {
+    const answer = await plain(...asked);
+    const { status, statusText, headers } = answer;
+    return answer.ok && answer.body ? new Response(answer.body.pipeThrough(counter()), { status, statusText, headers }) : answer;
+  };
+  try {
+    return await work();
+  } finally {
+    window.fetch = plain;
+  }
+}
+
+async function loadPython() {
+  const bar = el("progress", { max: WHOLE, value: 0, "aria-label": "Loading" });
+  const words = document.createTextNode("Loading Python and logtriage");
+  say("");
+  status.append(words, " ", bar);
+  const show = (loaded) => {
+    bar.value = Math.min(WHOLE, loaded);
+    words.data = `Loading Python and logtriage: ${loaded.toFixed(1)} of about ${WHOLE} MB`;
+  };
+  const python = await counting(show, async () => {
+    const lock = `${files}pyodide-lock.json`;
+    const [{ loadPyodide }, wheels] = await Promise.all([import(`${files}pyodide.mjs`), fetch(lock).then((answer) => answer.json())]);
+    return loadPyodide({ indexURL: files, lockFileURL: lock, packageBaseUrl: files, packages: Object.keys(wheels.packages) });
+  });
+  say("Starting logtriage…");
+  await new Promise((drawn) => setTimeout(drawn));
   live = python.pyimport("logtriage.report.live");
 }
 
@@ -169,7 +200,9 @@ function debrief() {
       button("Another incident", () => number.focus()));
     stage.replaceChildren(
       title,
-      found.gate ? el("p", { class: "alarm" }, `Gate ${found.gate[0]}: ${found.gate[1]}. The grade is 0, whatever was earned.`) : "",
+      el("p", {}, found.verdict),
+      el("p", {}, `The scripted expert earns ${fixed(found.rival.score)} on this incident. ${found.rival.verdict}`),
+      el("p", {}, el("a", { href: `${pageAddress}#/e/you/${id}?truth=1&with=expert`, target: "_blank" }, "You and the expert side by side, tick by tick")),
       el("table", {},
         el("thead", {}, el("tr", {}, ["criterion", "score", "weight", "reason"].map((one) => el("th", { scope: "col" }, one)))),
         el("tbody", {}, found.criteria.map(([name, score, weight, reason]) =>
@@ -184,11 +217,11 @@ function debrief() {
   }
 }
 
-const TASKS = ["single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "fleet_outage-v3"];
+const TASKS = ["single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "fleet_outage-v3", "compound_failure-v3", "compound_fleet-v3", "unseen_world-v3"];
 const [task, , index] = (location.hash.slice(1) || FIRST).split("/");
 const [tasks, tasksLabel] = select("task", TASKS, "task");
 if (TASKS.includes(task)) tasks.value = task;
-const number = el("input", { type: "number", min: "0", step: "1", id: "number", value: /^\d+$/.test(index ?? "") ? index : "27" });
+const number = el("input", { type: "number", min: "0", step: "1", id: "number", value: /^\d+$/.test(index ?? "") ? index : "24" });
 const begin = el("button", { class: "main", id: "start" }, "Start");
 const form = el("form", {}, tasksLabel, el("label", {}, "number", number), begin,
   button("Any", () => {

@@ -110,7 +110,9 @@ def test_the_debrief_grades_and_shows_the_expert_beside() -> None:
     found = json.loads(game.debrief())
     graded = lt.grade(game.state)
     assert found["score"] == graded.score == 0.0
-    assert found["gate"] == ["ignored_incident", graded.gate_reason]
+    assert found["verdict"] == graded.verdict
+    expert = lt.grade(lt.play(lt.make_incident(INCIDENT), "expert"))
+    assert found["rival"] == {"score": expert.score, "verdict": expert.verdict}
     assert [row[0] for row in found["criteria"]] == [one.name for one in graded.criteria]
     facts = json.loads(found["page"].split('id="data">')[1].split("</script>")[0])
     assert (facts["episodes"], facts["believed"], facts["numpy"]) == (2, 0, False)

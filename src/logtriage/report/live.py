@@ -119,19 +119,21 @@ class Game:
     def debrief(self) -> str:
         """How it went.
 
-        An object: ``score``, ``gate`` and its reason or null, ``criteria`` as rows of name,
-        score, weight and reason, and ``page``, the replay page of this episode beside that of
-        the scripted expert on the same incident.
+        An object: ``score``, ``verdict``, ``criteria`` as rows of name, score, weight and
+        reason, ``rival`` with the score and the verdict of the scripted expert on the same
+        incident, and ``page``, the replay page of both episodes.
         """
-        graded = grade(self.state)
+        graded, rival = grade(self.state), _played_by_rival(self.state.incident)
+        expert = grade(rival)
         return json.dumps(
             {
                 "score": graded.score,
-                "gate": None if graded.gate is None else [graded.gate, graded.gate_reason],
+                "verdict": graded.verdict,
+                "rival": {"score": expert.score, "verdict": expert.verdict},
                 "criteria": [
                     [one.name, one.score, one.weight, one.reason] for one in graded.criteria
                 ],
-                "page": self._page(graded),
+                "page": self._page((PLAYER, self.state, graded), (RIVAL, rival, expert)),
             }
         )
 
@@ -144,15 +146,11 @@ class Game:
             found.append({"told": clean(describe(action)), "effect": clean(effect)})
         return found
 
-    def _page(self, graded: Grade) -> str:
+    def _page(self, *played: tuple[str, State, Grade]) -> str:
         incident = self.state.incident
-        rival = _played_by_rival(incident)
         episodes = [
             Episode(name, incident, transcript_of(state, agent=name), result)
-            for name, state, result in (
-                (PLAYER, self.state, graded),
-                (RIVAL, rival, grade(rival)),
-            )
+            for name, state, result in played
         ]
         return render_replay(document(incident.id, lt.__version__, episodes, numpy=False))
 

@@ -1,0 +1,66 @@
+"""scripts/quality_card.py: the card says what the findings say, and nothing else."""
+
+import csv
+import json
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    return import_module("quality_card")
+
+
+def finding(
+    check: str, verdict: str, summary: str, task: str = "single_crash-v3"
+) -> dict[str, Any]:
+    return {
+        "subject": task,
+        "rubric": "logtriage/3",
+        "rubric_digest": "abc",
+        "check": check,
+        "verdict": verdict,
+        "summary": summary,
+        "quick": False,
+    }
+
+
+def oncall() -> list[dict[str, str]]:
+    with (ROOT / "docs" / "results" / "oncall.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_row_shows_the_worst_task_and_holes_name_what_did_not_pass(script: ModuleType) -> None:
+    found = [
+        finding("oracle", "passed", "all of it"),
+        finding("oracle", "failed", "half | of it", "cascading_failure-v3"),
+        finding("teamwork", "reported", "a gap"),
+    ]
+    page = script.card(found, oncall(), "## `a`\n| 1 | yes |\n| 2 | **no** |\n")
+    assert "| `oracle` | 1 failed, 1 passed | half \\| of it |" in page
+    assert "all of it" not in page
+    assert "- `single_crash-v3`, `teamwork` (reported): a gap" in page
+    assert "on 1 tasks: 1 of 2 bins" in page
+    assert "--quick" not in page
+
+
+def test_every_check_of_the_sections_is_one_of_the_audit(script: ModuleType) -> None:
+    kept = [json.loads(line) for line in script.KEPT.read_text("utf-8").splitlines()]
+    checks = {one["check"] for one in kept}
+    named = [check for _, row in script.SECTIONS.values() for check in row]
+    assert len(named) == len(set(named))
+    assert set(named) <= checks
+
+
+def test_the_page_is_written_from_the_kept_findings(script: ModuleType) -> None:
+    kept = [json.loads(line) for line in script.KEPT.read_text("utf-8").splitlines()]
+    calibration = (ROOT / "docs" / "results" / "calibration.md").read_text("utf-8")
+    page = (ROOT / "docs" / "quality-card.md").read_text("utf-8")
+    assert page == script.card(kept, oncall(), calibration)
