@@ -81,11 +81,11 @@ class Settings:
         default="grpo", validator=attrs.validators.in_(ARMS), metadata={"choices": ARMS}
     )
     task: str = "single_crash-v3-fog1"
-    seconds: float = attrs.field(default=200.0, validator=attrs.validators.gt(0))
+    seconds: float = attrs.field(default=150.0, validator=attrs.validators.gt(0))
     seed: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     incidents: int = attrs.field(default=16, validator=attrs.validators.ge(1))
     group: int = attrs.field(default=8, validator=attrs.validators.ge(2))
-    lr: float = attrs.field(default=5e-4, validator=attrs.validators.gt(0))
+    lr: float = attrs.field(default=3e-4, validator=attrs.validators.gt(0))
     temperature: float = attrs.field(default=0.5, validator=attrs.validators.gt(0))
     barred: float = attrs.field(default=0.25, validator=attrs.validators.and_(
         attrs.validators.ge(0), attrs.validators.lt(1)

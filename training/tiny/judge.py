@@ -21,8 +21,9 @@ from training.tiny.play import Played, own
 from training.tiny.scores import chunks, scores
 from training.tiny.words import Grammar
 
-#: The lowest and the highest price of a hand-over: heeding is the difference between them.
-LOW, HIGH = 0.3, 0.9
+#: What a hand-over may be worth; heeding is the difference between the last and the first.
+PRICES: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
+LOW, HIGH = PRICES[0], PRICES[-1]
 #: The seed of the draws of every evaluation, so that two models meet the same luck.
 SEED: Final = 1
 #: What was played on held-out incidents, in the directory of a run.
@@ -174,14 +175,14 @@ def saved(out: Path) -> Iterator[Callable[[str, float, str, Sequence[Row]], None
 
 
 def net_value(rows: Sequence[Row]) -> float:
-    """Earned beyond handing all over, as a share of what could be: a ratio of sums."""
-    return sum(one.grade - one.price for one in rows) / sum(1 - one.price for one in rows)
+    """Earned beyond handing all over, as a share of what could be; NaN of no rows."""
+    room = sum(1 - one.price for one in rows)
+    return sum(one.grade - one.price for one in rows) / room if room else math.nan
 
 
 def handed_over(rows: Sequence[Row], price: float) -> float:
-    """The share that is handed over where a hand-over is worth ``price``."""
-    at = [one.handed_over for one in rows if one.price == price]
-    return sum(at) / len(at)
+    """The share that is handed over where a hand-over is worth ``price``; NaN of no rows."""
+    return _mean([one.handed_over for one in rows if one.price == price])
 
 
 def figures(rows: Sequence[Row]) -> dict[str, float]:
@@ -201,10 +202,10 @@ def figures(rows: Sequence[Row]) -> dict[str, float]:
         "mis_paged": _mean([one.mis_paged for one in rows]),
         "ticks": _mean([one.ticks for one in rows]),
     }
-    for price in sorted({one.price for one in rows}):
+    for price in PRICES:
         found[f"handed_over_{price}"] = handed_over(rows, price)
     return found
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else float("nan")
+    return sum(values) / len(values) if values else math.nan

@@ -19,12 +19,11 @@ from matplotlib.figure import Figure
 from training.common.pages import renew
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.tiny.arms import ABOUT, STEPS
-from training.tiny.judge import EPISODES, FALSE, TRUE, Row, figures, net_value
+from training.tiny.judge import EPISODES, FALSE, PRICES, TRUE, Row, figures, net_value
 
 #: Arms and policies in the order of the tables.
 ORDER: Final = ("grpo", "dagger", "shuffled", "entropy")
 SCRIPTED: Final = ("observer", "top_suspect", "expert")
-PRICES: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
 #: Student's t for two-sided 95 %, by degrees of freedom.
 STUDENT: Final = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365}
 RESAMPLES: Final = 2_000
@@ -278,9 +277,9 @@ def draw(runs: Sequence[Run], start: Run, scripted: Sequence[Run], path: Path) -
     worth.set(ylabel="net value on test (circles sampled, squares likeliest)")
     worth.legend()
     for arm in ORDER:
-        members = [figures(one.at()) for one in runs if one.arm == arm]
-        if members:
-            means = [np.mean([one[f"handed_over_{price}"] for one in members]) for price in PRICES]
+        each = [figures(one.at()) for one in runs if one.arm == arm]
+        if each:
+            means = [np.mean([one[f"handed_over_{price}"] for one in each]) for price in PRICES]
             heed.plot(PRICES, means, "o-", color=colours[arm], label=arm)
     for run, name in [(start, "start"), *((one, one.arm) for one in scripted)]:
         found = figures(run.at(None if run is start else 0.0))
