@@ -111,6 +111,23 @@ def best(start: Run) -> float:
     return max(ladder, key=lambda t: net_value(start.at(t, CHOICE_SPLIT)))
 
 
+def given_away(rows: Sequence[Row], bar: float) -> list[Row]:
+    """The same episodes, but all that are worth ``bar`` or more are handed over at once."""
+    return [
+        attrs.evolve(
+            one, grade=one.price, handed_over=True, paged_right=False, mis_paged=False, ticks=1
+        )
+        if one.price >= bar
+        else one
+        for one in rows
+    ]
+
+
+def best_bar(rows: Sequence[Row]) -> float:
+    """The bar above which these episodes are best given away."""
+    return max(PRICES, key=lambda bar: net_value(given_away(rows, bar)))
+
+
 def student(values: Sequence[float]) -> str:
     """Mean and 95 % interval over seeds in words."""
     mean = float(np.mean(values))
@@ -175,6 +192,14 @@ def main_table(runs: Sequence[Run], start: Run, scripted: Sequence[Run]) -> str:
     add("start", "likeliest", [start], 0.0)
     for run in scripted:
         add(f"`{run.arm}`", "", [run], 0.0)
+    bar = best_bar(start.at(0.0, CHOICE_SPLIT))
+    simple = {(EVAL_SPLIT, 0.0, TRUE): given_away(start.at(0.0), bar)}
+    add(
+        "start",
+        f"likeliest, handed over from {bar} on",
+        [attrs.evolve(start, episodes=simple)],
+        0.0,
+    )
     rows = start.at(0.0)
     always = sum(one.price for one in rows) / len(rows)
     lines.append(
@@ -205,6 +230,11 @@ def differences(runs: Sequence[Run], start: Run) -> str:
         [(one.at(), start.at(best(start))) for one in grpo],
     )  # fmt: skip
     add("start", "likeliest", [(one.at(0.0), start.at(0.0)) for one in grpo])
+    for actions, at in (("sampled", start.temperature), ("likeliest", 0.0)):
+        bar = best_bar(start.at(at, CHOICE_SPLIT))
+        simple = given_away(start.at(at), bar)
+        own = None if at else 0.0
+        add(f"start, handed over from {bar} on", actions, [(one.at(own), simple) for one in grpo])
     for arm in ORDER[1:]:
         others = {one.seed: one for one in runs if one.arm == arm}
         for actions, how in (("sampled", None), ("likeliest", 0.0)):

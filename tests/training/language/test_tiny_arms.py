@@ -202,6 +202,14 @@ def test_student_and_bootstrap_by_hand() -> None:
     assert writeup.over_incidents([(better, same)]) == "+0.200 to +0.200"
 
 
+def test_what_is_given_away_is_worth_its_price() -> None:
+    rows = [row(0.3, 1.0), row(0.7, 0.2), row(0.9, 1.0)]
+    given = writeup.given_away(rows, 0.7)
+    assert [one.grade for one in given] == [1.0, 0.7, 0.9]
+    assert [one.handed_over for one in given] == [False, True, True]
+    assert writeup.best_bar(rows[:2]) == 0.5  # any bar above 0.3 and up to 0.7 is as good
+
+
 def test_the_start_is_matched_by_entropy_on_val(runs: Path) -> None:
     start = writeup.read(runs / "start-0")
     other = attrs.evolve(start, about={"settings": {"arm": "grpo", "seed": 0, "temperature": 1.0}})
