@@ -69,6 +69,7 @@ class Settings:
         incidents: those of a step.
         group: attempts at each.
         lr: the peak learning rate; it falls to a tenth over the run.
+        temperature: of sampling, in learning and afterwards.
         barred: in this share of the groups nobody may hand over, so that acting keeps a gradient.
         threads: of torch.
 
@@ -80,11 +81,12 @@ class Settings:
         default="grpo", validator=attrs.validators.in_(ARMS), metadata={"choices": ARMS}
     )
     task: str = "single_crash-v3-fog1"
-    seconds: float = attrs.field(default=200.0, validator=attrs.validators.gt(0))
+    seconds: float = attrs.field(default=150.0, validator=attrs.validators.gt(0))
     seed: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     incidents: int = attrs.field(default=16, validator=attrs.validators.ge(1))
     group: int = attrs.field(default=8, validator=attrs.validators.ge(2))
-    lr: float = attrs.field(default=5e-4, validator=attrs.validators.gt(0))
+    lr: float = attrs.field(default=3e-4, validator=attrs.validators.gt(0))
+    temperature: float = attrs.field(default=0.5, validator=attrs.validators.gt(0))
     barred: float = attrs.field(default=0.25, validator=attrs.validators.and_(
         attrs.validators.ge(0), attrs.validators.lt(1)
     ))  # fmt: skip
@@ -113,17 +115,18 @@ def update(
     grammar: Grammar,
     barred: Tensor,
     credit: Tensor | None,
+    temperature: float,
 ) -> float:
     """One step on these episodes; the mean entropy of their actions in nats.
 
-    Args:
-        credit: (B,) the advantage of each episode; None to lower the entropy instead.
+    ``barred`` (B,) says in which nobody might hand over, ``credit`` (B,) is the advantage of
+    each; None to lower the entropy instead.
     """
     model.train()
     optimiser.zero_grad()
     entropies, actions = 0.0, 0
     for part, ids, _ in chunks(model, played):
-        rows, said, entropy = scores(model, ids, grammar, barred[part])
+        rows, said, entropy = scores(model, ids, grammar, barred[part], temperature)
         loss = entropy.sum() if credit is None else -(credit[part][rows] * said).sum()
         (loss / len(played)).backward()
         entropies += float(entropy.detach().sum())
@@ -186,8 +189,8 @@ def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str
             incidents = [made for one in named for made in [make_incident(one)] * attempts]
             played = own(
                 model, incidents, "observer" if settings.arm == "dagger" else None, tokenizer,
-                lambda _: None, temperature=1.0, seed=settings.seed, batch=len(incidents),
-                barred=barred.tolist(),
+                lambda _: None, temperature=settings.temperature, seed=settings.seed,
+                batch=len(incidents), barred=barred.tolist(),
             )  # fmt: skip
             rows = [row_of(one.state) for one in played]
             at = time.process_time()
@@ -198,8 +201,9 @@ def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str
             else:
                 credit = None if settings.arm == "entropy" else credited(settings, rows, draws)
                 entropy = update(
-                    model, optimiser, played, grammar, torch.from_numpy(barred), credit
-                )
+                    model, optimiser, played, grammar, torch.from_numpy(barred), credit,
+                    settings.temperature,
+                )  # fmt: skip
             step += 1
             tokens += sum(len(one.ids) for one in played)
             free = [one for one, closed in zip(rows, barred, strict=True) if not closed]
@@ -259,9 +263,8 @@ def main(arguments: list[str] | None = None) -> None:
     torch.set_num_threads(settings.threads)
     out.mkdir(parents=True, exist_ok=True)
     done = {} if settings.arm == "start" else learn(settings, model, tokenizer, out)
-    save_judged(
-        model, tokenizer, settings.task, LADDER if settings.arm == "start" else (0.0, 1.0), out
-    )
+    temperatures = LADDER if settings.arm == "start" else (0.0, settings.temperature)
+    save_judged(model, tokenizer, settings.task, temperatures, settings.temperature, out)
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
     command = "python -m training.tiny.arms " + shlex.join(given)

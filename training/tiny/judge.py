@@ -2,7 +2,8 @@
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,8 +21,9 @@ from training.tiny.play import Played, own
 from training.tiny.scores import chunks, scores
 from training.tiny.words import Grammar
 
-#: The lowest and the highest price of a hand-over: heeding is the difference between them.
-LOW, HIGH = 0.3, 0.9
+#: What a hand-over may be worth; heeding is the difference between the last and the first.
+PRICES: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
+LOW, HIGH = PRICES[0], PRICES[-1]
 #: The seed of the draws of every evaluation, so that two models meet the same luck.
 SEED: Final = 1
 #: What was played on held-out incidents, in the directory of a run.
@@ -118,8 +120,8 @@ def lied_to(
     found = []
     for one, episode in zip(incidents, episodes, strict=True):
         state = initial_state(one)
-        for play in episode.state.history:
-            state = transition(state, play.action)
+        for _, action in episode.state.history:
+            state = transition(state, action)
         found.append(row_of(state))
     return found
 
@@ -133,41 +135,54 @@ def mirrored(incidents: Sequence[Incident]) -> list[float]:
 
 
 def save_judged(
-    model: Any, tokenizer: Any, task: str, temperatures: Sequence[float], out: Path
+    model: Any,
+    tokenizer: Any,
+    task: str,
+    temperatures: Sequence[float],
+    sampling: float,
+    out: Path,
 ) -> None:
-    """Play ``val`` and ``test`` at these temperatures, and ``test`` once with false prices.
+    """Play ``val`` and ``test`` at these temperatures.
 
-    A row an episode goes to :data:`EPISODES` in ``out``.
+    The likeliest actions and those at the temperature of ``sampling`` play ``test`` with false
+    prices, too. A row an episode goes to :data:`EPISODES` in ``out``.
     """
     val, test = held_out(task, CHOICE_SPLIT, VAL), held_out(task, EVAL_SPLIT, TEST)
+    with saved(out) as save:
+        for temperature in temperatures:
+            for split, incidents in ((CHOICE_SPLIT, val), (EVAL_SPLIT, test)):
+                rows = judged(model, tokenizer, incidents, temperature)
+                save(split, temperature, TRUE, rows)
+            if temperature in (0.0, sampling):
+                rows = lied_to(model, tokenizer, test, temperature, mirrored(test))
+                save(EVAL_SPLIT, temperature, FALSE, rows)
+
+
+@contextmanager
+def saved(out: Path) -> Iterator[Callable[[str, float, str, Sequence[Row]], None]]:
+    """What appends rows of a split, a temperature and a shown price to :data:`EPISODES`."""
     with (out / EPISODES).open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        names = [field.name for field in attrs.fields(Row)]
-        table.writerow(["split", "temperature", "shown", *names])
-        for temperature in temperatures:
-            parts = {
-                (CHOICE_SPLIT, TRUE): lambda t=temperature: judged(model, tokenizer, val, t),
-                (EVAL_SPLIT, TRUE): lambda t=temperature: judged(model, tokenizer, test, t),
-            }
-            if temperature in (0.0, 1.0):
-                parts[EVAL_SPLIT, FALSE] = lambda t=temperature: lied_to(
-                    model, tokenizer, test, t, mirrored(test)
-                )
-            for (split, shown), play in parts.items():
-                for row in play():
-                    table.writerow([split, temperature, shown, *attrs.astuple(row)])
+        table.writerow(
+            ["split", "temperature", "shown", *(field.name for field in attrs.fields(Row))]
+        )
+
+        def save(split: str, temperature: float, shown: str, rows: Sequence[Row]) -> None:
+            table.writerows([split, temperature, shown, *attrs.astuple(row)] for row in rows)
             file.flush()
+
+        yield save
 
 
 def net_value(rows: Sequence[Row]) -> float:
-    """Earned beyond handing all over, as a share of what could be: a ratio of sums."""
-    return sum(one.grade - one.price for one in rows) / sum(1 - one.price for one in rows)
+    """Earned beyond handing all over, as a share of what could be; NaN of no rows."""
+    room = sum(1 - one.price for one in rows)
+    return sum(one.grade - one.price for one in rows) / room if room else math.nan
 
 
 def handed_over(rows: Sequence[Row], price: float) -> float:
-    """The share that is handed over where a hand-over is worth ``price``."""
-    at = [one.handed_over for one in rows if one.price == price]
-    return sum(at) / len(at)
+    """The share that is handed over where a hand-over is worth ``price``; NaN of no rows."""
+    return _mean([one.handed_over for one in rows if one.price == price])
 
 
 def figures(rows: Sequence[Row]) -> dict[str, float]:
@@ -187,10 +202,10 @@ def figures(rows: Sequence[Row]) -> dict[str, float]:
         "mis_paged": _mean([one.mis_paged for one in rows]),
         "ticks": _mean([one.ticks for one in rows]),
     }
-    for price in sorted({one.price for one in rows}):
+    for price in PRICES:
         found[f"handed_over_{price}"] = handed_over(rows, price)
     return found
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else float("nan")
+    return sum(values) / len(values) if values else math.nan

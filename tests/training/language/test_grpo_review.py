@@ -1,6 +1,5 @@
-"""A run from its beginning to its page: training, evaluation, card, and what is written of it."""
+"""A run from its beginning to its card: training, and evaluation before and after."""
 
-import csv
 import io
 import json
 from contextlib import redirect_stderr
@@ -18,7 +17,6 @@ from training.grpo.learn import run
 from training.grpo.review import BASELINES, before
 from training.grpo.settings import Settings
 from training.grpo.store import BEFORE
-from training.grpo.writeup import CURVES, PAGE, TABLE, read, write_up
 
 TASK = "single_crash-v3-fog0"
 #: What the run said, beside its directory.
@@ -107,82 +105,6 @@ def test_the_model_card_has_the_results(out: Path) -> None:
     assert f"{grade['mean']:.3f}" in card
 
 
-def test_the_page_says_what_the_files_say(out: Path, tmp_path: Path) -> None:
-    (tmp_path / PAGE).write_text("Mine.\n<!-- change -->\nold\n<!-- /change -->\nMine too.\n")
-    write_up([read(out)], tmp_path)
-    text = (tmp_path / PAGE).read_text()
-    assert text.startswith("Mine.\n")
-    assert text.endswith("Mine too.\n")
-    assert "old" not in text
-    one = json.loads((out / "results.json").read_text())["difference"][TASK]
-    row = next(line for line in text.splitlines() if line.startswith(f"| {TASK} | 7 |"))
-    assert f"| {one['before']:.3f} | {one['after']:.3f} |" in row
-    with (tmp_path / TABLE).open() as file:
-        assert [line["step"] for line in csv.DictReader(file)] == ["1", "2"]
-    assert (tmp_path / CURVES).read_bytes().startswith(b"\x89PNG")
-
-
-def test_several_seeds_are_taken_together_incident_by_incident(out: Path, tmp_path: Path) -> None:
-    """Two seeds that differ: before and after of one are swapped, so that nothing is left."""
-    one = read(out)
-    about = {**one.about, "settings": {**one.about["settings"], "seed": 8}}
-    worse = attrs.evolve(one, about=about, before=one.after, after=one.before)
-    write_up([one, worse], tmp_path)
-    rows = [line.split(" | ") for line in (tmp_path / PAGE).read_text().splitlines()]
-    (both,) = [row for row in rows if row[:2] == [f"| {TASK}", "mean of all"]]
-    assert both[2] == "3"
-    assert both[3] == both[4]
-    assert both[5].startswith("+0.000 (")
-
-    write_up([one, attrs.evolve(one, about=about)], tmp_path)
-    rows = [line.split(" | ") for line in (tmp_path / PAGE).read_text().splitlines()]
-    alone, _, twice = [row for row in rows if row[0] == f"| {TASK}" and row[2] == "3"][:3]
-    assert twice[1] == "mean of all"
-    assert twice[3:] == alone[3:]
-
-
-def test_ablations_are_compared_with_the_run_of_their_seed(out: Path, tmp_path: Path) -> None:
-    """The ablation is the same run with another reward, before and after swapped."""
-    one = read(out)
-    settings = {**one.about["settings"], "reward": "step"}
-    about = {**one.about, "settings": settings}
-    other = attrs.evolve(one, about=about, before=one.after, after=one.before)
-    write_up([one], tmp_path, [other])
-    rows = [line.split(" | ") for line in (tmp_path / PAGE).read_text().splitlines()]
-    (row,) = [row for row in rows if row[:3] == ["| `reward` step", "7", TASK]]
-    change = json.loads((out / "results.json").read_text())["difference"][TASK]
-    assert row[3] == "2"
-    assert row[-1].startswith(f"{change['before'] - change['after']:+.3f} (")
-
-    settings["seed"] = 8
-    with pytest.raises(InvalidInput, match="no run has its seed, 8"):
-        write_up([one], tmp_path, [attrs.evolve(other, about=about)])
-    settings["seed"] = 7
-    fewer = attrs.evolve(one.before, transcripts=one.before.transcripts[:2])
-    with pytest.raises(InvalidInput, match="played incidents that the run of its seed did not"):
-        write_up([attrs.evolve(one, before=fewer)], tmp_path, [other])
-    write_up([one], tmp_path, [attrs.evolve(other, before=fewer)])  # those of both are compared
-
-
-def test_a_new_page_has_every_block(out: Path, tmp_path: Path) -> None:
-    write_up([read(out)], tmp_path)
-    text = (tmp_path / PAGE).read_text()
-    for name in ("outcome", "change", "paging", "lost", "criteria", "stages", "time", "commands"):
-        assert f"<!-- {name} -->\n" in text
-    assert "the command" in text
-    for agent in json.loads((out / "results.json").read_text())["agents"][:2]:
-        played = agent["tasks"][TASK]
-        begin = f"| {TASK} | 7 | {agent['agent']} |"
-        begun = f"{begin} {played['net']['mean']:+.3f} | {played['solved']:.1%} |"
-        assert f"{begun} {played['handed_over']:.1%} | {played['paged_right']:.1%} |" in text
-        assert f"| {played['grade']['mean']:.3f} | {played['ticks']:.1f} |" in text
-        lost = played["lost"]
-        assert f"{begin} {lost['episodes']} | {lost['at_first']:+.3f} |" in text
-        at = played["by_price"][0]
-        cell = f"{at['handed_over']:.1%}, {at['paged']:.1%}, {at['mis_paged']:.1%}"
-        assert f"{begin} {cell} |" in text
-
-
 def test_the_baselines_of_a_run_are_not_explained(out: Path) -> None:
     agents = json.loads((out / "results.json").read_text())["agents"]
     explained = [agent["tasks"][TASK]["lost"] is not None for agent in agents]
@@ -204,13 +126,3 @@ def test_what_another_run_played_before_is_taken_over(out: Path, tmp_path: Path)
     lost = attrs.evolve(settings, eval_before=str(tmp_path / "none.jsonl"))
     with pytest.raises(InvalidInput, match="eval_before: cannot be read"):
         before(None, None, lost, tmp_path, phases)
-
-
-def test_only_finished_runs_are_written_up(out: Path, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"no run\.json"):
-        read(tmp_path)
-    for name in ("run.json", "results.json"):
-        content = json.loads((out / name).read_text())
-        (tmp_path / name).write_text(json.dumps({**content, "finished": False}))
-    with pytest.raises(InvalidInput, match="not finished"):
-        read(tmp_path)

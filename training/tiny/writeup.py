@@ -1,0 +1,353 @@
+"""The tables and the plot of docs/results/grpo.md, from the directories of runs.
+
+python -m training.tiny.writeup runs --to docs/results
+"""
+
+import argparse
+import csv
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from training.common.pages import renew
+from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
+from training.tiny.arms import ABOUT, STEPS
+from training.tiny.judge import EPISODES, FALSE, PRICES, TRUE, Row, figures, net_value
+
+#: Arms and policies in the order of the tables.
+ORDER: Final = ("grpo", "dagger", "shuffled", "entropy")
+SCRIPTED: Final = ("observer", "top_suspect", "expert")
+#: Student's t for two-sided 95 %, by degrees of freedom.
+STUDENT: Final = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365}
+RESAMPLES: Final = 2_000
+PAGE, TABLE, CURVES, PLOT = "grpo.md", "grpo-runs.csv", "grpo-steps.csv", "grpo.png"
+
+#: A split, a temperature and the price that was shown.
+How = tuple[str, float, str]
+
+
+@attrs.frozen
+class Run:
+    """A run: what it was, its steps, and its episodes by how they were played."""
+
+    about: dict[str, Any]
+    steps: list[dict[str, str]]
+    episodes: dict[How, list[Row]]
+
+    @property
+    def arm(self) -> str:
+        """The arm, or the name of a scripted policy."""
+        return str(self.about["settings"]["arm"])
+
+    def at(self, temperature: float | None = None, split: str = EVAL_SPLIT) -> list[Row]:
+        """Episodes at a temperature; None for the temperature of sampling in learning."""
+        if temperature is None:
+            temperature = self.temperature
+        return self.episodes[split, temperature, TRUE]
+
+    @property
+    def temperature(self) -> float:
+        """That of sampling in learning."""
+        return float(self.about["settings"]["temperature"])
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return int(self.about["settings"]["seed"])
+
+
+def read(folder: Path) -> Run:
+    """The run in a directory."""
+    about = json.loads((folder / ABOUT).read_text("utf-8"))
+    steps: list[dict[str, str]] = []
+    if (folder / STEPS).exists():
+        with (folder / STEPS).open(encoding="utf-8", newline="") as file:
+            steps = list(csv.DictReader(file))
+    episodes: dict[How, list[Row]] = {}
+    with (folder / EPISODES).open(encoding="utf-8", newline="") as file:
+        for one in csv.DictReader(file):
+            how = one["split"], float(one["temperature"]), one["shown"]
+            episodes.setdefault(how, []).append(_row(one))
+    return Run(about, steps, episodes)
+
+
+def _row(found: dict[str, str]) -> Row:
+    flags = {"True": True, "False": False}
+    return Row(
+        incident=found["incident"],
+        price=float(found["price"]),
+        fault=flags[found["fault"]],
+        grade=float(found["grade"]),
+        handed_over=flags[found["handed_over"]],
+        paged_right=flags[found["paged_right"]],
+        mis_paged=flags[found["mis_paged"]],
+        ticks=int(found["ticks"]),
+        entropy=float(found["entropy"]),
+    )
+
+
+def entropy_of(rows: Sequence[Row]) -> float:
+    """Nats an action."""
+    return sum(one.entropy for one in rows) / sum(one.ticks for one in rows)
+
+
+def matched(start: Run, run: Run) -> float:
+    """The temperature at which the start is as sure on ``val`` as a trained policy is."""
+    wanted = entropy_of(run.at(split=CHOICE_SPLIT))
+    ladder = [t for split, t, _ in start.episodes if split == CHOICE_SPLIT and t > 0]
+    return min(ladder, key=lambda t: abs(entropy_of(start.at(t, CHOICE_SPLIT)) - wanted))
+
+
+def best(start: Run) -> float:
+    """The temperature at which the start is worth most on ``val``."""
+    ladder = [t for split, t, _ in start.episodes if split == CHOICE_SPLIT]
+    return max(ladder, key=lambda t: net_value(start.at(t, CHOICE_SPLIT)))
+
+
+def given_away(rows: Sequence[Row], bar: float) -> list[Row]:
+    """The same episodes, but all that are worth ``bar`` or more are handed over at once."""
+    return [
+        attrs.evolve(
+            one, grade=one.price, handed_over=True, paged_right=False, mis_paged=False, ticks=1
+        )
+        if one.price >= bar
+        else one
+        for one in rows
+    ]
+
+
+def best_bar(rows: Sequence[Row]) -> float:
+    """The bar above which these episodes are best given away."""
+    return max(PRICES, key=lambda bar: net_value(given_away(rows, bar)))
+
+
+def student(values: Sequence[float]) -> str:
+    """Mean and 95 % interval over seeds in words."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return f"{mean:+.3f} (1 seed)"
+    half = STUDENT[len(values) - 1] * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return f"{mean:+.3f} ({mean - half:+.3f} to {mean + half:+.3f})"
+
+
+def over_incidents(pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]]) -> str:
+    """The 95 % bootstrap interval over incidents of the mean difference of net values."""
+    gains = np.mean(
+        [[x.grade - y.grade for x, y in zip(a, b, strict=True)] for a, b in pairs], axis=0
+    )
+    room = np.array([1 - one.price for one in pairs[0][0]])
+    draws = np.random.default_rng(0).integers(len(room), size=(RESAMPLES, len(room)))
+    low, high = np.quantile(gains[draws].sum(1) / room[draws].sum(1), [0.025, 0.975])
+    return f"{low:+.3f} to {high:+.3f}"
+
+
+def line(cells: Sequence[str]) -> str:
+    """A row of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def main_table(runs: Sequence[Run], start: Run, scripted: Sequence[Run]) -> str:
+    """Every arm on the incidents of ``test``, with means over its seeds."""
+    names = ["net value", *(f"at {price}" for price in PRICES), "heeding", "paged right",
+             "mis-paged", "faults", "benign", "net value, false price"]  # fmt: skip
+    lines = [
+        line(["policy", "actions", "seeds", *names]),
+        line(["---", "---", "---:", *["---:"] * len(names)]),
+    ]
+
+    def add(name: str, actions: str, members: Sequence[Run], at: float) -> None:
+        found = [figures(run.at(at)) for run in members]
+        lies = [run.episodes.get((EVAL_SPLIT, at, FALSE)) for run in members]
+
+        def mean(key: str) -> float:
+            return float(np.mean([one[key] for one in found]))
+
+        false = [net_value(one) for one in lies if one is not None]
+        cells = [
+            name, actions, str(len(members)),
+            student([one["net_value"] for one in found])
+            if len(members) > 1 else f"{mean('net_value'):+.3f}",
+            *(f"{mean(f'handed_over_{price}'):.0%}" for price in PRICES),
+            f"{mean('heeding'):+.2f}", f"{mean('paged_right'):.0%}", f"{mean('mis_paged'):.0%}",
+            f"{mean('grade_faults'):.3f}", f"{mean('grade_benign'):.3f}",
+            f"{np.mean(false):+.3f}" if false else "",
+        ]  # fmt: skip
+        lines.append(line(cells))
+
+    for arm in ORDER:
+        members = [one for one in runs if one.arm == arm]
+        if members:
+            add(f"`{arm}`", "sampled", members, members[0].temperature)
+            add(f"`{arm}`", "likeliest", members, 0.0)
+    temperatures = {matched(start, one) for one in runs if one.arm == "grpo"}
+    for one in sorted(temperatures | {best(start), start.temperature} - {0.0}, reverse=True):
+        add("start", f"at temperature {one:g}", [start], one)
+    add("start", "likeliest", [start], 0.0)
+    for run in scripted:
+        add(f"`{run.arm}`", "", [run], 0.0)
+    bar = best_bar(start.at(0.0, CHOICE_SPLIT))
+    simple = {(EVAL_SPLIT, 0.0, TRUE): given_away(start.at(0.0), bar)}
+    add(
+        "start",
+        f"likeliest, handed over from {bar} on",
+        [attrs.evolve(start, episodes=simple)],
+        0.0,
+    )
+    rows = start.at(0.0)
+    always = sum(one.price for one in rows) / len(rows)
+    lines.append(
+        line(["always hand over", "", "", "0", *["100%"] * 5, "0", "0%", "0%",
+              f"at most {always:.3f}", "", ""])
+    )  # fmt: skip
+    return "\n".join(lines)
+
+
+def differences(runs: Sequence[Run], start: Run) -> str:
+    """What GRPO has more than what it is compared with."""
+    grpo = [one for one in runs if one.arm == "grpo"]
+    lines = [
+        line(["GRPO less", "actions", "seeds", "over seeds (95 %)", "over incidents (95 %)"]),
+        line(["---", "---", "---:", "---", "---"]),
+    ]
+
+    def add(name: str, actions: str, pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]]) -> None:
+        gaps = [net_value(a) - net_value(b) for a, b in pairs]
+        lines.append(line([name, actions, str(len(pairs)), student(gaps), over_incidents(pairs)]))
+
+    add(
+        "start at matched temperature", "sampled",
+        [(one.at(), start.at(matched(start, one))) for one in grpo],
+    )  # fmt: skip
+    add(
+        f"start at its best temperature on `val`, {best(start):g}", "sampled",
+        [(one.at(), start.at(best(start))) for one in grpo],
+    )  # fmt: skip
+    add("start", "likeliest", [(one.at(0.0), start.at(0.0)) for one in grpo])
+    for actions, at in (("sampled", start.temperature), ("likeliest", 0.0)):
+        bar = best_bar(start.at(at, CHOICE_SPLIT))
+        simple = given_away(start.at(at), bar)
+        own = None if at else 0.0
+        add(f"start, handed over from {bar} on", actions, [(one.at(own), simple) for one in grpo])
+    for arm in ORDER[1:]:
+        others = {one.seed: one for one in runs if one.arm == arm}
+        for actions, how in (("sampled", None), ("likeliest", 0.0)):
+            pairs = [(one.at(how), others[one.seed].at(how)) for one in grpo if one.seed in others]
+            if pairs:
+                add(f"`{arm}`", actions, pairs)
+    return "\n".join(lines)
+
+
+def save_rows(runs: Sequence[Run], start: Run, scripted: Sequence[Run], out: Path) -> None:
+    """A row for each run and each way in which it was judged; a row for each step."""
+    with (out / TABLE).open("w", newline="", encoding="utf-8") as file:
+        table: Any = None
+        for run in [*runs, start, *scripted]:
+            for (split, temperature, shown), rows in run.episodes.items():
+                found = {
+                    "arm": run.arm, "seed": run.seed, "split": split, "temperature": temperature,
+                    "shown_price": shown, "incidents": len(rows),
+                    "steps": run.about.get("steps", 0), "episodes": run.about.get("episodes", 0),
+                    "tokens": run.about.get("tokens", 0),
+                    "cpu_seconds": round(run.about.get("cpu_seconds", 0.0), 1),
+                    "stopped": run.about.get("stopped", False),
+                    "matched_temperature": matched(start, run) if run.steps else "",
+                    "entropy": f"{entropy_of(rows):.4f}",
+                    **{name: f"{value:.4f}" for name, value in figures(rows).items()},
+                }  # fmt: skip
+                if table is None:
+                    table = csv.DictWriter(file, found)
+                    table.writeheader()
+                table.writerow(found)
+    with (out / CURVES).open("w", newline="", encoding="utf-8") as file:
+        table = None
+        for run in runs:
+            for step in run.steps:
+                row = {"arm": run.arm, "seed": run.seed, **step}
+                if table is None:
+                    table = csv.DictWriter(file, row)
+                    table.writeheader()
+                table.writerow(row)
+
+
+def draw(runs: Sequence[Run], start: Run, scripted: Sequence[Run], path: Path) -> None:
+    """Learning curves, net value on ``test``, and hand-overs by price."""
+    figure = Figure(figsize=(13, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    curves, worth, heed = figure.subplots(1, 3)
+    colours = {"grpo": "#1b6ca8", "dagger": "#3c8d53", "shuffled": "#8a5aa8", "entropy": "#c8553d"}
+    for run in runs:
+        if not run.steps:
+            continue
+        grades = np.array([float(one["grade"]) for one in run.steps])
+        width = min(10, len(grades))
+        smooth = np.convolve(grades, np.ones(width) / width, "valid")
+        seconds = [float(one["seconds"]) for one in run.steps][width - 1 :]
+        curves.plot(
+            seconds, smooth, color=colours[run.arm], alpha=0.7, lw=1,
+            label=run.arm if run.seed == 0 else None,
+        )  # fmt: skip
+    curves.set(xlabel="CPU seconds", ylabel="grade in training, mean of ten steps")
+    curves.legend()
+    for place, arm in enumerate(ORDER):
+        members = [one for one in runs if one.arm == arm]
+        for how, shift, mark in ((None, -0.12, "o"), (0.0, 0.12, "s")):
+            values = [net_value(one.at(how)) for one in members]
+            worth.plot([place + shift] * len(values), values, mark, color=colours[arm], alpha=0.7)
+    for at, dashes, label in ((None, ":", "start, sampled"), (0.0, "--", "start, likeliest")):
+        worth.axhline(net_value(start.at(at)), color="grey", ls=dashes, label=label)
+    worth.axhline(0, color="black", lw=0.8)
+    worth.set_xticks(range(len(ORDER)), ORDER)
+    worth.set(ylabel="net value on test (circles sampled, squares likeliest)")
+    worth.legend()
+    for arm in ORDER:
+        each = [figures(one.at()) for one in runs if one.arm == arm]
+        if each:
+            means = [np.mean([one[f"handed_over_{price}"] for one in each]) for price in PRICES]
+            heed.plot(PRICES, means, "o-", color=colours[arm], label=arm)
+    for run, name in [(start, "start"), *((one, one.arm) for one in scripted)]:
+        found = figures(run.at(None if run is start else 0.0))
+        heed.plot(
+            PRICES, [found[f"handed_over_{price}"] for price in PRICES], "--", alpha=0.6, label=name
+        )
+    heed.set(xlabel="what a hand-over is worth", ylabel="handed over, test")
+    heed.legend(fontsize=7)
+    figure.savefig(path, dpi=110)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the runs of a directory, and write tables and plot."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.tiny.writeup",
+        description="Tables and plot of docs/results/grpo.md, from the directories of runs.",
+    )
+    parser.add_argument("runs", type=Path, help="the directory that holds those of the runs")
+    parser.add_argument("--to", type=Path, required=True, help="where grpo.md is")
+    given = parser.parse_args(arguments)
+    found = [read(one.parent) for one in sorted(given.runs.glob(f"*/{ABOUT}"))]
+    found.sort(key=lambda one: (one.arm, one.seed))
+    starts = [one for one in found if one.arm == "start"]
+    if len(starts) != 1:
+        parser.error(f"{given.runs}: expected one run of the arm 'start', got {len(starts)}")
+    runs = [one for one in found if one.arm in ORDER]
+    scripted = [one for name in SCRIPTED for one in found if one.arm == name]
+    if not any(one.arm == "grpo" for one in runs):
+        parser.error(f"{given.runs}: no run of the arm 'grpo'")
+    start = starts[0]
+    blocks = {
+        "arms": lambda: [main_table(runs, start, scripted)],
+        "differences": lambda: [differences(runs, start)],
+    }
+    renew(given.to / PAGE, "GRPO on notation", blocks)
+    save_rows(runs, start, scripted, given.to)
+    draw(runs, start, scripted, given.to / PLOT)
+
+
+if __name__ == "__main__":
+    main()
