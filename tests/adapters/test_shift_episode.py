@@ -1,5 +1,6 @@
 import inspect
 import json
+from typing import Any
 
 import pytest
 
@@ -82,12 +83,12 @@ def test_two_hundred_turns_fit_in_80000_tokens() -> None:
     episode = ShiftEpisode(make_shift("busy_shift-v1/train/0"), screens=8)
     turns = 0
     while not episode.done:
-        systems = list(episode.state.open) or [None]
-        system, arguments = systems[turns % len(systems)], {"service": "user-db"}
-        named = (
-            ("wait", {}) if system is None else ("request_metrics", {"system": system} | arguments)
-        )
-        episode.step(said({"name": named[0], "arguments": named[1]}))
+        systems = list(episode.state.open)
+        call: dict[str, Any] = {"name": "wait", "arguments": {}}
+        if systems:
+            arguments = {"system": systems[turns % len(systems)], "service": "user-db"}
+            call = {"name": "request_metrics", "arguments": arguments}
+        episode.step(said(call))
         turns += 1
     assert turns > 190
     sent = len(json.dumps(episode.messages)) + len(json.dumps(episode.tools))

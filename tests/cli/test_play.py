@@ -138,6 +138,7 @@ def test_help_and_rules() -> None:
     result = logtriage("play", INCIDENT, stdin="help\nrules\nquit\n")
     incident = make_incident(INCIDENT)
     told = " ".join(result.stdout.split())
+    assert incident.world is not None
     for kind in incident.world.kinds:
         where = f"{' or '.join(kind.remedies)}, on {', '.join(kind.tiers)}"
         assert f"{kind.name.replace('_', ' ')}: {where}" in told

@@ -63,10 +63,10 @@ def test_what_was_not_read_has_a_number_of_its_own_in_a_batch_of_several_fogs() 
     index, ask = np.arange(300), action_id(RequestMoreLogs(mixed.topology.names[0]), mixed.topology)
     mixed.reset("train", index, np.ones(300, int))
     alone.reset("train", index)
-    told = [batch.step(np.full(300, ask)) and batch.numbers for batch in (mixed, alone)]
+    for batch in (mixed, alone):
+        batch.step(np.full(300, ask))
     shown, wanted = (
-        one[:, batch.layout["answer"]][:, :LINES].astype(int)
-        for one, batch in zip(told, (mixed, alone), strict=True)
+        batch.numbers[:, batch.layout["answer"]][:, :LINES].astype(int) for batch in (mixed, alone)
     )
     log = mixed.layout.world.cell_sorts.index("log")
     whole, own = mixed.layout.sizes[log, 0], alone.layout.sizes[log, 0]
@@ -81,7 +81,7 @@ def test_what_was_not_read_has_a_number_of_its_own_in_a_batch_of_several_fogs() 
     ]
     for row, state in enumerate(states):
         seen = encode_tokens(state, layout=mixed.layout) / mixed.layout.units
-        assert np.array_equal(np.rint(seen), told[0][row])
+        assert np.array_equal(np.rint(seen), mixed.numbers[row])
 
 
 def test_beliefs_of_a_batch_of_several_fogs_read_each_by_its_own_alphabet() -> None:
@@ -97,7 +97,7 @@ def test_beliefs_of_a_batch_of_several_fogs_read_each_by_its_own_alphabet() -> N
             )
             shaping.shaped(batch.step(actions).reward, actions, np.ones(60, bool))
         shaped.append(shaping.potential)
-    assert np.array_equal(*shaped)
+    assert np.array_equal(shaped[0], shaped[1])
 
 
 @pytest.mark.parametrize("digits", [None, 2])

@@ -72,7 +72,7 @@ def test_rows_of_several_worlds_are_those_of_the_scalar_core(task: str, split: s
                 assert_believed(beliefs.beliefs.weights[row], state)
                 assert shaping.potential[row] + screen.score[row] == pytest.approx(value_of(state))
         actions, acted = rng.integers(0, batch.action_count, len(index)), screen.closing < 0
-        for row in np.flatnonzero(acted):
+        for row in np.flatnonzero(acted).tolist():
             choices = all_actions(states[row].incident.topology, hand_over=True)
             states[row] = transition(states[row], choices[actions[row]])
         screen = batch.step(actions)
@@ -129,7 +129,7 @@ def test_an_environment_plays_the_incidents_of_its_pool() -> None:
     _, infos = envs.reset(seed=3)
     played = [infos["index"]]
     for _ in range(20):
-        *_, infos = envs.step(np.full(5, envs.single_action_space.n - 1))
+        *_, infos = envs.step(np.full(5, envs.single_action_space.n - 1))  # type: ignore[attr-defined]
         played.append(infos["index"])
     every = np.unique(played)
     assert set((every % 256).tolist()) == set(POOL)

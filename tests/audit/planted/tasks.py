@@ -218,7 +218,7 @@ class Flickering(Simulation):
             steps = list(accumulate(row))
             tokens = alphabet(self.setting, sort, place)
             token = tokens[bisect_right(steps, bits)] if bits < steps[-1] else GAP
-            yield attrs.evolve(one, token=token)
+            yield one._replace(token=token)
 
 
 def flickering(split: str, number: int) -> Incident:
