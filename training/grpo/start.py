@@ -42,7 +42,9 @@ def with_model(settings: Settings, out: Path, console: Console) -> Settings:
             size=settings.model.removeprefix(PREFIX),
             task=" ".join(settings.stages[0]),
             episodes=settings.tiny_episodes,
+            rounds=3,
             own_play=max(1, settings.tiny_episodes // 2),
+            val=0,
             seed=settings.seed,
             threads=settings.threads or 1,
         )
