@@ -195,7 +195,7 @@ def verifiers_rows() -> list[dict[str, Any]]:
     from verifiers.v1.configs.cli.eval import EvalConfig
 
     import logtriage as lt
-    from logtriage.adapters import verifiers as adapter
+    from logtriage.adapters.verifiers import rows
 
     os.environ["NO_KEY"] = "x"
     samples = SAMPLES // 2
@@ -205,14 +205,13 @@ def verifiers_rows() -> list[dict[str, Any]]:
     server = context.Process(target=serve, args=("expert", ids, told), daemon=True)
     server.start()
     url = told.get(timeout=300)
-    inner = adapter.grade_of
-    adapter.grade_of = timed("ours", inner)
+    rows.grade_of = timed("ours", rows.grade_of)
 
     async def trivial(self: Any, trace: Any) -> float:  # noqa: ARG001
         with spent("trivial"):
             return float(trace.last_reply == "")
 
-    adapter.TriageTask.trivial = adapter.vf.metric(trivial)
+    rows.TriageTask.trivial = rows.vf.metric(trivial)
 
     def run(episodes: int) -> float:
         with tempfile.TemporaryDirectory() as folder:
