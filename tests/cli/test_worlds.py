@@ -200,7 +200,10 @@ def test_a_check_has_exit_codes(folder: Path) -> None:
     edit(folder / "kinds/overload.toml", "high = 75", 'high = "75"')
     wrong = logtriage("world", "check", folder)
     assert wrong.exit_code == 2
-    assert "own/kinds/overload.toml: signature: cpu.high: expected a whole number" in wrong.stderr
+    assert wrong.stderr == (
+        "error: own/kinds/overload.toml: signature: cpu.high: expected a share in per cent, "
+        "a whole number from 0 to 100; got '75'\n"
+    )
     (folder / "world.toml").unlink()
     gone = logtriage("world", "check", NAME)
     assert (gone.exit_code, "world.toml is missing" in gone.stderr) == (2, True)
