@@ -38,14 +38,14 @@ def checked_task(
 
 
 def checked_pool(tasks: Sequence[TaskSpec], pool: Sequence[int] | None) -> tuple[int, ...]:
-    """The numbers of the worlds of a pool; none for tasks of one world.
+    """The numbers of the worlds of a pool; none for tasks of one world, nor without tasks.
 
     Raises:
         InvalidInput: for a pool without unseen worlds, for more worlds than a pool may have, and
             for what is no number of a world or given twice.
     """
-    if not tasks[0].unseen:
-        if pool is not None:
+    if not tasks or not tasks[0].unseen:
+        if tasks and pool is not None:
             raise InvalidInput(f"pool: task {tasks[0].id!r} has one world, and needs none")
         return ()
     numbers = tuple(range(MOST_IN_POOL)) if pool is None else tuple(pool)
