@@ -40,10 +40,9 @@ LIKELIEST = (
 )
 #: For what is broken in code.
 OF_CODE = (
-    "test_the_grade_of_a_list_is_the_one_of_the_table",
-    "test_the_grade_is_the_one_of_the_table",
-    "test_rewards_add_up_exactly_to_the_final_grade",
-    "test_a_wrong_page_is_exactly_nothing_with_the_rest_reported",
+    "test_rewards_add_up_to_the_grade",
+    "test_a_grade_lies_in_the_unit_interval_and_explains_itself",
+    "test_handing_over_at_once_is_worth_c_whatever_is_the_matter",
 )
 #: The modules of laws.
 SOURCES = (test_priced_laws, test_grading_laws, test_triage_laws)

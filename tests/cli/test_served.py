@@ -229,7 +229,9 @@ def test_a_killed_run_asks_for_no_finished_episode_again(tmp_path: Path) -> None
 
     with server(handler) as (url, _):
         given = words("--concurrency", 2, "--out", tmp_path, url=url)
-        process = subprocess.Popen(command(*given), text=True, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command(*given), text=True, stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+        )
         process.communicate(timeout=120)
         assert process.returncode == -signal.SIGKILL
         assert played(tmp_path) == []  # it is still the first one's turn
@@ -255,6 +257,11 @@ def _first_screen(number: int) -> str:
     return screen["content"]
 
 
+def heed_interrupts() -> None:
+    """What a shell starts in the background ignores interrupts, and so would its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
     process: subprocess.Popen[str] | None = None
     hold = Event()
@@ -272,7 +279,9 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
 
     with server(handler) as (url, _):
         given = words("--concurrency", 1, "--out", tmp_path, url=url)
-        process = subprocess.Popen(command(*given), text=True, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command(*given), text=True, stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+        )
         _, said = process.communicate(timeout=120)
         hold.set()
     assert process.returncode == 130

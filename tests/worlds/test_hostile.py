@@ -90,12 +90,12 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "infinity": (
         changed(KIND, "high = 75", "high = inf"),
         KIND,
-        "signature: cpu.high: expected a whole number from 0 to 1,000,000,000, got inf",
+        "signature: cpu.high: expected a share in per cent, a whole number from 0 to 100; got inf",
     ),
     "text for a number": (
         changed(KIND, "high = 75", 'high = "75"'),
         KIND,
-        "signature: cpu.high: expected a whole number from 0 to 1,000,000,000, got '75'",
+        "signature: cpu.high: expected a share in per cent, a whole number from 0 to 100; got '75'",
     ),
     "number for a text": (changed(KIND, 'class = "capacity"', "class = 7"), KIND, "class: "),
     "truth for a number": (

@@ -85,5 +85,5 @@ def _plot(task: str, cells: Sequence[Cell]) -> dict[str, Any]:
         "cells": cells,
         "names": criterion_names(cells),
         "top": max((max(cell.shares) for cell in cells), default=0.0) or 1.0,
-        "low": min((left for cell in cells for _, left, _ in cell.stacked), default=0.0),
+        "least": min((left for cell in cells for _, left, _ in cell.stacked), default=0.0),
     }
