@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from logtriage import (
@@ -133,6 +133,20 @@ def test_a_wrong_page_is_worth_nothing_and_so_is_ignoring_a_fault(data: st.DataO
         assert (found.score, found.gate) == (0.0, "ignored_incident")
     else:
         assert found.gate is None
+    assert (found.gate is None) is (not found.gate_reason)
+
+
+@given(st.data())
+def test_a_wrong_page_changes_no_criterion(data: st.DataObject) -> None:
+    incident = data.draw(priced_incidents())
+    state, _ = play_jointly(incident, data.draw(priced_plays(incident)))
+    wrong = sorted(set(incident.topology.teams) - incident.truth.teams)
+    assume(not state.is_closed and wrong)
+    after = transition(state, Escalate(data.draw(st.sampled_from(wrong))))
+    before, found = grade(state), grade(after)
+    assert (found.score, after.closing) == (0.0, Closing.MISROUTED)
+    assert [one.score for one in found.criteria] == [one.score for one in before.criteria]
+    assert found.discounts == before.discounts
 
 
 @given(priced_incidents())
