@@ -134,7 +134,7 @@ def _case(
 
 @attrs.frozen
 class _Files:
-    """The CSV files of a case, of which the rows from ``since`` to before ``until`` are read."""
+    """The CSV files of a case; rows from ``since`` to before ``until`` are read."""
 
     root: Path
     folder: Path

@@ -195,7 +195,7 @@ def _told(line: Int, early: Int, pools: PoolTables, powers: Powers, room: Room) 
 
 @kernel
 def _place(service: Int, pool: Int, number: Int, room: Room) -> Int:
-    """The place in the memo of what was seen in a pool of a world, which is then the key."""
+    """The place in the memo where the readings of a pool of a world are kept; they are its key."""
     every, hidden = room.kinds[_EVERY], room.kinds[_HIDDEN]
     words = 1 + every + hidden
     if words > _KEY:
