@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from logtriage import Topology, random_topology
+from logtriage.actions import RequestMoreLogs, action_id
 from logtriage.env import ENV_IDS, TriageVectorEnv
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, get_task
 from logtriage.vector import BatchedTriage
@@ -115,7 +116,9 @@ def play_asking(
     benchmark: Benchmark, rounds: int, batch: BatchedTriage, steps: int, count: int
 ) -> None:
     """Time steps in which nothing ends early: every row asks for logs."""
-    asks = np.random.default_rng(0).integers(50, 58, (steps, count))
+    topology = batch.topology
+    ids = [action_id(RequestMoreLogs(name), topology) for name in (None, *topology.names)]
+    asks = np.random.default_rng(0).choice(ids, (steps, count))
 
     def begin() -> None:
         batch.reset("train", np.arange(count))

@@ -210,7 +210,7 @@ def main_table(runs: Sequence[Run], start: Run, scripted: Sequence[Run]) -> str:
 
 
 def differences(runs: Sequence[Run], start: Run) -> str:
-    """What GRPO has more than what it is compared with."""
+    """The net value of GRPO less that of each policy it is compared with."""
     grpo = [one for one in runs if one.arm == "grpo"]
     lines = [
         line(["GRPO less", "actions", "seeds", "over seeds (95 %)", "over incidents (95 %)"]),

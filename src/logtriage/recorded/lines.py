@@ -144,7 +144,7 @@ def log_windows(
 
 
 def _kept(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
-    """Of each service the loudest, newest and latest kinds of line, in order of time."""
+    """The loudest, newest and latest kinds of line of each service, in order of time."""
     kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
     for line in sorted(
         lines,
