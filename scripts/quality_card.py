@@ -6,7 +6,7 @@
 
 Findings are kept in docs/results/quality-card.jsonl as they are made; net values come from
 docs/results/oncall.csv, the calibration of the belief from docs/results/calibration.md. No figure
-stands in this script. Samples are :data:`SIZES`, about a quarter of an hour of CPU.
+stands in this script. Samples are :data:`SIZES`, about ten minutes of CPU.
 A family of checks that takes more than :data:`MOST_SECONDS` of CPU leaves its checks untested.
 """
 
@@ -43,23 +43,31 @@ TASKS: Final = (
     "compound_fleet-v3",
     "unseen_world-v3",
 )
-#: Samples of a few minutes of CPU for each task.
+#: Samples of about a minute of CPU for each task.
 SIZES: Final = attrs.evolve(
     QUICK,
-    slow=6,
-    lists=10_000,
-    oracle=60,
-    searches=4,
-    histories=50,
-    leaks=800,
-    permutations=150,
-    prices=60,
-    beliefs=4,
-    figures=240,
-    teams=20,
+    search=100,
+    slow=4,
+    lists=4_000,
+    panel=60,
+    oracle=20,
+    searches=2,
+    laws=2,
+    histories=25,
+    splits=10,
+    screens=100,
+    same=3,
+    groups=5,
+    prices=30,
+    beliefs=3,
+    signs=40,
+    figures=120,
+    twins=3,
+    teams=10,
+    talks=2,
 )
 #: CPU seconds for a family of checks on one task.
-MOST_SECONDS: Final = 60
+MOST_SECONDS: Final = 40
 #: What is kept of a finding.
 FIELDS: Final = ("subject", "rubric", "rubric_digest", "check", "verdict", "summary")
 #: The checks of the audit that answer a question of the card.
