@@ -1,7 +1,7 @@
-"""The key of sealed incidents: whoever lacks it can compute no truth from an id.
+"""The key of sealed incidents: without it, no truth can be computed from an id.
 
-The key is never shown. What is shown is its fingerprint: a keyed hash that tells keys
-apart and tells nothing else. Seeds are another keyed hash, apart from it by domain.
+The key is never shown, but its fingerprint is: a keyed hash that tells keys apart and tells
+nothing else. Seeds are another keyed hash, in another domain.
 """
 
 from hashlib import blake2b
@@ -48,9 +48,9 @@ class Seal:
         self._set(blake2b(key, person=_KEY).digest())
 
     def _set(self, digest: bytes) -> None:
-        found = blake2b(key=digest, digest_size=8, person=_FINGERPRINT).hexdigest()
+        mark = blake2b(key=digest, digest_size=8, person=_FINGERPRINT).hexdigest()
         object.__setattr__(self, "_digest", digest)
-        object.__setattr__(self, "fingerprint", found)
+        object.__setattr__(self, "fingerprint", mark)
 
     def seed(self, incident_id: str) -> int:
         """The seed, of 257 bits, of the sealed incident ``<task>/sealed/<index>``.

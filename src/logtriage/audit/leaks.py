@@ -257,7 +257,9 @@ class Shuffled:
         self, pairs: Sequence[Pair], answers: Mapping[str, Codes], permutations: int
     ) -> None:
         def information(coded: Mapping[str, Codes]) -> list[float]:
-            return [mutual_information(one.values, coded[one.answer][one.places]) for one in pairs]
+            return [
+                mutual_information(pair.values, coded[pair.answer][pair.places]) for pair in pairs
+            ]
 
         draws = np.random.default_rng(hash_name("audit of leaks"))
         shuffled = np.empty((permutations, len(pairs)))

@@ -14,7 +14,7 @@ import attrs
 
 @attrs.frozen
 class Thresholds:
-    """What the checks hold a task and its rubric to.
+    """The thresholds of the checks.
 
     From ``blind`` to ``chance``, ``expert`` and ``gap`` are mean grades; where every hand-over
     has a price they are net values, of which 0 is what handing everything over earns.
@@ -44,10 +44,10 @@ class Thresholds:
             after the right page.
         probed_unpaged: the same without the right page.
         teamwork: the least by which all roles of a team, after a full look, must expect more
-            than the best one of them that hears nothing, as a share of what there is to gain
+            than the best role that hears nothing, as a share of what there is to gain
             beyond handing over.
         talking: the least share of what observers earn who share all that they see, that those
-            must earn who tell it one another in words.
+            must earn who talk.
         prompt: the most characters that a world's system prompt may have.
         tolerance: scores closer than this count as equal (tests of "never more").
     """

@@ -25,7 +25,7 @@ _SHARED = 0.25
 
 
 def kind_of(incident: Incident) -> object:
-    """What decides the grade of a list of actions: truth and rules, no telemetry."""
+    """Everything that decides the grade of a list of actions: truth and rules, no telemetry."""
     return (
         incident.truth,
         incident.horizon,
@@ -113,7 +113,7 @@ class Scorer:
         self.fast = has_kernels(rubric)
         self.services = _shared(self.kinds, self.weights)
         self.graded = 0
-        topology, some = self.kinds[0].topology, any(one.takes_hand_over for one in self.kinds)
+        topology, some = self.kinds[0].topology, any(kind.takes_hand_over for kind in self.kinds)
         self.actions: tuple[Action, ...] = tuple(
             action
             for action in (

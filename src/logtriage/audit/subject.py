@@ -1,4 +1,4 @@
-"""What is audited: a source of incidents, and the rubric that grades them."""
+"""The subject of an audit: a source of incidents, and the rubric that grades them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""A chat model as a policy: prompts and screens go in, its replies come back as actions."""
+"""A chat model as a policy: prompts and screens go in, replies come back as actions."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,8 +1,8 @@
-"""The observer as a team: each role keeps the exact belief of what it saw and was told.
+"""The observer as a team: each role keeps the exact belief, given its evidence and the board.
 
-Roles tell one another tokens (:mod:`logtriage.policies.told_tokens`). Nobody knows what
-another one saw, but all know what stands on the board; so what a token is worth to who
-hears it is how far it moves the belief of the board, in bits.
+Roles tell one another tokens (:mod:`logtriage.policies.told_tokens`). No role knows what another
+saw, but all know the board. So the worth of a token is how far it moves the belief of the board,
+in bits.
 """
 
 from typing import Final
@@ -37,7 +37,7 @@ from logtriage.world.channels import Evidence
 
 #: A token that moves the board by less than this many bits is not told by itself.
 LEAST_BITS: Final = 0.02
-#: With so few ticks left nobody talks, asks or waits for others any more.
+#: With so few ticks left, no role talks, asks or waits for others.
 LATE: Final = 4
 #: So many ticks without a word from others, and they are not waited for.
 QUIET: Final = 2
@@ -45,13 +45,13 @@ QUIET: Final = 2
 
 @attrs.frozen
 class Board:
-    """What has reached a role: tokens, each cell once, and when each speaker last spoke."""
+    """The board as a role reads it: tokens, each cell once, and when each speaker last spoke."""
 
     tokens: tuple[Evidence, ...]
     spoke: dict[str, int]
 
     def is_lively(self, role: Role, now: int) -> bool:
-        """Whether more is to be expected of a role; at first it is of all who may speak."""
+        """Whether a role may still report; at first, every role that may speak."""
         return "report" in role.may and now - self.spoke.get(role.name, 1) <= QUIET
 
 
@@ -59,10 +59,10 @@ class Board:
 class ObserverTeam:
     """Plays all roles of a split; memory is the state after the last joint actions.
 
-    It is given the incident, as an environment is, to know the evidence; the truth it
-    never reads. What a role decides depends on what that role was shown, on reports that
-    reached it and on what was done. With ``pooled`` every role knows at once what any of
-    them was shown: what talking could reach at best.
+    It is given the incident, as an environment is, to know the evidence; it never reads the
+    truth. A role decides by its own evidence, by the reports that reached it and by the actions
+    so far. With ``pooled`` every role knows at once the evidence of all: the most that talking
+    could reach.
     """
 
     incident: Incident
@@ -84,8 +84,8 @@ class ObserverTeam:
         return actions, transition_jointly(state, taken)
 
     def decide(self, state: State, role: Role, seen: Observation) -> Action:
-        """What one role does in a state of which it sees this slice."""
-        board = told(seen, state)
+        """The action of a role in a state, from its slice of it."""
+        board = board_of(seen, state)
         held = belief(state, self.split) if self.pooled else known(state, role, board)
         late = state.incident.horizon - state.tick <= LATE
         if not late:
@@ -110,43 +110,45 @@ class ObserverTeam:
 
         if "report" not in role.may or len(self.split) == 1:
             return None
-        there = {one.cell for one in board.tokens}
-        new = [one for one in evidence(state, role) if one.cell not in there]
+        there = {cell.cell for cell in board.tokens}
+        new = [cell for cell in evidence(state, role) if cell.cell not in there]
         held = belief_of(state, board.tokens)
         ranked = sorted(zip(bits_told(held, new), new, strict=True), key=lambda row: -row[0])
         words = [
             word
-            for bits, one in ranked
-            if bits >= LEAST_BITS and (word := spell(one, held.topology, held.world)) is not None
+            for bits, cell in ranked
+            if bits >= LEAST_BITS and (word := spell(cell, held.topology, held.world)) is not None
         ]
         return Report(said_in(words), role.name) if words else None
 
     # -- what to ask ------------------------------------------------------------------
 
     def _question(self, state: State, role: Role, held: Belief) -> Action | None:
-        """The request of its own that is worth most; None if none is worth its tick."""
+        """The best request that the role may make; None if none is worth its tick."""
         if requests_left(state, self.split, role) == 0:
             return None
-        return _best(held, [one for one in requests_in_doubt(held) if _can(role, one, held)])
+        return _best(
+            held, [request for request in requests_in_doubt(held) if _can(role, request, held)]
+        )
 
     def _others_may_learn(self, state: State, role: Role, board: Board, held: Belief) -> bool:
-        """Whether an answer that others may get is worth a tick, and they are at it."""
+        """Whether others are asking, and an answer that they may get is worth a tick."""
         asking = [
-            one
-            for one in self.split.roles
-            if one is not role and (self.pooled or board.is_lively(one, state.tick))
+            other
+            for other in self.split.roles
+            if other is not role and (self.pooled or board.is_lively(other, state.tick))
         ]
         able = [
-            one
-            for one in requests_in_doubt(held)
-            if any(_can(other, one, held) for other in asking)
+            request
+            for request in requests_in_doubt(held)
+            if any(_can(other, request, held) for other in asking)
         ]
         return _best(held, able) is not None
 
     # -- what to do -------------------------------------------------------------------
 
     def _step(self, role: Role, held: Belief, *, late: bool) -> Action | None:
-        """The next step of its plan that is this role's; None while others come first."""
+        """The next step of the plan that falls to this role; None while others come first."""
         awaited = False
         for action in held.best().actions:
             mine = self._able(action) is role
@@ -163,8 +165,8 @@ class ObserverTeam:
         return None
 
     def _able(self, action: Action) -> Role:
-        """Who takes an action: the first role that may."""
-        return next(one for one in self.split.roles if action_name(action) in one.kinds)
+        """The first role that may take an action."""
+        return next(role for role in self.split.roles if action_name(action) in role.kinds)
 
 
 @attrs.frozen
@@ -180,26 +182,26 @@ class ObserverRole:
         return ObserverTeam(self.incident, self.split).decide(state, self.role, seen)
 
 
-def told(seen: Observation, state: State) -> Board:
+def board_of(seen: Observation, state: State) -> Board:
     """The board, as far as it has reached the role that sees this."""
     setting = state.incident.setting
     if setting is None:
         raise InvalidInput(
             f"{state.incident.id}: its probabilities are not known; an observer needs them"
         )
-    found: dict[object, Evidence] = {}
+    tokens: dict[object, Evidence] = {}
     spoke: dict[str, int] = {}
     for when, report in seen.reports:
         spoke[report.by or ""] = when
-        for one in read(report.message, seen.topology, setting, when):
-            found.setdefault(one.cell, one)
-    return Board(tuple(found.values()), spoke)
+        for token in read(report.message, seen.topology, setting, when):
+            tokens.setdefault(token.cell, token)
+    return Board(tuple(tokens.values()), spoke)
 
 
 def known(state: State, role: Role, board: Board) -> Belief:
-    """What a role believes of what it was shown and what others told it."""
-    cells = {one.cell: one for one in board.tokens}
-    cells |= {one.cell: one for one in evidence(state, role)}
+    """The belief of a role, from its own evidence and the board."""
+    cells = {token.cell: token for token in board.tokens}
+    cells |= {token.cell: token for token in evidence(state, role)}
     return belief_of(state, tuple(cells.values()), role)
 
 

@@ -45,15 +45,15 @@ class Answer:
 class RecordedObserverPolicy:
     """Watches the dashboard, or asks as ``inquiry`` does, then answers or hands over.
 
-    The truth it never reads. Memory is the state before its last action, and what ``inquiry``
-    remembers.
+    It never reads the truth. Memory is the state before its last action, and the memory of
+    ``inquiry``.
     """
 
     incident: Incident
     world: World
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Look while there is time, then do what is worth most."""
+        """Look while there is time, then take the action that is worth most."""
         before, asked = (None, None) if memory is None else memory
         state: State = followed(self.incident, observation, before)
         action, asked = self._look(observation, asked)
@@ -97,7 +97,7 @@ class RecordedObserverPolicy:
 
 
 def best_answer(held: Belief, *, with_class: bool) -> Answer:
-    """What earns most by a belief, where a wrong root cause earns nothing.
+    """The answer that earns most by a belief, if a wrong root cause earns nothing.
 
     ``with_class`` says whether the class of the fault counts.
     """

@@ -173,7 +173,7 @@ class _Work:
     # --- by incidents ------------------------------------------------------------------
 
     def full_look(self) -> Outcome:
-        """What is in doubt even after everything was asked for."""
+        """The doubt that is left after everything was asked for."""
         table = confusions(self.incidents(self.sizes.looks), self.step)
         left = ", ".join(f"{row['bits']:.2f} about the {row['about']}" for row in table["doubts"])
         return reported(
@@ -183,7 +183,7 @@ class _Work:
         )
 
     def net_value(self) -> Outcome:
-        """What the observer and the expert are worth beyond handing everything over."""
+        """The net value of the observer and of the expert."""
         incidents = self.incidents(self.sizes.net_values)
         values = {name: self._net_value_of(name, incidents) for name in ("observer", "expert")}
         summary = "; ".join(
