@@ -12,7 +12,7 @@ from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
 from logtriage.audit.limits import PRICED
 from logtriage.audit.players import WATCHERS, played
-from logtriage.audit.scoring import Scorer, fitted
+from logtriage.audit.scoring import Scorer
 from logtriage.audit.stability import renamed
 from logtriage.audit.subject import subject_of
 from logtriage.drawing.generator import draw_incident
@@ -20,6 +20,7 @@ from logtriage.drawing.ids import IncidentId
 from logtriage.grading import TRIAGE_3, Criterion, Measured, Rubric, grade, score
 from logtriage.observation import observe
 from logtriage.policies import perfect_actions
+from logtriage.policies.constant import fitted
 from logtriage.state import State
 from logtriage.transition import play
 from tests.audit.planted.holes import FEW
@@ -208,7 +209,7 @@ def test_lists_are_fitted_to_each_topology() -> None:
     scores = Scorer(incidents, TRIAGE_3).by_kind(plans)
     for row, plan in enumerate(plans):
         for column, one in enumerate(incidents):
-            expected = score(play(one, fitted(plan, one.topology))[0])
+            expected = score(play(one, [fitted(action, one.topology) for action in plan])[0])
             assert scores[row, column] == expected
     assert scores.diagonal().tolist() == [1.0, 1.0, 1.0]
 

@@ -10,9 +10,8 @@ from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
 from logtriage.policies import ObserverTeam
-from logtriage.policies.observer_team import board_of, known
+from logtriage.policies.observer_team import bits_told, board_of, known
 from logtriage.policies.told_tokens import read, said_in, spell
-from logtriage.policies.worth_telling import bits_told
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.state import State

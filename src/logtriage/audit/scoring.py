@@ -6,13 +6,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import Action, Malformed, all_actions, check_action, describe
+from logtriage.actions import Action, all_actions
 from logtriage.audit.failing import score
 from logtriage.audit.vocabulary import vocabulary
-from logtriage.errors import UnknownName
 from logtriage.grading import Rubric, action_array, grade_batch, truths_of
 from logtriage.grading.tables import has_kernels
 from logtriage.incident import Incident
+from logtriage.policies.constant import fitted
 from logtriage.topology import Topology
 from logtriage.transition import play
 
@@ -45,19 +45,6 @@ def alike(incidents: Iterable[Incident]) -> list[tuple[Incident, int]]:
     return [(group[0], len(group)) for group in groups.values()]
 
 
-def fitted(plan: Plan, topology: Topology) -> tuple[Action, ...]:
-    """A list with each action malformed that names what the topology lacks, as in any mouth."""
-    return tuple(_fitted(action, topology) for action in plan)
-
-
-def _fitted(action: Action, topology: Topology) -> Action:
-    try:
-        check_action(action, topology)
-    except UnknownName as error:
-        return Malformed(describe(action), str(error))
-    return action
-
-
 def _shared(kinds: Sequence[Incident], weights: Floats) -> frozenset[str]:
     """The services of the first incident that at least a quarter of all incidents have.
 
@@ -87,7 +74,7 @@ class _Kinds:
     def fitted(self, plan: Plan) -> list[Action]:
         for action in plan:
             if action not in self.fits:
-                self.fits[action] = _fitted(action, self.topology)
+                self.fits[action] = fitted(action, self.topology)
         return [self.fits[action] for action in plan]
 
 

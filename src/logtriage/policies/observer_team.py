@@ -5,9 +5,12 @@ saw, but all know the board. So the worth of a token is how far it moves the bel
 in bits.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.actions import (
     Action,
@@ -20,6 +23,7 @@ from logtriage.actions import (
 )
 from logtriage.belief import Belief, belief
 from logtriage.belief.beliefs import belief_of
+from logtriage.belief.model import NONE
 from logtriage.belief.questions import Request, worths
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
@@ -33,7 +37,9 @@ from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles import Role, RoleSplit, may_ask
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
-from logtriage.world.channels import Evidence
+from logtriage.world.channels import Channel, Evidence
+from logtriage.world.conditions import errors_first
+from logtriage.world.tables import CALM, edge_weights
 
 #: A token that moves the board by less than this many bits is not told by itself.
 LEAST_BITS: Final = 0.02
@@ -41,6 +47,11 @@ LEAST_BITS: Final = 0.02
 LATE: Final = 4
 #: So many ticks without a word from others, and they are not waited for.
 QUIET: Final = 2
+#: Logarithms of the world are in units of 2**-20, worths are rounded to 2**-16: ties are
+#: then the same on every machine.
+_UNIT = 1 << 20
+_ROUND = 1 << 16
+Floats = NDArray[np.float64]
 
 
 @attrs.frozen
@@ -106,8 +117,6 @@ class ObserverTeam:
 
     def _news(self, state: State, role: Role, board: Board) -> Report | None:
         """The tokens that move the board most, as many as fit into a report."""
-        from logtriage.policies.worth_telling import bits_told
-
         if "report" not in role.may or len(self.split) == 1:
             return None
         there = {cell.cell for cell in board.tokens}
@@ -213,3 +222,51 @@ def _best(held: Belief, requests: list[Request]) -> Action | None:
     if held.fixed and held.standing.doings.pages:
         return None
     return best_of(held, worths(held, tuple(requests))) if requests else None
+
+
+# -- what a token is worth ---------------------------------------------------------------
+
+
+def bits_told(held: Belief, tokens: Sequence[Evidence]) -> list[float]:
+    """The information (K,) that each of some tokens would bring, by itself.
+
+    It is the divergence of the belief after the token from ``held``, which must not know the token
+    yet. Other evidence about the token's service is left out of account.
+    """
+    prior = np.array(held.probabilities)
+    bits = []
+    for cell in tokens:
+        likely = _likelihoods(held, cell)
+        whole = float(prior @ likely)
+        after = prior * likely / whole
+        ratio = np.where(after > 0, likely / whole, 1.0)
+        bits.append(round(float(after @ np.log2(ratio)) * _ROUND) / _ROUND)
+    return bits
+
+
+def _likelihoods(held: Belief, cell: Evidence) -> Floats:
+    """How likely a token is under each hypothesis (H,), up to a factor."""
+    if cell.channel is Channel.EDGE:
+        return _panel(held, cell)
+    if cell.service < 0:  # notes and effects tell hypotheses apart by what was done
+        return np.ones(len(held.weights))
+    reader, places = held.posterior.at_service(cell.service)
+    sort = held.world.sort_of(cell.channel, cell.slot)
+    column = np.exp2(reader.column(sort, cell.start, cell.token) / _UNIT)
+    shares = np.exp2(np.array(held.model.shares[cell.service]) / _UNIT)
+    return np.where(places == NONE, float(shares @ column[: len(shares)]), column[places])
+
+
+def _panel(held: Belief, cell: Evidence) -> Floats:
+    setting = held.model.setting
+    token = setting.world.edge_tokens.index(cell.token)
+    likely: dict[bool | None, float] = {
+        None: float(edge_weights(setting, CALM, None, cell.start)[token])
+    }
+    for first in (False, True):
+        likely[first] = sum(
+            share * edge_weights(setting, severity, first, cell.start)[token]
+            for severity, share in enumerate(setting.severities)
+        ) / sum(setting.severities)
+    first_seen = (errors_first(setting.world, row) for row in held.hypotheses)
+    return np.array([max(likely[first], 1e-9) for first in first_seen])
