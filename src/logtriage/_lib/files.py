@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, overload
 MAX_LINE: Final = 16 * 1024 * 1024
 #: Why a longer line is refused.
 TOO_LONG: Final = f"longer than {MAX_LINE >> 20} MiB"
-#: Not on every system.
+#: Flags that some systems lack.
 _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 

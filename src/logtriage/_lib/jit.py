@@ -85,7 +85,7 @@ if sys.stderr is not None and sys.stderr.isatty():
 def kernel(function: Function) -> Function:
     """Compile ``function`` for the types of its arguments, when it is called.
 
-    Arithmetic is that of the machine: no reordering of floats, no checks of bounds. A kernel
+    Arithmetic is as the machine does it: no reordering of floats, no checks of bounds. A kernel
     may allocate nothing: its caller gives it the room that it needs.
     """
     function.__qualname__ = f"{function.__qualname__}_{digest()}"

@@ -10,9 +10,9 @@ from typing import Any, Final, NoReturn, Self
 from logtriage.errors import SealError
 from logtriage.rng import WIDE, WIDE_BITS
 
-#: The environment variable that holds the key, for what reads the environment.
+#: The environment variable that holds the key.
 SEAL_VARIABLE: Final = "LOGTRIAGE_SEAL"
-#: Bytes of the shortest key, and of the longest (a longer one is likely a wrong file).
+#: Bytes of the shortest key, and of the longest (a longer file is likely a wrong file).
 MIN_KEY: Final = 16
 MAX_KEY: Final = 1024
 # The domains, as BLAKE2b's personalisation.

@@ -1,7 +1,7 @@
-"""The floor: what can be had by not looking, by reflex and by chance; and the gap above it.
+"""The floor: earnings without looking, by reflex and by chance; and the gap above them.
 
-Where every hand-over has a price, all of it is measured as net value: what a policy earns beyond
-handing every incident over, as a share of what could be earned.
+If every hand-over has a price, earnings are measured as net value: the gain over handing every
+incident over, as a share of the largest possible gain.
 """
 
 from collections.abc import Iterable, Sequence

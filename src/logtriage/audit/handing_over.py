@@ -35,7 +35,7 @@ NO_PRICE: Final = "no incident of the sample has a price of hand-over"
 ERRORS: Final = 2.0
 #: The most to gain in an incident beyond handing it over, over all prices.
 _GAINED: Final = sum(1.0 - price for price in PRICES_OF_HAND_OVER)
-#: Standard errors that no count of a price is to be from even: rarer than 1 in 10,000.
+#: A count of a price so many standard errors from even is rarer than 1 in 10,000.
 _FAR: Final = 4.5
 
 

@@ -2,7 +2,7 @@
 
 A search for the highest score misses undeserved credit that stays below the oracle's. So histories
 are drawn at random, with bursts of actions of one sort, on incidents of every split, range of
-numbers and price of a hand-over. Each is changed in a way whose effect on a sound score is known,
+numbers and price of a hand-over. Each is changed in a way with a known effect on a sound score,
 and the two scores are compared. An action that does nothing replaces the action taken back, so that
 everything else happens in the same tick as before.
 """

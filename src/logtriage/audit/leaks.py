@@ -1,4 +1,4 @@
-"""No answer leaks: what is shown before the first inspection, against the truth.
+"""No answer leaks: the first screen against the truth.
 
 *Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
 listed, white space, the horizon. Evidence may carry something; :mod:`logtriage.audit.public`

@@ -144,7 +144,7 @@ def _passes(incident: Incident, *, said: bool) -> Iterator[tuple[Fact, ...]]:
 
 
 def _with_confidences(fact: Fact) -> Fact:
-    """Each answer also with a confidence: with none, a wrong answer is worth more than silence."""
+    """Each answer also with confidences; no wrong answer may then be worth more than none."""
     choices, better = dict(fact.choices), list(fact.better)
     for name, actions in fact.choices.items():
         if name == "none":

@@ -38,7 +38,7 @@ from logtriage.errors import UnknownName
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
 
-#: The checks by family, in the order in which they are made. ``docs/audit.md`` says what each asks.
+#: The checks by family, in the order in which they are made. ``docs/audit.md`` explains each.
 FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
     "fields": {"measures": measures, "fields": fields, "reads": reads_suffice},
     "ceiling": {

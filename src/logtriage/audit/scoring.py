@@ -48,8 +48,8 @@ def alike(incidents: Iterable[Incident]) -> list[tuple[Incident, int]]:
 def _shared(kinds: Sequence[Incident], weights: Floats) -> frozenset[str]:
     """The services of the first incident that at least a quarter of all incidents have.
 
-    Where every incident has a system of its own, a list that names what few of them have
-    gains next to nothing, and the search over such lists has no end.
+    If every incident has a system of its own, a list gains next to nothing by naming a rare
+    service, and the search over such lists has no end.
     """
     counts = dict.fromkeys(kinds[0].topology.names, 0.0)
     for kind, weight in zip(kinds, weights.tolist(), strict=True):
@@ -61,7 +61,7 @@ def _shared(kinds: Sequence[Incident], weights: Floats) -> frozenset[str]:
 
 @attrs.frozen(eq=False)
 class _Kinds:
-    """Incidents of one topology, one of each kind, and which column is whose.
+    """The kinds of incident of one topology, and their columns in a table of scores.
 
     ``fits`` keeps each action as it fits the topology: the message of a misfit is dear.
     """
@@ -117,7 +117,7 @@ class Scorer:
         )
 
     def smaller(self, kinds: int, topologies: int) -> "Scorer":
-        """A scorer for so many kinds of so many topologies at most, the commonest ones."""
+        """A scorer for the commonest kinds of the commonest topologies, so many at most."""
         common = sorted(self._groups, key=lambda group: -self.weights[group.columns].sum())
         places = np.concatenate([group.columns for group in common[:topologies]])
         order = places[np.argsort(-self.weights[places], kind="stable")][:kinds].tolist()

@@ -169,7 +169,7 @@ def _pairs(incident: Incident, *, wrong: bool) -> Iterator[tuple[str, bool, floa
 
 
 def _played(incident: Incident, *, wrong: bool) -> tuple[list[Evidence], Doings, int]:
-    """The evidence from requests around a remedy, what was done, and the tick of the remedy."""
+    """The evidence from requests around a remedy, the actions, and the tick of the remedy."""
     names = incident.topology.names
     wanted = sorted(incident.truth.remedies)
     target = wanted[0][1] if wanted else names[0]

@@ -47,7 +47,7 @@ _Model = tuple[Setting, Topology, bool | None, int]
 class Unseen:
     """How likely a hypothesis shows nothing before the horizon.
 
-    ``chance`` over all severities, ``mildest`` if it is a P3.
+    ``chance`` is over all severities, ``mildest`` for a P3.
     """
 
     hypothesis: Hypothesis

@@ -47,13 +47,13 @@ from logtriage.world.channels import SPANS
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
-#: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
+#: Ticks for the steps after the questions: page, severity, root cause, remedy, resolve.
 STEPS: Final = 5
-#: Keep one tick in so many of the horizon in hand for late answers.
+#: It keeps the horizon divided by this, in ticks, for late answers.
 SPARE: Final = 7
 #: The lead that acting needs, by the least price of hand-over that asks for it.
 HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
-#: Points of lead from which it asks no more.
+#: With a lead of so many points, it asks no more.
 SURE: Final = 12
 #: Points of a fault that the board names, for a role that cannot diagnose.
 TOLD: Final = 4
@@ -88,7 +88,7 @@ class ExpertPolicy:
 
 
 def _may(role: Role, action: Action, observation: Observation) -> bool:
-    """Whether a role may take an action, and ask for what it asks for."""
+    """Whether a role may take an action now, and ask about that service."""
     if action_name(action) not in role.kinds or not may_ask(role, action, observation.topology):
         return False
     return not (observation.requests_left == 0 and is_request(action))
@@ -214,7 +214,7 @@ def _by_use(
 
 
 def _sorts(look: Question, world: World) -> tuple[str, ...]:
-    """The sorts of what an answer shows."""
+    """The sorts of readings that an answer shows."""
     match look:
         case RequestTraces():
             return SPANS

@@ -1,4 +1,4 @@
-"""The habit that this project exists to break: blame whoever logs the loudest error."""
+"""The habit that this project exists to break: blame the service that logs the loudest error."""
 
 import attrs
 

@@ -37,7 +37,7 @@ CHAIN_END: Final = 2.0
 CALLED: Final = 1.0
 #: Whether an alert is proof of a fault where nobody that was asked strays.
 ALERTS_COUNT: Final = True
-#: The class that a signal speaks for, by what its name has in it; the first that fits.
+#: The class that a signal speaks for: the first with a word that stands in the signal's name.
 CLASSES: Final[tuple[tuple[FaultCategory, tuple[str, ...]], ...]] = (
     (FaultCategory.CODE, ("error", "event", "availability", "fail")),
     (FaultCategory.NETWORK, ("network", "packet", "loss", "retrans")),
@@ -49,7 +49,7 @@ CLASSES: Final[tuple[tuple[FaultCategory, tuple[str, ...]], ...]] = (
 class Asked:
     """The memory of :class:`InquiryPolicy`.
 
-    ``suspicion`` is that of each service so far, in index order; ``figures`` the newest
+    ``suspicion`` holds the points of each service so far, in index order; ``figures`` the newest
     signals of each that was asked, by name.
     """
 

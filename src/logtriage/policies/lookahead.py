@@ -24,7 +24,7 @@ from logtriage.policies.base import Memory
 from logtriage.policies.observer import best_of, followed, requests_in_doubt
 from logtriage.world.setting import FULL
 
-#: So many of the best questions are followed by each other.
+#: It pairs so many of the best questions.
 FIRSTS: Final = 5
 #: So many of the likeliest answers to a first question are followed by a second question.
 ANSWERS: Final = 12
@@ -47,7 +47,7 @@ class LookaheadPolicy:
     incident: Incident
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Ask what begins the best pair of questions; if none is worth it, carry on."""
+        """Ask the first question of the best pair; if no pair is worth it, carry on."""
         state = followed(self.incident, observation, memory)
         held = belief(state)
         question = _best_question(held)

@@ -40,10 +40,10 @@ class Notebook:
     """Signs and questions so far.
 
     ``lines`` lists every log line, ``readings`` every gauge and span once, ``alerts``
-    what fires by the last screen and ``changes`` its feed. ``worst`` is the worst band
+    the alerts of the last screen and ``changes`` its feed. ``worst`` is the worst band
     of the edge panel, from 0 for the most harmless; None where it is not shown. ``noted`` is
     the service that the responders wrote of. ``failed`` lists the remedies that changed nothing,
-    ``eased`` says that one helped. ``dark`` lists the questions of which nothing is collected.
+    ``eased`` says that one helped. ``dark`` lists the questions about signals that are not collected.
     """
 
     lines: tuple[Sign, ...] = ()
@@ -140,7 +140,7 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
 
 
 def _dark(observation: Observation) -> Iterator[Action]:
-    """The questions of the last tick of which nothing is collected."""
+    """The questions of the last tick about signals that are not collected."""
     lines = {line.service for line in observation.inspection if line.token == DOWN}
     read = {reading.service for reading in observation.readings if set(reading.tokens) == {DOWN}}
     for question in observation.last_actions:

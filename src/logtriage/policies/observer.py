@@ -1,6 +1,6 @@
-"""The observer: asks what is worth most, and decides by the exact belief.
+"""The observer: asks the question that is worth most, and decides by the exact belief.
 
-Greedy in what it asks, so a reference and not a bound.
+It chooses questions greedily, so it is a reference and not a bound.
 """
 
 from collections.abc import Sequence

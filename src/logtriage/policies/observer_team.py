@@ -45,7 +45,7 @@ from logtriage.world.tables import CALM, edge_weights
 LEAST_BITS: Final = 0.02
 #: With so few ticks left, no role talks, asks or waits for others.
 LATE: Final = 4
-#: So many ticks without a word from others, and they are not waited for.
+#: After so many ticks without a word from a role, nobody waits for it.
 QUIET: Final = 2
 #: Logarithms of the world are in units of 2**-20, worths are rounded to 2**-16: ties are
 #: then the same on every machine.
@@ -85,7 +85,7 @@ class ObserverTeam:
         observations: tuple[Observation, ...],
         memory: Memory,
     ) -> tuple[tuple[Action, ...], Memory]:
-        """For each role: tell what is worth telling, ask what is worth asking, or act."""
+        """For each role: report the best tokens, ask the best question, or act."""
         state: State = initial_state(self.incident) if memory is None else memory
         actions = tuple(
             self.decide(state, role, seen)
@@ -187,12 +187,12 @@ class ObserverRole:
     role: Role
 
     def act_in(self, state: State, seen: Observation) -> Action:
-        """As the team does for this role."""
+        """The team's action for this role."""
         return ObserverTeam(self.incident, self.split).decide(state, self.role, seen)
 
 
 def board_of(seen: Observation, state: State) -> Board:
-    """The board, as far as it has reached the role that sees this."""
+    """The board, as far as it has reached the role with this slice."""
     setting = state.incident.setting
     if setting is None:
         raise InvalidInput(

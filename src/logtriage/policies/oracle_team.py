@@ -26,7 +26,7 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
     """A shortest joint schedule of the perfect actions: for each tick, an action for each role.
 
     Each action goes to the first role that may take it, as early as that role is free;
-    the remedy waits for what must come before it (:func:`_fix_tick`); the closing action
+    the remedy waits for the root cause and the page (:func:`_fix_tick`); the closing action
     comes after all others, within the same tick if its role acts last.
     """
     *plan, close = perfect_actions(incident)

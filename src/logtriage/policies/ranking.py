@@ -1,4 +1,4 @@
-"""Baselines of root-cause analysis: every service ranked by what the dashboard shows.
+"""Baselines of root-cause analysis: every service ranked by the signals of the dashboard.
 
 They watch while there is time, score each service by its signals, name the highest
 and resolve. They see observations only, know no log phrase and no fault kind, and are

@@ -1,4 +1,4 @@
-"""Scores of root-cause analysis over every signal there is, whatever it is called.
+"""Scores of root-cause analysis over all signals, whatever their names.
 
 ``n_sigma`` and ``baro`` are the two simplest baselines of the field, as far as a dashboard can
 show them: each takes the furthest stray of any metric. ``combined_v2`` repairs ``combined``: it
@@ -14,14 +14,14 @@ from logtriage.world.telemetry import Signal
 
 Signals = Mapping[str, Signal]
 
-#: A quartile distance is so many standard deviations, where a signal has no quartiles.
+#: The quartile distance of a normal distribution, in standard deviations.
 _IQR_SIGMAS: Final = 1.349
 #: Words in the names of signals that a caller shares with the services that it calls, by the
 #: direction in which a fault moves them. All other signals are of the service alone.
 _RISES: Final = ("latency", "duration", "response", "p50", "p90", "p95", "p99", "error", "fail")
 _FALLS: Final = ("availability", "success")
-#: The metric that an alert is about, by a word of its name in small letters: what the names of the
-#: signals have in them that measure it.
+#: The metric of an alert, by a word of the alert's name in small letters: words in the names of
+#: signals that measure it.
 _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "latency": ("latency", "duration", "response", "p50", "p90", "p95", "p99"),
     "availability": (*_FALLS, "error", "fail"),
@@ -29,7 +29,7 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: Signals that are a service's own, whatever their names have in them.
 _OWN: Final = ("new_errors_bp",)
-#: How often a service is called says what others do.
+#: Signals of how often a service is called: others decide that.
 _TRAFFIC: Final = ("calls", "requests", "workload")
 #: Signals that callers share count for less than so many spreads of a service's own.
 LESS_THAN: Final = 3.0

@@ -19,8 +19,8 @@ from logtriage.world.channels import NAMES, SPANS
 from logtriage.world.model import World
 from logtriage.world.vocabulary import CHANGE, LOG
 
-#: The runbook's words for how often a sign is seen: *usually*, *often*, *sometimes*. Per
-#: cent from which a word is used, and the points of such a sign where it is seen.
+#: (least share in per cent, points of the sign) for the runbook's words of how often a sign is
+#: seen: *usually*, *often*, *sometimes*.
 WORDS: Final = ((60, 3), (30, 2), (10, 1))
 _USUALLY: Final = WORDS[0][1]
 #: Points of a sign that the row does not list, and of a reading that lacks a usual sign.

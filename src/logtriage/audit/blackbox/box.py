@@ -1,4 +1,4 @@
-"""A black box: anybody's environment, what can be done in it, and episodes of it."""
+"""A black box: anybody's environment, its actions and its episodes."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

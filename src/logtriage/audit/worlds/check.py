@@ -25,7 +25,7 @@ from logtriage.rendering import system_prompt
 from logtriage.tasks import benchmark_of
 from logtriage.world.model import World
 
-#: So many rows of a kind are named in a sentence.
+#: A sentence names so many rows of a kind.
 _NAMED: Final = 3
 #: A sentence names confusions of at least this share.
 _TOLD: Final = 0.02
@@ -44,7 +44,7 @@ def check_world(
 ) -> tuple[Finding, ...]:
     """Check whether a world can be played, and what it asks of its players.
 
-    Incidents are those of split ``test``, as many of each task, graded by ``logtriage/3``.
+    It takes incidents of split ``test``, as many of each task, and grades them by ``logtriage/3``.
     Nothing is drawn at random: the same world has the same findings.
 
     Args:
@@ -98,7 +98,7 @@ class _Work:
     done: int = 0
 
     def incidents(self, count: int) -> list[Incident]:
-        """So many incidents, as evenly of all tasks as can be, task by task."""
+        """So many incidents, shared evenly among the tasks, task by task."""
         share, more = divmod(count, len(self.subjects))
         return [
             priced(incident)
