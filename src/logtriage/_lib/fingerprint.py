@@ -85,8 +85,8 @@ def _is_found(thing: Any) -> bool:
 class _Describer:
     """Describes values.
 
-    If ``whole``, it describes or refuses everything that decides what a function does, and describes
-    functions and classes of modules by name. If not, it describes them by their code, and values
+    If ``whole``, it describes or refuses everything that decides what a function does, and
+    describes functions and classes of modules by name. If not, it describes them by their code, and values
     that may change by their type.
     """
 

@@ -43,7 +43,8 @@ class Notebook:
     the alerts of the last screen and ``changes`` its feed. ``worst`` is the worst band
     of the edge panel, from 0 for the most harmless; None where it is not shown. ``noted`` is
     the service that the responders wrote of. ``failed`` lists the remedies that changed nothing,
-    ``eased`` says that one helped. ``dark`` lists the questions about signals that are not collected.
+    ``eased`` says that a remedy helped. ``dark`` lists the questions about signals that are not
+    collected.
     """
 
     lines: tuple[Sign, ...] = ()
