@@ -85,9 +85,9 @@ def _is_found(thing: Any) -> bool:
 class _Describer:
     """Describes values.
 
-    If ``whole``, it describes or refuses everything that decides what a function does, and
-    describes functions and classes of modules by name. If not, it describes them by their code, and values
-    that may change by their type.
+    If ``whole``, it describes or refuses everything that decides what a function does, and names
+    functions and classes of modules. If not, it describes these by their code, and values that may
+    change by their type.
     """
 
     def __init__(self, *, whole: bool) -> None:
