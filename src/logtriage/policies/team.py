@@ -1,6 +1,6 @@
 """Teams: the observations of all roles in, an action for each of them out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Protocol, cast
 
 import attrs
@@ -55,6 +55,10 @@ class RoleFailure(LogTriageError):
         return type(self), (self.number, self.cause)
 
 
+def _as_players(players: Iterable[Player]) -> tuple[Player, ...]:
+    return tuple(players)
+
+
 @attrs.frozen
 class RolePolicies:
     """A team of one ordinary policy for each role, in role order.
@@ -63,7 +67,7 @@ class RolePolicies:
     team's memory is the tuple of theirs.
     """
 
-    policies: Sequence[Policy] = attrs.field(converter=tuple)
+    policies: tuple[Player, ...] = attrs.field(converter=_as_players)
 
     def act(
         self, observations: tuple[Observation, ...], memory: Memory
@@ -95,7 +99,7 @@ class FollowingTeam:
 
     incident: Incident
     split: RoleSplit
-    players: Sequence[Player] = attrs.field(converter=tuple)
+    players: tuple[Player, ...] = attrs.field(converter=_as_players)
 
     def act(
         self, observations: tuple[Observation, ...], memory: Memory
