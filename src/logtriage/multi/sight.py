@@ -11,11 +11,11 @@ from logtriage.vector.layout import Floats
 
 
 class Sight:
-    """A state as the roles of a split see it; screens are made when one is asked for.
+    """A state as the roles of a split see it; screens are made on demand.
 
-    ``before`` is the sight of the tick before, None in the first one; ``numbers`` whether
-    any agent sees numbers. If so, ``reader`` has what the roles see; it goes along from
-    sight to sight, so that the newest one alone may ask it.
+    ``before`` is the sight of the tick before, None in the first tick. ``numbers`` says whether
+    any agent sees numbers: ``reader`` then has them. All sights of an episode share the reader,
+    so only the newest may use it.
     """
 
     def __init__(
