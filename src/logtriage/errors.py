@@ -172,7 +172,7 @@ def requirements_of(extra: str) -> Iterator[str]:
     except PackageNotFoundError:
         return
     wanted = re.compile(rf"""^extra\s*==\s*['"]{re.escape(extra)}['"]$""")
-    for one in listed:
-        requirement, _, marker = one.partition(";")
+    for row in listed:
+        requirement, _, marker = row.partition(";")
         if wanted.match(marker.strip()):
             yield requirement.strip()

@@ -219,7 +219,7 @@ def benchmark_of(world: World) -> tuple[str, ...]:
     tasks = [
         task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG and not task.unseen
     ]
-    return tuple(task.id for task in tasks if not task.several) or tuple(one.id for one in tasks)
+    return tuple(task.id for task in tasks if not task.several) or tuple(task.id for task in tasks)
 
 
 def _version_of(world: World) -> int | None:
@@ -249,11 +249,11 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
 
 def _unseen(world: World, fog: int) -> TaskSpec:
     """The task of unseen worlds around a world, as far as it is the same in all of them."""
-    one = _drawn(world, unseen_task(world), fog, 3)
-    assert one.topology is not None  # as the task has that it is like
-    size = len(one.topology)
+    task = _drawn(world, unseen_task(world), fog, 3)
+    assert task.topology is not None  # as the task has that it is like
+    size = len(task.topology)
     return attrs.evolve(
-        one, topology=None, services=(size, size), history=_UNSEEN_HISTORY, unseen=True
+        task, topology=None, services=(size, size), history=_UNSEEN_HISTORY, unseen=True
     )
 
 
@@ -375,7 +375,7 @@ def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> W
     if len(worlds) > 1:
         raise InvalidInput(
             "expected tasks of one world, got some of "
-            + " and ".join(f"{one.name!r} ({task})" for one, task in worlds.items())
+            + " and ".join(f"{world.name!r} ({task})" for world, task in worlds.items())
         )
     return next(iter(worlds), None) or as_world(world)
 

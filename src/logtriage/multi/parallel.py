@@ -126,7 +126,6 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.state_space: spaces.Space[Floats] = team_box(
             self.role_split, self._incidents.task, self.topology
         )
-        self._numbers = any(kind != "text" for kind in kinds.values())
         self._show_id, self._index = show_id, -1
         self._sight: Sight | None = None
 
@@ -179,7 +178,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
         self._index, incident = self._incidents.draw(option(options, "id", strict=False))
-        self._sight = Sight(initial_state(incident), self.role_split, None, numbers=self._numbers)
+        self._sight = Sight(initial_state(incident), self.role_split)
         for seat in self._seats.values():
             seat.begin()
         self.agents = list(self.possible_agents)
@@ -227,7 +226,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             for act, role in zip(acts, split.roles, strict=True)
         ]
         after = transition_jointly(before, acts)
-        self._sight = Sight(after, split, self._sight, numbers=self._numbers)
+        self._sight = Sight(after, split)
         rewards = self._rewards(before, acts, after)
         truncated = after.closing is Closing.OUT_OF_TIME
         terminated = after.is_closed and not truncated

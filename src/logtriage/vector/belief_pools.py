@@ -94,8 +94,8 @@ def pools_of(model: Model) -> PoolTables:
             first_gain[service, number] = gained
             gains.append(_gains(setting, sort, reader))
             gained += len(gains[-1])
-    sizes = np.concatenate([np.full(len(one), one.shape[1]) for one in weights])
-    flat = np.concatenate([one.ravel() for one in weights])
+    sizes = np.concatenate([np.full(len(matrix), matrix.shape[1]) for matrix in weights])
+    flat = np.concatenate([matrix.ravel() for matrix in weights])
     return PoolTables(
         number=0,
         pool_of=np.array([bases.index(base_of(sort)) for sort in sorts]),

@@ -72,7 +72,7 @@ class BeliefState(NamedTuple):
     @property
     def nbytes(self) -> int:
         """The bytes of all arrays together."""
-        return sum(one.nbytes for one in self)
+        return sum(array.nbytes for array in self)
 
     def with_room(self) -> "BeliefState":
         """The same with room for a break more."""
@@ -115,8 +115,8 @@ def clear(state: BeliefState, tables: BeliefTables, rows: Any) -> None:
     """Forget all that was seen in these rows."""
     for sums in (state.gains, state.told, state.own, state.noted, state.edge):
         sums[rows] = 0
-    for one in (state.seen, state.screens, state.remedies, state.weights):
-        one[rows] = 0
+    for counts in (state.seen, state.screens, state.remedies, state.weights):
+        counts[rows] = 0
     worlds = state.world[rows]
     state.aloof[rows] = tables.aloof[worlds]
     state.reached[rows] = tables.alone[worlds]

@@ -22,12 +22,12 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.checks import (
+    as_rows,
     check_place,
     checked_actions,
     checked_indices,
     checked_numbers,
     checked_pool,
-    checked_rows,
     checked_task,
     nth_index,
     places_in,
@@ -121,7 +121,7 @@ class BatchedTriage:
         if dtype not in DTYPES:
             raise UnknownName("dtype", dtype, DTYPES)
         given = [task] if isinstance(task, str | TaskSpec) else task
-        self.tasks = tuple(checked_task(one, world=world) for one in given)
+        self.tasks = tuple(checked_task(which, world=world) for which in given)
         if not self.tasks:
             raise InvalidInput("task: expected at least one")
         self.task = self.tasks[0]
@@ -207,7 +207,9 @@ class BatchedTriage:
         """
         self._check_begun()
         chosen, numbers, worlds = self._indices(self._split, index, task)
-        places = checked_rows(rows, len(chosen), len(self))
+        places = as_rows(rows, np.arange(len(self)))
+        if len(places) != len(chosen):
+            raise InvalidInput(f"rows: {len(places)} of them for {len(chosen)} incidents")
         if not len(places):
             return
         self._kernels.task_of[places] = numbers
@@ -256,13 +258,13 @@ class BatchedTriage:
         (N,), negative where it does nothing. A lane does not get to act where one before
         it has closed the incident.
         """
-        one, now, before = self._incidents, self._episodes, self._score
+        incidents, now, before = self._incidents, self._episodes, self._score
         if len(acts) == 1:
             acted: tuple[Ints, ...] = (rows,)
-            self._score = self._kernels.play(one, now, acts[0], rows, before)
+            self._score = self._kernels.play(incidents, now, acts[0], rows, before)
         else:
-            acted = self._kernels.take(one, now, acts, rows)
-            self._kernels.read(one, now, rows)
+            acted = self._kernels.take(incidents, now, acts, rows)
+            self._kernels.read(incidents, now, rows)
             self._score = self._scores(now)
         return self._score - before, acted
 
@@ -312,7 +314,9 @@ class BatchedTriage:
         ood = split == "ood" if worlds else self._ood
         self.settings = self._make(ood=ood, worlds=drawn)
         self._kernels = self._kernels_of(self.settings, self.rubric)
-        self._setting = max(self.settings, key=lambda one: one.tables.condition_type.itemsize)
+        self._setting = max(
+            self.settings, key=lambda setting: setting.tables.condition_type.itemsize
+        )
 
     def _indices(
         self, split: str, index: ArrayLike, task: ArrayLike | None

@@ -67,7 +67,7 @@ class BatchedShaping:
         rows, before = np.flatnonzero(acted), self.potential.copy()
         going = rows[self._batch.episodes.closing[rows] < 0]
         for values, some in self._by_task(going):
-            values.follow(self._batch.episodes, actions[some], some)
+            values.follow(self._batch.incidents, self._batch.episodes, actions[some], some)
         self._look(rows)
         found = rewards.copy()
         found[rows] = rewards[rows] + self.gamma * self.potential[rows] - before[rows]

@@ -51,9 +51,9 @@ class SetPrior:
     def weight_of(self) -> dict[Fault, int]:
         """What each fault weighs among those that may occur, in the order of services."""
         rows = [
-            (one.faults[0], weight)
-            for one, weight in zip(self.single.hypotheses, self.single.weights, strict=True)
-            if one.faults
+            (hypothesis.faults[0], weight)
+            for hypothesis, weight in zip(self.single.hypotheses, self.single.weights, strict=True)
+            if hypothesis.faults
         ]
         cut = max(0, max(weight for _, weight in rows).bit_length() - _BITS)
         return {fault: max(1, weight >> cut) for fault, weight in rows}
@@ -92,7 +92,7 @@ class SetPrior:
         if len(places) < len(faults):
             return 0
         linked = sum(below in places and fault in faults for below, fault in self.links)
-        return prod(self.weight_of.get(one, 0) for one in faults) * (1 + self.linked * linked)
+        return prod(self.weight_of.get(fault, 0) for fault in faults) * (1 + self.linked * linked)
 
     @cached_property
     def raw_totals(self) -> tuple[int, ...]:
@@ -129,7 +129,7 @@ class SetPrior:
         whole = sum(possible)
         return (
             TOTAL * self.setting.benign // 1000,
-            *(real * one // whole for one in possible),
+            *(real * share // whole for share in possible),
         )
 
     @property
@@ -151,7 +151,7 @@ class SetPrior:
     @cached_property
     def calm(self) -> tuple[Hypothesis, ...]:
         """The benign hypotheses, equally likely."""
-        return tuple(one for one in self.single.hypotheses if not one.faults)
+        return tuple(hypothesis for hypothesis in self.single.hypotheses if not hypothesis.faults)
 
     @cached_property
     def many(self) -> int:
@@ -252,7 +252,7 @@ class SetPrior:
 
 
 def _hypothesis(faults: list[Fault]) -> Hypothesis:
-    return Hypothesis(tuple(sorted(faults, key=lambda one: one[1])))
+    return Hypothesis(tuple(sorted(faults, key=lambda fault: fault[1])))
 
 
 @lru_cache(maxsize=4096)
@@ -261,7 +261,7 @@ def _suffixes(weights: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...
     row = (1, *(0 for _ in range(size)))
     rows = [row]
     for weight in reversed(weights):
-        row = (1, *(row[one] + weight * row[one - 1] for one in range(1, size + 1)))
+        row = (1, *(row[degree] + weight * row[degree - 1] for degree in range(1, size + 1)))
         rows.append(row)
     return tuple(reversed(rows))
 

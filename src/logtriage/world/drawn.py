@@ -87,17 +87,17 @@ def _first_valid(world: World, seed: int) -> tuple[int, World]:
 def is_valid(world: World) -> bool:
     """Whether a world passes the loader's checks, and its kinds are told apart."""
     return not any(problems(world)) and all(
-        apart(world, tier, one, other) >= APART
+        apart(world, tier, first, second) >= APART
         for tier in world.tier_names
-        for one, other in combinations(world.kinds_at(tier), 2)
+        for first, second in combinations(world.kinds_at(tier), 2)
     )
 
 
-def apart(world: World, tier: str, one: Kind, other: Kind) -> int:
+def apart(world: World, tier: str, first: Kind, second: Kind) -> int:
     """How many per cent of signs differ between two kinds at a tier, summed over all sorts."""
     total = 0
     for sort in world.ordinary:
-        rows = [world.signature(kind.name).get(sort, {}) for kind in (one, other)]
+        rows = [world.signature(kind.name).get(sort, {}) for kind in (first, second)]
         moved = [rows[0].get(t, 0) - rows[1].get(t, 0) for t in world.tokens_at(sort, tier)[1:]]
         total += (sum(map(abs, moved)) + abs(sum(moved))) // 2
     return total
@@ -126,7 +126,8 @@ def _redrawn(world: World, key: int) -> World:
         healthy=moved(rules.healthy, every),
         affected=Affected(moved(waiting, every), moved(rules.affected.loaded, every)),
         distractions=tuple(
-            attrs.evolve(one, signature=moved(one.signature, every)) for one in rules.distractions
+            attrs.evolve(distraction, signature=moved(distraction.signature, every))
+            for distraction in rules.distractions
         ),
         fog=tuple(attrs.evolve(level, named=0) for level in rules.fog),
     )
@@ -137,7 +138,7 @@ def _redrawn(world: World, key: int) -> World:
         for kind, by, of in zip(world.kinds, remedies, classes, strict=True)
     )
     benign = tuple(
-        attrs.evolve(one, signature=moved(one.signature, one.tiers)) for one in world.benign
+        attrs.evolve(kind, signature=moved(kind.signature, kind.tiers)) for kind in world.benign
     )
     topics = tuple(attrs.evolve(topic, background=0) for topic in world.topics)
     return attrs.evolve(world, rules=redrawn, kinds=kinds, benign=benign, topics=topics)

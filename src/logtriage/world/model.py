@@ -188,7 +188,7 @@ class World(Vocabulary):
             WAITING: rules.affected.waiting,
             LOADED: rules.affected.loaded,
             **{kind.name: kind.signature for kind in self.benign},
-            **{one.name: one.signature for one in rules.distractions},
+            **{distraction.name: distraction.signature for distraction in rules.distractions},
             HEALTHY: rules.healthy,
         }
         return MappingProxyType({name: self._with_common(row) for name, row in own.items()})
@@ -205,7 +205,7 @@ class World(Vocabulary):
     def background(self) -> Signature:
         """What any service might say: that of the rules, and of topics that say it themselves."""
         rules = self.rules.background
-        topics = {one.name: one.background for one in self.topics if one.background}
+        topics = {topic.name: topic.background for topic in self.topics if topic.background}
         if not topics:
             return rules
         return MappingProxyType({**rules, LOG: MappingProxyType({**rules.get(LOG, {}), **topics})})
@@ -213,7 +213,7 @@ class World(Vocabulary):
     @cached_property
     def unrelated(self) -> frozenset[str]:
         """The conditions that no incident causes: healthy, or distracted."""
-        return frozenset([HEALTHY, *(one.name for one in self.rules.distractions)])
+        return frozenset([HEALTHY, *(distraction.name for distraction in self.rules.distractions)])
 
     def _with_common(self, own: Signature) -> Signature:
         common = self.rules.common
@@ -250,7 +250,7 @@ class World(Vocabulary):
     @cached_property
     def topologies(self) -> Mapping[str, Topology]:
         """The topologies by name."""
-        return MappingProxyType({one.name: self.topology_of(one) for one in self.layouts})
+        return MappingProxyType({layout.name: self.topology_of(layout) for layout in self.layouts})
 
     def topology_of(self, layout: Layout) -> Topology:
         """The topology of a layout.

@@ -32,9 +32,9 @@ def fixing(
     found: dict[int, int] = {}
     if doings.remedies:
         wanted = accepted_remedies(world, topology, hypothesis)
-        for slot, (_, *one) in enumerate(doings.remedies):
-            if tuple(one) in wanted:
-                found.setdefault(topology.index(one[1]), slot)
+        for slot, (_, *remedy) in enumerate(doings.remedies):
+            if tuple(remedy) in wanted:
+                found.setdefault(topology.index(remedy[1]), slot)
     return found
 
 
@@ -55,7 +55,7 @@ def left_at(
     if not hypothesis.faults or not doings.remedies:
         return hypothesis
     slots = fixing(world, topology, hypothesis, doings)
-    over = {one for one, slot in slots.items() if doings.remedies[slot][0] < start}
+    over = {service for service, slot in slots.items() if doings.remedies[slot][0] < start}
     if not over:
         return hypothesis
     return without(hypothesis, over) if len(over) < len(hypothesis.services) else None

@@ -50,9 +50,9 @@ def renamed(world: World, key: int) -> World:
         InvalidInput: if it has more of something than there are names.
     """
     stream, order, rules = Stream(key, NAME_STREAM), Stream(key, ORDER_STREAM), world.rules
-    conditions = (*world.kind_names, *(one.name for one in world.benign))
+    conditions = (*world.kind_names, *(kind.name for kind in world.benign))
     kinds = _dealt(conditions, KINDS, stream)
-    layouts = _dealt((one.name for one in world.layouts), TOPOLOGIES, stream)
+    layouts = _dealt((layout.name for layout in world.layouts), TOPOLOGIES, stream)
     named = (service.name for layout in world.layouts for service in layout.services)
     services = _dealt(named, SERVICES, stream)
     teams = {OWNER: OWNER} | _dealt(rules.teams, TEAMS, stream)
@@ -73,15 +73,15 @@ def renamed(world: World, key: int) -> World:
             if task.topology is not None
         ),
     )
-    benign = [attrs.evolve(one, name=kinds[one.name]) for one in world.benign]
+    benign = [attrs.evolve(kind, name=kinds[kind.name]) for kind in world.benign]
     drawn = attrs.evolve(
         world,
         rules=said,
-        kinds=_ordered([_kind(one, kinds, teams) for one in world.kinds], order),
+        kinds=_ordered([_kind(kind, kinds, teams) for kind in world.kinds], order),
         benign=_ordered(benign, order),
         layouts=tuple(
             sorted(
-                (_layout(one, layouts, services, teams) for one in world.layouts),
+                (_layout(layout, layouts, services, teams) for layout in world.layouts),
                 key=lambda layout: layout.name,
             )
         ),
@@ -126,12 +126,12 @@ def _layout(
 ) -> Layout:
     rows = tuple(
         attrs.evolve(
-            one,
-            name=services[one.name],
-            owner=teams[one.owner],
-            calls=tuple(services[callee] for callee in one.calls),
+            service,
+            name=services[service.name],
+            owner=teams[service.owner],
+            calls=tuple(services[callee] for callee in service.calls),
         )
-        for one in layout.services
+        for service in layout.services
     )
     return Layout(names[layout.name], rows, layout.teams and _listed(layout.teams, teams))
 

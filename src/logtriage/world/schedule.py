@@ -140,7 +140,7 @@ def _requested(services: int, now: int, doings: Doings) -> Iterator[Row]:
         if when != now - 1:
             continue
         if service < 0:
-            yield Channel.OVERVIEW, now, tuple([(one, before) for one in range(services)])
+            yield Channel.OVERVIEW, now, tuple([(service, before) for service in range(services)])
         else:
             first = before * LINES
             yield Channel.LOGS, now, tuple([(service, first + line) for line in range(LINES)])

@@ -111,7 +111,11 @@ def check_weights(where: str, given: Any, count: int | None = None) -> None:
         InvalidInput: naming ``where``.
     """
     many = isinstance(given, tuple) and count in (None, len(given))
-    if not many or not all(isinstance(one, int) and one >= 0 for one in given) or not sum(given):
+    if (
+        not many
+        or not all(isinstance(weight, int) and weight >= 0 for weight in given)
+        or not sum(given)
+    ):
         raise InvalidInput(
             f"{where}: expected {'a tuple of' if count is None else count} whole numbers from 0, "
             f"not all of them 0; got {given!r:.80}"

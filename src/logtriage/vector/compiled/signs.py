@@ -267,18 +267,18 @@ def renew_service(
     change = aloof - state.aloof[row, service]
     state.aloof[row, service] = aloof
     for place in range(tables.reach_at[service], tables.reach_at[service + 1]):
-        one = np.uint64(tables.reach[np.uint64(place)])
-        state.reached[row, one] += moves[tables.reach_as[np.uint64(place)]] - change
+        hypothesis = np.uint64(tables.reach[np.uint64(place)])
+        state.reached[row, hypothesis] += moves[tables.reach_as[np.uint64(place)]] - change
 
 
 @kernel
 def reached_until(
-    row: Int, one: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
+    row: Int, hypothesis: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> Int:
     """As ``state.reached``, of a hypothesis that a remedy fixed: healthy from that break on."""
     pools, gains, before = tables.pools, state.gains[row], state.before[row, slot]
     total = np.int64(0)
-    for place in range(tables.spread_at[one], tables.spread_at[one + 1]):
+    for place in range(tables.spread_at[hypothesis], tables.spread_at[hypothesis + 1]):
         service, condition = tables.spread[place], tables.spread_as[place]
         total -= state.aloof[row, service]
         for pool in range(pools.tokens.shape[1]):

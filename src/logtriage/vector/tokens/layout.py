@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES
 from logtriage.topology import Topology
-from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.world.channels import LINES, SERIES, WINDOW_LINES, Channel
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
@@ -147,10 +147,7 @@ def token_layout_of(
         **{f"owner:{team}": (n, 1.0) for team in world.owning_teams(topology)},
     }
     widths |= {name: width for name, (width, _) in screen.items()}
-    blocks, at = {}, 0
-    for name, width in widths.items():
-        blocks[name] = slice(at, at + width)
-        at += width
+    blocks, at = laid_out(widths)
     units = np.ones(at, np.float32)
     for name, (_, unit) in screen.items():
         units[blocks[name]] = unit
@@ -182,7 +179,7 @@ def alphabet_sizes(setting: Setting, topology: Topology) -> Ints:
     """How many tokens each sort has at each service (sorts, n)."""
     here, sorts = places(topology), setting.world.cell_sorts
     found = np.array(
-        [[len(alphabet(setting, base_of(sort), one)) for one in here] for sort in sorts]
+        [[len(alphabet(setting, base_of(sort), place)) for place in here] for sort in sorts]
     )
     found.setflags(write=False)
     return found
