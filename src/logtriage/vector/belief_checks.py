@@ -1,4 +1,4 @@
-"""What a batch of beliefs is told of screens, checked before anything is taken in."""
+"""Check the screens given to a batch of beliefs before it takes in any of them."""
 
 from typing import Any, NamedTuple
 

@@ -28,7 +28,7 @@ Ints = NDArray[Any]
 
 
 def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) -> BeliefBatch:
-    """The posteriors of many states, given all evidence shown so far, to a role if given.
+    """The posteriors of many states, from all evidence shown so far, or shown to ``role``.
 
     For a split, the evidence of all its roles is pooled. This function takes single states;
     an engine updates its own :class:`BeliefBatch`.
@@ -53,7 +53,7 @@ def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) 
     )
     shown = [evidence(state, role) for state in states]
     done = [_done(state, state.incident.topology) for state in states]
-    # A cell is given in the tick from which it holds: Bayes' rule asks for no order.
+    # Each cell enters in the tick it holds from; the order does not change the posterior.
     for now in range(max(state.tick for state in states) + 2):
         rows = np.array([row for row, state in enumerate(states) if now <= state.tick + 1])
         if now:
@@ -93,8 +93,8 @@ def _models_of(states: Sequence[State]) -> list[Model]:
     """The model of each state.
 
     Raises:
-        InvalidInput: if there is none, and naming the first that no one batch holds with the
-            others: only drawn worlds may differ.
+        InvalidInput: for no states, and for a state that cannot share a batch with the first: only
+        drawn worlds may differ.
     """
     if not states:
         raise InvalidInput("a batch of beliefs needs at least one state")

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class BeliefBatch:
-    """The posteriors of N incidents, of one topology and setting or of the worlds of a pool.
+    """The posteriors of N incidents in one world, or in the worlds of a pool.
 
     Each world is a model (:func:`logtriage.belief.model.model_of`); all are alike in their numbers
     of services, teams and tokens. Arrays over H hypotheses are as wide as the longest list; behind
@@ -85,10 +85,10 @@ class BeliefBatch:
     def reset(
         self, owners: ArrayLike, rows: ArrayLike | None = None, worlds: ArrayLike | None = None
     ) -> None:
-        """Begin new episodes in all rows or in these (R,), of which nothing is seen yet.
+        """Begin new episodes in all rows or in ``rows`` (R,); no screen is taken in yet.
 
-        ``owners`` (R, n) is the directory: the number of each service's team; ``worlds`` (R,)
-        are the numbers of models, that of the first if not given.
+        ``owners`` (R, n) is the directory: the number of each service's team; ``worlds`` (R,) are
+        numbers of models; the default is the first.
 
         Raises:
             InvalidInput: for another shape, a team that the topology lacks, or no model's number.
@@ -176,7 +176,7 @@ class BeliefBatch:
         return self._state.weights
 
     def fixed_at(self, rows: Longs) -> Longs:
-        """The tick in which a remedy fixed each hypothesis (R, H) in rows, -1 if none did."""
+        """The tick of the remedy that fixed each hypothesis (R, H) in these rows, -1 for none."""
         when = self._state.fixed_at[rows]
         return np.where(when < self._state.unfixed, when, -1).astype(np.int64)
 
@@ -188,7 +188,7 @@ class BeliefBatch:
     def right_team(self, rows: Longs) -> Longs:
         """The number of the team to page under each hypothesis (R, H) in rows, -1 for nobody.
 
-        The first of its faults decides where there are several.
+        If a hypothesis has several faults, the first decides.
         """
         tables, worlds = self._tables, self.world[rows]
         fixed = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)

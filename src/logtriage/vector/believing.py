@@ -41,7 +41,7 @@ KEPT: Final = (
 
 
 def heard_sorts(world: World) -> tuple[str, ...]:
-    """How much a service has said is counted by these: a sort of each channel to be asked for."""
+    """The sorts that count how much a service has said: one a channel on demand."""
     return (LOG, *(sorts[0] for sorts in world.slots.values()))
 
 
@@ -74,7 +74,7 @@ class BeliefScreens:
     """Reads the screens of a batch as beliefs, one after the other, each once.
 
     Raises:
-        InvalidInput: for a batch in which several act.
+        InvalidInput: for a batch with more than one lane.
     """
 
     def __init__(self, batch: BatchedTriage) -> None:
@@ -112,7 +112,7 @@ class BeliefScreens:
         """The observation (N, D) after a step with ``actions`` (N,).
 
         Rows in ``fresh`` have begun anew since, and ``screen`` shows their first screens.
-        Of rows that are closed nothing more is read.
+        Closed rows are not read any more.
 
         Raises:
             InvalidInput: before :meth:`begin`, and for actions of another shape or range.

@@ -1,8 +1,8 @@
 """Cells of evidence as whole numbers: the layout in which batched beliefs take them.
 
 A cell is five numbers, in the order of :class:`logtriage.world.channels.Evidence`:
-channel, service, slot, start, token. Many are an array (N, M, 5), M the most of any row;
-a channel of :data:`NO_CELL` stands where there is none.
+channel, service, slot, start, token. The cells of N rows are an array (N, M, 5), with M the most
+cells in any row; the channel of an empty place is :data:`NO_CELL`.
 
 | number | is |
 |---|---|

@@ -20,7 +20,7 @@ from logtriage.world.unseen import MOST_IN_POOL, WORLDS
 def checked_task(
     task: str | TaskSpec, horizon: Any = None, world: WorldLike | None = None
 ) -> TaskSpec:
-    """The task, if a batch can be drawn from it; with another horizon, if one is given.
+    """The task, with ``horizon`` in place of its own; a batch can be drawn from it.
 
     Raises:
         UnknownName: for a task that does not exist.
@@ -41,8 +41,8 @@ def checked_pool(tasks: Sequence[TaskSpec], pool: Sequence[int] | None) -> tuple
     """The numbers of the worlds of a pool; none for tasks of one world, nor without tasks.
 
     Raises:
-        InvalidInput: for a pool without unseen worlds, for more worlds than a pool may have, and
-            for what is no number of a world or given twice.
+        InvalidInput: for a pool without unseen worlds, for too many worlds, and for a number that
+        no world has or that stands there twice.
     """
     if not tasks or not tasks[0].unseen:
         if tasks and pool is not None:
@@ -60,7 +60,7 @@ def checked_pool(tasks: Sequence[TaskSpec], pool: Sequence[int] | None) -> tuple
 
 
 def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
-    """The indices (R,) of the n-th incidents (R,) among those of a pool's worlds, in turns.
+    """The indices (R,) of the n-th incidents (R,) of a pool, whose worlds take turns.
 
     Without a pool the n-th incident has index n.
     """
@@ -91,7 +91,7 @@ def places_in(pool: Sequence[int], index: Ints) -> Ints:
 def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
     """The indices (R,) of incidents of a split, for a batch with the prior ``held``.
 
-    On a topology of the task's, a batch for split ``ood`` plays that one, others do not.
+    On the task's own topology only a batch made with ``ood`` plays split ``ood``, and no other.
 
     Raises:
         UnknownName: for an unknown split.
@@ -112,7 +112,7 @@ def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
 
 
 def check_place(task: TaskSpec, index: Ints) -> None:
-    """Refuse incidents (R,) of split ``ood`` that do not lie on the topology of their task.
+    """Refuse incidents (R,) of split ``ood`` that have another topology than their task.
 
     Raises:
         InvalidInput: naming the first.
@@ -147,11 +147,10 @@ def checked_integers(
 
 
 def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Longs:
-    """The number (R,) of the task of each of ``wanted`` incidents, of so many ``tasks``.
+    """The number of each incident's task (R,); there are ``tasks`` tasks and ``wanted`` incidents.
 
     Raises:
-        InvalidInput: as :func:`checked_integers`; and where there are several tasks and nothing is
-            given.
+        InvalidInput: as :func:`checked_integers`, and for several tasks without ``task``.
     """
     if task is None:
         if tasks > 1:

@@ -65,7 +65,7 @@ class FollowingBeliefs:
         )
 
     def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
-        """Begin new episodes in rows (R,), of which the first screens are shown."""
+        """Begin new episodes in rows (R,), and take in their first screens."""
         if not len(rows):
             return
         owners = owners_of(self.setting, incidents, rows)
@@ -76,7 +76,7 @@ class FollowingBeliefs:
     def follow(
         self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints, acts: Ints
     ) -> None:
-        """Take in the screens of open rows (R,) after ``acts`` (L, R), as of `screen_cells`."""
+        """Take in the screens of open rows (R,) after ``acts`` (L, R): see :func:`screen_cells`."""
         if not len(rows):
             return
         cells = screen_cells(self.setting, incidents, episodes, rows, acts)

@@ -1,4 +1,4 @@
-"""What weights of hypotheses say of roots, remedies, teams and kinds: sums as one product."""
+"""Marginal probabilities of roots, remedies, teams and kinds, as one matrix product."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from logtriage.world.model import World
 
 
 def kinds_of(world: World) -> tuple[str, ...]:
-    """What may be the matter, wherever it is: the fault kinds, then the benign ones."""
+    """The fault kinds of a world, then its benign kinds."""
     return (*world.kind_names, *(kind.name for kind in world.benign))
 
 
@@ -78,7 +78,7 @@ class Marginals:
 def _marginals(model: Model) -> Floats:
     """Columns whose sums, weighted by the posterior (H,), are probabilities.
 
-    Of roots, remedies, kinds, roots whose owner is to be paged, and benign incidents.
+    They stand for roots, remedies, kinds, roots whose owner must be paged, and benign incidents.
     """
     tables, every = tables_in_one(model), kinds_of(model.world)
     n, hypotheses = len(model.topology), model.hypotheses

@@ -1,4 +1,4 @@
-"""What one role of a team is given to decide by: its posterior, what it was told, the board.
+"""The input of one role's network: its posterior, the reports it heard, the board.
 
 A role sees its slice of a screen at a time, and a decision rests on all of them. So its
 input is the exact posterior of what it was shown so far, as a single agent's is

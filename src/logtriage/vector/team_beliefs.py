@@ -1,4 +1,4 @@
-"""What each role of N teams believes, given what it was shown: an exact posterior a role.
+"""The exact posterior of each role of N teams, from the evidence shown to it.
 
 As :func:`logtriage.belief.belief` has it of a state and a role; a law holds both together.
 
@@ -30,10 +30,10 @@ from logtriage.vector.team import BatchedTeam
 class TeamBeliefs:
     """The posteriors of the roles of a batch of teams, screen after screen.
 
-    :attr:`of` holds one :class:`BeliefBatch` a viewer: each role of the split, or whoever
-    is named in ``viewers``; a split stands for all its roles together. Everybody knows that
-    others paged and applied remedies, and when. Tell :meth:`begin` of every reset and
-    restart, and :meth:`follow` of every step.
+    :attr:`of` holds one :class:`BeliefBatch` a viewer: each role of the split, or each of
+    ``viewers``; a split there sees what all its roles see. Everybody knows that others paged and
+    applied remedies, and when. Tell :meth:`begin` of every reset and restart, and :meth:`follow` of
+    every step.
 
     Raises:
         MissingExtra: where Numba is not installed.
@@ -63,9 +63,9 @@ class TeamBeliefs:
         self._beliefs.begin(engine.incidents, engine.episodes, rows)
 
     def follow(self, rows: Ints | None = None) -> None:
-        """Take in the screens after a step, of rows (R,) that were played or of all.
+        """Take in the screens after a step, of all rows or of the played ``rows`` (R,).
 
-        Of rows that have closed nothing more is read. Every open row that was stepped must
+        Closed rows are not read any more. Every open row that was stepped must
         be followed once.
 
         Raises:

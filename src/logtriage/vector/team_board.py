@@ -1,4 +1,4 @@
-"""What N teams have told one another and asked for, and what of it has reached whom.
+"""The reports, declarations and requests of N teams, and when each role hears of them.
 
 As :mod:`logtriage.joint` has it for one, from the history; here it is kept as it happens.
 """
@@ -43,7 +43,7 @@ class Boards:
         self.begin(0)
 
     def begin(self, count: int) -> None:
-        """Fresh boards for so many teams."""
+        """Fresh boards for ``count`` teams."""
         words, declarations = self._widths
         late, roles = count * self.late, len(self.split)
         self.said: Bools = np.zeros((count, words), bool)

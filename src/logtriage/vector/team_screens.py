@@ -196,13 +196,13 @@ class TokenScreens:
         return mine
 
     def _hide_lines(self, mine: Floats, seat: TokenSeat) -> None:
-        """Lines of the window whose speakers a role does not watch."""
+        """Hide lines of the window whose speakers a role does not watch."""
         others = seat.unseen[self._batch.numbers[:, self.layout["window_service"]]]
         for name in ("window_service", "window_token"):
             mine[:, seat.layout[name]][others] = 0
 
     def _hide_answers(self, mine: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
-        """What one role asked for in the last tick, as far as another one does not see it."""
+        """Hide what ``asker`` asked for in the last tick and this role does not see."""
         first, blocks = self.layout.base.answer(lane).start, seat.layout.blocks
         kind, service = self._batch.numbers[:, first], self._batch.numbers[:, first + 1]
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
@@ -217,7 +217,7 @@ class TokenScreens:
         answer[np.ix_(every, np.flatnonzero(seat.unseen[1:]))] = 0
 
     def _hide_news(self, mine: Floats, lane: int, seat: TokenSeat, tick: Ints) -> None:
-        """What was declared and reported, as far as it has not reached a role."""
+        """Hide declarations and reports that have not reached a role yet."""
         boards, blocks = self._boards, seat.layout.blocks
         for name, kind in _DECLARED.items():
             if kind in seat.role.may:

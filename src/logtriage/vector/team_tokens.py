@@ -64,7 +64,7 @@ class TeamTokens(Layout):
     """The layout of all that any role of a split could see, never the truth.
 
     The first columns are those of ``base``; ``units`` (D,) float32 is the unit of each, and
-    ``service`` (D,) whose it is among those that can be watched, -1 if nobody's.
+    ``service`` (D,) the watched service that it belongs to, or -1.
     """
 
     split: RoleSplit
@@ -135,7 +135,7 @@ def _services(base: TokenLayout) -> NDArray[np.int64]:
 
 
 def sees_asking(role: Role, *, answers: bool = False) -> NDArray[np.bool_]:
-    """Of which requests (5,), by number, a role sees that they were made, or the answers."""
+    """Whether a role sees that each request (5,) was made, or sees its answer."""
     seen = [
         VIEW_OF[channel] in role.views or (not answers and ASKED_BY[channel] in role.may)
         for channel in REQUESTS
@@ -144,7 +144,7 @@ def sees_asking(role: Role, *, answers: bool = False) -> NDArray[np.bool_]:
 
 
 def can_ask(role: Role) -> NDArray[np.bool_]:
-    """Which requests (5,), by number, a role may make."""
+    """Whether a role may make each request (5,)."""
     return np.array([False, *(ASKED_BY[channel] in role.may for channel in REQUESTS)])
 
 

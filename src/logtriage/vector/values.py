@@ -17,12 +17,12 @@ from logtriage.vector.tokens.incidents import PRICES, TokenIncidents
 from logtriage.vector.tokens.setting import TokenSetting
 
 Floats = NDArray[np.float64]
-#: Rows of which plans are made at a time, so that what lies between stays in a cache.
+#: Rows planned at a time: their intermediate arrays stay in the cache.
 BLOCK_ROWS = 512
 
 
 class BatchedValues:
-    """The beliefs and values of N incidents of one setting, in which one acts a tick.
+    """The beliefs and values of N incidents of a setting with single agents.
 
     :meth:`begin` in rows whose incidents are fresh, :meth:`follow` after each tick of those
     that are open; ``incidents`` and ``episodes`` are the engine's.
@@ -50,7 +50,7 @@ class BatchedValues:
         self._unapproved = np.zeros_like(self._wrong)
 
     def begin(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
-        """Begin new episodes in rows (R,), of which the first screens are shown."""
+        """Begin new episodes in rows (R,), and take in their first screens."""
         for counts in (self._wrong, self._unapproved):
             counts[rows] = 0
         self._following.begin(incidents, episodes, rows)
@@ -74,7 +74,7 @@ class BatchedValues:
         self._unapproved[rows] += wrong & ~approved[:, None]
 
     def values(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Floats:
-        """W of rows (R,), which are open."""
+        """W of open rows (R,)."""
         found = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]

@@ -1,9 +1,9 @@
 """The public prior over sets of faults at distinct services, drawn from and believed alike.
 
-Of sets of one size, a set weighs the product of what its faults weigh alone, so that the
-faults are independent but for their services. A set with a secondary fault
-(:func:`logtriage.world.conditions.secondary`) weighs more, by the world's rule, for each fault
-in it that brings it about: what one fault brings about is no coincidence.
+Among sets of one size, a set weighs the product of its faults' own weights: the faults are
+independent, but sit at distinct services. A set with a secondary fault
+(:func:`logtriage.world.conditions.secondary`) weighs more, by the world's rule, for each of its
+faults that brings about another.
 
 Whole numbers throughout. Sums over all sets are elementary symmetric polynomials of the
 services' weights, so that a set is drawn on any topology without listing the others.
@@ -23,9 +23,9 @@ from logtriage.world.conditions import Hypothesis, brings_about
 from logtriage.world.prior import TOTAL, Prior, prior
 from logtriage.world.setting import Setting
 
-#: Weights of single faults are cut to so many bits; the lightest keeps a dozen of them.
+#: Weights of single faults are cut to this many bits; the lightest keeps a dozen.
 _BITS: Final = 16
-#: Sets are listed one by one up to so many.
+#: More sets than this are not listed one by one.
 LISTED: Final = 150_000
 
 Fault = tuple[str, int]
@@ -43,7 +43,7 @@ class SetPrior:
 
     @property
     def linked(self) -> int:
-        """How much more a set weighs for each fault of it that brings about another; 0: no rule."""
+        """How much more a set weighs for each fault that brings about another; 0: no rule."""
         rule = self.setting.world.rules.secondary_fault
         return 0 if rule is None else rule.weight
 
@@ -68,7 +68,7 @@ class SetPrior:
 
     @cached_property
     def at_service(self) -> tuple[int, ...]:
-        """What all faults of each service weigh."""
+        """The weight of all faults of each service."""
         return tuple(sum(weight for _, weight in row) for row in self.by_service)
 
     @cached_property
@@ -87,7 +87,7 @@ class SetPrior:
     # --- weights -----------------------------------------------------------------------
 
     def raw(self, faults: Sequence[Fault]) -> int:
-        """What a set weighs among those of its size; 0 for what may not occur."""
+        """The weight of a set among those of its size; 0 if it cannot occur."""
         places = {service for _, service in faults}
         if len(places) < len(faults):
             return 0
@@ -104,7 +104,7 @@ class SetPrior:
         return whole + sum(self._linked(link, size) for link in self.links) * self.linked
 
     def _linked(self, link: Link, size: int) -> int:
-        """What sets of a size weigh that hold a link, its factor aside."""
+        """The weight of all sets of a size with a link, without its factor."""
         if size < 2:
             return 0
         below, fault = link
@@ -138,7 +138,7 @@ class SetPrior:
         return sum(self.shares)
 
     def weight(self, hypothesis: Hypothesis) -> int:
-        """What a hypothesis weighs, of :attr:`total`."""
+        """The weight of a hypothesis, a part of :attr:`total`."""
         if not hypothesis.faults:
             return self.shares[0] // len(self.calm)
         size = len(hypothesis.faults)
@@ -268,7 +268,7 @@ def _suffixes(weights: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...
 
 @lru_cache(maxsize=64)
 def set_prior(setting: Setting, topology: Topology, held: bool | None) -> SetPrior:
-    """The prior over sets of a setting on a topology; ``held`` as of ``prior``.
+    """The prior over sets of a setting on a topology; ``held``: see ``prior``.
 
     Raises:
         InvalidInput: if the topology has no place for a fault of the setting.

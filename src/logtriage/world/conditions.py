@@ -36,7 +36,7 @@ class Hypothesis:
 
     @property
     def services(self) -> frozenset[int]:
-        """The services with a fault; one that may go by several kinds is there once."""
+        """The services with a fault, each once, even where several kinds are possible."""
         return frozenset([service for _, service in self.faults])
 
 
@@ -58,10 +58,10 @@ def brings_about(world: World, topology: Topology, service: int) -> bool:
 
 @lru_cache(maxsize=65_536)
 def secondary(world: World, topology: Topology, hypothesis: Hypothesis) -> frozenset[int]:
-    """The services whose fault is a secondary one, brought about by a sick one that they call.
+    """The services with a secondary fault: a sick service that they call brought it about.
 
-    As long as that one is sick, such a service waits, like any caller. Its fault stays after
-    the other is well again, and takes a remedy of its own.
+    While the callee is sick, such a service waits, like any caller. Its fault stays when the callee
+    is well again, and takes its own remedy.
     """
     rule = world.rules.secondary_fault
     if rule is None:

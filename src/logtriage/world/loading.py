@@ -24,10 +24,10 @@ from logtriage.world.schema import canonical, parts, tokens
 from logtriage.world.schema.canonical import FOLDERS, RULES_FILE, TOKENS_FILE, Document
 from logtriage.world.schema.structuring import structure
 
-#: Folders with worlds of one's own, separated as in PATH.
+#: The variable with folders of your own worlds, separated as in PATH.
 WORLDS_VARIABLE: Final = "LOGTRIAGE_WORLDS"
 SHIPPED: Final = Path(__file__).parent.parent / "worlds"
-#: So many mistakes are listed.
+#: The most mistakes that an error lists.
 _LISTED: Final = 12
 _Row = TypeVar("_Row", parts.Kind, parts.Benign, parts.Topic)
 _FOLDER_PARTS: Final[Mapping[str, type]] = dict(
@@ -256,7 +256,7 @@ def _read(folder: Path) -> World:
 class Pickled:
     """What stands in a pickle for a world: its fingerprint, and where to get it.
 
-    A shipped world is known to whoever has logtriage. Any other brings its content along.
+    A shipped world comes with logtriage; any other brings its content along.
     """
 
     fingerprint: str
@@ -271,7 +271,7 @@ def pickled(world: World) -> Pickled:
 
 
 def restored(data: Pickled) -> World:
-    """The world of a pickle: the one that this process knows, else read from the content.
+    """The world of a pickle: known to this process, or read from the content.
 
     Raises:
         WorldError: if the content is not what the fingerprint says, or if this logtriage

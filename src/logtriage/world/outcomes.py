@@ -1,4 +1,4 @@
-"""What a cell can hold under a hypothesis: read by whoever draws, from the truth or a belief."""
+"""What a cell can hold under a hypothesis. Draws from the truth and beliefs both read it."""
 
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
@@ -41,7 +41,7 @@ def fixing(
 def fixed_at(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings
 ) -> int | None:
-    """The tick in which the last fault of a hypothesis was fixed; None while one is left."""
+    """The tick in which the last fault of a hypothesis was fixed; None while a fault is left."""
     slots = fixing(world, topology, hypothesis, doings)
     if not slots or len(slots) < len(hypothesis.services):
         return None
@@ -145,7 +145,7 @@ def _noted_fault(
     hypothesis: Hypothesis,
     doings: Doings,
 ) -> tuple[str, int] | None:
-    """The fault that the note of the first page is about; None where it tells nothing.
+    """The fault that the note of the first page is about; None for a note without news.
 
     It is the first fault of the paged team at a service of its own. Where only one service
     is sick, the team that was rightly paged sees it.

@@ -36,7 +36,7 @@ TOPOLOGIES: Final = (
     "mekong", "neva", "niger", "oder", "orinoco", "rhine", "rhone", "severn", "tagus", "tiber",
     "ural", "vistula", "volga", "yukon",
 )  # fmt: skip
-#: What lines say of the cause at hand, and of one that is over, by group of phrasings.
+#: What lines say of the present cause and of a past cause, by group of phrasings.
 _CAUSES: Final = ("the cause is", "traced to", "this comes from")
 _PAST: Final = ("a case of", "an instance of", "a bout of")
 _Row = TypeVar("_Row")
@@ -103,12 +103,12 @@ def _dealt(names: Iterable[str], pool: Sequence[str], stream: Stream) -> dict[st
 
 
 def _listed(old: Iterable[str], new: Mapping[str, str]) -> tuple[str, ...]:
-    """The new names by the alphabet, so that no place among them says what a name was."""
+    """The new names in alphabetical order: a place there does not tell the old name."""
     return tuple(sorted(new[name] for name in old))
 
 
 def _kind(kind: Kind, names: Mapping[str, str], teams: Mapping[str, str]) -> Kind:
-    """A kind under its new name, which all that is said of it goes by."""
+    """A kind under its new name, also in its texts."""
     name = names[kind.name]
     causes = ((("ERROR", f"{text} {name}"),) for text in _CAUSES)
     return attrs.evolve(

@@ -107,7 +107,7 @@ def mix(first: Weights, second: Weights, share: int) -> Weights:
 
 #: The severities in order, and after them what a benign incident and a recovered one show.
 CALM, RECOVERED = 3, 4
-#: Of a P3, a share of so many moves nothing at the edge.
+#: ``edge.unmoved`` is a share of this many: so often a P3 moves nothing at the edge.
 UNMOVED_OF: Final = 16
 
 

@@ -64,7 +64,7 @@ def _write_chances(
 def chances(
     seeds: NDArray[np.uint64], streams: tuple[int, int], ticks: NDArray[Any], percent: int
 ) -> NDArray[np.bool_]:
-    """What happens (R,) in so many per cent: drawn by seeds (R,), nested streams and ticks (R,)."""
+    """Whether an event of so many per cent happens (R,); ``streams`` are nested."""
     found = np.empty(len(seeds), np.bool_)
     _write_chances(seeds, premixed(streams[0]), premixed(streams[1]), ticks, percent, found)
     return found

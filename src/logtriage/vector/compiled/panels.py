@@ -26,9 +26,9 @@ Int = Any
 
 @kernel
 def _keep(when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room) -> None:
-    """How likely the panels are by what the edge keeps, into the room: until ``when``, and later.
+    """Write to ``room.kept`` how likely the panels are under each row that the edge may keep.
 
-    After a fix it keeps what a recovered edge shows.
+    Panels after ``when`` count for the recovered row alone.
     """
     starts, signs = np.int64(len(panel)), tables.prior.shape[1]
     until = min(np.int64(when) + 1, starts)

@@ -88,7 +88,7 @@ def _remedies(
 ) -> Any:
     """The value of trying remedies, likeliest first, as long as it pays; ``some`` is used up.
 
-    ``calm`` is what is earned if nothing is broken, of which every remedy may cost a share.
+    ``calm`` is earned if nothing is broken; each remedy may cost a share of it.
     """
     some, base = room.some, room.base
     rest = 0.0
@@ -250,8 +250,7 @@ def _write(cases: Cases, room: _Room, out: Floats) -> None:
 def best_values(cases: Cases) -> Floats:
     """The value of the best plan of each row (R,).
 
-    Sums of weight times utility in units of 2**-20, as of
-    :func:`logtriage.belief.plans.best_values`.
+    The unit is weight times 2**-20, as in :func:`logtriage.belief.plans.best_values`.
     """
     hypotheses = cases.weights.shape[1]
     room = _Room(

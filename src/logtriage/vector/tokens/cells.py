@@ -1,4 +1,4 @@
-"""The cells on N screens, as beliefs take them: read off the board that shows them."""
+"""The cells on N screens in the layout of beliefs, read from the board."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -74,7 +74,8 @@ class _Screen:
         self.now = self.columns[:, setting.time]
         self.every = np.arange(setting.n)[np.newaxis]
         own = alphabet_sizes(setting.public, setting.topology)
-        #: How far the layout, which may be of several tasks, numbers later what tells nothing.
+        #: A layout of several tasks may have longer alphabets: gap and ``down`` are so much later
+        #: there.
         self.later = self.layout.sizes - own
 
     def panels(self, remedied: Bools) -> list[Cells]:
@@ -167,7 +168,7 @@ class _Screen:
         return self._cells(_PLACE[Channel.EDGE], -1, 0, start, token)
 
     def _changes(self) -> Cells:
-        """Of rows whose first screen this is."""
+        """Changes stand on the first screen of a row alone."""
         tokens = 1 + len(self.world.changes)
         columns = self.layout.column_of[PLAIN_SORTS.index(CHANGE), :, 1:tokens]
         token = self.columns[:, columns] @ np.arange(1, tokens)
@@ -230,14 +231,14 @@ class _Screen:
         return found
 
     def _own(self, sort: Any, service: Any, token: Any) -> Any:
-        """Numbers of tokens of the layout as the task's own alphabets have them."""
+        """Turn numbers of tokens in the layout into numbers in the task's own alphabets."""
         unread = token >= self.layout.sizes[sort, service]
         return token - unread * self.later[sort, service]
 
     def _readings(
         self, channel: Channel, sorts: Sequence[str], service: Ints, token: Ints, at: Ints
     ) -> Cells:
-        """Reading by reading, of the epochs that there were."""
+        """The readings of the epochs so far, one after the other."""
         slots = len(sorts)
         number = np.array([self.world.cell_sorts.index(sort) for sort in sorts])
         token = self._own(number[at % slots], service, token)

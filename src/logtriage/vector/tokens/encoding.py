@@ -86,7 +86,7 @@ def write_tokens(
     board: Board,
     role: Role | None = None,
 ) -> None:
-    """Write all of the layout, as far as a role sees it, from what was ``shown`` to anybody."""
+    """Write what a role sees, or everything without ``role``; ``shown`` is all evidence so far."""
     incident, world = state.incident, simulation_of(state.incident)
     topology, facts = incident.topology, state.facts
     for item in shown:
@@ -115,7 +115,7 @@ def _place(setting: Setting, topology: Topology, sort: str, item: Evidence) -> i
 
 
 def _shown_place(layout: TokenLayout, world: Simulation, item: Evidence) -> int:
-    """The place of a token on the screen: what tells nothing follows the layout's alphabet."""
+    """The place of a token on the screen; gap and ``down`` follow the layout's alphabet."""
     sort = world.setting.world.sort_of(item.channel, item.slot)
     if item.token not in NOTHING_READ:
         return _place(world.setting, world.topology, sort, item)
@@ -177,9 +177,9 @@ def _request(action: Action) -> tuple[Channel, str | None] | None:
 def _write_asked(
     numbers: Numbers, layout: TokenLayout, state: State, world: Simulation, role: Role | None = None
 ) -> None:
-    """Write what the last tick's requests show, lane by lane; to a role, by what it sees.
+    """Write the answers to the last tick's requests, lane by lane, as far as a role sees them.
 
-    It sees that something was asked for if it has the view, or may take the kind of action.
+    A role sees a request if it has the view or may make such requests.
     """
     topology = world.topology
     shown = list(world.shown(state.tick, state.facts.doings))

@@ -1,4 +1,4 @@
-"""What was done and shown in N episodes, as arrays."""
+"""The actions and screens of N episodes, as arrays."""
 
 from typing import Final, NamedTuple
 
@@ -11,7 +11,7 @@ from logtriage.world.channels import SERIES
 
 #: Later than any tick.
 NEVER: Final = 255
-#: Horizons end below this, so that the tick of a note does not pass for never.
+#: The longest horizon: the tick of a note stays below :data:`NEVER`.
 MOST_TICKS: Final = 250
 OPEN: Final = -1
 
@@ -86,5 +86,5 @@ class TokenEpisodes(NamedTuple):
         )
 
     def copy(self) -> "TokenEpisodes":
-        """The same episodes in arrays of their own."""
+        """A copy that shares no array."""
         return TokenEpisodes._make(array.copy() for array in self)

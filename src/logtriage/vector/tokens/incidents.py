@@ -51,7 +51,7 @@ class TokenIncidents(NamedTuple):
     def empty(
         cls, count: int, n: int, conditions: np.dtype[Any], layout: TokenLayout
     ) -> "TokenIncidents":
-        """Room for so many, with ``conditions`` the type of a condition's place."""
+        """Room for ``count`` incidents; ``conditions`` is the type of a condition's place."""
         return cls(
             index=np.empty(count, np.int64),
             seed=np.empty(count, np.uint64),

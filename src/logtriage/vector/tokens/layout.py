@@ -32,9 +32,9 @@ MOST: Final = 255
 TOKEN_UNIT: Final = 1 / 64
 #: Units of the price of a hand-over.
 PRICE_UNIT: Final = 1 / 10
-#: Sorts of which every service shows one cell whenever any does: ``none`` is not counted.
+#: Every service shows a cell of these sorts at once, so the token ``none`` is not counted.
 SHOWN_BY_ALL: Final = (ALERT, CHANGE)
-#: Things that an agent can request.
+#: What an agent can request.
 REQUESTS: Final = (Channel.LOGS, Channel.OVERVIEW, Channel.METRICS, Channel.TRACES)
 #: The number of each request, from 1 on; 0 stands for none.
 REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)}
@@ -64,7 +64,7 @@ class TokenLayout(Layout):
         return int(self.blocks["price"].start)
 
     def answer(self, lane: int) -> slice:
-        """The columns of what one lane asked for: which request, of whom, its tokens."""
+        """The columns of a lane's request: its kind, its service, the tokens of the answer."""
         width = 2 + self.answers
         first = self.blocks["asked"].start + lane * width
         return slice(first, first + width)
@@ -167,8 +167,8 @@ def layout_of_several(
 ) -> TokenLayout:
     """The one layout for several settings of a world on a topology.
 
-    That of their lowest level of fog, whose alphabets begin with those of the others; ``horizon``
-    is the longest, of which ``time`` is a share.
+    It is the layout of their lowest level of fog, whose alphabets begin like all others;
+    ``horizon`` is the longest, and ``time`` a share of it.
     """
     clearest = min(settings, key=lambda setting: setting.fog)
     return token_layout_of(clearest, topology, horizon, lanes, apart=apart)

@@ -41,7 +41,7 @@ class TokenSetting:
 
     @property
     def public(self) -> Setting:
-        """The public constants of the first world, which are those of all."""
+        """The public constants, which all worlds share."""
         return self.models[0].setting
 
     @property
@@ -85,7 +85,7 @@ class TokenSetting:
         return int(self.layout["time"].start)
 
     def room(self, count: int) -> TokenIncidents:
-        """Room for so many incidents."""
+        """Room for ``count`` incidents."""
         return TokenIncidents.empty(count, self.n, self.tables.condition_type, self.layout)
 
     def begin(self, incidents: TokenIncidents) -> TokenEpisodes:
@@ -108,8 +108,8 @@ def settings_of(
 ) -> tuple[TokenSetting, ...]:
     """The setting of each of several tasks, all with one layout.
 
-    ``apart`` as of :func:`token_layout_of`; ``ood`` whether incidents are of that split; ``worlds``
-    are those of a pool, for tasks of unseen worlds.
+    ``apart``: see :func:`token_layout_of`. ``ood``: incidents of that split are played. ``worlds``
+    is the pool of a task of unseen worlds.
 
     Raises:
         InvalidInput: as :func:`check_together`; if incidents of a task have a topology each and
@@ -154,7 +154,7 @@ def _models_of(
             f"task {task.id!r}: each incident has a topology of its own, and a batch has "
             "one: give a topology"
         )
-    # Any (service, fault) pair may occur on a topology of one's own.
+    # On another topology than the task's any (service, fault) pair may occur.
     return (model_of(setting, topology, None if own is not None else ood),)
 
 
@@ -165,7 +165,7 @@ def _place_of(sheet: TaskSpec) -> tuple[Setting, Topology]:
 
 
 def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
-    """Refuse what a byte does not count."""
+    """Refuse counts that do not fit a byte."""
     setting, topology = models[0].setting, models[0].topology
     widest = max(len(shown_tokens(setting, LOG, place)) for place in places(topology))
     if max(len(topology), widest) >= MOST:

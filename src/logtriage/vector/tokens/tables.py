@@ -249,7 +249,7 @@ def _phases(setting: Setting) -> tuple[Table, list[int]]:
 
 
 def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
-    """Where the thresholds of each sign stand among ``rows``, which are extended."""
+    """Find the thresholds of each sign among ``rows``, and add new ones there."""
     setting, world = model.setting, model.setting.world
     known: dict[tuple[object, ...], int] = {}
 
@@ -281,7 +281,7 @@ def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
 def _reading_rows(
     setting: Setting, here: tuple[Place, ...], starts: list[int], rows: dict[tuple[int, ...], int]
 ) -> Table:
-    """Where the thresholds of each reading stand among ``rows``, which are extended."""
+    """Find the thresholds of each reading among ``rows``, and add new ones there."""
 
     def row_of(sort: str, place: Place, start: int) -> int:
         read = reading(setting, sort, place, start)

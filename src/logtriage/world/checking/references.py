@@ -89,7 +89,7 @@ def reference_problems(world: World) -> Iterator[Problem]:
 
 
 def _tier_owners(world: World) -> Iterator[Problem]:
-    """Tiers that one team owns for the most part."""
+    """What is wrong with the owners of tiers."""
     owners = world.rules.owners
     for tier in world.rules.tiers:
         where = f"tiers: {tier.name}: "

@@ -127,7 +127,7 @@ def _sums(world: World, row: _Row) -> Iterator[Problem]:
 
 
 def _unseen(world: World) -> Iterator[Problem]:
-    """Tokens that no reading shows by mistake: one that did show them would prove them true."""
+    """Tokens missing from the background: a reading that showed them would be proof."""
     background = world.background
     lacking: dict[tuple[str, str], list[str]] = {}
     for sort, tier in product(world.ordinary, world.tier_names):

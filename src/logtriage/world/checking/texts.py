@@ -239,7 +239,7 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
 
 
 def _numbers(text: str, reading: Reading) -> Iterator[str]:
-    """Numbers in a text under which no metric stands, so that they could not be exported."""
+    """Numbers in a text without a metric; they could not be exported."""
     count = len(NUMBER.findall("0".join(pieces(text)[::2])))
     if count > len(reading.metrics):
         yield (

@@ -1,6 +1,6 @@
 """Data of a world's files into its parts, field by field: only what the schema knows passes.
 
-Whole numbers are whole, texts are texts, and no field may be one that nobody reads.
+Whole numbers are whole, texts are texts, and unknown fields are refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from logtriage.world.schema.forms import Figure
 
 #: No number in a world is larger.
 MOST: Final = 1_000_000_000
-#: So many mistakes of one file are listed.
+#: The most mistakes of a file that an error lists.
 _LISTED: Final = 8
 _Part = TypeVar("_Part")
 _MISSING: Final = "missing field"

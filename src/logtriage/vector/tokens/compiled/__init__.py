@@ -102,7 +102,7 @@ class TokenKernels:
     ) -> tuple[Ints, ...]:
         """Let lanes act in turn in open ``rows`` by ``acts`` (N,) each, then let time pass.
 
-        Returns the rows in which each lane got to act. Nothing is shown before :meth:`read`.
+        Returns the rows in which each lane acted. Screens stay as they are until :meth:`read`.
         """
         going, acted = rows, []
         for task, at in self._by_task(rows):

@@ -27,7 +27,7 @@ _48: Final = np.uint64(48)
 
 @kernel
 def high_product(bits: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
-    """``bits * whole >> 64``, of a whole number below 2**64, given by its halves."""
+    """``bits * whole >> 64``; ``low`` and ``high`` are the halves of a whole number below 2**64."""
     middle = (bits >> _32) * low + ((bits & _LOW) * low >> _32)
     carried = (bits & _LOW) * high + (middle & _LOW)
     return (bits >> _32) * high + (middle >> _32) + (carried >> _32)
@@ -35,7 +35,7 @@ def high_product(bits: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
 
 @kernel
 def _bisected(steps: Any, point: np.uint64) -> Int:
-    """How many of the steps a point reaches."""
+    """Count the steps that a point reaches."""
     low, high = 0, len(steps)
     while low < high:
         middle = (low + high) // 2
@@ -48,7 +48,7 @@ def _bisected(steps: Any, point: np.uint64) -> Int:
 
 @kernel
 def _weighted(bits: np.uint64, steps: Any) -> Int:
-    """What 64 random bits pick by summed weights."""
+    """The place that 64 random bits pick by summed weights."""
     return _bisected(steps, below(bits, steps[-1]))
 
 
@@ -58,8 +58,8 @@ def draw_rows(
 ) -> None:
     """Draw the incidents ``index`` (R,) with ``seeds`` (R,) into ``rows`` (R,) of ``one``.
 
-    ``worlds`` (R,) are their places in the ``pool`` of tables, ``prices`` those of a hand-over in
-    units of the layout.
+    ``worlds`` (R,) are places in the ``pool`` of tables; ``prices`` of a hand-over are in units of
+    the layout.
     """
     n = incidents.conditions.shape[1]
     for place in range(len(rows)):

@@ -112,7 +112,7 @@ class ColumnPlaces(NamedTuple):
 
     @classmethod
     def of(cls, setting: TokenSetting) -> "ColumnPlaces":
-        """Of a setting."""
+        """The places in a setting's layout."""
         starts = {name: at.start for name, at in setting.layout.blocks.items()}
         ranges, world, here = setting.ranges, setting.layout.world, setting.public
         gauges, spans = world.slots.values()
