@@ -117,7 +117,6 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.state_space: spaces.Space[Floats] = box_of(
             team_tokens_of(self.role_split, played.setting, self.topology, played.horizon)
         )
-        self._numbers = any(kind != "text" for kind in kinds.values())
         self._show_id, self._index = show_id, -1
         self._sight: Sight | None = None
 
@@ -170,7 +169,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
         self._index, incident = self._incidents.draw(option(options, "id", strict=False))
-        self._sight = Sight(initial_state(incident), self.role_split, None, numbers=self._numbers)
+        self._sight = Sight(initial_state(incident), self.role_split)
         self.agents = list(self.possible_agents)
         return self._look()
 
@@ -216,7 +215,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             for act, role in zip(acts, split.roles, strict=True)
         ]
         after = transition_jointly(before, acts)
-        self._sight = Sight(after, split, self._sight, numbers=self._numbers)
+        self._sight = Sight(after, split)
         rewards = self._rewards(before, acts, after)
         truncated = after.closing is Closing.OUT_OF_TIME
         terminated = after.is_closed and not truncated

@@ -15,7 +15,7 @@ from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import role_tokens_of
+from logtriage.vector import encode_role_tokens, role_token_mask, role_tokens_of
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")
@@ -48,7 +48,8 @@ class NumericSeat:
 
     def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
         """The observation, and what the info gets beside; asked once a tick."""
-        row, mask = sight.reader.role(self.role), sight.reader.mask(self.role)
+        where = sight.state, sight.split, self.role
+        row, mask = encode_role_tokens(*where), role_token_mask(*where)
         if self._flat:
             return row, {"action_mask": mask}
         return {"observation": row, "action_mask": mask}, {}
