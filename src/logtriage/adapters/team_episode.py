@@ -1,7 +1,7 @@
 """One episode of a team, text in and text out: each role with a conversation of its own.
 
-In each tick every role is shown its screen and answers once; then time passes. The team
-shares the grade; what each role added is told beside it.
+In each tick every role sees its screen and answers once; then time passes. The team shares the
+grade; each turn also says what each role added.
 """
 
 from collections.abc import Mapping
@@ -23,12 +23,12 @@ from logtriage.transition import transition_jointly
 
 @attrs.frozen
 class TeamTurn:
-    """What one tick led to.
+    """The result of one tick.
 
     Attributes:
-        screens: what each role is shown now, by its name.
-        reward: what the tick earned for the team: the difference of the two grades.
-        by_agent: for each role, the difference to the grade had it waited in this tick.
+        screens: the next screen of each role, by its name.
+        reward: the grade after the tick, less the grade before it.
+        by_agent: for each role, the grade less the grade had this role waited in this tick.
         done: whether the episode has stopped.
     """
 
@@ -39,7 +39,7 @@ class TeamTurn:
 
 
 class TeamEpisode(Stopping):
-    """One incident, played by the replies of a team; as :class:`~.episode.Episode` is by one.
+    """One incident, played by the replies of a team; :class:`~.episode.Episode` has one agent.
 
     Attributes:
         prompts: for each role, the messages that open its conversation.
@@ -97,7 +97,7 @@ class TeamEpisode(Stopping):
 
     @property
     def grade(self) -> Grade:
-        """The team's grade of what was played so far; unscored after an error."""
+        """The team's grade so far; unscored after an error."""
         if self.error is not None:
             return unscored(self.state.incident, self.error, self._rubric, self.state.actions)
         return grade(self.state, self._rubric)
@@ -115,4 +115,4 @@ class TeamEpisode(Stopping):
     @property
     def by_agent(self) -> dict[str, float]:
         """The sum of each role's differences. They need not add up to the grade."""
-        return {name: sum(one[name] for one in self._credit) for name in self.split.names}
+        return {name: sum(tick[name] for tick in self._credit) for name in self.split.names}
