@@ -10,7 +10,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from logtriage.drawing.ids import SEALED
-from logtriage.env.playlist import Playlist, Tasks, option
+from logtriage.env.playlist import Playlist, Tasks, Weighted, option
 from logtriage.env.spaces import action_space, belief_box, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric
@@ -31,7 +31,7 @@ OBSERVATIONS: Final[tuple[str, ...]] = get_args(Observations)
 _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
 
 
-class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
+class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     """N incidents of one task side by side, by compiled kernels (extra ``fast``).
 
     Autoreset is Gymnasium's ``NEXT_STEP``: the step that closes a row returns its last
@@ -179,20 +179,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             truncations,
             self._infos(screen),
         )
-
-    @property
-    def task_weights(self) -> dict[str, float]:
-        """The share of each task in the incidents to come."""
-        return self._playlist.weights
-
-    def set_task_weights(self, weights: Mapping[str, float]) -> None:
-        """Draw the tasks of incidents to come by these weights; one not named is not played.
-
-        Raises:
-            UnknownName: for a task that is none of ``tasks``.
-            InvalidInput: for a weight that is no number from 0 on, or none above 0.
-        """
-        self._playlist.set_weights(weights)
 
     def _infos(self, screen: Step) -> dict[str, Any]:
         values = {

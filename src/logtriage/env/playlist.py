@@ -59,12 +59,7 @@ class Playlist:
         return dict(zip([task.id for task in self.tasks], self._shares.tolist(), strict=True))
 
     def set_weights(self, weights: Mapping[str, float]) -> None:
-        """Draw tasks by these weights from now on; one that is not named is not played.
-
-        Raises:
-            UnknownName: for a task that is none of these.
-            InvalidInput: for a weight that is no number from 0 on, or none above 0.
-        """
+        """Draw tasks by these weights from now on, as :meth:`Weighted.set_task_weights`."""
         known = [task.id for task in self.tasks]
         named: Mapping[str, Any] = weights
         for name, weight in named.items():
@@ -94,11 +89,10 @@ class Playlist:
             self._random = np.random.default_rng(random.integers(1 << 63))
 
     def ask(self, ids: Iterable[Any], at_least: int = 0) -> None:
-        """Play these ids (or indices) next; what was asked for before is dropped.
+        """Play these ids (or indices) next, in place of earlier ones.
 
         Raises:
-            UnknownName: for an id with an unknown task or split.
-            InvalidInput: for anything else that is not an incident of a task and split, for
+            UnknownName, InvalidInput: for an id that is none of the tasks and the split, for
                 an index where there are several tasks, and for fewer than ``at_least``.
         """
         asked = list(map(self._parsed, ids))
@@ -154,6 +148,26 @@ class Playlist:
                 f"a whole number in [0, {MAX_INDEX})"
             )
         return 0, int(name)
+
+
+class Weighted:
+    """An environment whose tasks are drawn by weights."""
+
+    _playlist: Playlist
+
+    @property
+    def task_weights(self) -> dict[str, float]:
+        """The share of each task in the incidents to come."""
+        return self._playlist.weights
+
+    def set_task_weights(self, weights: Mapping[str, float]) -> None:
+        """Draw the tasks of incidents to come by these weights; one not named is not played.
+
+        Raises:
+            UnknownName: for a task that is none of ``tasks``.
+            InvalidInput: for a weight that is no number from 0 on, or none above 0.
+        """
+        self._playlist.set_weights(weights)
 
 
 def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:

@@ -1,5 +1,6 @@
 """What one agent of a team gets, and how its answer becomes an action."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -8,14 +9,14 @@ from gymnasium import spaces
 from logtriage.actions import Action, signed
 from logtriage.env.spaces import box_of
 from logtriage.errors import InvalidInput
-from logtriage.multi.sight import Sight
 from logtriage.multi.texts import Replies, Screens
+from logtriage.observation import Observation
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import role_tokens_of
+from logtriage.vector import TeamReader, role_tokens_of
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")
@@ -46,9 +47,9 @@ class NumericSeat:
             box if flat else spaces.Dict({"observation": box, "action_mask": mask})
         )
 
-    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
-        """The observation, and what the info gets beside; asked once a tick."""
-        row, mask = sight.reader.role(self.role), sight.reader.mask(self.role)
+    def look(self, reader: TeamReader, _: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
+        """The observation, and further entries of the info."""
+        row, mask = reader.role(self.role), reader.mask(self.role)
         if self._flat:
             return row, {"action_mask": mask}
         return {"observation": row, "action_mask": mask}, {}
@@ -80,9 +81,9 @@ class TextSeat:
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         self.action_space: spaces.Space[Any] = Replies(self._choices)
 
-    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
+    def look(self, _: TeamReader, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
         """The screen; text has no mask."""
-        return render_observation(sight.slices[self._lane]), {}
+        return render_observation(slices[self._lane]), {}
 
     def read(self, reply: Any) -> Action:
         """The action of a reply.

@@ -57,14 +57,18 @@ PARTS: Final = ("north", "south", "entries", "callers", "leaves")
 REQUESTS: Final = ("request_more_logs", "request_metrics", "request_traces")
 
 
+def _listed(names: Iterable[str], what: str) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise InvalidInput(f"expected a list of {what}, got the string {names!r}")
+    return tuple(names)
+
+
 def _name_set(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(_words(names))
+    return frozenset(_listed(names, "names"))
 
 
 def _words(words: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(words, str):
-        raise InvalidInput(f"expected a list of names, got the string {words!r}")
-    return tuple(words)
+    return _listed(words, "words")
 
 
 def _as_roles(roles: "Iterable[Role]") -> "tuple[Role, ...]":
