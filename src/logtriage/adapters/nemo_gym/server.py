@@ -67,12 +67,7 @@ class TriageServer(SimpleResourcesServer):
         return app
 
     async def seed_session(self, request: Request, row: dict[str, Any] = Body()) -> dict[str, Any]:  # noqa: B008
-        """Open the episode of the row's incident, unless the session has one.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists.
-            SealError: for a sealed incident without its key, or with another one.
-        """
+        """Open the episode of the row's incident, unless the session has one."""
         session = request.session[SESSION_ID_KEY]
         if session not in self._episodes:
             self._episodes[session] = Episode.of_row(row, resolve=INCIDENTS)

@@ -9,13 +9,13 @@ from logtriage.adapters.episode import Episode
 from logtriage.adapters.verifiers.rows import TriageTask, incident_of_row
 
 
-class TriageEnvConfig(vf.EnvConfig):
+class SoloEnvConfig(vf.EnvConfig):
     """One agent. It runs no code, so it needs no container."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
-class TriageEnv(vf.Env[TriageEnvConfig]):
+class SoloEnv(vf.Env[SoloEnvConfig]):
     """Plays each call as one action and answers it with the next screen."""
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
@@ -30,8 +30,8 @@ class TriageEnv(vf.Env[TriageEnvConfig]):
                 segment = await interaction.turn([as_message(one) for one in turn.messages])
 
 
-def as_message(told: Mapping[str, Any]) -> Any:
-    """What an agent is told, as a message of verifiers."""
-    if told["role"] == "user":
-        return vf.UserMessage(content=told["content"])
-    return vf.ToolMessage(tool_call_id=told["tool_call_id"], content=told["content"])
+def as_message(message: Mapping[str, Any]) -> Any:
+    """An answer to the agent as a message of verifiers."""
+    if message["role"] == "user":
+        return vf.UserMessage(content=message["content"])
+    return vf.ToolMessage(tool_call_id=message["tool_call_id"], content=message["content"])

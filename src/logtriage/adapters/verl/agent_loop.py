@@ -31,12 +31,7 @@ class TriageAgentLoop(AgentLoopBase):
     """
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
-        """Play one episode.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists.
-            SealError: for a sealed incident without its key, or with another one.
-        """
+        """Play one episode."""
         if self.enable_continuous_token:
             raise InvalidInput("data.continuous_token.enable: the loop does not use it; unset it")
         info = row.get("extra_info") or {}
