@@ -1,6 +1,6 @@
 """Figures in a terminal: tables that fit it, shares, means with their intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -116,6 +116,19 @@ def _widest(text: str) -> int:
 def table_of(gap: int) -> Table:
     """An empty table with ``gap`` blanks between its columns."""
     return Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
+
+
+def listed(
+    titles: Sequence[str], rows: Iterable[Sequence[Cell]], right: int | None = None
+) -> Table:
+    """A table of text, which is folded; columns from number ``right`` on stand on the right."""
+    table = table_of(2)
+    for at, title in enumerate(titles):
+        figure = right is not None and at >= right
+        table.add_column(title, justify="right" if figure else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(_text, row))
+    return table
 
 
 def share(value: float | None, decimals: int) -> str:
