@@ -119,8 +119,8 @@ class BatchedTriage:
 
         if dtype not in DTYPES:
             raise UnknownName("dtype", dtype, DTYPES)
-        given = [task] if isinstance(task, str | TaskSpec) else task
-        self.tasks = tuple(checked_task(which, world=world) for which in given)
+        named = [task] if isinstance(task, str | TaskSpec) else task
+        self.tasks = tuple(checked_task(which, world=world) for which in named)
         if not self.tasks:
             raise InvalidInput("task: expected at least one")
         self.task = self.tasks[0]
@@ -280,21 +280,9 @@ class BatchedTriage:
         return self._score
 
     @property
-    def numbers(self) -> NDArray[np.uint8]:
-        """The observation (N, D) in units of the layout, for reading."""
-        found: NDArray[np.uint8] = self._episodes.columns
-        return found
-
-    @property
     def ticks(self) -> Ints:
         """The ticks used in each row (N,)."""
         return self._setting.ticks(self._episodes)
-
-    @property
-    def seeds(self) -> NDArray[np.uint64]:
-        """The seed (N,) of the incident in each row."""
-        found: NDArray[np.uint64] = self._incidents.seed
-        return found
 
     # -- inside -----------------------------------------------------------------------
 

@@ -33,8 +33,7 @@ class TokenEpisodes(NamedTuple):
     ticks at which gauges were read, newest last, ``NEVER`` where there was none;
     ``lines_asked`` (N, n + 1) how often all services (first) and each were asked for lines;
     ``metrics_until`` and ``traces_until`` (N, n) the last tick whose screen showed them, or
-    ``NEVER``; ``signs`` (N, sorts, n) the present sign of each sort and service plus one, 0
-    where it has not been drawn.
+    ``NEVER``.
     """
 
     columns: Bytes
@@ -52,11 +51,10 @@ class TokenEpisodes(NamedTuple):
     lines_asked: Bytes
     metrics_until: Bytes
     traces_until: Bytes
-    signs: Bytes
 
     @classmethod
-    def begin(cls, incidents: TokenIncidents, sorts: int) -> "TokenEpisodes":
-        """Fresh episodes of incidents with cells of so many sorts, with nothing shown yet."""
+    def begin(cls, incidents: TokenIncidents) -> "TokenEpisodes":
+        """Fresh episodes of incidents, with nothing shown yet."""
         count, n = incidents.conditions.shape
 
         def never(*shape: int) -> Bytes:
@@ -82,7 +80,6 @@ class TokenEpisodes(NamedTuple):
             lines_asked=none(n + 1),
             metrics_until=never(n),
             traces_until=never(n),
-            signs=none(sorts, n),
         )
 
     def copy(self) -> "TokenEpisodes":

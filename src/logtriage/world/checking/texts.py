@@ -74,7 +74,7 @@ def _words(world: World) -> Iterator[Problem]:
 
 
 def _text(text: str, known: Iterable[str]) -> Iterator[str]:
-    """What is wrong with a text that may have the placeholders known."""
+    """What is wrong with a text; ``known`` are the placeholders that it may have."""
     known = tuple(known)
     try:
         used = placeholders(text)
@@ -180,7 +180,7 @@ def _tokens(world: World) -> Iterator[str]:
 
 
 def _times(span: Span) -> Iterator[str]:
-    """Texts that lack the numbers which exported traces are made from."""
+    """Texts that lack a number needed for exported traces."""
     for name, text in span.says.items():
         forms: tuple[type, ...] = (LatencyByHeight,)
         if name != span.ordinary:
