@@ -47,7 +47,7 @@ class BeliefBatch:
     ) -> None:
         from logtriage.vector.compiled import beliefs, panels, signs  # loads Numba
 
-        self._first_wrong, self._update = beliefs.first_wrong, beliefs.update
+        self._first_wrong, self._update = beliefs.first_wrong, beliefs.update_rows
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
         self.models, self.horizon = models, horizon
@@ -148,7 +148,8 @@ class BeliefBatch:
         remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
             self._state = state = state.with_room()
-        refused = self._update(state, tables, self._room, chosen, shown, acted, wrong)
+        unfixed = state.unfixed
+        refused = self._update(chosen, shown, acted, wrong, state, tables, self._room, unfixed)
         if refused >= 0:
             raise InvalidInput(
                 f"row {chosen[refused]}: no hypothesis fits the evidence: "

@@ -190,7 +190,8 @@ class BatchedTriage:
         incidents = self._setting.room(count)
         self._kernels.draw(incidents, every, split, rows, worlds)
         self._split, self._incidents = split, incidents
-        self._episodes = self._setting.begin(incidents)
+        self._episodes = TokenEpisodes.empty(incidents)
+        self._kernels.begin(self._episodes, every)
         self._kernels.read(incidents, self._episodes, every)
         self._score = np.zeros(count)
         return self._screen(np.zeros(count))

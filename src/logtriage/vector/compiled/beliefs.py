@@ -183,7 +183,7 @@ def _logs(
 
 
 @kernel
-def _update_rows(
+def update_rows(
     rows: Ints,
     cells: Any,
     actions: Any,
@@ -193,7 +193,11 @@ def _update_rows(
     room: Room,
     unfixed: Int,
 ) -> Int:
-    """The place of the first row that no hypothesis fits; -1 if there is none."""
+    """Take in what is new in these rows (R,), and renew their weights.
+
+    Returns the place of the first row that no hypothesis fits, -1 if there is none. Weights
+    of such rows are 0.
+    """
     refused = np.int64(-1)
     for place in range(len(rows)):
         row = np.uint64(rows[place])
@@ -295,24 +299,6 @@ def first_wrong(
     if _find_wrong(rows, cells, actions, state, tables, wrong):
         return WrongCell(*wrong.tolist())
     return None
-
-
-def update(
-    state: BeliefState,
-    tables: BeliefTables,
-    room: Room,
-    rows: Ints,
-    cells: Cells,
-    actions: Ints,
-    misrouted: Any,
-) -> int:
-    """Take in what is new in these rows (R,), and renew their weights.
-
-    Returns the place of the first row that no hypothesis fits, -1 if there is none. Weights
-    of such rows are 0.
-    """
-    refused = _update_rows(rows, cells, actions, misrouted, state, tables, room, state.unfixed)
-    return int(refused)
 
 
 def logs_of(state: BeliefState, tables: BeliefTables, room: Room) -> Longs:

@@ -92,10 +92,6 @@ class TokenSetting:
         """Room for ``count`` incidents."""
         return TokenIncidents.empty(count, self.n, self.tables.condition_type, self.layout)
 
-    def begin(self, incidents: TokenIncidents) -> TokenEpisodes:
-        """Fresh episodes of these incidents."""
-        return TokenEpisodes.begin(incidents)
-
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
         return episodes.columns[:, self.time].astype(np.int64)
