@@ -13,7 +13,7 @@ No message holds the incident's id: rows name it, and the host alone reads them.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.told import (
@@ -25,12 +25,12 @@ from logtriage.adapters.told import (
     rules_of,
     state_after,
 )
-from logtriage.adapters.turns import ERROR, Message, Stopping, Turn, answer_to, messages_of_turn
+from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, TextEpisode, Turn
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.drawing.sealing import incident_of
-from logtriage.errors import EpisodeOver, InvalidInput
+from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -55,11 +55,8 @@ __all__ = [
     "state_after",
 ]
 
-#: Why an episode has stopped whose incident is still open.
-OUT_OF_TURNS: Final = "out_of_turns"
 
-
-class Episode(Stopping):
+class Episode(TextEpisode):
     """One incident, played by the replies of one agent.
 
     It can be pickled, compared by its ``actions``, and forked: what was played is the whole
@@ -103,8 +100,6 @@ class Episode(Stopping):
         self._turns = 1 if self._reply == "plan" else turns
         self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, self._reply, style))
         self.floor = self._score = score(self._state, rubric)
-        self.actions: tuple[Wire, ...] = ()
-        self.rewards: tuple[float, ...] = ()
         self._unplayed = 0
         #: The last screen, of which a notation leaves out what is not new.
         self._seen = observe(self._state) if style == "notation" else None
@@ -139,42 +134,7 @@ class Episode(Stopping):
 
     # -- playing --------------------------------------------------------------------------
 
-    def step(self, reply: str | Message | Sequence[Message]) -> Turn:
-        """Play a reply: its text, its message, or the messages of one turn.
-
-        Everything that the agent wrote counts: a reply that cannot be read, or has no call,
-        is a malformed action. What comes after the closing action has no effect.
-
-        Raises:
-            EpisodeOver: after an error, or a turn too many.
-            InvalidInput: for what is neither text nor messages.
-        """
-        return self._turn(*self._read(messages_of_turn(reply)))
-
-    def act(self, wire: Wire) -> Turn:
-        """Play one wire action as a turn, whatever the agent's way to answer.
-
-        Raises:
-            EpisodeOver: as :meth:`step`.
-        """
-        return self._turn([None], [wire])
-
-    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire]) -> Turn:
-        if self.error is not None or self.stop == OUT_OF_TURNS:
-            raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
-        before = self._score
-        told = tuple(
-            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
-        )
-        self._score = score(self._state, self._rubric)
-        earned = self._score - before
-        self.rewards = (*self.rewards, earned)
-        if not told:  # an empty plan
-            told = (answer_to(None, render_observation(observe(self._state), self._style)),)
-        return Turn(told, earned, self.done, tuple(wires))
-
     def _play(self, wire: Wire) -> str:
-        self.actions = (*self.actions, wire)
         state = self._state
         if state.is_closed:
             self._unplayed += 1
@@ -187,8 +147,13 @@ class Episode(Stopping):
         self._seen = seen if self._style == "notation" else None
         return render_observation(seen, self._style, before=before)
 
+    def _graded(self) -> float:
+        return score(self._state, self._rubric)
+
+    def _screen(self) -> str:
+        return render_observation(observe(self._state), self._style)
+
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
-        """The calls of a reply and their wire actions; None for an action that is no call."""
         text = "\n".join(filter(None, map(text_of, messages)))
         topology = self._state.incident.topology
         if self._reply == "tools":

@@ -6,6 +6,7 @@ from typing import Any
 import verifiers.v1 as vf
 
 from logtriage.adapters.episode import Episode
+from logtriage.adapters.turns import TextEpisode
 from logtriage.adapters.verifiers.rows import TriageTask, incident_of_row
 
 
@@ -20,17 +21,21 @@ class TriageEnv(vf.Env[TriageEnvConfig]):
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
         """One episode: until the incident is closed. A reply without a call costs its tick."""
-        episode = Episode(incident_of_row(task.data), style=task.data.style)
-        async with agents.agent.interaction(task) as interaction:
-            segment = await interaction.turn()
-            while not segment.terminated:
-                turn = episode.step([message.model_dump() for message in segment.messages])
-                if turn.done:
-                    break
-                segment = await interaction.turn([as_message(one) for one in turn.messages])
+        await play(Episode(incident_of_row(task.data), style=task.data.style), task, agents)
 
 
-def as_message(told: Mapping[str, Any]) -> Any:
+async def play(episode: TextEpisode, task: vf.Task, agents: vf.Agents) -> None:
+    """Step an episode with what the agent says, until one of the two has stopped."""
+    async with agents.agent.interaction(task) as interaction:
+        segment = await interaction.turn()
+        while not segment.terminated:
+            turn = episode.step([message.model_dump() for message in segment.messages])
+            if turn.done:
+                break
+            segment = await interaction.turn([_as_message(told) for told in turn.messages])
+
+
+def _as_message(told: Mapping[str, Any]) -> Any:
     """What an agent is told, as a message of verifiers."""
     if told["role"] == "user":
         return vf.UserMessage(content=told["content"])
