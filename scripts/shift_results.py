@@ -50,8 +50,8 @@ TOLD: Final = """# Players of a shift
 Written by `python scripts/shift_results.py`, on the first shifts of split `test` of `{task}`
 ([rules and players](../shift.md)); an incident arrives in {rate} of 1,000 ticks. Players play the
 shifts in order, and some have played more of them than others. Intervals are those of 95 % for the
-mean over shifts. *Over `{base}`* is the paired difference of the grades on the shifts that both have
-played. `uncontended` is the observer with one pair of hands for each incident and every hand-over
+mean over shifts. *Over `{base}`* is the paired difference of the grades on the shifts that both
+have played. `uncontended` is the observer with one pair of hands for each incident and every hand-over
 at its full price: a reference and no bound. Times are in ticks from the first alert to the first
 action (MTTA) and to the fix (MTTR); counts are those of a shift.
 
@@ -100,11 +100,12 @@ def carried_on(state: ShiftState, note: str | None) -> list[float]:
     """The grades, times weight, of what was begun, once the second engineer has closed it."""
     begun = [place for place, alone in enumerate(state.states) if alone.history]
     places = [place for place in begun if state.states[place].closing is None]
-    for state in relieved(state, note):
-        if all(state.states[place].closing is not None for place in places):
+    later = state
+    for later in relieved(state, note):
+        if all(later.states[place].closing is not None for place in places):
             break
-    weights = state.shift.arrivals
-    return [weights[place].weight * score(state.states[place]) for place in places]
+    arrivals = state.shift.arrivals
+    return [arrivals[place].weight * score(later.states[place]) for place in places]
 
 
 def notes(records: Sequence[Mapping[str, Any]]) -> str:

@@ -113,9 +113,8 @@ def relayed(shift: Shift, note: str | None = None) -> ShiftState:
     state = begin(shift)
     while not state.is_over and state.tick < half_time(shift) - 1:
         state = transition(state, first_come(state))
-    for state in relieved(state, note):
-        pass
-    return state
+    *_, last = (state, *relieved(state, note))
+    return last
 
 
 def renamed_note(notes: str, state: ShiftState) -> str:
