@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from logtriage.evaluation import Recorder
 
 
-#: The split that is played if none is given.
+#: The default split.
 SPLIT: Final = "test"
 
 
@@ -200,7 +200,7 @@ def evaluate_(
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a person plays one incident at a time: expected --jobs 1")
     if env_url is not None:
-        recorded = any(one in RECORDED_TASKS for one in spec.tasks)
+        recorded = any(name in RECORDED_TASKS for name in spec.tasks)
         check_served(roles, recorded=bundle is not None or recorded)
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
@@ -255,15 +255,15 @@ def evaluate_(
         raise typer.Exit(SOME_BAD)
 
 
-def _tasks(given: list[str] | None, bundle: Path | None, world: World | None) -> list[str]:
+def _tasks(names: list[str] | None, bundle: Path | None, world: World | None) -> list[str]:
     from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS
 
-    if given is None:
-        given = [ALL if bundle is None else RECORDED_TASK]
-    elif bundle is not None and not any(one in RECORDED_TASKS for one in given):
-        given = [*given, RECORDED_TASK]
+    if names is None:
+        names = [ALL if bundle is None else RECORDED_TASK]
+    elif bundle is not None and not any(name in RECORDED_TASKS for name in names):
+        names = [*names, RECORDED_TASK]
     every = DRAWN_TASKS if world is None else benchmark_of(world)
-    return [name for one in given for name in (every if one == ALL else [one])]
+    return [name for wanted in names for name in (every if wanted == ALL else [wanted])]
 
 
 def _recorder(env_url: str, seal: Seal | None, world: World) -> "Recorder":

@@ -1,4 +1,4 @@
-"""The belief beside what was done: what a debrief adds where probabilities are known."""
+"""The part of a debrief that needs probabilities: the belief beside each action."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,23 +13,23 @@ from logtriage.cli.figures import table_of
 from logtriage.cli.screens import facts, heading, signed
 from logtriage.state import State
 
-#: Few, since a person waits; the parts add up whatever their number.
+#: Samples of an explanation: few, because a person waits.
 SAMPLES: Final = 4
 
 
-def hindsight(state: State, found: Explanation | None = None) -> RenderableType:
+def hindsight(state: State, explanation: Explanation | None = None) -> RenderableType:
     """How likely decisions were, what was likeliest before each action, and the parts of the grade.
 
-    ``found`` is the explanation of the closed ``state``, where it was worked out before.
+    ``explanation`` is the explanation of the closed ``state``, where it was worked out before.
     """
-    found = explain(state, samples=SAMPLES) if found is None else found
+    explanation = explain(state, samples=SAMPLES) if explanation is None else explanation
     table = table_of(2)
     table.add_column("  tick", justify="right", no_wrap=True)
     for title in ("action", "likeliest before it"):
         table.add_column(title, overflow="fold")
     for title in ("before", "after\nacting", "after\nseeing"):
         table.add_column(title, justify="right", no_wrap=True)
-    for number, step in enumerate(found.steps):
+    for number, step in enumerate(explanation.steps):
         action = Text(describe(step.action))
         if step.justified is not None:
             action.append(f"\n{_call(step)}", "dim" if step.justified else "yellow")
@@ -42,11 +42,11 @@ def hindsight(state: State, found: Explanation | None = None) -> RenderableType:
             f"{step.after_seeing:.3f}",
         )
     rows = [
-        (f"{found.at_first:.3f}", "expected at first, before any action"),
-        (signed(found.asking_gained), f"what asking gained; {_to_gain(found)}"),
-        (signed(-found.decision_cost), "what the decisions cost, by what was known then"),
-        (signed(found.luck), "luck of the draw: what came of it, beside what was expected"),
-        (f"{found.grade:.3f}", "the grade"),
+        (f"{explanation.at_first:.3f}", "expected at first, before any action"),
+        (signed(explanation.asking_gained), f"what asking gained; {_to_gain(explanation)}"),
+        (signed(-explanation.decision_cost), "what the decisions cost, by what was known then"),
+        (signed(explanation.luck), "luck of the draw: what came of it, beside what was expected"),
+        (f"{explanation.grade:.3f}", "the grade"),
     ]
     then = facts(list(decisions_then(state)))
     return Group(
@@ -54,9 +54,9 @@ def hindsight(state: State, found: Explanation | None = None) -> RenderableType:
     )
 
 
-def _to_gain(found: Explanation) -> str:
+def _to_gain(explanation: Explanation) -> str:
     """What asking could gain, in words."""
-    most = signed(1.0 - found.hardness - found.at_first)
+    most = signed(1.0 - explanation.hardness - explanation.at_first)
     return f"to read everything once would gain {most}"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from logtriage.audit import Finding
     from logtriage.world.differences import Difference
 
-#: Other kinds named beside a kind, and the least share of which that is worth it.
+#: How many other kinds are named beside a kind, and the least share of a kind that is named.
 _OTHERS: Final = 3
 _LEAST: Final = 0.005
 #: The longest text of a field that is shown whole.
@@ -127,7 +127,7 @@ def _signs(console: Console, world: World, sort: str) -> None:
 
 
 def shown_json(world: World) -> dict[str, Any]:
-    """The same as JSON data; signatures by group, condition, sort and token, in per cent."""
+    """A world as JSON data; signatures by group, condition, sort and token, in per cent."""
     return {
         "world": world.name,
         "title": world.rules.title,

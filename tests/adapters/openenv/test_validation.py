@@ -24,11 +24,9 @@ from openenv.validation.runtime.contracts import RuntimePlan
 from openenv.validation.types import CheckStatus
 
 from logtriage.drawing.ids import MAX_INDEX
-from logtriage.grading import DEFAULT
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import ENV_NAME, TriageEnvironment
 from logtriage.server.episode import Gate
-from logtriage.server.models import TriageAction
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.openenv.serving import Running
 
@@ -105,23 +103,6 @@ def test_tasks_are_discovered(server: Running) -> None:
         ("task", {"split": "test", "index": "x"}, 422),
     ):
         assert httpx.post(f"{url}/{path}", json=body).status_code == status, (path, body)
-
-
-def test_the_rubric_can_be_looked_into() -> None:
-    env = TriageEnvironment(Catalogue(DRAWN_TASKS), Gate())
-    env.reset(incident="cascading_failure-v3/test/42")
-    rubric = env.rubric
-    assert rubric is not None
-    names = [name for name, _ in rubric.named_rubrics()]
-    assert {row.name for row in (*DEFAULT.criteria, *DEFAULT.benign)} <= set(names)
-    seen = env.step(TriageAction(action_type="escalate", value="sre-team"))
-    assert rubric.last_score == seen.reward == 0.25
-    assert rubric.get_rubric("escalation").last_score is None
-    env.step(TriageAction(action_type="resolve"))
-    assert rubric.get_rubric("escalation").last_score == 1.0
-    assert rubric.get_rubric("dismissal").last_score is None
-    env.reset(incident="cascading_failure-v3/test/42")
-    assert rubric.get_rubric("escalation").last_score is None
 
 
 def test_steps_run_on_the_servers_loop() -> None:
