@@ -189,7 +189,7 @@ class Report:
     :func:`logtriage.roles.words.report_words`. ``by`` names the role that wrote it.
 
     Raises:
-        InvalidInput: for an empty message, or one of more than :data:`MAX_REPORT` characters.
+        InvalidInput: for an empty message, or more than :data:`MAX_REPORT` characters.
     """
 
     message: str = attrs.field(converter=_as_message)
@@ -208,10 +208,9 @@ def _as_calls(calls: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 class ReportImpact:
     """Say how the damage spread: (caller, callee) for each call that waits or carries load.
 
-    One list in one action, so that a whole path costs one tick and stands or falls as one;
-    a later report replaces it. Graded beside the rubric and never in its total
-    (:mod:`logtriage.grading.impact`). Like a :class:`Report` it has no canonical integer:
-    there are more lists than integers.
+    The whole path is one action: it costs one tick, and a later report replaces it. Graded beside
+    the rubric and never in its total (:mod:`logtriage.grading.impact`). Like a :class:`Report` it
+    has no canonical integer: there are more lists than integers.
 
     Raises:
         InvalidInput: for no call, or more than :data:`MAX_IMPACT`.
@@ -403,7 +402,7 @@ def check_action(action: Action, topology: Topology) -> None:
     """Refuse what is no action, or names what the topology does not have.
 
     Raises:
-        UnknownName: with the given name and the known ones.
+        UnknownName: for an unknown name, listing the known names.
         InvalidInput: for what is no action, saying what to pass.
     """
     match action:

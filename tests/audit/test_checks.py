@@ -12,8 +12,8 @@ from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
 from logtriage.audit.limits import PRICED
 from logtriage.audit.players import WATCHERS, played
-from logtriage.audit.renaming import renamed
 from logtriage.audit.scoring import Scorer, fitted
+from logtriage.audit.stability import renamed
 from logtriage.audit.subject import subject_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId

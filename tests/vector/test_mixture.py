@@ -44,10 +44,10 @@ def test_every_row_names_its_task() -> None:
     batch = BatchedTriage(FOGS)
     wrong: Any
     for wrong, message in (
-        (None, "task must be 2 whole numbers"),
-        ([0], "task must be 2 whole numbers"),
-        ([0.0, 1.0], "task must be 2 whole numbers, got float64"),
-        ([0, 2], r"every number of a task must lie in \[0, 2\)"),
+        (None, "task: expected the number of each incident's task, of 2"),
+        ([0], r"task: shape \(1,\), expected \(2,\)"),
+        ([0.0, 1.0], "task: expected integers, got an array of float64"),
+        ([0, 2], r"task\[1\]: 2 is not in 0 to 1"),
     ):
         with pytest.raises(InvalidInput, match=message):
             batch.reset("train", [1, 2], wrong)

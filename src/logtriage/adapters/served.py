@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 #: What the name of a served model begins with.
 ENDPOINT: Final = f"{NAME}:"
-#: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation it
-#: answers in one word, whatever is said here.
+#: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation every
+#: answer is one word.
 REPLIES: Final = ("tools", "json")
 
 
@@ -68,7 +68,7 @@ class Endpoint:
 
     @property
     def description(self) -> str:
-        """The settings that change replies, for the manifest; time limit and retries do not."""
+        """The settings that change replies, for the manifest: all but time limit and retries."""
         left_out = ["timeout", "retries", "style" if self.style == "text" else "reply"]
         settings = attrs.asdict(self, recurse=False)
         return ", ".join(
@@ -89,16 +89,9 @@ class Endpoint:
         model = policy.removeprefix(ENDPOINT)
         if not model:
             raise InvalidInput(f"policy {policy!r}: expected the name of a model after {ENDPOINT}")
-        return ChatEndpoint(
-            model,
-            base_url=self.base_url,
-            timeout=self.timeout,
-            retries=self.retries,
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            seed=self.seed,
-            extra=self.extra,
-        )
+        ours = ("reply", "style")
+        settings = attrs.asdict(self, recurse=False, filter=lambda field, _: field.name not in ours)
+        return ChatEndpoint(model, **settings)
 
 
 @attrs.define(eq=False)

@@ -122,7 +122,7 @@ class TextEpisode(Stopping):
 
     @abstractmethod
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], Sequence[Wire]]:
-        """The calls of a reply and their wire actions; None for an action that is no call."""
+        """The calls of a reply and their wire actions; the call is None for text."""
 
     @abstractmethod
     def _play(self, wire: Wire) -> str:

@@ -20,10 +20,10 @@ class Thresholds:
     has a price they are net values, of which 0 is what handing everything over earns.
 
     Attributes:
-        blind: the most that a policy which looks at nothing may earn, on average.
+        blind: the most that a policy may earn, on average, that looks at nothing.
         commonest: the largest share of incidents that may have the same truth.
         shallow: the most that a reflex to the first screen may earn.
-        unread: the most that a policy may earn which reads no log line, but treats
+        unread: the most that a policy may earn that reads no log line, but treats
             services and watches the panel.
         chance: the most that random actions may earn.
         expert: the least that the scripted expert must earn.
@@ -85,12 +85,14 @@ class Sizes:
 
     Attributes:
         search: train incidents that blind policies are optimised on.
-        slow: kinds of incident that they are optimised on where ``grade_batch`` does not
-            know a measure of the rubric.
+        slow: systems that they are optimised on, and kinds of incident if ``grade_batch`` does
+            not know a measure of the rubric.
+        lists: their search ends after so many lists, each counted once for every system.
         panel: test incidents that the panel plays.
         oracle: test incidents for the oracle and the exact search.
-        kinds: the most kinds of incident that are searched one by one, where the rubric
-            has measures that the search does not know.
+        searches: the most kinds of incident that are searched exactly.
+        kinds: the most kinds of incident that are searched where the rubric has measures that
+            the search does not know.
         beam: situations of each tick that are then followed.
         laws: kinds of incident for enumeration and monotonicity.
         fuzzed: benign incidents, and half as many as real faults, of each split and range of
@@ -117,8 +119,10 @@ class Sizes:
 
     search: int = 2_000
     slow: int = 40
+    lists: int = 1_000_000
     panel: int = 1_000
     oracle: int = 2_000
+    searches: int = 40
     kinds: int = 8
     beam: int = 400
     laws: int = 12
@@ -155,8 +159,10 @@ FULL: Final = Sizes()
 QUICK: Final = Sizes(
     search=200,
     slow=3,
+    lists=100_000,
     panel=80,
     oracle=100,
+    searches=20,
     kinds=3,
     beam=30,
     laws=3,

@@ -6,13 +6,11 @@ incident: for equality, for a constant difference, and for a constant XOR.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable
 from typing import Any, Final
 
-from logtriage.audit.findings import Finding
-from logtriage.audit.limits import Sizes
+from logtriage.audit.findings import Outcome, judged
 from logtriage.audit.public import public_leaves, shown
-from logtriage.audit.subject import Subject, seed_of
+from logtriage.audit.subject import Work, seed_of
 from logtriage.incident import Incident
 
 #: A tie to the seed counts from this share of the incidents on; rarer ties are chance.
@@ -23,14 +21,14 @@ _DECIMAL: Final = re.compile(r"\d{5,}")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
 
 
-def seeds(subject: Subject, sizes: Sizes) -> Finding:
+def seeds(work: Work) -> Outcome:
     """No field holds a number that tells the seed or the number of the incident."""
-    drawn = shown(subject, sizes.screens)
-    ties: dict[str, Counter[Hashable]] = defaultdict(Counter)
+    drawn = shown(work.subject, work.sizes.screens)
+    ties: dict[str, Counter[tuple[str, str, int]]] = defaultdict(Counter)
     values: dict[str, set[int]] = defaultdict(set)
     for state in drawn:
         secrets = _secrets(state.incident)
-        here: dict[str, set[Hashable]] = defaultdict(set)
+        here: dict[str, set[tuple[str, str, int]]] = defaultdict(set)
         for path, value in public_leaves(state):
             for number in _numbers(value):
                 values[path].add(number)
@@ -40,19 +38,14 @@ def seeds(subject: Subject, sizes: Sizes) -> Finding:
             ties[path].update(tied)
     least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
     telling = {
-        path: (tie, times)
+        path: f"from {path} follows the {name} in {times} of {len(drawn)} incidents"
         for path, counts in ties.items()
-        for tie, times in counts.most_common(1)
+        for (name, *_), times in counts.most_common(1)
         if times >= least and len(values[path]) >= least
     }
-    lead = "; ".join(
-        f"from {path} follows the {tie[0]} in {times} of {len(drawn)} incidents"  # type: ignore[index]
-        for path, (tie, times) in telling.items()
-    )
-    return Finding.judged(
-        "seeds",
+    return judged(
         not telling,
-        lead
+        "; ".join(telling.values())
         or f"no number in the fields of {len(drawn):,} screens, {len(ties)} of which hold any, "
         "tells the seed or the number of the incident",
         screens=len(drawn),
@@ -62,12 +55,12 @@ def seeds(subject: Subject, sizes: Sizes) -> Finding:
 
 def _secrets(incident: Incident) -> list[tuple[str, int]]:
     seed, world = seed_of(incident), incident.simulation
-    named = {"seed": seed, "seed's low half": seed & 0xFFFFFFFF, "seed's high half": seed >> 32}
+    secrets = {"seed": seed, "seed's low half": seed & 0xFFFFFFFF, "seed's high half": seed >> 32}
     if world is not None:
-        named["world's seed"] = world.seed
+        secrets["world's seed"] = world.seed
     number = incident.id.partition("@")[0].rpartition("/")[2]
-    named["number"] = int(number) if number.isdigit() else 0
-    return [(name, secret) for name, secret in named.items() if secret >= _LEAST_SEED]
+    secrets["number"] = int(number) if number.isdigit() else 0
+    return [(name, secret) for name, secret in secrets.items() if secret >= _LEAST_SEED]
 
 
 def _numbers(value: Any) -> set[int]:

@@ -6,7 +6,7 @@ What an action *names* (severity, service, team, remedy) takes all its values in
 field of an action type in neither is one that no check varies: :func:`untested_fields` names it.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, get_args
@@ -145,3 +145,8 @@ def word(action: Action) -> str:
         return f"malformed {action.text[:40]!r}" if action.text else "wait"
     confidence = getattr(action, "confidence", None)
     return describe(action) + ("" if confidence is None else f" (confidence {confidence:g})")
+
+
+def words(actions: Iterable[Action]) -> str:
+    """A list of actions, each as :func:`word` says it."""
+    return ", ".join(map(word, actions))

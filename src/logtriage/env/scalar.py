@@ -1,6 +1,6 @@
 """One incident at a time: :class:`gymnasium.Env` over the scalar core."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -52,12 +52,14 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             ``potential``, too.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.
+        pool: for ``unseen_world-v3``, the numbers of the worlds that are played, at most 64, such
+            as ``range(16)``. Columns and actions mean the same in all of them; names differ.
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
-        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, and for
-            split ``sealed`` of a task that has none; for shaping with a discount out of
-            (0, 1] or a rubric of your own.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology,
+            ``unseen_world-v3`` without a pool, and split ``sealed`` of a task that has none; for
+            shaping with a discount out of (0, 1] or a rubric of your own.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -74,27 +76,27 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         show_id: bool = False,
         shaping: float | None = None,
         world: WorldLike | None = None,
+        pool: Sequence[int] | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._incidents = Incidents(task, split, topology, world=world)
+        self._incidents = Incidents(task, split, topology, world=world, pool=pool)
         self._rubric = rubric
         if shaping is not None:
             shaping = checked_discount(self._incidents.task, rubric, shaping)
         self._discount, self._potential = shaping, 0.0
-        self._topology = self._incidents.topology
-        self.tasks = tuple(one.id for one in self._incidents.tasks)
-        tasks = self._incidents.tasks
+        tasks = (self._incidents.task, *self._incidents.tasks[1:])
+        self.tasks = tuple(sheet.id for sheet in tasks)
         check_together(tasks, own=topology is not None)
         self._layout = layout_of_several(
-            [one.setting for one in tasks if one.setting is not None],
-            self._topology,
-            max(one.horizon for one in tasks),
+            [sheet.setting for sheet in tasks if sheet.setting is not None],
+            self._incidents.topology,
+            max(sheet.horizon for sheet in tasks),
         )
         self.observation_space = box_of(self._layout)
-        self._hand_over = self._incidents.task.takes_hand_over
-        self.action_space = action_space(self._topology, hand_over=self._hand_over)
+        self._hand_over = tasks[0].takes_hand_over
+        self.action_space = action_space(self._incidents.topology, hand_over=self._hand_over)
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
 
@@ -123,8 +125,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             EpisodeOver: if the incident is closed.
             InvalidInput: for an action out of range.
         """
-        choices = all_actions(self._topology, hand_over=self._hand_over)
         before = self._state
+        choices = all_actions(before.incident.topology, hand_over=self._hand_over)
         if not self.action_space.contains(action):
             raise InvalidInput(f"action {action!r}: expected an integer in [0, {len(choices)})")
         self._now = after = transition(before, choices[int(action)])
@@ -174,4 +176,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             info["task"] = self._incidents.number
         if self._discount is not None:
             info["potential"] = self._potential = potential_of(state)
-        return encode_tokens(state, layout=self._layout), info
+        # The worlds of a pool name their columns by their own teams.
+        layout = None if self._incidents.pooled else self._layout
+        return encode_tokens(state, layout=layout), info

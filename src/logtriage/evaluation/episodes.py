@@ -209,6 +209,12 @@ def played_state(incident: Incident, graded: Grade) -> State:
     return play_jointly(incident, tuple(zip(graded.schedule, graded.actions, strict=True)))[0]
 
 
+def mis_paged(state: State) -> bool | None:
+    """Whether a wrong team was paged; None where the right ones are unknown, as of recordings."""
+    truth = state.incident.truth
+    return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
+
+
 def failure_of(state: State, error: Exception) -> PolicyFailure:
     """What ended an episode in this state: the policy raised."""
     return _failure(state, _say(error))

@@ -14,7 +14,7 @@ incident by incident, and its 95 % interval is held against a margin:
 =============  ===================================================================
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.compare import pair_runs
-from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.episodes import mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
 from logtriage.grading import Grade
@@ -113,43 +113,32 @@ def gate_runs(
 def _checks(
     run: LoadedRun, base: LoadedRun, tasks: Sequence[str], mine: str, theirs: str, margins: Margins
 ) -> Iterator[Check]:
-    before = {one.incident: one for task in tasks for one in _scored(base, theirs, task)}
-    after = {one.incident: one for task in tasks for one in _scored(run, mine, task)}
+    before, after = _scored(base, theirs, tasks), _scored(run, mine, tasks)
     lost = sum(incident not in after for incident in before)
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
     yield Check(mine, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
-    shared = [
-        (before[incident], after[incident], incident) for incident in before if incident in after
-    ]
-    grades = [(old.score or 0.0, new.score or 0.0) for old, new, _ in shared]
+    shared = [(before[name], after[name]) for name in before if name in after]
+    grades = [(old.score or 0.0, new.score or 0.0) for old, new in shared]
     yield judged(Check(mine, theirs, GRADE, Verdict.UNMEASURED, 0), grades, margins.grade)
     states = [
-        (played_state(base.incidents(one), old), played_state(run.incidents(one), new))
-        for old, new, one in shared
+        (
+            played_state(base.incidents(old.incident), old),
+            played_state(run.incidents(new.incident), new),
+        )
+        for old, new in shared
     ]
     for measure, value, margin in (
         (MIS_PAGED, mis_paged, margins.mis_paged),
         (FALSE_ALARM, alarmed, margins.false_alarm),
     ):
-        check = Check(mine, theirs, measure, Verdict.UNMEASURED, 0)
-        yield judged_shares(check, _measured(value, states), margin)
+        pairs = [(value(old), value(new)) for old, new in states]
+        known = [(old, new) for old, new in pairs if old is not None and new is not None]
+        yield judged_shares(Check(mine, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
 
 
-def _scored(run: LoadedRun, policy: str, task: str) -> Iterator[Grade]:
-    return (one for one in run.grades[policy, task] if one.score is not None)
-
-
-def _measured(
-    value: Callable[[State], bool | None], states: Sequence[tuple[State, State]]
-) -> list[tuple[bool, bool]]:
-    pairs = [(value(old), value(new)) for old, new in states]
-    return [(old, new) for old, new in pairs if old is not None and new is not None]
-
-
-def mis_paged(state: State) -> bool | None:
-    """Whether a wrong team was paged; None where nobody knows the right ones."""
-    truth = state.incident.truth
-    return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
+def _scored(run: LoadedRun, policy: str, tasks: Sequence[str]) -> dict[str, Grade]:
+    grades = (grade for task in tasks for grade in run.grades[policy, task])
+    return {grade.incident: grade for grade in grades if grade.score is not None}
 
 
 def alarmed(state: State) -> bool | None:

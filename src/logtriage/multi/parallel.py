@@ -14,11 +14,11 @@ from logtriage._lib.seal import Seal
 from logtriage.actions import Action, Wait
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
+from logtriage.env.spaces import box_of
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
 from logtriage.grading.grade import score
 from logtriage.joint import requests_left
-from logtriage.multi.boxes import team_box
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
 from logtriage.multi.sight import Sight
 from logtriage.rendering import public_rules, render_observation
@@ -28,7 +28,7 @@ from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition_jointly
-from logtriage.vector import CREDITS
+from logtriage.vector import CREDITS, team_tokens_of
 from logtriage.vector.layout import Floats
 from logtriage.world.loading import WorldLike
 
@@ -39,24 +39,17 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     """A team on one incident: in each tick every agent acts once, then time passes.
 
     Agents are the roles of the split, ``triage_0`` and so on, in the order in which they
-    act; all of them see the tick's beginning. They end together, at the action that
-    closes the incident (a termination; what others chose after it is not taken) or at the
-    horizon (a truncation).
-
-    ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
-    follow one another from where ``seed`` says, as in :class:`logtriage.env.TriageEnv`.
-    Each agent's info holds numbers only: ``score`` the grade so far, ``closing`` the index
-    into :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
+    act; all of them see the beginning of the tick. The action that closes the incident ends the
+    episode for all (a termination); actions after it in that tick are not taken. The horizon is a
+    truncation. Options, infos and arguments not named here are those of
+    :class:`logtriage.env.TriageEnv`.
 
     Args:
         task: such as ``cascading_failure-v3``, or a :class:`~logtriage.tasks.TaskSpec` of
             your own.
-        split: of the task: ``train``, ``val``, ``test`` or, with a key, ``sealed``; with a
-            topology also ``ood``.
+        split: of the task, as of :class:`logtriage.env.TriageEnv`.
         role_split: who sees and does what: a built-in name, or a split of your own.
         horizon: another one than the task's, in ticks.
-        topology: the default one, or one of your own.
-        rubric: another one than the task's.
         credit: ``team`` gives every agent the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this agent waited.
         observations: ``dict`` (``observation`` float32 and ``action_mask`` int8), ``flat``
@@ -65,12 +58,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             name, such as ``{"triage_0": "text", "escalation_0": "flat", …}``.
         render_mode: None, ``ansi`` (:meth:`render` returns the whole screen), or ``human``
             (each screen is printed).
-        show_id: whether infos tell the ``index`` of the incident, too, as of
-            :class:`logtriage.env.TriageEnv`.
         seal: the key of split ``sealed``; by default that of the variable
             ``LOGTRIAGE_SEAL``.
-        world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
-            without it, the task's id says it.
 
     Raises:
         UnknownName: for a task, split, role split, credit, kind of observations or render
@@ -123,10 +112,11 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             agent: seat.observation_space for agent, seat in self._seats.items()
         }
         self.action_spaces = {agent: seat.action_space for agent, seat in self._seats.items()}
-        self.state_space: spaces.Space[Floats] = team_box(
-            self.role_split, self._incidents.task, self.topology
+        played = self._incidents.task
+        assert played.setting is not None  # or there would be no environment of the task
+        self.state_space: spaces.Space[Floats] = box_of(
+            team_tokens_of(self.role_split, played.setting, self.topology, played.horizon)
         )
-        self._numbers = any(kind != "text" for kind in kinds.values())
         self._show_id, self._index = show_id, -1
         self._sight: Sight | None = None
 
@@ -179,9 +169,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
         self._index, incident = self._incidents.draw(option(options, "id", strict=False))
-        self._sight = Sight(initial_state(incident), self.role_split, None, numbers=self._numbers)
-        for seat in self._seats.values():
-            seat.begin()
+        self._sight = Sight(initial_state(incident), self.role_split)
         self.agents = list(self.possible_agents)
         return self._look()
 
@@ -209,13 +197,13 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             )
         return self.play([self.read(agent, actions[agent]) for agent in self._seats])
 
-    def read(self, agent: str, given: Any) -> Action:
-        """The action behind what an agent gave.
+    def read(self, agent: str, action: Any) -> Action:
+        """The action that an agent chose, as the core has it.
 
         Raises:
             InvalidInput: if it is not in the agent's action space; any text is.
         """
-        return self._seats[agent].read(given)
+        return self._seats[agent].read(action)
 
     def play(
         self, acts: Sequence[Action]
@@ -227,7 +215,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             for act, role in zip(acts, split.roles, strict=True)
         ]
         after = transition_jointly(before, acts)
-        self._sight = Sight(after, split, self._sight, numbers=self._numbers)
+        self._sight = Sight(after, split)
         rewards = self._rewards(before, acts, after)
         truncated = after.closing is Closing.OUT_OF_TIME
         terminated = after.is_closed and not truncated
@@ -311,15 +299,17 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         return rewards
 
 
-def _among(what: str, given: object, known: Sequence[str]) -> None:
-    if given not in known:
-        raise UnknownName(what, given, known)
+def _among(what: str, name: object, known: Sequence[str]) -> None:
+    if name not in known:
+        raise UnknownName(what, name, known)
 
 
-def _kinds_of(given: object, split: RoleSplit) -> dict[str, str]:
+def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
     """The kind of observations of each agent, in their order."""
     agents = [agent_name(role) for role in split.roles]
-    kinds: Mapping[Any, Any] = given if isinstance(given, Mapping) else dict.fromkeys(agents, given)
+    kinds: Mapping[Any, Any] = (
+        observations if isinstance(observations, Mapping) else dict.fromkeys(agents, observations)
+    )
     if kinds.keys() != set(agents):
         raise InvalidInput(
             f"observations of {', '.join(map(str, kinds)) or 'nobody'}: "
@@ -330,12 +320,12 @@ def _kinds_of(given: object, split: RoleSplit) -> dict[str, str]:
     return {agent: kinds[agent] for agent in agents}
 
 
-def _role_split(given: object) -> RoleSplit:
-    if isinstance(given, str):
-        return get_role_split(given)
-    if not isinstance(given, RoleSplit):
-        raise InvalidInput(f"role split {given!r}: expected a name or a RoleSplit")
-    return given
+def _role_split(split: object) -> RoleSplit:
+    if isinstance(split, str):
+        return get_role_split(split)
+    if not isinstance(split, RoleSplit):
+        raise InvalidInput(f"role split {split!r}: expected a name or a RoleSplit")
+    return split
 
 
 def _whole(seed: object) -> int | None:

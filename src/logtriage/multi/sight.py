@@ -6,25 +6,15 @@ from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe
 from logtriage.roles import RoleSplit
 from logtriage.state import State
-from logtriage.vector import TeamReader, encode_team_tokens
+from logtriage.vector import encode_team_tokens
 from logtriage.vector.layout import Floats
 
 
 class Sight:
-    """A state as the roles of a split see it; screens are made when one is asked for.
+    """A state as the roles of a split see it; screens are made when one is asked for."""
 
-    ``before`` is the sight of the tick before, None in the first one; ``numbers`` whether
-    any agent sees numbers. If so, ``reader`` has what the roles see; it goes along from
-    sight to sight, so that the newest one alone may ask it.
-    """
-
-    def __init__(
-        self, state: State, split: RoleSplit, before: "Sight | None", *, numbers: bool
-    ) -> None:
-        self.state, self.split, self._numbers = state, split, numbers
-        self.reader: TeamReader = TeamReader(split) if before is None else before.reader
-        if numbers:
-            self.reader.read(state)
+    def __init__(self, state: State, split: RoleSplit) -> None:
+        self.state, self.split = state, split
 
     @cached_property
     def whole(self) -> Observation:
@@ -38,4 +28,4 @@ class Sight:
 
     def team(self) -> Floats:
         """All that any role could see, in numbers."""
-        return self.reader.team() if self._numbers else encode_team_tokens(self.state, self.split)
+        return encode_team_tokens(self.state, self.split)

@@ -50,7 +50,7 @@ from logtriage.world.vocabulary import LOG
 
 #: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
 STEPS: Final = 5
-#: One tick in so many of the horizon is kept in hand: who needs it answers late.
+#: Keep one tick in so many of the horizon in hand for late answers.
 SPARE: Final = 7
 #: Where handing over has a price: the lead that acting needs, from each price on.
 HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
@@ -60,7 +60,7 @@ SURE: Final = 12
 TOLD: Final = 4
 #: Remedies that are tried at most after a page. Without one, a single one is tried.
 TRIES: Final = 3
-#: With so few ticks left, nobody is waited for any more.
+#: With so few ticks left, it waits for nobody.
 LATE: Final = 3
 #: Views without which nobody can tell where the fault is.
 _DIAGNOSIS: Final = frozenset({"window", "inspection", "traces"})
@@ -96,7 +96,7 @@ def _may(role: Role, action: Action, observation: Observation) -> bool:
 
 
 def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Action]:
-    """What is to be done, the most useful first; some of it may be for others to do."""
+    """The steps left, the most useful first; some of them may be for others to take."""
     told = observation.hidden >= _DIAGNOSIS
     if told and heard(observation) is None and observation.root_cause is None:
         return
@@ -112,12 +112,16 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
         return
     top = ranked[0]
     price = observation.price_of_hand_over
-    if price is not None and not acted and lead < _needed(price):
+    needed = max(
+        (row for least, row in HAND_OVER_LEADS.items() if least <= (price or 0)), default=0
+    )
+    if price is not None and not acted and lead < needed:
         yield HandOver()
     if top.benign:
         yield from _dismiss(observation, role)
         return
-    if told and _to_be_checked(observation, book, top):
+    unchecked = RequestMetrics(top.service) not in book.asked
+    if told and unchecked and observation.ticks_left > LATE:
         yield RequestMetrics(top.service)
     if told and heard(observation) is None and observation.ticks_left > LATE:
         return
@@ -125,7 +129,7 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
 
 
 def open_suspects(observation: Observation, book: Notebook) -> list[Suspect]:
-    """The suspects that what was done, and what others told, leave open."""
+    """The suspects that actions so far and reports of others leave open."""
     ranked = suspects(observation, book)
     if observation.hidden >= _DIAGNOSIS:
         ranked = _as_told(observation, ranked)
@@ -133,17 +137,17 @@ def open_suspects(observation: Observation, book: Notebook) -> list[Suspect]:
 
 
 def _as_told(observation: Observation, ranked: tuple[Suspect, ...]) -> tuple[Suspect, ...]:
-    """For a role that cannot diagnose: rows of the service that it was told, and no others."""
+    """For a role that cannot diagnose: the rows of the service on the board, and no others."""
     word, named = heard(observation) or (None, None)
     service = named or observation.root_cause
     if word == NO_FAULT:
-        return tuple(one for one in ranked if one.benign)
-    found = [
-        attrs.evolve(one, points=one.points + TOLD * (one.kind == word))
-        for one in ranked
-        if one.service == service and not one.benign
+        return tuple(row for row in ranked if row.benign)
+    rows = [
+        attrs.evolve(row, points=row.points + TOLD * (row.kind == word))
+        for row in ranked
+        if row.service == service and not row.benign
     ]
-    return tuple(sorted(found, key=lambda one: -one.points))
+    return tuple(sorted(rows, key=lambda row: -row.points))
 
 
 def _is_open(one: Suspect, observation: Observation, book: Notebook) -> bool:
@@ -175,16 +179,16 @@ def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
 def _questions(
     observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
 ) -> Iterator[Action]:
-    """The most telling question, of those that the role may ask and that something answers."""
-    for one in _by_use(observation, book, ranked, role):
-        if one not in book.dark:
-            yield one
+    """The questions that the role may ask and that something answers, the most telling first."""
+    for question in _by_use(observation, book, ranked, role):
+        if question not in book.dark:
+            yield question
 
 
 def _by_use(
     observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
 ) -> Iterator[Question]:
-    looks = [look for look in _LOOK if _named(look) in role.may]
+    looks = [look for look in _LOOK if action_name(look("any")) in role.may]
     topology, world, top = observation.topology, world_of(observation), ranked[0]
     if structures(topology, book)[top.service] <= 0:
         # Nobody is known to wait: start at the edge.
@@ -195,7 +199,8 @@ def _by_use(
     for look in looks[:2]:
         if look(top.service) not in book.asked:
             yield look(top.service)
-    rival = next((one for one in ranked if _differs(one, top, observation)), top)
+    response = top.remedy, top.team(observation)
+    rival = next((row for row in ranked if (row.remedy, row.team(observation)) != response), top)
     if rival.service == top.service:
         yield from sorted(
             (look(top.service) for look in looks),
@@ -218,20 +223,6 @@ def _sorts(look: Question, world: World) -> tuple[str, ...]:
             return tuple(world.gauges)
         case RequestMoreLogs():
             return (LOG,)
-
-
-def _named(look: type[Question]) -> str:
-    return action_name(look("any"))
-
-
-def _differs(one: Suspect, other: Suspect, observation: Observation) -> bool:
-    """Whether two suspects ask for another page or another remedy."""
-    return one.remedy != other.remedy or one.team(observation) != other.team(observation)
-
-
-def _to_be_checked(observation: Observation, book: Notebook, top: Suspect) -> bool:
-    """Whether a told service's metrics were not looked at yet."""
-    return RequestMetrics(top.service) not in book.asked and observation.ticks_left > LATE
 
 
 # --- what to do ----------------------------------------------------------------------
@@ -273,11 +264,6 @@ def _respond(
     yield from _close(observation, book, role)
 
 
-def _needed(price: float) -> int:
-    """The lead that a price asks for: that of the highest price listed up to it."""
-    return max((lead for least, lead in HAND_OVER_LEADS.items() if least <= price), default=0)
-
-
 def _classify(observation: Observation, book: Notebook) -> Iterator[Action]:
     if observation.severity is None and book.severity is not None:
         yield ClassifySeverity(book.severity)
@@ -292,7 +278,7 @@ def _close(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
 def _all_in(observation: Observation, role: Role) -> bool:
     """Whether root cause and page are in, as far as the role can see; nobody waits for long.
 
-    Who may do all of it waits for nobody.
+    A role that may do all of it waits for nobody.
     """
     if observation.ticks_left <= LATE:
         return True

@@ -14,16 +14,10 @@ from logtriage.roles import Role, RoleSplit
 
 #: Words with a meaning of their own before a colon, so no modules.
 _TAKEN: Final = frozenset(
-    {
-        "central",
-        "constant",
-        "net",
-        "observer",
-        "openai",
-        "random",
-        "random_questions",
-        "top_suspect",
-    }
+    (
+        *("central", "constant", "net", "observer"),
+        *("openai", "random", "random_questions", "top_suspect"),
+    )
 )
 
 
@@ -44,9 +38,8 @@ def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
         InvalidInput: if there is no such object, or it makes no policy.
     """
     maker = _imported(spec, "policy", known)
-    if _acts(maker):
-        return _OwnPolicy(spec, maker)
-    if not callable(maker) or not (_takes(maker, 1) or _takes(maker, 0)):
+    makes = callable(maker) and (_takes(maker, 1) or _takes(maker, 0))
+    if not (_acts(maker) or makes):
         raise InvalidInput(
             f"{spec}: expected a policy (an object with act), or a class or function that makes "
             f"a policy of an incident, got {kind_of(maker)}"
@@ -77,12 +70,12 @@ class _OwnPolicy:
     maker: Any
 
     def __call__(self, incident: Incident) -> Policy:
-        made = self.maker
-        if not _acts(made):
-            made = made(incident) if _takes(made, 1) else made()
-        if not _acts(made):
-            raise InvalidInput(f"{self.reference}: made {kind_of(made)}, which has no act")
-        return cast(Policy, made)
+        policy = self.maker
+        if not _acts(policy):
+            policy = policy(incident) if _takes(policy, 1) else policy()
+        if not _acts(policy):
+            raise InvalidInput(f"{self.reference}: made {kind_of(policy)}, which has no act")
+        return cast(Policy, policy)
 
     def __reduce__(self) -> tuple[object, ...]:
         return own_policy, (self.reference, ())

@@ -21,7 +21,6 @@ from logtriage.vector.masks import action_mask, role_mask
 from logtriage.vector.team import CREDITS, BatchedTeam, TeamStep
 from logtriage.vector.team_beliefs import TeamBeliefs
 from logtriage.vector.team_token_encoding import (
-    TeamReader,
     encode_role_tokens,
     encode_team_tokens,
     role_token_mask,
@@ -40,7 +39,6 @@ __all__ = [
     "RoleTokens",
     "Step",
     "TeamBeliefs",
-    "TeamReader",
     "TeamStep",
     "TeamTokens",
     "TokenLayout",

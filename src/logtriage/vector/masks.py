@@ -13,7 +13,7 @@ def action_mask(observation: Observation) -> NDArray[np.int8]:
     """Which actions could have an effect, shape (A,): all but declarations already made."""
     sensible = set(masked_actions(observation))
     choices = all_actions(observation.topology, hand_over=observation.takes_hand_over)
-    return np.array([one in sensible for one in choices], np.int8)
+    return np.array([choice in sensible for choice in choices], np.int8)
 
 
 def role_mask(observation: Observation, role: Role) -> NDArray[np.int8]:
@@ -25,4 +25,4 @@ def role_mask(observation: Observation, role: Role) -> NDArray[np.int8]:
     choices = role_actions(
         role, observation.topology, observation.world, hand_over=observation.takes_hand_over
     )
-    return np.array([one in sensible for one in choices], np.int8)
+    return np.array([choice in sensible for choice in choices], np.int8)

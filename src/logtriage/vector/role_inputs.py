@@ -1,4 +1,4 @@
-"""What one role of a team is given to decide by: its posterior, what it was told, the board.
+"""The input of one role's network: its posterior, the reports it heard, the board.
 
 A role sees its slice of a screen at a time, and a decision rests on all of them. So its
 input is the exact posterior of what it was shown so far, as a single agent's is
@@ -25,7 +25,7 @@ from logtriage.actions import (
 from logtriage.roles import Role, role_actions, role_words
 from logtriage.roles.words import NO_FAULT
 from logtriage.vector.believing import heard_sorts
-from logtriage.vector.layout import Floats
+from logtriage.vector.layout import Floats, laid_out
 from logtriage.vector.marginals import Believed, Marginals, kinds_of
 from logtriage.vector.team_tokens import RoleTokens
 from logtriage.world.conditions import Hypothesis
@@ -87,11 +87,7 @@ class RoleInput:
             (service[place][:, None] == np.arange(n)).astype(np.float32) for place in self._said
         ]
         widths |= {"kept": len(self._kept), "said": n * len(self._said)}
-        self.blocks, at = {}, 0
-        for name, width in widths.items():
-            self.blocks[name] = slice(at, at + width)
-            at += width
-        self.size = at
+        self.blocks, self.size = laid_out(widths)
         self._senses = _senses(role, layout, hypotheses)
         self.pointers = _pointers(self, kinds_of(world))
 
@@ -135,8 +131,8 @@ def _senses(
 ) -> list[tuple[NDArray[np.int64], Floats]]:
     """For each speaker its words of a sort, as columns, and the hypotheses (W, H) they fit."""
     names = layout.topology.names
-    kinds = [{kind for kind, _ in one.faults} or {NO_FAULT} for one in hypotheses]
-    roots = [{names[service] for _, service in one.faults} for one in hypotheses]
+    kinds = [{kind for kind, _ in hypothesis.faults} or {NO_FAULT} for hypothesis in hypotheses]
+    roots = [{names[service] for _, service in hypothesis.faults} for hypothesis in hypotheses]
     found = []
     for speaker in layout.team.split.roles:
         block = layout.blocks.get(f"report:{speaker.name}")
@@ -144,13 +140,13 @@ def _senses(
             continue
         words = role_words(speaker, layout.topology, layout.team.base.world)
         for senses in (kinds, roots):
-            fits = np.array([[word in one for one in senses] for word in words], np.float32)
+            fits = np.array([[word in names for names in senses] for word in words], np.float32)
             named = np.flatnonzero(fits.any(axis=1))
             if len(named):
                 found.append((block.start + named, fits[named]))
     if "declared" in layout.blocks:
         place = layout.blocks["declared"]
-        fits = np.array([[name in one for one in roots] for name in names], np.float32)
+        fits = np.array([[name in names for names in roots] for name in names], np.float32)
         found.append((np.arange(place.start, place.stop), fits))
     return found
 

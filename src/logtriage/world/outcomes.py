@@ -1,4 +1,4 @@
-"""What a cell can hold under a hypothesis: read by whoever draws, from the truth or a belief."""
+"""What a cell can hold under a hypothesis. Draws from the truth and beliefs both read it."""
 
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
@@ -32,16 +32,16 @@ def fixing(
     found: dict[int, int] = {}
     if doings.remedies:
         wanted = accepted_remedies(world, topology, hypothesis)
-        for slot, (_, *one) in enumerate(doings.remedies):
-            if tuple(one) in wanted:
-                found.setdefault(topology.index(one[1]), slot)
+        for slot, (_, *remedy) in enumerate(doings.remedies):
+            if tuple(remedy) in wanted:
+                found.setdefault(topology.index(remedy[1]), slot)
     return found
 
 
 def fixed_at(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings
 ) -> int | None:
-    """The tick in which the last fault of a hypothesis was fixed; None while one is left."""
+    """The tick in which the last fault of a hypothesis was fixed; None while a fault is left."""
     slots = fixing(world, topology, hypothesis, doings)
     if not slots or len(slots) < len(hypothesis.services):
         return None
@@ -55,7 +55,7 @@ def left_at(
     if not hypothesis.faults or not doings.remedies:
         return hypothesis
     slots = fixing(world, topology, hypothesis, doings)
-    over = {one for one, slot in slots.items() if doings.remedies[slot][0] < start}
+    over = {service for service, slot in slots.items() if doings.remedies[slot][0] < start}
     if not over:
         return hypothesis
     return without(hypothesis, over) if len(over) < len(hypothesis.services) else None
@@ -145,7 +145,7 @@ def _noted_fault(
     hypothesis: Hypothesis,
     doings: Doings,
 ) -> tuple[str, int] | None:
-    """The fault that the note of the first page is about; None where it tells nothing.
+    """The fault that the note of the first page is about; None for a note without news.
 
     It is the first fault of the paged team at a service of its own. Where only one service
     is sick, the team that was rightly paged sees it.

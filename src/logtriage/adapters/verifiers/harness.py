@@ -11,7 +11,7 @@ import httpx
 import verifiers.v1 as vf
 from verifiers.v1.dialects.chat import message_to_wire
 
-from logtriage.adapters.told import reply_in
+from logtriage.adapters.episode import reply_in
 from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
 from logtriage.adapters.verifiers.shifts import ShiftData
 from logtriage.conversations.tools import SHIFT_TOOLS, as_openai, openai_tools

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import verifiers.v1 as vf
 from pydantic import Field
 
+from logtriage.adapters.episode import opening, reply_in
 from logtriage.adapters.rewards import by_criterion, metrics_of
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.told import opening, reply_in
 from logtriage.conversations.wires import Style as Reading
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.grading import Grade, Rubric, grade_actions, rubric_named

@@ -20,7 +20,7 @@ Int = Any
 _LOG_FULL: Final = (FULL.bit_length() - 1) * ONE
 #: Which readings of a pool: all, those that hide a root's sign, those that do not.
 _EVERY, _HIDDEN, _OPEN = 0, 1, 2
-#: A pool in which so many words tell what was seen, or more, is not remembered.
+#: Pools whose key needs more words than this are not remembered.
 _KEY: Final = 8
 #: How many states of pools are remembered, a power of 2; the bits of a number that a key is mixed
 #: in.
@@ -104,7 +104,7 @@ def take_reading(
     pools: PoolTables,
     room: Room,
 ) -> Int:
-    """Add a reading to its pool; ``stirred`` services of the row had some, with it so many."""
+    """Add a reading to its pool; return how many services of the row have new readings by now."""
     pool = pools.pool_of[sort]
     if token >= pools.tokens[service, pool]:  # a gap, or down: it tells nothing
         return stirred
@@ -267,18 +267,18 @@ def renew_service(
     change = aloof - state.aloof[row, service]
     state.aloof[row, service] = aloof
     for place in range(tables.reach_at[service], tables.reach_at[service + 1]):
-        one = np.uint64(tables.reach[np.uint64(place)])
-        state.reached[row, one] += moves[tables.reach_as[np.uint64(place)]] - change
+        hypothesis = np.uint64(tables.reach[np.uint64(place)])
+        state.reached[row, hypothesis] += moves[tables.reach_as[np.uint64(place)]] - change
 
 
 @kernel
 def reached_until(
-    row: Int, one: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
+    row: Int, hypothesis: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> Int:
-    """As ``state.reached``, of a hypothesis that a remedy fixed: healthy from that break on."""
+    """As ``state.reached`` for a fixed hypothesis: its services are healthy after that break."""
     pools, gains, before = tables.pools, state.gains[row], state.before[row, slot]
     total = np.int64(0)
-    for place in range(tables.spread_at[one], tables.spread_at[one + 1]):
+    for place in range(tables.spread_at[hypothesis], tables.spread_at[hypothesis + 1]):
         service, condition = tables.spread[place], tables.spread_as[place]
         total -= state.aloof[row, service]
         for pool in range(pools.tokens.shape[1]):

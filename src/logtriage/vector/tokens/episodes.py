@@ -1,8 +1,7 @@
-"""What was done and shown in N episodes, as arrays."""
+"""The actions and screens of N episodes, as arrays."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +11,7 @@ from logtriage.world.channels import SERIES
 
 #: Later than any tick.
 NEVER: Final = 255
-#: Horizons end below this, so that the tick of a note does not pass for never.
+#: The longest horizon: the tick of a note stays below :data:`NEVER`.
 MOST_TICKS: Final = 250
 OPEN: Final = -1
 
@@ -20,8 +19,7 @@ Bytes = NDArray[np.uint8]
 Signed = NDArray[np.int8]
 
 
-@attrs.define(eq=False)
-class TokenEpisodes:
+class TokenEpisodes(NamedTuple):
     """The history of N episodes over n services, and what was shown in them.
 
     ``columns`` (N, D) are the numbers of the layout, in their units, shared with the
@@ -88,7 +86,5 @@ class TokenEpisodes:
         )
 
     def copy(self) -> "TokenEpisodes":
-        """The same episodes in arrays of their own."""
-        return TokenEpisodes(
-            *[getattr(self, field.name).copy() for field in attrs.fields(TokenEpisodes)]
-        )
+        """A copy that shares no array."""
+        return TokenEpisodes._make(array.copy() for array in self)

@@ -4,9 +4,8 @@ Row by row the numbers are those that :func:`logtriage.drawing.generator.make_in
 the same id; a law checks this.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,19 +22,17 @@ PRICES: Final = np.zeros(PRICE_NUMBERS.max() + 1)
 PRICES[PRICE_NUMBERS] = PRICES_OF_HAND_OVER
 
 
-@attrs.define(eq=False)
-class TokenIncidents:
+class TokenIncidents(NamedTuple):
     """N incidents of n services each.
 
     ``index`` and ``seed`` (N,); ``world`` (N,) the place of its world in the pool; ``hypothesis``
     (N,) which of the prior's is true; ``severity`` (N,) rank; ``team`` (N,) whom to page, -2 if
     nobody; ``conditions`` (N, n) places of what each service is; ``board`` (N, D) the numbers of
-    the layout, in their
-    units: the columns that never change within an incident, price of a hand-over and owners,
-    belong to it, the others to the episode that shares the board.
+    the layout, in their units. The columns that never change within an incident, price of a
+    hand-over and owners, belong to it, the others to the episode that shares the board.
     """
 
-    index: Ints
+    index: Ints  # type: ignore[assignment]
     seed: Bits
     world: NDArray[np.uint8]
     hypothesis: NDArray[np.int16]
@@ -54,7 +51,7 @@ class TokenIncidents:
     def empty(
         cls, count: int, n: int, conditions: np.dtype[Any], layout: TokenLayout
     ) -> "TokenIncidents":
-        """Room for so many, with ``conditions`` the type of a condition's place."""
+        """Room for ``count`` incidents; ``conditions`` is the type of a condition's place."""
         return cls(
             index=np.empty(count, np.int64),
             seed=np.empty(count, np.uint64),

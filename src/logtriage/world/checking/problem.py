@@ -1,4 +1,4 @@
-"""How a mistake in a world is told: file, field, value, choices."""
+"""How a mistake in a world is reported: file, field, value, choices."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ Problem = tuple[str, str]
 IDENTIFIER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 HYPHENED: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
 WORLD_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-#: Names that stand for something else wherever kinds and tokens are named.
+#: Names with another meaning where kinds and tokens are named.
 RESERVED: Final = frozenset(
     {"no_fault", "names", "kinds", "tokens", "services", "window", GAP, DOWN}
 )

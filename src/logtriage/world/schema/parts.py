@@ -83,7 +83,7 @@ class Tier:
 
 @attrs.frozen
 class FaultClass:
-    """Decides who is paged: the ``owner`` of the service, or a team whoever owns it."""
+    """A class of faults. ``pages`` is a team, or ``owner`` for the owner of the service."""
 
     name: str
     weight: int

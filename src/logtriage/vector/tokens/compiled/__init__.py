@@ -17,13 +17,7 @@ from logtriage.grading.tables import rounded
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.compiled.drawing import draw_rows
-from logtriage.vector.tokens.compiled.fields import (
-    ColumnPlaces,
-    Scene,
-    episode_fields,
-    incident_fields,
-    table_fields,
-)
+from logtriage.vector.tokens.compiled.fields import ColumnPlaces, Scene
 from logtriage.vector.tokens.compiled.playing import (
     apply_rows,
     begin_rows,
@@ -45,14 +39,12 @@ class _Task:
     """Arguments of the kernels for a task, and for the rubric that grades it."""
 
     setting: TokenSetting
-    tables: Any
     places: ColumnPlaces
     by: Scoring
 
     @classmethod
     def of(cls, setting: TokenSetting, rubric: Rubric) -> "_Task":
-        tables, places = table_fields(setting.tables), ColumnPlaces.of(setting)
-        return cls(setting, tables, places, Scoring.of(rubric, setting.span))
+        return cls(setting, ColumnPlaces.of(setting), Scoring.of(rubric, setting.span))
 
 
 class TokenKernels:
@@ -80,9 +72,9 @@ class TokenKernels:
 
     def _scene(self, task: _Task, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scene:
         return Scene(
-            task.tables,
-            incident_fields(incidents),
-            episode_fields(episodes),
+            task.setting.tables,
+            incidents,
+            episodes,
             self._layout.sizes,
             self._layout.column_of,
             task.places,
@@ -94,12 +86,12 @@ class TokenKernels:
         """Draw the incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) by place."""
         for task, at in self._by_task(rows):
             seeds = seeds_of(task.setting.task.id, split, index[at])
-            fields = incident_fields(incidents)
-            draw_rows(rows[at], index[at], seeds, worlds[at], fields, task.tables, PRICE_NUMBERS)
+            tables = task.setting.tables
+            draw_rows(rows[at], index[at], seeds, worlds[at], incidents, tables, PRICE_NUMBERS)
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in ``rows``; nothing is shown before :meth:`read`."""
-        begin_rows(rows, self._layout.first_public, episode_fields(episodes))
+        begin_rows(rows, self._layout.first_public, episodes)
 
     def take(
         self,
@@ -110,7 +102,7 @@ class TokenKernels:
     ) -> tuple[Ints, ...]:
         """Let lanes act in turn in open ``rows`` by ``acts`` (N,) each, then let time pass.
 
-        Returns the rows in which each lane got to act. Nothing is shown before :meth:`read`.
+        Returns the rows in which each lane acted. Screens stay as they are until :meth:`read`.
         """
         going, acted = rows, []
         for task, at in self._by_task(rows):

@@ -19,8 +19,8 @@ from logtriage.vector.tokens.incidents import PRICES
 class Scoring(NamedTuple):
     """The tables of a rubric, and the prices of a hand-over by number.
 
-    ``width`` is the levels of a pair of horizon and par; the pars are those of faults, then of
-    benign incidents.
+    ``width`` counts the levels of a pair of horizon and par: a pair for faults, then one for benign
+    incidents.
     """
 
     tables: ScoreTables
@@ -29,7 +29,7 @@ class Scoring(NamedTuple):
 
     @classmethod
     def of(cls, rubric: Rubric, span: Span) -> "Scoring":
-        """Of a rubric that can be scored."""
+        """The tables of a rubric that can score a batch."""
         return cls(tables_of(rubric, span), PRICES, span.width)
 
 

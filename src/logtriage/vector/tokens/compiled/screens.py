@@ -55,7 +55,7 @@ _48: Final = np.uint64(48)
 
 @kernel
 def _reached(steps: Any, row: Int, bits: np.uint64) -> Int:
-    """How many thresholds of a row the top 16 of 64 random bits reach: mostly none."""
+    """Count the thresholds that the top 16 of 64 random bits reach: mostly none."""
     point = np.int32(bits >> _48)
     if steps[row, 0] > point:
         return np.int64(0)
@@ -133,7 +133,7 @@ def _read_cell(
 
 @kernel
 def _is_down(row: Int, service: Int, part: np.uint64, scene: Scene) -> Any:
-    """Whether a part of a service's telemetry tells nothing in this incident."""
+    """Whether a part of a service's telemetry is down in this incident."""
     incidents, to = scene.incidents, scene.to
     key = subkey(subkey(incidents.seed[row], _BLIND), part)
     return np.int64(draw(key, service, 0) >> _48) < to.blind
@@ -200,7 +200,7 @@ def _read_slots(
     until: Any,
     scene: Scene,
 ) -> None:
-    """The last readings of gauges or spans; what an earlier screen showed counts no more."""
+    """Show the last readings of gauges or spans; count those that no earlier screen showed."""
     now = scene.now
     last, at = until[row, np.uint64(service)], first
     for reading in range(SERIES):
@@ -293,9 +293,9 @@ def read_rows(rows: Any, scene: Scene) -> None:
 
 @kernel
 def play_rows(rows: Any, actions: Any, scene: Scene, by: Scoring, scores: Any) -> None:
-    """A tick of ``rows`` (R,) that one acts in, row by row while it is at hand.
+    """Play a tick of ``rows`` (R,) with single agents, each row from its action to its score.
 
-    ``actions`` (N,) are of all rows, and so are ``scores`` (N,), which are made anew.
+    ``actions`` (N,) and ``scores`` (N,) are indexed by row; the scores of ``rows`` are written.
     """
     for place in range(len(rows)):
         row = np.uint64(rows[place])
