@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, TextEpisode
+from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, Stopping, TextEpisode
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, no_call, wire_of
