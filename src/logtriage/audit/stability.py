@@ -16,7 +16,7 @@ from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.renaming import renamed
 from logtriage.audit.sampling import episodes
 from logtriage.audit.subject import Subject
-from logtriage.codec import decode_record, encode_transcript
+from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.grading import grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -132,7 +132,7 @@ def _replay(subject: Subject, incidents: list[Incident]) -> Finding:
             line = encode_transcript(transcript_of(state))
             with Blaming(subject.rubric, doing=f"a transcript of {incident.id}"):
                 again = grade_transcript(
-                    decode_record(line.encode()), subject.rubric, resolve=known.__getitem__
+                    decode_transcript(line.encode()), subject.rubric, resolve=known.__getitem__
                 )
             if again != grade(state, subject.rubric):
                 differing.append(incident.id)

@@ -1,4 +1,4 @@
-"""The actions as tools: the one schema that every framework's tools are made from.
+"""The actions as tools: the schema from which every framework's tools are made.
 
 A tool is named as the action type on the wire. :func:`logtriage.parsing.calls.wire_from_call` turns
 any call of a tool into exactly one wire action, :func:`call_from_action` goes the other way.
@@ -75,8 +75,8 @@ class Tool:
         """The JSON schema of the arguments, as MCP, OpenAI and Anthropic take it."""
         return {
             "type": "object",
-            "properties": {one.name: one.json_schema() for one in self.parameters},
-            "required": [one.name for one in self.parameters if one.required],
+            "properties": {row.name: row.json_schema() for row in self.parameters},
+            "required": [row.name for row in self.parameters if row.required],
         }
 
     def docstring(self) -> str:
@@ -87,9 +87,9 @@ class Tool:
         if not self.parameters:
             return self.description
         rows = []
-        for one in self.parameters:
-            choices = f" (choices: {json.dumps(one.choices)})" if one.choices else ""
-            rows.append(f"    {one.name}: {one.description}{choices}")
+        for row in self.parameters:
+            choices = f" (choices: {json.dumps(row.choices)})" if row.choices else ""
+            rows.append(f"    {row.name}: {row.description}{choices}")
         return "\n".join((self.description, "", "Args:", *rows, ""))
 
 
@@ -139,7 +139,7 @@ _TOOLS: Final = (
     Tool("ignore", "Close the incident as nothing to act on."),
     Tool("hand_over", "Hand the incident to the duty manager. Closes it."),
 )
-#: What roles in joint play may do besides.
+#: Further tools of roles in joint play.
 _TEAM_TOOLS: Final = (
     Tool(
         "report",
@@ -148,7 +148,7 @@ _TEAM_TOOLS: Final = (
     ),
     Tool("wait", "Do nothing in this tick."),
 )
-#: What a single agent may do besides in recordings that are graded by it.
+#: Further tools of a single agent in recordings.
 _RECORDED_TOOLS: Final = (
     Tool(
         "classify_fault",
@@ -167,9 +167,9 @@ _RECORDED_TOOLS: Final = (
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 #: The same with those of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
-#: What a single agent's calls are read by, whatever was on offer.
+#: The tools by which a single agent's calls are read, whatever the incident offers.
 SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
-#: What the engineer of a shift may do: anything to the incident of a system, and two things more.
+#: The tools of a shift: those of an incident, with its system, and two more.
 SHIFT_TOOLS: Final = {
     tool.name: tool
     for tool in (
@@ -198,19 +198,13 @@ def tools_of(incident: Incident, may: Container[str] | None = None) -> tuple[Too
     The remedies are those of the incident's world. Every shell offers the tools of its incident.
     """
     names = useful_actions(incident) if may is None else may
-    remedies = incident.topology.remedies
-    return tuple(_listing(tool, remedies) for tool in ALL_TOOLS.values() if tool.name in names)
-
-
-def _listing(tool: Tool, remedies: tuple[str, ...]) -> Tool:
-    """The tool with remedies as the choices of an argument ``remedy``."""
-    return attrs.evolve(
-        tool,
-        parameters=tuple(
-            attrs.evolve(one, choices=remedies) if one.name == "remedy" else one
-            for one in tool.parameters
-        ),
-    )
+    tools = [tool for tool in ALL_TOOLS.values() if tool.name in names]
+    for place, tool in enumerate(tools):
+        if tool.name == "remediate":
+            remedy, service = tool.parameters
+            remedy = attrs.evolve(remedy, choices=incident.topology.remedies)
+            tools[place] = attrs.evolve(tool, parameters=(remedy, service))
+    return tuple(tools)
 
 
 def openai_tools(incident: Incident, may: Container[str] | None = None) -> list[dict[str, Any]]:

@@ -60,7 +60,7 @@ class Tape:
 
     @property
     def voice(self) -> Voice:
-        """What words the tokens."""
+        """The texts of the tokens."""
         world, setting = self.simulation, self.simulation.setting
         return voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
 

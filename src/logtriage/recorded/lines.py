@@ -1,4 +1,4 @@
-"""Which lines of a recording are shown: by level, novelty and a lot, never by the truth."""
+"""The choice of lines to show: by level, novelty and a lot, never by the truth."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ WINDOW_LINES: Final = 6
 SERVICE_LINES: Final = 5
 OVERVIEW_LINES: Final = 12
 
-#: What stands before a line of a kind that the baseline does not have.
+#: The mark of a line of a kind that the baseline lacks.
 NEW: Final = "[new]"
 
 _LOUDNESS: Final = {level: -rank for rank, level in enumerate(LEVELS)}
@@ -51,7 +51,7 @@ def _notable(line: RecordedLine) -> tuple[tuple[bool, int, bool], int, str]:
 
 
 def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
-    """One line for each service and template: the last one, with all of them counted."""
+    """The last line of each service and template, with the count of all."""
     merged: dict[tuple[str, str], RecordedLine] = {}
     for line in lines:
         key = (line.service, template(line.level, line.message))
@@ -62,21 +62,21 @@ def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
 
 
 def lines_by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, ...]]:
-    """Of each service at most :data:`SERVICE_LINES`, the loudest and new ones, in order of time."""
-    kept: dict[str, list[RecordedLine]] = {}
+    """The :data:`SERVICE_LINES` loudest and new lines of each service, in order of time."""
+    kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
     for line in sorted(_merge(lines), key=_notable):
-        kept.setdefault(line.service, []).append(line)
+        kept[line.service].append(line)
     return {
-        service: tuple(_shown(line) for line in _by_time(found[:SERVICE_LINES]))
-        for service, found in kept.items()
+        service: tuple(map(_shown, _by_time(rows[:SERVICE_LINES])))
+        for service, rows in kept.items()
     }
 
 
 def sample(window: LogWindow) -> tuple[LogLine, ...]:
     """A fair look at one window: new complaints, then levels, in each the services in turn.
 
-    A complaint (above INFO) that the baseline does not have comes before one that it has,
-    whatever their levels; at most :data:`WINDOW_LINES`, in order of time.
+    A new complaint (above INFO) comes before a complaint that the baseline has, whatever their
+    levels; at most :data:`WINDOW_LINES`, in order of time.
     """
     chosen: list[RecordedLine] = []
     ranks: dict[tuple[bool, int, bool], list[RecordedLine]] = {}
