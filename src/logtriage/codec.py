@@ -55,7 +55,7 @@ def decode_transcript(text: str | bytes) -> Transcript:
 
 
 def _decoded(text: str | bytes, wrong: Callable[[str], InvalidInput]) -> object:
-    """Decoded JSON; ``wrong`` makes the error of a reason."""
+    """Decoded JSON; ``wrong`` makes an error from its reason."""
     try:
         text = text if isinstance(text, str) else text.decode()
         # Some editors of Windows put a byte order mark first.
@@ -297,7 +297,7 @@ def _exactly(value: object, kind: type, expected: str) -> Any:
     return value
 
 
-#: Types of items that need no structuring, with the types that their JSON may have.
+#: The JSON types of items that are taken as they are.
 _PLAIN: Final[dict[Any, frozenset[type]]] = {
     str: frozenset({str}),
     int | None: frozenset({int, type(None)}),
@@ -314,7 +314,7 @@ def _from_list(converter: Converter, kind: Any) -> Callable[[Any, Any], Any]:
     plain = _PLAIN.get(item)
 
     def structure(value: Any, _: Any) -> Any:
-        # Without this a string would pass for a list of its letters.
+        # Else a string would pass for a list of its letters.
         _exactly(value, list, "a list")
         if plain is not None and plain.issuperset(map(type, value)):
             return make(value)  # most of a bundle

@@ -1,4 +1,4 @@
-"""Transcripts: the serialisable, replayable record of an episode; what gets graded."""
+"""Transcripts: serialisable records of episodes, which can be replayed and graded."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType

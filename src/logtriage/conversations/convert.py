@@ -61,7 +61,7 @@ def convert_file(
             yield transcript
 
 
-#: Where a row stands (file, line), and the row, or why there is none.
+#: File and line of a row, and the row, or the error that stands for it.
 _Row = tuple[str, int | None, object]
 
 

@@ -19,7 +19,7 @@ AGENT_ROLES: Final = frozenset({"assistant", "ai", "model"})
 OTHER_ROLES: Final = frozenset(
     {"system", "developer", "user", "human", "tool", "function", "environment", "observation"}
 )
-#: Items of OpenAI's responses that are calls of the agent, and other work of its own.
+#: Items of OpenAI's responses by the agent: calls, and other work.
 CALL_ITEMS: Final = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 _QUIET_ITEMS: Final = frozenset(
     {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "computer_call"}
@@ -27,7 +27,7 @@ _QUIET_ITEMS: Final = frozenset(
 _OTHER_ITEMS: Final = frozenset(
     {"function_call_output", "custom_tool_call_output", "computer_call_output", "mcp_list_tools"}
 )
-#: Blocks of a content that are calls, and those that are neither calls nor text.
+#: Types of blocks: calls, text, and others.
 CALL_BLOCKS: Final = frozenset({"tool_use", "mcp_tool_use"})
 _TEXT_BLOCKS: Final = frozenset({"text", "output_text", "input_text"})
 _QUIET_BLOCKS: Final = frozenset(
@@ -50,7 +50,7 @@ _FOREIGN: Final = frozenset(
     {"toolcalls", "tooluse", "tooluses", "toolinvocations", "functioncalls"}
 )
 
-#: Responses within responses are followed so far.
+#: How deep responses within responses are followed.
 _DEEPEST: Final = 3
 
 
@@ -140,7 +140,7 @@ def _among(value: object, names: frozenset[str]) -> bool:
 
 
 def is_agents(message: Message) -> bool:
-    """Whether the agent wrote a message, and was not given it (Inspect notes the source)."""
+    """Whether the agent wrote a message. Inspect marks messages that were given to it."""
     role = message.get("role")
     if absent(role):
         return _among(message.get("type"), CALL_ITEMS | _QUIET_ITEMS)

@@ -117,9 +117,9 @@ def transcript_of_row(
 
 
 def rows_of(row: object) -> list[object]:
-    """A row as it is; of an episode of verifiers each trace, but a team's is one row.
+    """The row, or the traces of a verifiers episode; an episode of a team stays one row.
 
-    An episode that failed before its first trace is one row without a word.
+    An episode that failed before its first trace is one row without messages.
     """
     traces = row.get("traces") if isinstance(row, Mapping) else None
     if not isinstance(row, Mapping) or not isinstance(traces, list) or _is_teams(row):
@@ -270,7 +270,7 @@ def _answered(messages: list[Any], reply: Any) -> list[Any]:
 def _last_branch(nodes: Sequence[Any]) -> list[Any]:
     """The messages that lead to the last one of a verifiers trace, which is a tree.
 
-    What stands there in the agent's name but was not sampled was given to it.
+    Messages of role ``assistant`` that were not sampled are left out: the agent was given them.
     """
     messages: list[Any] = []
     position: int | None = len(nodes) - 1
@@ -289,9 +289,9 @@ def _last_branch(nodes: Sequence[Any]) -> list[Any]:
 
 
 def _status(row: Mapping[str, Any]) -> str:
-    """Why a row must not be scored, from what frameworks note of failures.
+    """The status of a row, from the errors that frameworks note.
 
-    verifiers keeps the errors of attempts that were made again, and says ``ok``.
+    verifiers keeps the errors of repeated attempts beside ``ok``.
     """
     if row.get("ok") is True:
         return COMPLETED

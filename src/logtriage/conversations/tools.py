@@ -47,7 +47,7 @@ __all__ = [
 
 @attrs.frozen
 class Parameter:
-    """One argument of a tool. ``kind`` is its JSON type, ``choices`` are all it may be."""
+    """One argument of a tool. ``kind`` is its JSON type, ``choices`` are its possible values."""
 
     name: str
     description: str
@@ -65,7 +65,7 @@ class Parameter:
 
 @attrs.frozen
 class Tool:
-    """One action type as a tool. Descriptions are short: they are paid for in every prompt."""
+    """One action type as a tool. Descriptions are short, since every prompt holds them."""
 
     name: str
     description: str
@@ -165,7 +165,7 @@ _RECORDED_TOOLS: Final = (
 #: The tools of simulated incidents by name, in the order of the action types; the remedies of a
 #: world are not among them.
 TOOLS: Final = {tool.name: tool for tool in _TOOLS}
-#: The same with those of roles in joint play.
+#: The tools of roles in joint play.
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
 #: The tools by which a single agent's calls are read, whatever the incident offers.
 SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
@@ -188,7 +188,7 @@ SHIFT_TOOLS: Final = {
         Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
     )
 }
-#: All that there are for one incident.
+#: All tools for one incident.
 ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
 
 

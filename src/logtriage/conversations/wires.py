@@ -104,8 +104,8 @@ def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Me
 def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
     """Each turn with its calls, without calls that were recorded twice.
 
-    A call repeated with its id was recorded twice, unless each repetition has an answer: then it
-    was carried out as often, by a server whose ids are not unique.
+    A call with the id of an earlier call was recorded twice, unless both have an answer: then the
+    server's ids are not unique, and both were carried out.
     """
     for turn, answers in _turns(messages):
         answered = Counter(number for answer in answers for number in _answered(answer))
@@ -134,7 +134,7 @@ def _answered(message: Message) -> Iterator[str]:
 
 
 def no_call(text: str) -> Wire:
-    """The malformed action that a reply without a call is."""
+    """The malformed action of a reply without a call."""
     said, _, wrong = calls_in(text)
     return malformed(said, NO_CALL if wrong is None else wrong)
 
@@ -142,7 +142,7 @@ def no_call(text: str) -> Wire:
 def calls_of(message: Message) -> list[Any]:
     """The tool calls of a message, in order, as its framework wrote them.
 
-    Where it has none, those that stand in its text, as ``<tool_call>``.
+    Without any, the calls in its text, such as ``<tool_call>``.
     """
     if message.get("type") in CALL_ITEMS:
         return [message]
@@ -172,10 +172,7 @@ def is_in_text(call: object) -> bool:
 
 
 def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
-    """The wire action of one tool call, in the words of any of the frameworks.
-
-    ``tools`` are the names of those that were on offer.
-    """
+    """The wire action of a tool call of any framework; ``tools`` names the tools on offer."""
     if not isinstance(call, Mapping):
         return malformed(repr(call), "a tool call must be an object")
     error = call.get("parse_error")

@@ -82,7 +82,7 @@ def _original_incident(incident_id: IncidentId) -> Incident:
     original = ORIGINALS[task.name]
     root = topology.index(original.service)
     faults = Hypothesis(tuple((kind, root) for kind in original.kinds))
-    # None of them is benign, and nobody is told that some are.
+    # None of them is benign, and no prior says so.
     drawn = setting_of(task.world, task.world.tasks[task.name], 0)
     setting = attrs.evolve(drawn, noise=task.noise, benign=0)
     simulation = Simulation(

@@ -27,7 +27,7 @@ from logtriage.world.unseen import unseen_world, world_number
 
 #: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")
-#: The split whose incidents are drawn with a secret key; none of the originals are.
+#: The split whose incidents are drawn with a secret key; originals have no such split.
 SEALED: Final = "sealed"
 #: All splits of a task.
 ALL_SPLITS: Final = (*SPLITS, SEALED)
@@ -51,7 +51,7 @@ def check_split(task: TaskSpec, split: str) -> None:
 
 
 def is_sealed(incident_id: str) -> bool:
-    """Whether an id is one of a sealed incident, if it exists."""
+    """Whether an id has the form of a sealed incident's."""
     return incident_id.split("/")[1:-1] == [SEALED]
 
 

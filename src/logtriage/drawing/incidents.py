@@ -38,7 +38,7 @@ class Slot(IntEnum):
 
 #: The prices of hand-over.
 PRICES_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
-#: Phrasing groups: train and val share one, and so do test and sealed.
+#: Phrasing groups: train and val share a group, and so do test and sealed.
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
 
@@ -100,7 +100,7 @@ def price_of_hand_over(seed: int) -> float:
 def _topology(
     task: TaskSpec, world: World, incident_id: IncidentId, draws: Draws, own: Topology | None
 ) -> tuple[Topology, bool | None]:
-    """The topology, and which (service, fault) pairs its prior holds back."""
+    """The topology, and ``held`` for its prior."""
     if own is not None:
         return fitting(own, world), None
     ood, drawn = incident_id.split == "ood", world.rules.drawn_topologies

@@ -70,7 +70,7 @@ def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime
     """
     tape, truth = Tape.of(incident, opened), incident.truth
     if len(truth.parts) > 1:
-        # Roots that are joined by | would be alternatives.
+        # Roots joined by | are alternatives.
         raise InvalidInput(
             f"{incident.id}: labels.csv has one fault a line, and this incident has "
             f"{len(truth.parts)} at once: it cannot be labelled"

@@ -54,13 +54,13 @@ from logtriage.topology import Topology
 
 #: At most this many opening braces are tried.
 MAX_OBJECTS: Final = 1_000
-#: Reading stops once so many characters, and as many for each character of the reply,
-#: went into what then was no JSON: the time is linear in the length of the reply.
+#: Reading stops once failed attempts at JSON have read WASTE characters and WASTE_RATE more for
+#: each character of the reply: the time is linear in the length of the reply.
 WASTE: Final = 4_000
 WASTE_RATE: Final = 2
-#: A failed attempt takes the time of about so many characters beside those it read.
+#: The fixed time of a failed attempt, in characters.
 _ATTEMPT: Final = 128
-#: Action types by their wire names; a set that can be hashed.
+#: Wire names of action types.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(
     ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
@@ -71,7 +71,7 @@ _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 Form = Literal["json", "word"]
 
 _DECODER: Final = json.JSONDecoder()
-#: How the decoder says that a string has no end; it names the place of its beginning.
+#: The decoder's message for a string without an end; its place is the beginning.
 _UNTERMINATED: Final = "Unterminated string"
 #: What may follow a bracket in JSON: after any other character there is nothing to try.
 _AFTER: Final = {"{": frozenset('"} \t\r\n'), "[": frozenset('"{[]-0123456789tfnNI \t\r\n')}
@@ -201,7 +201,7 @@ def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
 def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
     """The wanted JSON values that start with a bracket, or why the reply cannot be read.
 
-    ``text`` has :data:`ANSWER` for each call that was in it.
+    In ``text`` :data:`ANSWER` stands for each call.
     """
     if (wrong := _too_long(text)) is not None:
         return wrong
@@ -215,7 +215,7 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
         if text[position + 1 : position + 2] not in _AFTER[opening]:
             position = text.find(opening, position + 1)
             continue
-        # An error counts the lines before it: those of earlier attempts are left behind.
+        # The decoder counts lines for its errors, so text of earlier attempts is cut off.
         before, text = text[:position], text[position:]
         beside.append(before)
         try:

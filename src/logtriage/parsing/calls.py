@@ -44,7 +44,7 @@ _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 
 def tool_name(name: str) -> str:
-    """The name of a tool without what servers and gateways put in front, ``mcp__logtriage__``."""
+    """The name of a tool without the prefix of a server, such as ``mcp__logtriage__``."""
     if name in ARGUMENTS:
         return name
     before = name.rstrip(_NAME)
@@ -125,7 +125,7 @@ def _arguments(arguments: object) -> Mapping[str, Any] | str:
 
 
 def _shown(name: object, arguments: object) -> str:
-    """A call as text, for the record of what could not be read."""
+    """A call as text, for a malformed action."""
     if isinstance(arguments, str):
         text = arguments
     else:
@@ -137,7 +137,7 @@ def _shown(name: object, arguments: object) -> str:
 
 
 def malformed(text: str, reason: str) -> Wire:
-    """The wire form of what could not be read as an action."""
+    """The wire form of a text that is no action."""
     return malformed_wire(Malformed(text, reason))
 
 

@@ -38,14 +38,14 @@ _MARK: Final = re.compile(
     r"|<\|(?P<inner>inner)_(?:prefix|(?P<inner_end>suffix))\|>"
     r"|<(?P<unused>unused)(?:94|(?P<unused_end>95))>"
     r"|<(?P<gemma>)(?:\|channel>thought|(?P<gemma_end>channel\|>))"
-    # Harmony's <|channel|>analysis: any channel but those that others read
+    # Harmony's <|channel|>analysis: any channel but final and commentary
     r"|(?P<harmony><\|channel\|>)(?![ \t]{0,4}(?:final|commentary)\b)",
     re.IGNORECASE,
 )
 _SHAPES: Final = ("tag", "square", "arrow", "bar", "inner", "unused", "gemma")
 #: Marks that end a channel of Harmony's; the next channel does, too.
 _CHANNEL_END: Final = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-#: Stands in a text for an action that was read.
+#: The mark of an action that was read, in a text.
 ANSWER: Final = "\0"
 #: Marks with the shape of a thought's mark, whatever their name.
 _ODD: Final = re.compile(
@@ -221,8 +221,8 @@ def _number(text: str) -> Any:
 
 
 def shielded(text: str) -> str:
-    """The JSON with no string that looks like a mark of a thought or a call."""
+    """The JSON, escaped so that no string in it looks like a mark of a thought or a call."""
     if _CALL not in text and _MARK.search(text) is None:
         return text
-    # Outside strings, wire actions have none of these characters.
+    # Wire actions have these characters in strings alone.
     return text.replace("<", "\\u003c").replace("[", "\\u005b").replace("◁", "\\u25c1")

@@ -23,7 +23,7 @@ from logtriage.recorded.records import RUBRICS, SCHEMA, TEAM, RecordedIncident, 
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
 
-#: The rubric of records that name none.
+#: The rubric of records without a rubric.
 RUBRIC: Final = RUBRICS[0]
 #: Nobody knows whom to page in a recording, so a page closes nothing.
 CLOSING: Final = ClosingRules(wrong_page=False)

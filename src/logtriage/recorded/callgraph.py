@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-#: Caller and callee; no caller where a request came from outside.
+#: Caller and callee; no caller if the request came from outside.
 Pair = tuple[str | None, str]
 
 _EDGE_NAMES: Final = ("gateway", "frontend", "-ui-", "dashboard")

@@ -25,11 +25,11 @@ Shifted = tuple[int, int, int]
 
 @attrs.frozen
 class Requests:
-    """Requests to one service, each with the time and the events that it left."""
+    """Requests to one service, each with its time and the events in its log lines."""
 
     at: tuple[int, ...] = ()
     events: tuple[frozenset[str], ...] = ()
-    #: Whether these are requests; otherwise each log line counts as one of its own.
+    #: Whether these are requests; if not, each log line counts as a request.
     traced: bool = True
 
     def between(self, since: int, until: int) -> list[frozenset[str]]:
@@ -66,7 +66,7 @@ def requests_of(
     left: defaultdict[str, set[str]] = defaultdict(set)
     first: dict[str, int] = {}
     for row in logs:
-        # A line of no request is nobody's: it says nothing of the share of requests.
+        # A line without a request says nothing about the share of requests.
         if row.trace:
             left[row.trace].add(row.event)
             if sampled:
@@ -78,13 +78,13 @@ def requests_of(
 
 
 def can_be_traced(calls: Sequence[Call], logs: Sequence[LogRow]) -> bool:
-    """Whether the lines of a service can be told apart by request: half of them at least."""
+    """Whether at least half of the lines of a service name their request."""
     traced = sum(bool(row.trace) for row in logs)
     return any(call.trace for call in calls) and 2 * traced >= len(logs)
 
 
 def are_sampled(calls: Iterable[Call], logs: Sequence[LogRow]) -> bool:
-    """Whether spans tell of fewer than half of the requests that a service's lines tell of."""
+    """Whether fewer than half of the requests in a service's lines have spans."""
     spans = {call.trace for call in calls if call.trace}
     lines = {row.trace for row in logs if row.trace}
     return 2 * len(lines & spans) < len(lines)
@@ -123,7 +123,7 @@ def most_shifted(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | No
     for event in sorted(here.keys() | there.keys()):
         shifted = _shifted(here[event], len(now), there[event], len(usual.events))
         more = (shifted[0] - shifted[1]) / shifted[2]
-        # How far it went in the direction in which a fault moves it, in spreads.
+        # The change in the direction in which a fault moves it, in spreads.
         size = -more if level_of_event(event) == "INFO" else more
         if size > 0 and (best is None or size > best[0]):
             best = size, shifted

@@ -41,7 +41,7 @@ Column = tuple[int | None, ...]
 
 
 def require_figures(name: str, column: Column, *, least: int = 0, most: int = MOST) -> None:
-    """Refuse a figure out of its range; None is not measured, and in no range.
+    """Refuse a figure out of its range; None (not measured) passes.
 
     Raises:
         BundleError: naming the figure and its range.
@@ -57,12 +57,12 @@ def require_figures(name: str, column: Column, *, least: int = 0, most: int = MO
 
 @attrs.frozen
 class Measure:
-    """One service as usual. None is *not measured*, which is not the same as 0.
+    """The figures of one service. None is *not measured*, which is not the same as 0.
 
-    ``calls`` requests a minute, ``error_bp`` how many of 10,000 had the service log
-    an error, ``self_ms`` the median time spent in the service itself, ``p50_ms`` and
-    ``p99_ms`` latency as its callers saw it, ``network_ms`` the median time between
-    caller and service, ``cpu_bp`` CPU used of 10,000 parts of its limit.
+    ``calls`` are requests a minute, ``error_bp`` the share of requests with an error, ``self_ms``
+    the median time in the service itself, ``p50_ms`` and ``p99_ms`` the latency as its callers saw
+    it, ``network_ms`` the median time between caller and service, and ``cpu_bp`` the CPU used, as
+    a share of its limit.
     """
 
     calls: int | None = None

@@ -95,7 +95,7 @@ def _records(root: Path, stem: str) -> Iterator[Spot]:
 
 
 def _tick_of(root: Path) -> int:
-    """The length of a tick in seconds: as often as there is something new, at most every 30 s."""
+    """The length of a tick in seconds: the interval of the samples, 30 s at least."""
     if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
         return TICK_SECONDS
     times: dict[str, list[int]] = {}

@@ -126,7 +126,7 @@ def stretches_of(
     *,
     models: bool,
 ) -> tuple[Stretch, ...]:
-    """The incidents to make of labels; those of ``models`` by id, which says nothing of them.
+    """The incidents to make of labels, in their order; for ``models`` by id, which tells nothing.
 
     Raises:
         BundleError: naming the line of a label whose baseline overlaps its incident.
@@ -221,7 +221,7 @@ def around_of(horizon: int, tick_seconds: int) -> int:
 
 
 def times_of(stretches: Sequence[Stretch], around: int) -> list[tuple[int, int]]:
-    """The spans of time with the rows that stretches need, in Unix milliseconds."""
+    """The spans of time that the rows of stretches cover, in Unix milliseconds."""
     times = [(row.opened - around, row.opened + around) for row in stretches]
     return times + [row.usual for row in stretches if row.usual is not None]
 

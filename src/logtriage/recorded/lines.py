@@ -41,7 +41,7 @@ def _by_time(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
 
 
 def _rank(line: RecordedLine) -> tuple[bool, int, bool]:
-    """Complaints (above INFO) of a new kind, then levels, and in each the new before the known."""
+    """The order of lines: new complaints (above INFO), then by level, and new before known."""
     complains = line.new and line.level != LEVELS[0]
     return not complains, _LOUDNESS[line.level], not line.new
 
@@ -112,10 +112,10 @@ LOG_HISTORY: Final = 1
 def log_windows(
     logs: Iterable[LogRow], usual: Sequence[LogRow], opened: int, last: int, tick_seconds: int
 ) -> tuple[LogWindow, ...]:
-    """The windows up to tick ``last``; none where nothing was logged at all.
+    """The windows up to tick ``last``; none if nothing was logged at all.
 
-    Lines of one service that say the same in one window become the last of them, with
-    a count. ``opened`` is when tick 0 begins, in Unix milliseconds.
+    Lines of one service that say the same in one window become one line with a count. ``opened``
+    is when tick 0 begins, in Unix milliseconds.
     """
     known = {(row.service, row.event) for row in usual}
     first = min(-LOG_HISTORY, last)

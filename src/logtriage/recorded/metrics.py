@@ -15,8 +15,8 @@ from logtriage.recorded.rows import Sample
 #: However steady a metric is, a change by less than a hundredth does not matter.
 FLOOR_SHARE: Final = 100
 
-#: How a metric's name ends, what its signal ends with instead, and how many of the signal's
-#: units are one of the metric's. First match counts; of any other metric thousandths are kept.
+#: Ending of a metric's name, ending of its signal's name, and the signal's units in one of the
+#: metric's. The first match counts; the last row keeps thousandths.
 _UNITS: Final = (
     ("_percent", "_bp", 100),
     ("_pct", "_bp", 100),
@@ -27,7 +27,7 @@ _UNITS: Final = (
     ("_s", "_us", 1_000_000),
     ("", "_milli", 1000),
 )
-#: Names that signals of another origin have.
+#: Names of signals that are no metrics.
 _TAKEN: Final = frozenset({*FIGURES, "new_errors_bp", "events_bp"})
 
 
@@ -52,7 +52,7 @@ def in_units(value: Decimal, factor: int) -> int:
 
 
 def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> tuple[Metric, ...]:
-    """The metrics of one service, by name, each beside what its baseline says.
+    """The metrics of one service by name, each with its usual value.
 
     ``usual`` is the median of the baseline's samples, ``spread`` their standard deviation and
     ``iqr`` the distance of their quartiles, both at least a hundredth of the usual value.

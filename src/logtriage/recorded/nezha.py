@@ -209,7 +209,7 @@ def _baseline(
 
 
 class Source:
-    """The files of a directory, read when asked for; what several incidents share, once.
+    """The files of a directory, read on demand; files that incidents share are read once.
 
     ``injected`` are the times of all faults, in Unix milliseconds.
     """
@@ -417,5 +417,5 @@ def _of_nano(text: str) -> int:
 
 
 def latency(text: str) -> int | None:
-    """Seconds in milliseconds; None for 0, which the data set publishes of an idle service."""
+    """Seconds in milliseconds; None for 0, which stands for an idle service."""
     return scaled(text, 1000) or None

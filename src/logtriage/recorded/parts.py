@@ -40,7 +40,7 @@ class Part:
     samples: tuple[Sample, ...] = ()
     #: The requests in which it logged an error.
     failed: frozenset[str] = frozenset()
-    #: When calls, and logs, of any service were recorded: elsewhere nothing is known.
+    #: When calls, and when logs, of any service were recorded.
     traced: Coverage = NOWHERE
     logged: Coverage = NOWHERE
 
@@ -103,7 +103,7 @@ def figures_of(part: Part, since: int, until: int, calls: Sequence[Call]) -> dic
 
 
 def _errors(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
-    """How many of 10,000 requests failed: by what the callee says, or else by its log.
+    """The failed requests of 10,000: by the status of the callee, or else by its log.
 
     ``heard`` are the requests while logs were recorded, ``failed`` those with an ERROR.
     """
@@ -122,7 +122,7 @@ def _rank(ordered: Sequence[int], percent: int) -> int | None:
 
 
 def overall(part: Part) -> Measure:
-    """The figures of a baseline over its whole length; of resource use the median sample."""
+    """The figures of a baseline over its whole length; for resource use, the median sample."""
     ends = part.traced.stretches
     figures = figures_of(part, ends[0][0], ends[-1][1] + 1, part.calls) if ends else {}
     if figures:
@@ -161,7 +161,7 @@ def spread_of(calls: Sequence[Call], usage: Sequence[Usage], usual: Measure) -> 
 
 
 def _upper(values: Iterable[int | None]) -> int | None:
-    """From median to p90 in standard deviations, of microseconds, in milliseconds."""
+    """The standard deviation of microseconds in milliseconds, from median and p90."""
     known = sorted(value for value in values if value is not None)
     if len(known) < ENOUGH:
         return None

@@ -53,7 +53,7 @@ _condensed = partial(condensed, horizon=HORIZON, origin=ORIGIN, tick_seconds=TIC
 
 @attrs.frozen
 class _Issue:
-    """One issue: where it stands, where and when its symptom was seen, and its cause."""
+    """An issue: its folder, service, time and metric of its symptom, and its root cause."""
 
     id: str
     folder: Path

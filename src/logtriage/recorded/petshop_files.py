@@ -15,7 +15,7 @@ from logtriage.recorded.rows import Rows, Sample, Usage
 from logtriage.recorded.spot import decimal
 from logtriage.recorded.tally import Tally
 
-#: Metric and statistic of a column, with its signal and the signal's units in one of its own.
+#: The signal of a column's metric and statistic, and the signal's units in one of the metric's.
 _METRICS: Final = {
     **{
         ("latency", statistic): (f"latency_{statistic.lower()}_us", 1_000_000)

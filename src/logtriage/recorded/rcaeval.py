@@ -40,10 +40,10 @@ MODELS_HORIZON: Final = 6
 #: From injection to the opening of the incident.
 DETECTION_MS: Final = 60_000
 BASELINE_MS: Final = 600_000
-#: How much after the opening is read: as long as an incident is played.
+#: How much is read after the opening: the length of an incident.
 AFTER_MS: Final = 30_000 * HORIZON
 _METRICS: Final = ("simple_metrics", "simple_data", "metrics", "data")
-#: Columns of machines and not of services, by how their metrics begin.
+#: Metrics of machines and not of services begin so.
 _MACHINES: Final = ("node-",)
 #: Numbers are below this: nanoseconds of any year that a date can have.
 _MOST: Final = 10**20
@@ -160,7 +160,7 @@ class _Files:
         return self.since <= at < self.until
 
     def _samples(self) -> Iterator[Sample]:
-        """Wide rows: a column for each metric of a service; empty and NaN were not measured."""
+        """The samples of wide rows, a column for each metric of a service; NaN is not measured."""
         stem = next(
             (name for name in _METRICS if find_csv(self.root, self.folder, name)), "metrics"
         )

@@ -61,7 +61,7 @@ def task_id(name: str) -> str:
 SCHEMA: Final = "logtriage.recorded/2"
 #: The team that owns every service: a recording names no teams.
 TEAM: Final = "unknown"
-#: A recording is of no world: its tiers, and what can be tried in it, to no effect.
+#: The tiers and remedies of recordings, which have no world; remedies have no effect.
 TIERS: Final = (
     Tier("edge", entry=True, calls=True),
     Tier("service", calls=True),
@@ -69,7 +69,7 @@ TIERS: Final = (
     Tier("queue"),
 )
 REMEDIES: Final = ("restart", "rollback", "scale", "flush-cache", "kill-query")
-#: Where a record's baseline was measured; the alerts hang on it.
+#: When the baseline of a record was measured; alerts depend on it.
 BASELINES: Final = ("fault-free", "pre-fault", "none")
 
 #: The rubrics that a record may be played by; the second shows figures on request, the third has a
@@ -119,10 +119,9 @@ class LogWindow:
 class RecordedService:
     """A service of the recording: its place in the call graph, and its figures.
 
-    ``baseline`` are the figures as usual and ``spread`` how far they stray without a
-    fault. ``new_errors`` are requests with an ERROR of a kind that the baseline does
-    not have, ``events`` those with the event that most appeared or vanished, ``metrics``
-    whatever else was measured.
+    ``baseline`` are the usual figures and ``spread`` how far they stray without a fault.
+    ``new_errors`` is the share of requests with a new kind of ERROR, ``events`` the share with the
+    event that changed most. ``metrics`` are all other measurements.
     """
 
     name: str
@@ -170,8 +169,8 @@ class RecordedAlert:
 class Recording:
     """All that can be seen of an incident. The truth is not in here.
 
-    ``edge`` is what users see. ``windows`` are those of consecutive ticks, the first
-    at tick 0 or before it; a tick takes ``tick_seconds``.
+    ``edge`` is what users see. ``windows`` belong to consecutive ticks, the first to tick 0 or an
+    earlier tick; a tick takes ``tick_seconds``.
     """
 
     services: tuple[RecordedService, ...]

@@ -45,7 +45,7 @@ class Span:
     """Half of a call, or a step inside a service; ``start`` and ``duration`` in microseconds.
 
     ``parent`` is the id of the span above, or empty. ``failed``: whether its status is an error;
-    None where it has none. ``peer`` is whom a client calls, which may send no spans of its own.
+    None without a status. ``peer`` is the callee of a client's span.
     """
 
     trace: str
@@ -67,7 +67,7 @@ class Span:
 class Usage:
     """A sample of resource use.
 
-    ``p99_ms`` and ``calls`` (a minute) stand in where no calls were traced.
+    ``p99_ms`` and ``calls`` (a minute) stand in if no calls were traced.
     """
 
     at: int
@@ -94,10 +94,10 @@ class Rows:
     logs: tuple[LogRow, ...] = ()
     calls: tuple[Call, ...] = ()
     usage: tuple[Usage, ...] = ()
-    #: The same for the edge as a whole, where something measured it.
+    #: Samples of the edge as a whole.
     edge_usage: tuple[Usage, ...] = ()
     samples: tuple[Sample, ...] = ()
-    #: Who calls whom, where that is known without a call at hand.
+    #: Who calls whom, if that is known without calls.
     graph: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -6,7 +6,7 @@ from typing import Final
 
 from logtriage.recorded.rows import Call, Span
 
-#: Longest chain of spans within one service; only a broken trace has a longer one.
+#: The longest chain of spans within a service; broken traces have longer chains.
 _DEPTH: Final = 100
 
 #: Trace and span id.
@@ -14,7 +14,7 @@ Key = tuple[str, str]
 
 
 def requests(rows: Iterable[Span]) -> Iterator[Call]:
-    """The spans at which a request enters a service, joined with their callers'.
+    """The requests of spans: each span that enters a service, joined with its caller's.
 
     A caller's wait beyond the callee's own span counts as network time of the callee. Nobody
     waited for a callee that outlives its caller's span (a message, for instance). The self time of

@@ -21,7 +21,7 @@ _NEVER: Final = "0001-01-01T00:00:00Z"
 
 
 class Spot:
-    """A value with its place; a field that is not there is a spot that holds None.
+    """A value with its place. A missing field is a spot that holds None.
 
     Args:
         value: decoded JSON, or text by column.
@@ -71,7 +71,7 @@ class Spot:
             return ""
         if not isinstance(self.value, str):
             raise self.bad("a string")
-        # JSON may hold halves of characters, which are none.
+        # JSON may hold halves of characters.
         return self.value.encode("utf-8", "replace").decode("utf-8")
 
     @property

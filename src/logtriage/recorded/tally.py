@@ -21,7 +21,7 @@ class Skipped:
 
 @attrs.frozen
 class ImportReport:
-    """What was read, what was left out and why.
+    """The number of files and rows read, and the rows left out by reason.
 
     ``notes`` tell of whole files that an incident lacks, as ``"<incident id>: …"``.
     """

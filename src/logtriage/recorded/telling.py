@@ -32,7 +32,7 @@ def figures_line(now: Measure, usual: Measure) -> str:
 
 
 def gauge(service: str, tick: int, signal: Signal) -> Gauge:
-    """A signal as the gauge that it is read from."""
+    """The gauge of a signal."""
     words, _, ending = signal.name.rpartition("_")
     unit = _UNITS.get(ending, "")
     if ending not in _UNITS:
@@ -74,7 +74,7 @@ def _beside(service: RecordedService, name: str, label: str, tick: int) -> Itera
 
 
 def _spread(value: int, unit: str) -> str:
-    """A spread with its unit; never 0, which it is not."""
+    """A spread with its unit, never rounded to 0."""
     return f"{value / 100:g}%" if unit == "%" else _figure(value, unit)
 
 

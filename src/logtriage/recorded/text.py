@@ -1,6 +1,6 @@
-"""Log text: levels, templates, and what must not leave the recording.
+"""Log text: levels, kinds of lines, and secrets that must not leave the recording.
 
-Used on import only; a bundle holds text that has already been through here.
+Only imports use it: the text of a bundle is clean.
 """
 
 import json
@@ -53,8 +53,7 @@ _SECRETS: Final = (
 )
 
 #: A run of hexadecimal digits and dashes with a digit in it: numbers, ids, halves of ids.
-#: It is looked for where a run begins alone: from each of its places the time would be
-#: quadratic in its length.
+#: It is matched only where a run begins: at every place the time would be quadratic.
 _VARIABLE: Final = re.compile(r"(?<![A-Fa-f-])[A-Fa-f-]*\d[0-9A-Fa-f-]*")
 _EVENT: Final = re.compile(r"\S+#\d+(?=\s|$)")
 

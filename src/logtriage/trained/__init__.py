@@ -1,8 +1,8 @@
 """Teams by specification, trained networks among them: ``triage=net:DIR,escalation=expert,…``.
 
-``net:DIR`` is a role as ``training.marl`` trained it: DIR is the directory of its run. What
-is read are numbers and JSON (:mod:`logtriage.trained.files`); nothing is unpickled, and
-NumPy alone plays.
+``net:DIR`` is a role as ``training.marl`` trained it: DIR is the directory of its run. It
+is read as numbers and JSON (:mod:`logtriage.trained.files`) and played by NumPy alone; nothing is
+unpickled.
 """
 
 from collections.abc import Mapping

@@ -42,8 +42,8 @@ class Weights:
 class TrainedTeam:
     """A trained team: the split and task of its run, and the weights of its roles.
 
-    ``digest`` tells it from others that stood in the directory ``where``; ``trust`` is what
-    stands above the weights of pointers, ``activation`` one of :data:`ACTIVATIONS`.
+    ``digest`` differs between teams that stood in the directory ``where``. ``trust`` is added to
+    the weights of pointers; ``activation`` is one of :data:`ACTIVATIONS`.
     """
 
     where: str

@@ -118,7 +118,7 @@ class _Reader:
         self.input = RoleInput(role, self._layout, model.hypotheses)
 
     def read(self, state: State, seen: Observation) -> Floats:
-        """The input (1, D) in a state; reports are those on the role's own screen."""
+        """The input (1, D) in a state, with the reports on the role's own screen."""
         topology = state.incident.topology
         row = encode_role_tokens(state, self._split, self._role)
         for speaker in self._split.roles:

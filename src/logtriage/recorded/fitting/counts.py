@@ -17,12 +17,12 @@ UNCLASSED: Final = "other"
 
 @attrs.frozen(eq=False)
 class Counts:
-    """Counts of some recordings; those of several add up.
+    """Counts of some recordings; counts of several recordings add up.
 
-    ``signs`` counts (condition, sort, token): of each service one sign a sort, its most frequent
-    reading. A dependency is not named: ``calls``. ``readings`` counts (sort, token) of all
-    readings, and ``strayed`` of those that differ from their sign. ``kinds`` counts
-    (kind, class) of incidents; those without a fault are in ``calm``.
+    ``signs`` counts (condition, sort, token): each service has one sign a sort, its most frequent
+    reading; a token such as ``calls`` stands without its dependency. ``readings`` counts (sort,
+    token) of all readings, and ``strayed`` of the readings that differ from their sign. ``kinds``
+    counts (kind, class) of incidents, and ``calm`` incidents without a fault.
     """
 
     signs: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)

@@ -1,4 +1,4 @@
-"""The tokens of a recording: what each service's figures say, in the words of a world.
+"""The tokens of a recording: the figures of each service in the words of a world.
 
 A figure strays from :data:`STRAYS` spreads of its fault-free baseline on. Neither the truth nor
 the moment of the injection is read. Alerts are left out, since they were computed from the same
@@ -28,7 +28,7 @@ ERRORS: Final = ("error", "fail")
 GOOD: Final = ("availability", "success")
 TRAFFIC: Final = ("calls", "requests", "workload")
 NETWORK: Final = ("network", "packet", "loss", "retrans")
-#: The gauges that a word in the name of a signal speaks for.
+#: Gauges, each with words in the names of its signals.
 _GAUGES: Final[Mapping[str, tuple[str, ...]]] = {"cpu": ("cpu",), "memory": ("mem",)}
 #: The sorts of readings, each with its ordinary token first.
 SORTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -188,7 +188,7 @@ def evidence_of(signs: Iterable[Sign], world: World) -> tuple[Evidence, ...]:
 
 @lru_cache(maxsize=64)
 def _places(world: World) -> Mapping[str, tuple[Channel, int, frozenset[str]]]:
-    """Channel, slot and tokens of each sort that a recording can show and the world has."""
+    """Channel, slot and tokens of each sort that recordings can show and the world has."""
     rows = {
         **{gauge.name: (Channel.METRICS, slot) for slot, gauge in enumerate(world.tokens.gauges)},
         **{span.name: (Channel.TRACES, slot) for slot, span in enumerate(world.tokens.spans)},

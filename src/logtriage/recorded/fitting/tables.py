@@ -125,7 +125,7 @@ class Tables:
         return (self.world.ordinary[sort], *others)
 
     def _shown(self, condition: str, sort: str) -> tuple[str, ...]:
-        """The tokens that the row of a condition may list: only who waits names a dependency."""
+        """The tokens in the row of a condition; only ``waiting`` may name a dependency."""
         naming = () if condition == WAITING else self.world.naming_tokens(sort)
         return tuple(token for token in self._tokens(sort)[1:] if token not in naming)
 

@@ -30,7 +30,7 @@ SERVICE_LABELS: Final = (
 class _Alert:
     """An alert: fires from ``since`` until before ``until`` (None: to the end), Unix ms.
 
-    ``services`` are names that may be its service's, the likeliest first.
+    ``services`` are candidates for the name of its service, the likeliest first.
     """
 
     key: str

@@ -56,7 +56,7 @@ def import_otlp(
     """Import incidents from telemetry in the field's formats, and a file of labels.
 
     Documents are read once and their rows kept on disk; one incident at a time is in memory.
-    Alerts are those that were sent; where the folder has none, they are made of thresholds.
+    Alerts are taken from notifications; without any in the folder, thresholds make them.
 
     Args:
         directory: holds ``labels.csv`` and the rest.

@@ -15,7 +15,7 @@ from logtriage.recorded.text import read_message
 
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
 _ERRORS: Final = ("error", "exception")
-#: The fields that tell of an error, in the order of the line.
+#: The fields of an error, in the order in which the line has them.
 _TOLD: Final = ("exception.type", "exception.message", "error.kind", "message")
 
 

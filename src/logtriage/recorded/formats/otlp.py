@@ -16,13 +16,13 @@ from logtriage.recorded.rows import LogRow, Span
 from logtriage.recorded.spot import Spot
 from logtriage.recorded.text import known_level, read_line, read_message
 
-#: The attribute that says whose telemetry it is.
+#: The attribute with the name of the service.
 SERVICE: Final = "service.name"
 #: The levels of severity numbers, four of each: 1 to 4 trace, 5 to 8 debug, ….
 _LEVELS: Final = ("INFO", "INFO", "INFO", "WARN", "ERROR", "FATAL")
 _KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 _STATUSES: Final = ("UNSET", "OK", "ERROR")
-#: Whom a client's span calls, if the callee sends no spans; the first that is there.
+#: Attributes with the callee of a client's span; the first that is there counts.
 _PEERS: Final = ("service.peer.name", "peer.service")
 _STORES: Final = ("db.system.name", "db.system", "messaging.system")
 _ADDRESSES: Final = ("server.address", "net.peer.name", *_STORES)

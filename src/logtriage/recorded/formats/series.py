@@ -33,7 +33,7 @@ _SQLITE_MOST: Final = 1 << 63
 
 @attrs.frozen
 class Point:
-    """A data point: ``values`` are those that are summed, times in Unix nanoseconds."""
+    """A data point: ``values`` are added up over sets of attributes; times are Unix nanoseconds."""
 
     at: int
     since: int
@@ -113,7 +113,7 @@ class SeriesBook:
                 if before.since == point.since and before.values[0] <= point.values[0]:
                     base = before.values
             elif not delta:
-                # A new set of attributes: it counts from the metric's last point.
+                # A new set of attributes counts from the last point of the metric.
                 earlier = self._exported.get(key)
                 if earlier is None or earlier >= point.at:
                     continue
