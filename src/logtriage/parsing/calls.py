@@ -2,38 +2,17 @@
 
 import json
 from collections.abc import Collection, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
 from logtriage.parsing.replies import MAX_TEXT
+from logtriage.parsing.tools import ARGUMENTS
 from logtriage.parsing.words import wires_in_words
 
 Wire = dict[str, Any]
 
 MALFORMED: Final = "malformed"
-#: The arguments of each tool; the first one is the wire's value. A tool is named as its action.
-ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "classify_severity": ("severity",),
-        "identify_root_cause": ("service", "confidence"),
-        "classify_fault": ("fault_category",),
-        "escalate": ("team",),
-        "remediate": ("remedy", "service"),
-        "request_more_logs": ("service",),
-        "request_metrics": ("service",),
-        "request_traces": ("service",),
-        "resolve": (),
-        "ignore": (),
-        "hand_over": (),
-        "report": ("text",),
-        "wait": (),
-        "note": ("text",),
-        "report_impact": ("calls",),
-        "act": ("action",),
-    }
-)
 #: Tools that may be called though no schema offers them; the parser says who may. ``act`` takes
 #: an action in one word.
 _UNLISTED: Final = frozenset({"report_impact", "hand_over", "act"})
