@@ -114,7 +114,9 @@ def _transcript(data: bytes) -> object:
         transcript = decode_transcript(data)
     except TranscriptError:
         return None
-    return grade_transcript(transcript, resolve=_incident)
+    with suppress(InvalidInput):  # as documented: the incident is of another world
+        return grade_transcript(transcript, resolve=_incident)
+    return None
 
 
 def _jsonl(data: bytes) -> object:
