@@ -1,4 +1,4 @@
-"""One incident after another of a task and split, on the scalar core."""
+"""The incidents of a task and split, one after another, on the scalar core."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -70,7 +70,7 @@ class Incidents:
         self._seal = seal_for(split, seal)
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:
-        """The index and the incident asked for, by id or index, or else of the next one.
+        """The index and the incident of an id or index, or else the next ones.
 
         Raises:
             UnknownName, InvalidInput: as :meth:`Playlist.ask`.

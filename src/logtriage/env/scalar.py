@@ -137,7 +137,7 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
         return observation, earned, after.is_closed and not truncated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions could have an effect (A,): all but declarations already made."""
+        """The actions (A,) that could have an effect: all but repeated declarations."""
         return action_mask(observe(self._state)).astype(bool)
 
     def render(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Explaining the episodes of a run that is there, over several processes."""
+"""Explaining the episodes of an existing run, over several processes."""
 
 from contextlib import closing
 from os import PathLike

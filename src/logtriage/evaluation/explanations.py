@@ -74,9 +74,9 @@ def append_explained(directory: Path, cell: Cell, line: bytes) -> None:
 
 
 def put_in_order(directory: Path, cell: Cell) -> None:
-    """Put the explanations of a cell into the order of its ids, if they are not.
+    """Sort the explanations of a cell by the order of its ids.
 
-    They are not if an episode was played again after others had been explained.
+    An episode that was played again after others had been explained stands out of order.
     """
     path = explanations_path(directory, cell)
     if not path.exists():

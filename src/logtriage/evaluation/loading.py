@@ -1,4 +1,4 @@
-"""A run read back from its directory: what was planned and played, graded anew."""
+"""A run read back from its directory and graded anew."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How much teamwork there is, in bits: what the roles know together, and each by itself.
+"""The need for teamwork in bits: what the roles know together, and each by itself.
 
 Doubt is the entropy of the exact posterior over hypotheses
 (:class:`logtriage.belief.Belief`), given the evidence on all screens up to the last decision. A

@@ -1,4 +1,4 @@
-"""The role splits that are built in: who sees what, and who does what."""
+"""The built-in role splits."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -35,7 +35,7 @@ _TALK: Final = ("kinds", "tokens", "services")
 
 
 def _talking(role: Role, others: Iterable[str]) -> Role:
-    """The role with the board and a voice of its own."""
+    """The role with the board and reports."""
     return attrs.evolve(
         role,
         views=role.views.union(BOARD),

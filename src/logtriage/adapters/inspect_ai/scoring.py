@@ -1,4 +1,4 @@
-"""The scorer: grades from what the agent called or wrote, never from the store."""
+"""The scorer: grades the calls and texts of the agent, never the store."""
 
 import math
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ GRADE, SOLVED_SHARE, HANDED_OVER = "grade", "solved", "handed_over"
 
 
 def listed(names: str | list[str]) -> list[str]:
-    """Names by commas, which Inspect's command line splits by itself."""
+    """Names separated by commas; Inspect's command line may have split them already."""
     return [name for name in names.split(",") if name] if isinstance(names, str) else names
 
 
