@@ -25,8 +25,8 @@ from logtriage.world.unseen import unseen_world
 class Incidents:
     """The incidents that an environment plays, drawn when their turn comes.
 
-    ``number`` is the place in ``tasks`` of the task drawn last; ``task`` is the first of them, for
-    a pool that of its first world.
+    ``number`` is the place in ``tasks`` of the task drawn last. ``task`` is the first task; with a
+    pool, that of the first world.
 
     Raises:
         UnknownName: for a task or split that does not exist.

@@ -95,7 +95,7 @@ def explain_run(
 
 
 def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
-    """The tasks of a run without explanations, by their first incidents.
+    """The tasks whose first incidents cannot be explained.
 
     Raises:
         InvalidInput: if no task has any, or teams play.

@@ -6,7 +6,7 @@ service, may mean anything: how often a speaker says each word under each truth 
 other episodes. Any other report counts as unread.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import log2
@@ -156,8 +156,8 @@ class _Codes:
     """How often each speaker says a word under a truth, counted over episodes."""
 
     def __init__(self, states: Sequence[State]) -> None:
-        self._counts: dict[tuple[str, str], Counter[str]] = {}
-        self._own: dict[tuple[str, str, str], Counter[str]] = {}
+        self._counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._own: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
         for state in states:
             world = state.incident.simulation
             assert world is not None  # states without one were left out
@@ -165,9 +165,8 @@ class _Codes:
                 for sort, word in _named(report.message, state.incident):
                     truth = _about(sort, world.truth, state.incident.topology.names)
                     key = f"{report.by} {sort}", truth
-                    self._counts.setdefault(key, Counter())[word] += 1
-                    mine = (*key, state.incident.id)
-                    self._own.setdefault(mine, Counter())[word] += 1
+                    self._counts[key][word] += 1
+                    self._own[*key, state.incident.id][word] += 1
 
     def bits(self, incident: Incident, report: Report, before: Belief, place: int) -> float | None:
         """The bits of a report about the truth at a place, by its speaker's words elsewhere."""
@@ -220,7 +219,7 @@ def _named(message: str, incident: Incident) -> list[tuple[str, str]]:
 
 
 def _about(sort: str, truth: Hypothesis, names: Sequence[str]) -> str:
-    """What a word of a sort is about: the kind of the fault, or the service where it is."""
+    """The subject of a word under a truth: the kind of the fault, or its service."""
     if not truth.faults:
         return NO_FAULT
     kind, service = truth.faults[0]

@@ -153,5 +153,5 @@ def get_role_split(name: str) -> RoleSplit:
 
 
 def splits_with(own: RoleSplit | None) -> Callable[[str], RoleSplit]:
-    """A :func:`get_role_split` that also finds ``own`` by its name."""
+    """A function as :func:`get_role_split` that also knows the caller's ``own`` split."""
     return lambda name: own if own is not None and name == own.name else get_role_split(name)
