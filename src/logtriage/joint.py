@@ -56,6 +56,13 @@ class Board:
     reports: tuple[tuple[int, Report], ...]
     root_causes: tuple[str, ...] | None = None
 
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The services that stand declared as root causes."""
+        if self.root_causes is not None:
+            return self.root_causes
+        return () if self.root_cause is None else (self.root_cause,)
+
     def settles(self, service: str) -> bool:
         """As :meth:`logtriage.observation.Observation.settles`."""
         return is_settled(self.root_cause, self.root_causes, service)

@@ -57,7 +57,7 @@ def assert_believed(weights: Any, state: State, role: Any = None) -> None:
 @pytest.mark.parametrize(("task", "split"), [(TASK, "test"), (f"{TASK}-fog0", "ood")])
 def test_rows_of_several_worlds_are_those_of_the_scalar_core(task: str, split: str) -> None:
     batch = BatchedTriage(task, pool=POOL)
-    index = batch.nth(np.arange(18))
+    index = batch.nth(np.arange(2 * len(POOL)))
     screen = batch.reset(split, index)
     beliefs, shaping = BeliefScreens(batch), BatchedShaping(batch)
     beliefs.begin(screen)
@@ -97,7 +97,7 @@ def test_a_row_that_begins_anew_may_be_of_another_world() -> None:
 
 def test_teams_play_and_believe_in_several_worlds() -> None:
     team = BatchedTeam(TASK, TRIO, pool=POOL)
-    index = team.engine.nth(np.arange(9))
+    index = team.engine.nth(np.arange(len(POOL)))
     screen = team.reset("train", index)
     beliefs, states = TeamBeliefs(team), begun(index, "train")
     beliefs.begin()

@@ -14,15 +14,15 @@ anyone. No message holds the incident's id; rows do, and only the host reads row
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.turns import ERROR, Message, Stopping, Turn, answer_to, messages_of_turn
+from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, Stopping, TextEpisode
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.drawing.sealing import incident_of
-from logtriage.errors import EpisodeOver, InvalidInput
+from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -47,8 +47,6 @@ from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn
 from logtriage.transition import play_parsed, transition
 
-#: Why an episode has stopped although its incident is open.
-OUT_OF_TURNS: Final = "out_of_turns"
 WireActions = Sequence[Mapping[str, Any]]
 
 
@@ -145,7 +143,7 @@ class GradedEpisode(Stopping):
         return by_criterion(self.grade)
 
 
-class Episode(GradedEpisode):
+class Episode(GradedEpisode, TextEpisode):
     """One incident, played by the replies of one agent; it can be pickled and forked.
 
     Args:
@@ -186,8 +184,6 @@ class Episode(GradedEpisode):
         self._turns = 1 if self._reply == "plan" else turns
         self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, self._reply, style))
         self.floor = self._score = score(self._state, rubric)
-        self.actions: tuple[Wire, ...] = ()
-        self.rewards: tuple[float, ...] = ()
         #: The last screen; notation shows only what is new since.
         self._seen = observe(self._state) if style == "notation" else None
 
@@ -221,42 +217,7 @@ class Episode(GradedEpisode):
 
     # -- playing --------------------------------------------------------------------------
 
-    def step(self, reply: str | Message | Sequence[Message]) -> Turn:
-        """Play a reply: its text, its message, or the messages of one turn.
-
-        Everything that the agent wrote counts: a reply that cannot be read, or has no call,
-        is a malformed action. What comes after the closing action has no effect.
-
-        Raises:
-            EpisodeOver: after an error, or a turn too many.
-            InvalidInput: for what is neither text nor messages.
-        """
-        return self._turn(*self._read(messages_of_turn(reply)))
-
-    def act(self, wire: Wire) -> Turn:
-        """Play one wire action as a turn, whatever the agent's way to answer.
-
-        Raises:
-            EpisodeOver: as :meth:`step`.
-        """
-        return self._turn([None], [wire])
-
-    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire]) -> Turn:
-        if self.error is not None or self.stop == OUT_OF_TURNS:
-            raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
-        before = self._score
-        answers = tuple(
-            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
-        )
-        self._score = score(self._state, self._rubric)
-        earned = self._score - before
-        self.rewards = (*self.rewards, earned)
-        if not answers:  # an empty plan
-            answers = (answer_to(None, render_observation(observe(self._state), self._style)),)
-        return Turn(answers, earned, self.done, tuple(wires))
-
     def _play(self, wire: Wire) -> str:
-        self.actions = (*self.actions, wire)
         state = self._state
         if state.is_closed:
             self._unplayed += 1
@@ -269,8 +230,13 @@ class Episode(GradedEpisode):
         self._seen = seen if self._style == "notation" else None
         return render_observation(seen, self._style, before=before)
 
+    def _graded(self) -> float:
+        return score(self._state, self._rubric)
+
+    def _screen(self) -> str:
+        return render_observation(observe(self._state), self._style)
+
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
-        """The calls of a reply and their wire actions; the call is None for text."""
         text = "\n".join(filter(None, map(text_of, messages)))
         topology = self._state.incident.topology
         if self._reply == "tools":

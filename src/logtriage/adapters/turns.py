@@ -9,12 +9,14 @@ import attrs
 
 from logtriage._lib.jsonvalues import json_kind
 from logtriage.conversations.wires import is_in_text
-from logtriage.errors import InvalidInput
+from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.parsing.calls import Wire
 
 Message = Mapping[str, Any]
 #: The ``stop`` of an episode that must not be scored.
 ERROR: Final = "error"
+#: Why an episode has stopped whose incident is still open.
+OUT_OF_TURNS: Final = "out_of_turns"
 
 
 class Stopping(ABC):
@@ -68,6 +70,71 @@ class Turn:
     def text(self) -> str:
         """The answers as one text."""
         return "\n\n".join(message["content"] for message in self.messages)
+
+
+class TextEpisode(Stopping):
+    """An episode of one agent, which says how replies are read and wire actions are played.
+
+    Attributes:
+        actions: the wire actions so far, those without effect included.
+        rewards: the reward of each turn.
+    """
+
+    actions: tuple[Wire, ...] = ()
+    rewards: tuple[float, ...] = ()
+
+    def step(self, reply: str | Message | Sequence[Message]) -> Turn:
+        """Play a reply: its text, its message, or the messages of one turn.
+
+        Everything that the agent wrote counts: a reply that cannot be read, or has no call,
+        is a malformed action. Actions after the end have no effect.
+
+        Raises:
+            EpisodeOver: after an error, or a turn too many.
+            InvalidInput: for what is neither text nor messages.
+        """
+        return self._turn(*self._read(messages_of_turn(reply)))
+
+    def act(self, wire: Wire) -> Turn:
+        """Play one wire action as a turn, whatever the agent's way to answer.
+
+        Raises:
+            EpisodeOver: as :meth:`step`.
+        """
+        return self._turn([None], [wire])
+
+    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire]) -> Turn:
+        if self.error is not None or self.stop == OUT_OF_TURNS:
+            raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
+        before = self._score
+        told = tuple(
+            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
+        )
+        self.actions = (*self.actions, *wires)
+        self._score = self._graded()
+        earned = self._score - before
+        self.rewards = (*self.rewards, earned)
+        if not told:  # an empty plan
+            told = (answer_to(None, self._screen()),)
+        return Turn(told, earned, self.done, tuple(wires))
+
+    _score: float
+
+    @abstractmethod
+    def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], Sequence[Wire]]:
+        """The calls of a reply and their wire actions; the call is None for text."""
+
+    @abstractmethod
+    def _play(self, wire: Wire) -> str:
+        """Play a wire action; returns what the agent is told."""
+
+    @abstractmethod
+    def _graded(self) -> float:
+        """The score of what was played so far."""
+
+    @abstractmethod
+    def _screen(self) -> str:
+        """The present screen."""
 
 
 def messages_of_turn(reply: object) -> Sequence[Message]:

@@ -1,4 +1,4 @@
-"""What every command does with errors and interrupts: the meaning of exit codes.
+"""How commands handle errors and interrupts, by their exit codes.
 
 ======  =================================================================
 0       done

@@ -28,7 +28,7 @@ from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition_jointly
-from logtriage.vector import CREDITS, TeamReader, encode_team_tokens, team_tokens_of
+from logtriage.vector import CREDITS, encode_team_tokens, team_tokens_of
 from logtriage.vector.layout import Floats
 from logtriage.world.loading import WorldLike
 
@@ -117,11 +117,9 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.state_space: spaces.Space[Floats] = box_of(
             team_tokens_of(self.role_split, played.setting, self.topology, played.horizon)
         )
-        self._numbers = any(kind != "text" for kind in kinds.values())
         self._texts = any(kind == "text" for kind in kinds.values())
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
-        self._reader = TeamReader(self.role_split)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's observations: always the same object."""
@@ -158,7 +156,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
         self._index, incident = self._incidents.draw(option(options, "id", strict=False))
-        self._now, self._reader = initial_state(incident), TeamReader(self.role_split)
+        self._now = initial_state(incident)
         self.agents = list(self.possible_agents)
         return self._look()
 
@@ -216,8 +214,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def state(self) -> Floats:
         """All that any role could see, never the truth: (D,) of ``team_tokens_of``."""
-        state = self._state
-        return self._reader.team() if self._numbers else encode_team_tokens(state, self.role_split)
+        return encode_team_tokens(self._state, self.role_split)
 
     def render(self) -> str | None:
         """The whole screen: returned (``ansi``) or printed (``human``)."""
@@ -249,12 +246,10 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def _look(self) -> tuple[dict[str, Any], Infos]:
         state = self._state
         known = standing(state, self._index if self._show_id else None, self._rubric)
-        if self._numbers:
-            self._reader.read(state)
         slices = observe_roles(state, self.role_split) if self._texts else ()
         observations, infos = {}, {}
         for agent, seat in self._seats.items():
-            observations[agent], more = seat.look(self._reader, slices)
+            observations[agent], more = seat.look(state, slices)
             infos[agent] = more | known
         if self.render_mode == "human":
             self.render()

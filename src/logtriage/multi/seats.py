@@ -14,9 +14,10 @@ from logtriage.observation import Observation
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.state import State
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import TeamReader, role_tokens_of
+from logtriage.vector import encode_role_tokens, role_token_mask, role_tokens_of
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")
@@ -37,7 +38,7 @@ class NumericSeat:
     def __init__(
         self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, flat: bool
     ) -> None:
-        self.role, self._flat = role, flat
+        self.role, self._split, self._flat = role, split, flat
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         assert task.setting is not None  # or there would be no environment of the task
         box = box_of(role_tokens_of(split, role, task.setting, topology, task.horizon))
@@ -47,9 +48,10 @@ class NumericSeat:
             box if flat else spaces.Dict({"observation": box, "action_mask": mask})
         )
 
-    def look(self, reader: TeamReader, _: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
+    def look(self, state: State, _: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
         """The observation, and further entries of the info."""
-        row, mask = reader.role(self.role), reader.mask(self.role)
+        where = state, self._split, self.role
+        row, mask = encode_role_tokens(*where), role_token_mask(*where)
         if self._flat:
             return row, {"action_mask": mask}
         return {"observation": row, "action_mask": mask}, {}
@@ -81,7 +83,7 @@ class TextSeat:
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         self.action_space: spaces.Space[Any] = Replies(self._choices)
 
-    def look(self, _: TeamReader, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
+    def look(self, _: State, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
         """The screen; text has no mask."""
         return render_observation(slices[self._lane]), {}
 

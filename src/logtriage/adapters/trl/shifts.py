@@ -44,8 +44,6 @@ class ShiftEnv:
         return self.episode.grade.score
 
     def _call(self, called: Mapping[str, Any]) -> str:
-        if self.episode.done:
-            return "The shift is over; this had no effect."
         return self.episode.step({"role": "assistant", "tool_calls": [called]}).text
 
     classify_severity = tool_method(SHIFT_TOOLS["classify_severity"])

@@ -19,7 +19,7 @@ class _Suggest(Suggester):
 
     async def get_suggestion(self, value: str) -> str | None:
         """The suggestion, which must begin with what was typed."""
-        return next((one for one in self._complete(value) if one.startswith(value)), None)
+        return next((line for line in self._complete(value) if line.startswith(value)), None)
 
 
 class Prompt(Input):
@@ -36,7 +36,7 @@ class Prompt(Input):
         self._complete = complete
         self._typed: list[str] = []
         self._at = 0
-        #: What Tab steps through, and how far it got.
+        #: The completions that Tab steps through, and the next one.
         self._offers: list[str] = []
         self._turn = 0
 
