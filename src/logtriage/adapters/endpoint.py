@@ -173,7 +173,8 @@ class ChatEndpoint:
         answer, retries = self._complete(messages, **more)
         try:
             choice = answer.choices[0]
-            message = {"role": "assistant", "content": _text_of(choice.message)}
+            text = _text_of(choice.message)
+            message: dict[str, Any] = {"role": "assistant", "content": text}
             if calls := _calls_of(choice.message):
                 message["tool_calls"] = calls
         except (AttributeError, TypeError, ValueError, IndexError):  # the client checks nothing

@@ -125,7 +125,7 @@ def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
         raise InvalidInput(f"incident: no scored episode of this run: {incident!r:.80}")
     if raw.get("digest") != graded.digest:
         raise InvalidInput(f"digest: expected {graded.digest!r}, got {raw.get('digest')!r:.80}")
-    values = {name: raw.get(name) for name in ("grade", *_FIGURES)}
+    values: dict[str, Any] = {name: raw.get(name) for name in ("grade", *_FIGURES)}
     for name, value in values.items():
         if not _is_number(value):
             raise InvalidInput(f"{name}: expected a number, got {value!r:.80}")
