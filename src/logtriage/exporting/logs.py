@@ -34,7 +34,7 @@ def log_lines(tape: Tape) -> Iterator[Json]:
             if one.channel in _LINES and one.token != DOWN:
                 # The place on the screen: of a request for this service alone, if it is one.
                 order = orders[one.channel] if one.channel is Channel.WINDOW else one.slot
-                line = voice.line(one, now, order)
+                (line,) = voice.lines((one,), now, order)
                 orders[one.channel] += 1
                 lines[line.service, line.second, line.message] = line
         rows = sorted(lines.values(), key=lambda line: (line.second, line.service, line.message))
