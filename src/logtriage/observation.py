@@ -34,7 +34,7 @@ from logtriage.world.voice import Voice, voice_of
 Words = TypeVar("Words")
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen(cache_hash=True, slots=False)
 class Observation:
     """One screenful of a state, for a single agent or for one role.
 
@@ -246,10 +246,14 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         state.closing,
         open_loop=False,
         alerts=_words(trace, Channel.ALERT, voice.alerts),
-        window=tuple(
-            [voice.line(one, now, order) for order, one in enumerate(cells(Channel.WINDOW, ()))]
+        window=tuple(voice.lines(cells(Channel.WINDOW, ()), now)),
+        inspection=tuple(
+            [
+                line
+                for at in range(0, len(asked), 8)
+                for line in voice.lines(asked[at : at + 8], now)
+            ]
         ),
-        inspection=tuple([voice.line(one, now, order % 8) for order, one in enumerate(asked)]),
         changes=_words(trace, Channel.CHANGE, voice.changes),
         directory=incident.directory,
         severity=facts.severity,
