@@ -45,14 +45,15 @@ def replay(
     every episode on that incident is explained. Of a run of shifts it is a timeline of each shift.
     """
     from logtriage.evaluation.cells import slug
-    from logtriage.report.replay import write_replay
+    from logtriage.report.replay import MAX_BELIEFS, write_replay
 
     page = out
     if (run / "shifts.jsonl").exists():
         from logtriage.report.shifts import write_timelines
 
         page = page or run / "shifts.html"
-        note(f"wrote {page}: {write_timelines(run, page)} shifts")
+        count = write_timelines(run, page, beliefs=MAX_BELIEFS if beliefs is None else beliefs)
+        note(f"wrote {page}: {count} shifts")
         if show:
             webbrowser.open(page.resolve().as_uri())
         return

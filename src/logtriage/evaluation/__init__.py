@@ -1,4 +1,4 @@
-"""Evaluation: policies and teams play incidents, and what they did is kept, graded and compared.
+"""Evaluation: policies and teams play incidents; runs are kept, graded and compared.
 
 >>> from logtriage.evaluation import RunSpec, evaluate
 >>> spec = RunSpec(policies=["expert"], tasks=["single_crash-v3"], episodes=20)
@@ -32,7 +32,7 @@ from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
 from logtriage.evaluation.recorders import Recorder
 from logtriage.evaluation.runner import evaluate
-from logtriage.evaluation.selective import CoveragePoint, augrc, risk_coverage
+from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.statistics import (
     Interval,
@@ -55,7 +55,6 @@ __all__ = [
     "Cell",
     "Check",
     "Comparison",
-    "CoveragePoint",
     "Explained",
     "Incidents",
     "Interval",
@@ -96,7 +95,6 @@ __all__ = [
     "played_state",
     "record_episode",
     "record_joint_episode",
-    "risk_coverage",
     "steps",
     "summarise",
 ]

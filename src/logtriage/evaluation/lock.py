@@ -22,12 +22,7 @@ _HOLDER: Final = 1000
 
 @contextmanager
 def holding(directory: Path) -> Iterator[None]:
-    """Hold the directory, which is made if it is not there.
-
-    Raises:
-        InvalidInput: if another evaluation holds it; the message names its process.
-        OSError: if the directory cannot be written, or its file system has no locks.
-    """
+    """Hold the directory, which is made if it is not there."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / LOCK_FILE
     descriptor = _locked(path)

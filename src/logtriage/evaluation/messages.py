@@ -1,10 +1,9 @@
 """What reports tell: bits about the truth, given what the listener knew.
 
 A report that holds tokens (:mod:`logtriage.policies.told_tokens`) is evidence like any
-other, and Bayes' rule says what it tells. One that holds words of a numeric agent, such as
-a fault kind or a service, is in a code that nobody wrote down: how often a speaker says
-which word under which truth is counted in all other episodes. What says neither is told
-apart, not guessed at.
+other, and Bayes' rule says what it tells. Words of a numeric agent, such as a fault kind or a
+service, may mean anything: how often a speaker says each word under each truth is counted in all
+other episodes. Any other report counts as unread.
 """
 
 from collections import Counter
@@ -28,7 +27,7 @@ from logtriage.state import State
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
 
-#: So many of the first scored episodes are measured.
+#: The first scored episodes that are measured.
 EPISODES = 50
 #: The weight of a speaker's habits beside what was counted under a truth.
 PRIOR_COUNT = 2.0
@@ -213,11 +212,10 @@ def _named(message: str, incident: Incident) -> list[tuple[str, str]]:
     names, setting = incident.topology.names, incident.setting
     assert setting is not None  # states without one were left out
     kinds = frozenset((*report_words(setting.world), *setting.world.board_words))
-    found = [
-        ("kind", word) if word in kinds else ("service", word) if word in names else None
-        for word in message.split(" ")
-    ]
-    return [] if None in found else [one for one in found if one is not None]
+    words = message.split(" ")
+    if not all(word in kinds or word in names for word in words):
+        return []
+    return [("kind" if word in kinds else "service", word) for word in words]
 
 
 def _about(sort: str, truth: Hypothesis, names: Sequence[str]) -> str:

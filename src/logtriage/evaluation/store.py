@@ -43,11 +43,6 @@ def open_run(
 
     With ``fresh``, a run that is already there is deleted first. A run that never finished an
     episode is deleted in any case. Files that are not of that run are never touched.
-
-    Raises:
-        InvalidInput: if the directory holds another run (the message names what
-            differs), or something that is no run at all.
-        OSError: if it cannot be written.
     """
     refuse_link(directory / TRANSCRIPTS)
     refuse_link(directory / EXPLANATIONS)

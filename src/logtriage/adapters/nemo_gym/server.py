@@ -52,8 +52,8 @@ class TriageVerifyResponse(BaseMultiRewardVerifyResponse):
 class TriageServer(SimpleResourcesServer):
     """Plays incidents for NeMo Gym's ``simple_agent``.
 
-    Every other route than its own is a tool: one that does not exist is a malformed action
-    and costs its tick, as everywhere.
+    Every route that is not the server's own is a tool. A call of an unknown tool is a malformed
+    action and costs its tick, as everywhere.
     """
 
     ray_enabled = False
@@ -67,12 +67,7 @@ class TriageServer(SimpleResourcesServer):
         return app
 
     async def seed_session(self, request: Request, row: dict[str, Any] = Body()) -> dict[str, Any]:  # noqa: B008
-        """Open the episode of the row's incident; asked again, it is the same one.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists.
-            SealError: for a sealed incident without its key, or with another one.
-        """
+        """Open the episode of the row's incident, unless the session has one."""
         session = request.session[SESSION_ID_KEY]
         if session not in self._episodes:
             self._episodes[session] = Episode.of_row(row, resolve=INCIDENTS)
@@ -92,5 +87,5 @@ class TriageServer(SimpleResourcesServer):
         incident = INCIDENTS(body.incident)
         check_drawn(body.seal, body.world, incident)
         output = [item.model_dump() for item in body.response.output]
-        found = reward_of(incident, verified(incident, output))
-        return TriageVerifyResponse(**body.model_dump(), **found)
+        rewards = reward_of(incident, verified(incident, output))
+        return TriageVerifyResponse(**body.model_dump(), **rewards)
