@@ -48,7 +48,7 @@ def _seen(whole: Observation, state: State, split: RoleSplit, role: Role) -> Obs
 
 @attrs.frozen
 class Board:
-    """What was declared and told, as far as it has reached a role, whatever its views."""
+    """The declarations and reports that have reached a role, whatever its views."""
 
     severity: Severity | None
     root_cause: str | None
@@ -69,7 +69,7 @@ class Board:
 
 
 def board_of(state: State, role: Role | None = None) -> Board:
-    """The board as it has reached a role, or all that stands on it."""
+    """The board as it has reached a role; the whole board for None."""
     facts = state.facts
     if role is None or not role.hears_late:
         pages = tuple(team for _, team in facts.pages)
@@ -129,12 +129,12 @@ def hears(state: State, role: Role, when: int, report: Report) -> bool:
 
 
 def loss_key(speaker: str, listener: str) -> int:
-    """The stream of what is lost between two roles."""
+    """The random stream of lost reports between two roles."""
     return hash_name(f"{speaker} to {listener}")
 
 
 def is_lost(seed: int, speaker: str, listener: Role, when: int) -> bool:
-    """Whether the report that a role makes in a tick never reaches another one."""
+    """Whether the report of a role in a tick never reaches another role."""
     key = subkey(subkey(seed, LOSS_STREAM), loss_key(speaker, listener.name))
     return below(draw(key, when), 100) < listener.loss
 

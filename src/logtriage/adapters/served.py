@@ -41,7 +41,7 @@ REPLIES: Final = ("tools", "json")
 
 @attrs.frozen
 class Endpoint:
-    """Where models are served and how they are asked; arguments of ``ChatEndpoint``.
+    """Address and settings of served models; the arguments of ``ChatEndpoint``.
 
     Attributes:
         reply: one of :data:`REPLIES`; in a role of a team the answer is always JSON.

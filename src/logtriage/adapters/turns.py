@@ -51,7 +51,7 @@ class Stopping(ABC):
 
 @attrs.frozen
 class Turn:
-    """What one reply led to.
+    """The result of one reply.
 
     Attributes:
         messages: the answers as chat messages: one of role ``tool`` for each call, or one of role

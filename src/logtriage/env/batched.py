@@ -25,7 +25,7 @@ from logtriage.vector.shaping import BatchedShaping
 from logtriage.world.loading import WorldLike
 
 Bools = NDArray[np.bool_]
-#: What a row shows: the counts of tokens, or what an ideal observer believes after them.
+#: The content of a row: counts of tokens, or the belief of an ideal observer.
 Observations = Literal["tokens", "belief"]
 OBSERVATIONS: Final[tuple[str, ...]] = get_args(Observations)
 _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)

@@ -1,4 +1,4 @@
-"""Which incidents an environment plays: those asked for, then one after another."""
+"""The order of incidents in an environment: requested ones first, then a sequence."""
 
 import math
 import warnings
@@ -83,7 +83,7 @@ class Playlist:
         return self._next is not None
 
     def begin(self, random: np.random.Generator) -> None:
-        """Draw where the sequence of each task begins, and of several how they mix."""
+        """Draw where the sequence of each task begins, and how several tasks mix."""
         self._next = np.array([random.integers(self._count) for _ in self.tasks], np.int64)
         if len(self.tasks) > 1:  # a stream of its own, which nobody else draws from
             self._random = np.random.default_rng(random.integers(1 << 63))
@@ -103,7 +103,7 @@ class Playlist:
         self._asked = asked
 
     def take(self, count: int) -> tuple[Ints, Ints]:
-        """The next ``count`` incidents: the number of each one's task, and its index."""
+        """The next ``count`` incidents: task numbers and indices, (count,) each."""
         asked, self._asked = self._asked[:count], self._asked[count:]
         numbers, index = self._follow(count - len(asked))
         first = np.array(asked, np.int64).reshape(len(asked), 2)

@@ -47,9 +47,9 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
-        shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
-            step told: :func:`logtriage.belief.shaping.shaped_reward`; ``info`` then holds the
-            ``potential``, too.
+        shaping: the trainer's discount in (0, 1]; rewards are then shaped by the information of
+            each step (:func:`logtriage.belief.shaping.shaped_reward`), and ``info`` also holds the
+            ``potential``. None for plain rewards.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.
         pool: for ``unseen_world-v3``, the numbers of the worlds that are played, at most 64, such
@@ -137,7 +137,7 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
         return observation, earned, after.is_closed and not truncated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions could have an effect (A,): all but declarations already made."""
+        """The actions (A,) that could have an effect: all but repeated declarations."""
         return action_mask(observe(self._state)).astype(bool)
 
     def render(self) -> str | None:

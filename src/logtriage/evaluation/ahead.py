@@ -40,7 +40,7 @@ class Ahead:
     def line(
         self, agent: str, incident: str, play: Callable[[], tuple[Transcript, bytes]]
     ) -> bytes:
-        """The line of an episode: the kept line, or else the line that ``play`` makes now."""
+        """The line of an episode: the kept line, or else a new one by ``play``."""
         key = spelled(agent), incident
         if key in self._lines:
             return self._lines[key]

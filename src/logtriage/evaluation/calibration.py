@@ -214,7 +214,7 @@ def _bars(known: Sequence[Stated]) -> tuple[Bar, ...]:
 
 
 def _share_at(hits: int, count: int, tail: float, *, above: bool) -> float:
-    """The share that makes ``hits`` or more (or fewer) as likely as ``tail``; by bisection."""
+    """The share under which ``hits`` or more (or fewer) have probability ``tail``; by bisection."""
     numbers = np.arange(hits, count + 1) if above else np.arange(hits + 1)
     ways = np.array(
         [lgamma(count + 1) - lgamma(n + 1) - lgamma(count - n + 1) for n in numbers.tolist()]

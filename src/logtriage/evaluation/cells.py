@@ -24,7 +24,7 @@ _BEGINNING: Final = b'{"'
 
 
 def slug(name: str) -> str:
-    """A file name for a policy or task; other names never share it."""
+    """A file name for a policy or task, unique to its name."""
     short = re.sub(r"[^A-Za-z0-9._]+", "-", name)[:_SLUG].strip("-.")
     if short == name:
         return name
@@ -90,7 +90,7 @@ def append(directory: Path, cell: Cell, lines: bytes) -> None:
 
 
 def replace(directory: Path, cell: Cell, lines: bytes) -> None:
-    """Put transcripts in the place of those of the same incidents, all at once."""
+    """Replace the transcripts of the same incidents, all at once."""
     new = {decode_transcript(line).incident: line for line in lines.splitlines(keepends=True)}
     path = transcripts_path(directory, cell)
     with path.open("rb") as old, replacing(path) as file:
@@ -99,7 +99,7 @@ def replace(directory: Path, cell: Cell, lines: bytes) -> None:
 
 
 def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
-    """The transcripts of a cell, as far as they go; checked against what was planned."""
+    """The transcripts of a cell so far, checked against the plan."""
     path = transcripts_path(directory, cell)
     if not path.exists():
         return ()

@@ -46,7 +46,7 @@ class PolicyFailure(LogTriageError):
 
 
 def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
-    """Every state of an episode, from the first to the one in which it is closed.
+    """Every state of an episode, from the first to the closed one.
 
     The generator's return value is what the policy remembers at the end.
 
@@ -145,7 +145,7 @@ def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Tr
 
 
 def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, object]:
-    """What a transcript keeps of the ranking of a policy that has one."""
+    """The ranking of a policy as a transcript keeps it; empty without a ranking."""
     if not isinstance(policy, Ranks):
         return {}
     try:
@@ -203,7 +203,7 @@ def _record(
 
 
 def played_state(incident: Incident, graded: Grade) -> State:
-    """The state that a scored grade is of."""
+    """The state of a scored grade."""
     if graded.schedule is None:
         return play(incident, graded.actions)[0]
     return play_jointly(incident, tuple(zip(graded.schedule, graded.actions, strict=True)))[0]

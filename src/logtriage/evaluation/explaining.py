@@ -1,4 +1,4 @@
-"""Explaining the episodes of a run that is there, over several processes."""
+"""Explaining the episodes of an existing run, over several processes."""
 
 from contextlib import closing
 from os import PathLike
@@ -95,7 +95,7 @@ def explain_run(
 
 
 def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
-    """The tasks of a run without explanations, by their first incidents.
+    """The tasks whose first incidents cannot be explained.
 
     Raises:
         InvalidInput: if no task has any, or teams play.

@@ -74,9 +74,9 @@ def append_explained(directory: Path, cell: Cell, line: bytes) -> None:
 
 
 def put_in_order(directory: Path, cell: Cell) -> None:
-    """Put the explanations of a cell into the order of its ids, if they are not.
+    """Sort the explanations of a cell by the order of its ids.
 
-    They are not if an episode was played again after others had been explained.
+    An episode that was played again after others had been explained stands out of order.
     """
     path = explanations_path(directory, cell)
     if not path.exists():
@@ -125,7 +125,7 @@ def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
         raise InvalidInput(f"incident: no scored episode of this run: {incident!r:.80}")
     if raw.get("digest") != graded.digest:
         raise InvalidInput(f"digest: expected {graded.digest!r}, got {raw.get('digest')!r:.80}")
-    values = {name: raw.get(name) for name in ("grade", *_FIGURES)}
+    values: dict[str, Any] = {name: raw.get(name) for name in ("grade", *_FIGURES)}
     for name, value in values.items():
         if not _is_number(value):
             raise InvalidInput(f"{name}: expected a number, got {value!r:.80}")

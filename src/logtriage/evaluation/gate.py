@@ -36,7 +36,7 @@ UNSCORED, GRADE, MIS_PAGED, FALSE_ALARM = "unscored", "grade", "mis_paged", "fal
 
 
 class Verdict(StrEnum):
-    """What a measure says; see the table of the module."""
+    """The result of a measure; see the table of the module."""
 
     NO_WORSE = "no worse"
     WORSE = "worse"

@@ -1,4 +1,4 @@
-"""A run read back from its directory: what was planned and played, graded anew."""
+"""A run read back from its directory and graded anew."""
 
 import os
 from collections.abc import Mapping
@@ -26,10 +26,9 @@ from logtriage.transcript import Transcript
 class LoadedRun:
     """A run read back: transcripts and their grades by policy and task.
 
-    Grades are computed anew on loading; nothing in a run's files says them. ``planned``
-    are the cells of the definition, with the ids of all their incidents. ``rubrics``
-    maps each task to the id and digest of the rubric that the grades are by.
-    ``explained`` holds what was explained of each cell, by incident.
+    Loading grades the transcripts; no file of a run holds a grade. ``planned`` are the cells of the
+    definition, with the ids of all their incidents. ``rubrics`` maps each task to the id and
+    digest of its rubric. ``explained`` maps each cell to its explanations, by incident.
     """
 
     directory: Path

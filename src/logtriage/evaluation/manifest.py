@@ -69,7 +69,7 @@ class Manifest:
     ) -> "Manifest":
         """The manifest of a run that is about to be played by this version."""
         cells = plan(spec, incidents)
-        rubrics = {one.task: (one.rubric, get_rubric(one.rubric).digest) for one in cells}
+        rubrics = {cell.task: (cell.rubric, get_rubric(cell.rubric).digest) for cell in cells}
         seal = None if incidents.seal is None else incidents.seal.fingerprint
         return cls(spec, __version__, rubrics, incidents.digest, players or {}, environment, seal)
 
@@ -151,9 +151,9 @@ def _manifest(raw: Mapping[str, Any], directory: Path) -> Manifest:
 
 
 def _world(raw: Mapping[str, Any], directory: Path) -> World:
-    """The world of a run, out of the copy of its content."""
-    said = _field(raw, "world", dict)
-    mark = WorldMark(_field(said, "name", str), _field(said, "fingerprint", str))
+    """The world of a run, from the copy of its content."""
+    row = _field(raw, "world", dict)
+    mark = WorldMark(_field(row, "name", str), _field(row, "fingerprint", str))
     world = read_content(directory / WORLD_FILE)
     if world.fingerprint != mark.fingerprint:
         raise InvalidInput(

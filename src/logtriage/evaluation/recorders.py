@@ -1,4 +1,4 @@
-"""Who records an episode: here, as a team, or where another recorder plays."""
+"""Recorders of episodes: of a policy or team here, or of a player elsewhere."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

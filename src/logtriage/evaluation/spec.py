@@ -106,9 +106,8 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     """Every cell of a run, in the order in which they are played.
 
     Raises:
-        InvalidInput: if no recorded incident is left after ``start``, if one asks for what
-            no role may do, or if a recorded task bears the name of a drawn one that is
-            played too.
+        InvalidInput: if no recorded incident is left after ``start``, if no role may take an
+            action that an incident needs, or if a recorded and a drawn task share a name.
     """
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name in spec.tasks:

@@ -131,7 +131,7 @@ def paired_share_difference(before: Sequence[bool], after: Sequence[bool]) -> In
 
 
 def _where_score_is(wanted: float, gained: int, lost: int, count: int) -> float:
-    """The difference at which the score, which falls with it, has a value; by bisection."""
+    """The difference with a given score, which falls as the difference grows; by bisection."""
     low, high = -1.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -204,5 +204,5 @@ def brier(confidences: Sequence[float], correct: Sequence[bool]) -> float | None
         raise InvalidInput(f"{len(confidences)} confidences for {len(correct)} outcomes")
     if not confidences:
         return None
-    squares = [(said - was) ** 2 for said, was in zip(confidences, correct, strict=True)]
+    squares = [(stated - was) ** 2 for stated, was in zip(confidences, correct, strict=True)]
     return fsum(squares) / len(squares)

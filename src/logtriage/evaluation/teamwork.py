@@ -1,4 +1,4 @@
-"""How much teamwork there is, in bits: what the roles know together, and each by itself.
+"""The need for teamwork in bits: what the roles know together, and each by itself.
 
 Doubt is the entropy of the exact posterior over hypotheses
 (:class:`logtriage.belief.Belief`), given the evidence on all screens up to the last decision. A
@@ -63,7 +63,8 @@ def teamwork_of(
     ]
     if len(split) < 2 or not first:
         return None
-    pooled, *alone = (_doubt(first, viewer) for viewer in (split, *split.roles))
+    pooled = _doubt(first, split)
+    alone = [_doubt(first, role) for role in split.roles]
     doubts = tuple(map(Doubt, split.names, alone))
     return Teamwork(len(first), pooled, doubts, messages_of(states, split), listening)
 

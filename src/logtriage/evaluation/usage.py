@@ -16,7 +16,7 @@ TOO_MANY_CUT: Final = 0.1
 
 @attrs.frozen
 class Usage:
-    """Counts of a model's requests; requests without an answer count nowhere.
+    """Counts of a model's answered requests.
 
     Attributes:
         requests: answered requests.

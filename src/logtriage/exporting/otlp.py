@@ -73,7 +73,7 @@ def log_lines(tape: Tape) -> Iterator[Json]:
             if cell.channel in (Channel.WINDOW, Channel.LOGS) and cell.token != DOWN:
                 # The place on the screen; among requested lines, the place within the service.
                 window = cell.channel is Channel.WINDOW
-                line = voice.line(cell, now, in_window if window else cell.slot)
+                (line,) = voice.lines((cell,), now, in_window if window else cell.slot)
                 in_window += window
                 lines[line.second, line.service, line.message] = line
         records = [

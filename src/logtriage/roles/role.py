@@ -1,4 +1,4 @@
-"""Roles and role splits as data: who sees what, who may do what, and how they talk.
+"""Roles and role splits as data: views, action types and words of each role.
 
 The single agent has no role and sees everything that is observable.
 """
@@ -143,13 +143,13 @@ class Role:
 
     @property
     def hears_late(self) -> bool:
-        """Whether the board reaches it late, or not all of it."""
+        """Whether the board reaches the role late or incompletely."""
         return bool(self.delay or self.loss)
 
 
 @attrs.frozen
 class RoleSplit:
-    """How one on-call engineer's work is shared out: roles in the order in which they act.
+    """The work of one on-call engineer split into roles, in the order in which they act.
 
     Raises:
         InvalidInput: if there is no role, if two share a name, if a role may do nothing,
@@ -228,7 +228,7 @@ def is_request(action: Action) -> TypeGuard[RequestMoreLogs | RequestMetrics | R
 
 
 def may_ask(role: Role, action: Action, topology: Topology) -> bool:
-    """Whether what an action asks for, if it asks, is of a service that a role watches."""
+    """Whether an action is no request, or a request for a service that a role watches."""
     if not is_request(action) or action.service is None:
         return True
     return topology.index(action.service) in watched(role, topology)
@@ -242,7 +242,7 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
     if not is_request(action):
         return action
     if not may_ask(role, action, topology):
-        names = ", ".join(topology.names[one] for one in sorted(watched(role, topology)))
+        names = ", ".join(topology.names[index] for index in sorted(watched(role, topology)))
         reason = f"{role.name} watches {names or 'no service'}"
     elif left == 0:
         reason = f"{role.name} has no requests left, of {role.budget}"

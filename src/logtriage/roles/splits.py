@@ -1,4 +1,4 @@
-"""The role splits that are built in: who sees what, and who does what."""
+"""The built-in role splits."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -35,7 +35,7 @@ _TALK: Final = ("kinds", "tokens", "services")
 
 
 def _talking(role: Role, others: Iterable[str]) -> Role:
-    """The role with the board and a voice of its own."""
+    """The role with the board and reports."""
     return attrs.evolve(
         role,
         views=role.views.union(BOARD),
@@ -153,5 +153,5 @@ def get_role_split(name: str) -> RoleSplit:
 
 
 def splits_with(own: RoleSplit | None) -> Callable[[str], RoleSplit]:
-    """A :func:`get_role_split` that also finds ``own`` by its name."""
+    """A function as :func:`get_role_split` that also knows the caller's ``own`` split."""
     return lambda name: own if own is not None and name == own.name else get_role_split(name)

@@ -1,4 +1,4 @@
-"""The record of an episode: its incident in one file, its wire actions in another, by lines."""
+"""The record of an episode: a file with its incident, and a file with one wire action a line."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from logtriage.world.loading import read_content
 
 
 def read_incident(path: Path) -> Incident:
-    """The incident that a file names: ``{"incident": "<id>"}``, with its world if it has a mark.
+    """The incident of a file: ``{"incident": "<id>"}``, and the mark of its world if it has one.
 
     The content of a world that logtriage does not ship stands in ``world.json`` beside it.
     """
@@ -33,7 +33,7 @@ def read_incident(path: Path) -> Incident:
 
 
 def append(path: Path, wire: Wire) -> None:
-    """Add an action, on the disk before the agent is told what it led to."""
+    """Add an action; it is on the disk before the agent gets its answer."""
     with path.open("ab") as file:
         file.write(f"{json.dumps(wire)}\n".encode())
         file.flush()

@@ -1,4 +1,4 @@
-"""The verifier of a Harbor task: grades the recorded actions, where no agent ever was.
+"""The verifier of a Harbor task: grades the recorded actions, out of reach of the agent.
 
     python -m logtriage.adapters.harbor.verify INCIDENT RECORD REWARD
 

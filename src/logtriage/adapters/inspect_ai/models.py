@@ -62,7 +62,7 @@ class ScriptedModel(ModelAPI):
         tool_choice: ToolChoice,  # noqa: ARG002
         config: GenerateConfig,  # noqa: ARG002
     ) -> ModelOutput:
-        """The call that the policy makes next; no words once the incident is closed."""
+        """The policy's next call; an empty reply once the incident is closed."""
         store = store_as(TriageStore)
         incident = store.current()
         message = ChatMessageAssistant(content="", model=self.model_name, source="generate")

@@ -22,7 +22,7 @@ def _tls() -> ssl.SSLContext:
 
 
 class TriageHarnessConfig(vf.HarnessConfig):
-    """The harness has no options of its own."""
+    """A configuration without options."""
 
 
 class TriageHarness(vf.Harness[TriageHarnessConfig]):

@@ -53,7 +53,7 @@ def incident_of_row(data: _IncidentData) -> Incident:
 
 
 def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) -> Grade:
-    """The grade of what the model did, as it stands on a trace."""
+    """The grade of the model's replies on a trace."""
     incident = incident_of_row(data)
     # An assistant message that was not sampled is part of the prompt.
     messages = [

@@ -30,7 +30,7 @@ _SECOND = "A role acts once in a tick; see the first call."
 
 
 class TeamEnvConfig(vf.EnvConfig):
-    """The three roles of ``trio``, with the board between them or without."""
+    """The three roles of ``trio``, with or without the board."""
 
     triage: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
     escalation: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
@@ -129,7 +129,7 @@ def _reply(segment: vf.Segment) -> dict[str, Any]:
 
 
 def _answers(reply: dict[str, Any], screen: str) -> str | list[Any]:
-    """The next screen: as the result of the call, or as a message if there was none."""
+    """The next screen: the result of the call, or a message after a reply without a call."""
     calls = reply.get("tool_calls") or ()
     messages = [
         vf.ToolMessage(tool_call_id=call["id"], content=_SECOND if number else screen)
