@@ -52,7 +52,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test release-check release-ready lint format types layers browser docs picture kernels unit properties bench-smoke bench bench-adapters \
+.PHONY: help demo install test release-check release-ready lint format types layers browser docs picture kernels unit properties bench-smoke bench \
 	test-versions test-wheel test-adapters test-trainers test-multi-frameworks test-rllib \
 	mutants fuzz check-python clean
 
@@ -133,13 +133,6 @@ bench-smoke: $(STAMP) kernels ## every benchmark runs; its figures mean nothing
 
 bench: $(STAMP) kernels ## the benchmarks in earnest; writes docs/results/benchmarks.md
 	$(BIN)/python scripts/benchmark_results.py docs/results/benchmarks.md $(PYTEST_ARGS)
-
-bench-adapters: $(STAMP) ## what grading costs in other frameworks; needs test-adapters' environments, and takes those of test-trainers
-	for name in inspect trl verifiers verl nemo; do \
-		[ -x .venv-$$name/bin/python ] || continue; \
-		.venv-$$name/bin/python benchmarks/adapter_overhead.py $$name build/adapters/$$name.json || exit 1; \
-	done
-	$(BIN)/python benchmarks/adapter_overhead.py --page docs/results/adapters.md build/adapters/*.json
 
 test-versions: ## golden transcripts under the other supported Pythons that are found
 	scripts/test_versions.sh $(VERSIONS)

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from logtriage import Action, Incident, State, make_incident, transition
 from logtriage.audit.exact import Searched, Situations
-from logtriage.audit.scoring import Scorer, fitted
+from logtriage.audit.scoring import Scorer
 from logtriage.grading import RECORDED, rubric_of, score
+from logtriage.policies.constant import fitted
 from logtriage.transition import play
 from property_tests.strategies import (
     DRAWN,
@@ -141,4 +142,5 @@ def test_the_scorer_agrees_with_the_grader(data: st.DataObject, ids: list[str]) 
     scorer = Scorer(drawn, rubric)
     for row, plan in zip(scorer.by_kind(chosen), chosen, strict=True):
         for value, one in zip(row.tolist(), scorer.kinds, strict=True):
-            assert value == score(play(one, fitted(plan, one.topology))[0], rubric)
+            fits = [fitted(action, one.topology) for action in plan]
+            assert value == score(play(one, fits)[0], rubric)

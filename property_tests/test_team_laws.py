@@ -21,7 +21,8 @@ from logtriage.actions import Action, action_name
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.joint import observe_roles, requests_left
-from logtriage.policies import perfect_actions
+from logtriage.observation import Observation
+from logtriage.policies import masked_actions, perfect_actions
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.roles.splits import SOLO
 from logtriage.tasks import TaskSpec, get_task
@@ -32,7 +33,6 @@ from logtriage.vector import (
     TeamStep,
     encode_role_tokens,
     encode_team_tokens,
-    role_mask,
     role_token_mask,
     role_tokens_of,
     team_tokens_of,
@@ -41,6 +41,14 @@ from property_tests.strategies import role_splits, topologies
 from property_tests.test_vector_laws import incident_of, indices, tasks
 
 splits = role_splits(settings=True)
+
+
+def role_mask(observation: Observation, role: Role) -> Any:
+    """Which of a role's actions could have an effect, by its screen."""
+    sensible = set(masked_actions(observation, role))
+    topology, world = observation.topology, observation.world
+    choices = role_actions(role, topology, world, hand_over=observation.takes_hand_over)
+    return np.array([choice in sensible for choice in choices], np.int8)
 
 
 def same(wanted: Any, got: Any, blocks: dict[str, slice]) -> None:

@@ -6,7 +6,7 @@
 
 Findings are kept in docs/results/quality-card.jsonl as they are made; net values come from
 docs/results/oncall.csv, the calibration of the belief from docs/results/calibration.md. No figure
-stands in this script. Samples are :data:`SIZES`, about ten minutes of CPU.
+stands in this script. Samples are :data:`SIZES`, a few minutes of CPU.
 A family of checks that takes more than :data:`MOST_SECONDS` of CPU leaves its checks untested.
 """
 
@@ -43,31 +43,31 @@ TASKS: Final = (
     "compound_fleet-v3",
     "unseen_world-v3",
 )
-#: Samples of about a minute of CPU for each task.
+#: Samples of about half a minute of CPU for each task.
 SIZES: Final = attrs.evolve(
     QUICK,
-    search=100,
-    slow=4,
-    lists=4_000,
-    panel=60,
-    oracle=20,
+    search=60,
+    slow=3,
+    lists=2_000,
+    panel=30,
+    oracle=10,
     searches=2,
     laws=2,
-    histories=25,
+    histories=15,
     splits=10,
-    screens=100,
-    same=3,
-    groups=5,
-    prices=30,
-    beliefs=3,
-    signs=40,
-    figures=120,
-    twins=3,
-    teams=10,
-    talks=2,
+    screens=60,
+    same=2,
+    groups=3,
+    prices=16,
+    beliefs=2,
+    signs=30,
+    figures=80,
+    twins=2,
+    teams=6,
+    talks=1,
 )
 #: CPU seconds for a family of checks on one task.
-MOST_SECONDS: Final = 40
+MOST_SECONDS: Final = 25
 #: What is kept of a finding.
 FIELDS: Final = ("subject", "rubric", "rubric_digest", "check", "verdict", "summary")
 #: The checks of the audit that answer a question of the card.

@@ -51,8 +51,8 @@ Written by `python scripts/shift_results.py`, on the first shifts of split `test
 ([rules and players](../shift.md)); an incident arrives in {rate} of 1,000 ticks. Players play the
 shifts in order, and some have played more of them than others. Intervals are those of 95 % for the
 mean over shifts. *Over `{base}`* is the paired difference of the grades on the shifts that both
-have played. `uncontended` is the observer with one pair of hands for each incident and every hand-over
-at its full price: a reference and no bound. Times are in ticks from the first alert to the first
+have played. `uncontended` is the observer with one pair of hands for each incident and every
+hand-over at its full price: a reference and no bound. Times are in ticks from the first alert to the first
 action (MTTA) and to the fix (MTTR); counts are those of a shift.
 
 """

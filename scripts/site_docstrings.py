@@ -1,6 +1,6 @@
 """Docstrings as the site shows them: references become links, examples become code.
 
-A constant has a comment, ``#:``, in the source; the site shows that as its docstring, with the value
+A constant has a comment, ``#:``, in the source. The site shows it as the docstring, with the value
 of the constant where the source writes it in a few characters.
 """
 
@@ -45,7 +45,7 @@ class Docstrings(griffe.Extension):
         """Rewrite one docstring; a name that stands on no page stays plain code."""
         written = comment_of(obj) if obj.docstring is None else obj.docstring.value
         value = value_of(obj)
-        if obj.docstring is None and written or value:
+        if (obj.docstring is None and written) or value:
             obj.docstring = griffe.Docstring(f"{written}\n\n{value}".strip(), parent=obj)
         if obj.docstring is None:
             return

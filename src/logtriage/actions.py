@@ -332,8 +332,7 @@ def action_value(action: Action) -> str | None:
 def signed(action: Action, role: str) -> Action:
     """The action with its author, if it is of a kind that bears one.
 
-    Others tell a role's reports and malformed actions by its name; nobody writes in
-    another's.
+    Reports and malformed actions bear the name of their role, and no role can use another's name.
     """
     return attrs.evolve(action, by=role) if isinstance(action, Malformed | Report) else action
 
@@ -430,18 +429,18 @@ def check_action(action: Action, topology: Topology) -> None:
                 raise InvalidInput(no_action(action))
 
 
-def no_action(given: object) -> str:
+def no_action(value: object) -> str:
     """Why something is no action, and what to pass in its place."""
-    if isinstance(given, str):
+    if isinstance(value, str):
         how = "parse_action(text, topology) reads what a model wrote"
-    elif isinstance(given, Mapping):
+    elif isinstance(value, Mapping):
         how = "logtriage.parsing.action_from_wire(wire, topology) reads a wire action"
-    elif isinstance(given, int):
-        how = f"the action of this canonical integer is all_actions(topology)[{given}]"
-    elif isinstance(given, type) and issubclass(given, Action):
-        return f"expected an action, got the type {given.__name__}; pass {given.__name__}(…)"
+    elif isinstance(value, int):
+        how = f"the action of this canonical integer is all_actions(topology)[{value}]"
+    elif isinstance(value, type) and issubclass(value, Action):
+        return f"expected an action, got the type {value.__name__}; pass {value.__name__}(…)"
     else:
         how = "pass one such as Resolve() or Escalate(team)"
-    shown = repr(given)
-    shown = shown if len(shown) <= 80 else kind_of(given)
+    shown = repr(value)
+    shown = shown if len(shown) <= 80 else kind_of(value)
     return f"expected an action, got {shown}; {how}"

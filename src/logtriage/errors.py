@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import partial
 from importlib.metadata import PackageNotFoundError, requires
 
 
@@ -126,11 +127,7 @@ class TranscriptError(InvalidInput):
         super().__init__(f"{where}: {reason}" if where else reason)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_transcript_error, (self.reason, self.source, self.line)
-
-
-def _rebuild_transcript_error(reason: str, source: str | None, line: int | None) -> TranscriptError:
-    return TranscriptError(reason, source=source, line=line)
+        return partial(type(self), source=self.source, line=self.line), (self.reason,)
 
 
 class RubricError(InvalidInput):

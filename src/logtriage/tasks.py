@@ -213,8 +213,8 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
 def benchmark_of(world: World) -> tuple[str, ...]:
     """What ``all`` stands for in a world: its tasks with one fault at the benchmark's fog.
 
-    All tasks at that fog where each has several faults. Those with unseen worlds are not among
-    them: they are another measure.
+    If all its tasks have several faults, it stands for all at that fog. Tasks with unseen worlds
+    are left out: they are another measure.
     """
     tasks = [
         task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG and not task.unseen
@@ -403,15 +403,15 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
         if colon:
             return world_named(name)
         return default_world()
-    given = as_world(world)
-    if name in UNSEEN_TASKS and is_unseen(given):
-        return given
-    if not colon and name in {**DEFAULT_TASKS, **UNSEEN_TASKS} and name not in given.tasks:
+    chosen = as_world(world)
+    if name in UNSEEN_TASKS and is_unseen(chosen):
+        return chosen
+    if not colon and name in {**DEFAULT_TASKS, **UNSEEN_TASKS} and name not in chosen.tasks:
         own = default_world()
-        name, colon = own.name, OF_WORLD if given != own else ""
-    if colon and name != given.name:
+        name, colon = own.name, OF_WORLD if chosen != own else ""
+    if colon and name != chosen.name:
         raise InvalidInput(
-            f"{text!r:.200}: of world {name!r}, and the world given here is {given.name!r} "
-            f"({given.fingerprint})"
+            f"{text!r:.200}: of world {name!r}, and the world given here is {chosen.name!r} "
+            f"({chosen.fingerprint})"
         )
-    return given
+    return chosen

@@ -66,7 +66,8 @@ def test_what_was_not_read_has_a_number_of_its_own_in_a_batch_of_several_fogs() 
     for batch in (mixed, alone):
         batch.step(np.full(300, ask))
     shown, wanted = (
-        batch.numbers[:, batch.layout["answer"]][:, :LINES].astype(int) for batch in (mixed, alone)
+        batch.episodes.columns[:, batch.layout["answer"]][:, :LINES].astype(int)
+        for batch in (mixed, alone)
     )
     log = mixed.layout.world.cell_sorts.index("log")
     whole, own = mixed.layout.sizes[log, 0], alone.layout.sizes[log, 0]
@@ -81,7 +82,7 @@ def test_what_was_not_read_has_a_number_of_its_own_in_a_batch_of_several_fogs() 
     ]
     for row, state in enumerate(states):
         seen = encode_tokens(state, layout=mixed.layout) / mixed.layout.units
-        assert np.array_equal(np.rint(seen), mixed.numbers[row])
+        assert np.array_equal(np.rint(seen), mixed.episodes.columns[row])
 
 
 def test_beliefs_of_a_batch_of_several_fogs_read_each_by_its_own_alphabet() -> None:

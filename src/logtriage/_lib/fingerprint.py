@@ -36,7 +36,7 @@ _CODE: Final = (
     *(classmethod, staticmethod, property, cached_property, FunctionType),
     *(GetSetDescriptorType, MemberDescriptorType, type(object.__init__), type(str.join)),
 )
-#: Methods that attrs and dataclasses write; what they do follows from the fields.
+#: Methods that attrs and dataclasses write; they follow from the fields.
 _WRITTEN: Final = (
     *("__init__", "__repr__", "__eq__", "__ne__", "__hash__", "__setattr__", "__delattr__"),
     *("__getstate__", "__setstate__", "__replace__"),
@@ -85,9 +85,9 @@ def _is_found(thing: Any) -> bool:
 class _Describer:
     """Describes values.
 
-    If ``whole``, everything is described that decides what a function does, or refused; functions
-    and classes of modules are described by name. If not, they are described by their code, and
-    what may change by its type.
+    If ``whole``, it describes or refuses everything that decides what a function does, and names
+    functions and classes of modules. If not, it describes these by their code, and values that may
+    change by their type.
     """
 
     def __init__(self, *, whole: bool) -> None:

@@ -39,7 +39,7 @@ _CUT_OFF: Final = "length"
 
 @attrs.define
 class _Shared:
-    """What all copies of an endpoint share.
+    """The state that all copies of an endpoint share.
 
     Attributes:
         limit: the longest reply, in tokens.
@@ -159,7 +159,7 @@ class ChatEndpoint:
     def with_tools(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """The model's message, offered ``tools`` (as of ``openai_tools``).
+        """The model's message, with ``tools`` on offer (as of ``openai_tools``).
 
         A message of role ``assistant`` with ``content`` and, if the model called any,
         ``tool_calls``: for :class:`logtriage.adapters.toolchat.ToolChatPolicies`.
@@ -173,7 +173,8 @@ class ChatEndpoint:
         answer, retries = self._complete(messages, **more)
         try:
             choice = answer.choices[0]
-            message = {"role": "assistant", "content": _text_of(choice.message)}
+            text = _text_of(choice.message)
+            message: dict[str, Any] = {"role": "assistant", "content": text}
             if calls := _calls_of(choice.message):
                 message["tool_calls"] = calls
         except (AttributeError, TypeError, ValueError, IndexError):  # the client checks nothing

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, TextEpisode
+from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, Stopping, TextEpisode
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, no_call, wire_of
@@ -101,7 +101,49 @@ def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
     return f"The incident is closed ({why}). There is nothing more to do."
 
 
-class Episode(TextEpisode):
+class GradedEpisode(Stopping):
+    """An episode of one incident, with its state and grade."""
+
+    _state: State
+    _rubric: Rubric | None
+    _unplayed = 0
+
+    @property
+    def incident(self) -> Incident:
+        """The incident, its truth included: for the host alone."""
+        return self._state.incident
+
+    @property
+    def state(self) -> State:
+        """The state of the core."""
+        return self._state
+
+    @property
+    def stop(self) -> str | None:
+        """Why the episode has stopped: ``error`` or the closing; None while it goes on."""
+        if self.error is not None:
+            return ERROR
+        return None if self._state.closing is None else str(self._state.closing)
+
+    @property
+    def grade(self) -> Grade:
+        """The grade so far, with its reasons; unscored after an error."""
+        if self.error is not None:
+            return unscored(self.incident, self.error, self._rubric, self._state.actions)
+        return grade(self._state, self._rubric, unplayed=self._unplayed)
+
+    @property
+    def reward(self) -> float | None:
+        """The grade's score so far, in [0, 1]; None after an error."""
+        return self.grade.score
+
+    @property
+    def by_criterion(self) -> dict[str, float]:
+        """The reward by criterion (:func:`~logtriage.adapters.rewards.by_criterion`)."""
+        return by_criterion(self.grade)
+
+
+class Episode(GradedEpisode, TextEpisode):
     """One incident, played by the replies of one agent; it can be pickled and forked.
 
     Args:
@@ -142,7 +184,6 @@ class Episode(TextEpisode):
         self._turns = 1 if self._reply == "plan" else turns
         self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, self._reply, style))
         self.floor = self._score = score(self._state, rubric)
-        self._unplayed = 0
         #: The last screen; notation shows only what is new since.
         self._seen = observe(self._state) if style == "notation" else None
 
@@ -211,50 +252,19 @@ class Episode(TextEpisode):
     # -- where it stands ------------------------------------------------------------------
 
     @property
-    def incident(self) -> Incident:
-        """The incident, its truth included: for the host alone."""
-        return self._state.incident
-
-    @property
     def tools(self) -> list[dict[str, Any]]:
         """The tools to offer to the agent, as OpenAI's chat API takes them."""
         return openai_tools(self.incident)
 
     @property
-    def state(self) -> State:
-        """The state of the core."""
-        return self._state
-
-    @property
     def stop(self) -> str | None:
         """Why the episode has stopped; None while it goes on.
 
-        ``error``, the closing of its incident (``resolved``, ``ignored``, ``misrouted``,
-        ``out_of_time``), or ``out_of_turns``.
+        ``error``, the closing of its incident (``resolved``, ``ignored``, ``handed_over``,
+        ``misrouted``, ``out_of_time``), or ``out_of_turns``.
         """
-        if self.error is not None:
-            return ERROR
-        if self._state.closing is not None:
-            return str(self._state.closing)
         used_up = self._turns is not None and len(self.rewards) >= self._turns
-        return OUT_OF_TURNS if used_up else None
-
-    @property
-    def grade(self) -> Grade:
-        """The grade so far, with its reasons; unscored after an error."""
-        if self.error is not None:
-            return unscored(self.incident, self.error, self._rubric, self._state.actions)
-        return grade(self._state, self._rubric, unplayed=self._unplayed)
-
-    @property
-    def reward(self) -> float | None:
-        """The grade's score so far, in [0, 1]; None after an error."""
-        return self.grade.score
-
-    @property
-    def by_criterion(self) -> dict[str, float]:
-        """The reward by criterion (:func:`~logtriage.adapters.rewards.by_criterion`)."""
-        return by_criterion(self.grade)
+        return super().stop or (OUT_OF_TURNS if used_up else None)
 
     def transcript(self, agent: str | None = None) -> Transcript:
         """The transcript, with everything that the agent did."""

@@ -41,7 +41,7 @@ REPLIES: Final = ("tools", "json")
 
 @attrs.frozen
 class Endpoint:
-    """Where models are served and how they are asked; arguments of ``ChatEndpoint``.
+    """Address and settings of served models; the arguments of ``ChatEndpoint``.
 
     Attributes:
         reply: one of :data:`REPLIES`; in a role of a team the answer is always JSON.
@@ -107,8 +107,8 @@ class ServedPlayer:
         style: how rules and screens are written.
         split: the role split of a team.
         team: who plays its roles (:func:`logtriage.trained.make_team`).
-        listening: ask roles once more where a report has come up.
-        spent: the usage of the episodes that are over.
+        listening: ask roles again in ticks with a new report.
+        spent: the usage of finished episodes.
     """
 
     asked: Mapping[str, "ChatEndpoint"]
@@ -125,8 +125,8 @@ class ServedPlayer:
         """The transcript of an episode; unscored if a request fails after all retries.
 
         Raises:
-            EndpointError: if a request fails before any model ever answered: the run cannot
-                succeed.
+            EndpointError: if a request fails before any model answered, since the run cannot
+                succeed then.
         """
         counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
         if self.split is None:
@@ -136,10 +136,9 @@ class ServedPlayer:
             factory = ToolChatPolicies(ask.with_tools) if tools else chat
             transcript = record_episode(incident, factory, agent)
         else:
-            # A served model may answer the same question differently.
             transcript = record_team(
                 counted, incident, self.team, self.split, agent,
-                listening=self.listening, again=True, style=self.style,
+                listening=self.listening, again=True, style=self.style,  # a model may waver
             )  # fmt: skip
         if transcript.status != COMPLETED:
             for ask in counted.values():
@@ -148,9 +147,7 @@ class ServedPlayer:
         usage = sum((ask.usage for ask in counted.values()), Usage())
         with self._lock:
             self.spent += usage
-        extra = {**transcript.extra, **attrs.asdict(usage)}
-        recorded: Transcript = attrs.evolve(transcript, extra=extra)
-        return recorded
+        return attrs.evolve(transcript, extra={**transcript.extra, **attrs.asdict(usage)})
 
 
 def endpoints_in(policy: str) -> tuple[str, ...]:
@@ -160,11 +157,11 @@ def endpoints_in(policy: str) -> tuple[str, ...]:
 
 
 def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = None) -> ServedPlayer:
-    """The player of a policy with served models: of a team, if there is a split.
+    """The player of a policy with served models; with a split, of a team.
 
     Raises:
         MissingExtra: without the extra ``openai``.
-        UnknownName, InvalidInput: for a team or an endpoint that cannot be.
+        UnknownName, InvalidInput: for a wrong team or endpoint.
     """
     asked = {name: endpoint.ask(name) for name in endpoints_in(policy)}
     if split is not None:

@@ -39,7 +39,7 @@ def skyrl_rows(
 ) -> list[dict[str, Any]]:
     """Rows of a parquet file for SkyRL: the prompt, the environment's name, the incident's id.
 
-    ``reply`` is how the model answers: the rules say so, and the environment reads replies so.
+    ``reply`` is the form of the model's answers, for the rules and for the environment.
     """
     return [
         {

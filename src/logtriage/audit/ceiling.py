@@ -20,7 +20,7 @@ from logtriage.transition import play
 
 
 class Candidate(NamedTuple):
-    """A history with its score, and what came up with it."""
+    """A history with its score, and the search or script that came up with it."""
 
     score: float
     state: State
@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
 
 
 class Bounds:
-    """What the oracle, the search for better lists and the scripts reach, each measured once."""
+    """The best of the oracle, of the search for better lists and of scripts, each measured once."""
 
     def __init__(self, work: Work) -> None:
         self.subject = work.subject
@@ -52,7 +52,7 @@ class Bounds:
 
     @cached_property
     def scripted(self) -> list[Candidate]:
-        """What scripts reach: lower bounds, of which an exact search has no need."""
+        """The scores of scripts: lower bounds, which an exact search does not need."""
         if self.how["exact"]:
             return []
         incidents = self.incidents[: self.sizes.panel]

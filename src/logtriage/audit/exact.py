@@ -2,7 +2,7 @@
 
 A rubric does not read a history but a few facts of it. Two histories with the same
 facts (a *situation*) at the same tick have the same score now and after any common
-continuation, so it is enough to keep one of them. Actions fall into classes as well:
+continuation, so the search keeps the first of them. Actions fall into classes as well:
 whatever service a wrong remedy struck, it was a wrong remedy.
 
 :data:`logtriage.audit.reads.READS` names the facts of every built-in measure, and a subject may
@@ -104,7 +104,7 @@ class Situations:
         return read if self.exact else (read, self._deeds(state))
 
     def _deeds(self, state: State) -> Hashable:
-        """What was done, in the light of the truth; twice and more often are the same."""
+        """The actions in the light of the truth; twice and more often are the same."""
         done = Counter(map(self._alike, state.actions))
         return frozenset((deed, min(2, number)) for deed, number in done.items())
 
@@ -141,7 +141,7 @@ class Situations:
         )
 
     def facts(self, state: State) -> Hashable:
-        """What was declared, done and looked at, whether or not it matters to the rubric."""
+        """Declarations, interventions and looks, whether or not they matter to the rubric."""
         if self.exact:
             return self.of(state)
         facts = state.facts

@@ -68,7 +68,7 @@ class Blaming:
         self._doing = doing
 
     def __enter__(self) -> None:
-        """Nothing is set up."""
+        """Set up nothing."""
 
     def __exit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object

@@ -6,8 +6,8 @@ another truth, which shows the tokens of the first incident. The texts of the tw
 same, screen by screen. A difference would be known to an agent and to no belief: the ordering of
 lines, a figure, a phrasing.
 
-Where there may be several faults at once, sets are compared with sets. The last twin of each
-incident keeps one fault of it, which is fixed in both: what is left must not show either.
+If several faults are possible, sets are compared with sets. The last twin of each incident shares
+a fault with it, which is fixed in both: the faults that are left must not show either.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Nothing to farm: rewards add up to the grade, and answers cannot be enumerated.
 
-*Enumeration* of an answer is giving several different answers in a row where one is asked
-for. It does not pay if
+*Enumeration* is giving several different answers in a row to the same question. It does not pay
+if
 
 * severity, root cause, page: a second answer never adds to the first. Whoever gives
   several has earned, at most, what the first of them earns alone;

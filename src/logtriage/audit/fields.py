@@ -80,7 +80,7 @@ def _every_state(subject: Subject, incident: Incident) -> Iterator[State]:
 
 
 def _unusable(kind: str, answer: Any) -> str | None:
-    """What is wrong with the answer of a rule; None if nothing is."""
+    """The fault in the answer of a rule; None if it has none."""
     if kind == "gate":
         fits = answer is None or (isinstance(answer, str) and answer)
         return None if fits else f"returns {answer!r}, expected None or a reason in words"

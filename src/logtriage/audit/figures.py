@@ -120,7 +120,7 @@ def _pairs_of_words(text: str) -> dict[str, Hashable]:
 def _numbers(
     states: Sequence[State], texts: Sequence[str]
 ) -> tuple[list[str], Floats, list[Pointer]]:
-    """How numbers stand among those of the same place: names, sums by screen, sums by service.
+    """Readings of numbers among those of the same place: names, sums by screen, sums by service.
 
     Sums by screen are (screens, names).
     """

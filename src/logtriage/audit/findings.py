@@ -1,4 +1,4 @@
-"""What an audit says: one finding a check, with the evidence for its verdict."""
+"""The findings of an audit: the verdict on each check, with its evidence."""
 
 from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
@@ -12,7 +12,7 @@ from logtriage.evaluation import PolicyFailure
 
 #: Why checks of probabilities have nothing to look at.
 NOT_OF_A_WORLD: Final = "the probabilities of these incidents are not known"
-#: Checks that compute chances of single faults, or search plans for one, say this instead.
+#: Why checks of single faults have nothing to look at.
 OF_SEVERAL: Final = "these incidents may have several faults at once: the check knows one alone"
 
 

@@ -1,7 +1,7 @@
-"""The floor: what can be had by not looking, by reflex and by chance; and the gap above it.
+"""The floor: earnings without looking, by reflex and by chance; and the gap above them.
 
-Where every hand-over has a price, all of it is measured as net value: what a policy earns beyond
-handing every incident over, as a share of what could be earned.
+If every hand-over has a price, earnings are measured as net value: the gain over handing every
+incident over, as a share of the largest possible gain.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,11 +34,13 @@ from logtriage.topology import Topology
 
 def has_priced_hand_overs(subject: Subject, incidents: Iterable[Incident]) -> bool:
     """Whether all of these incidents can be handed over, and the rubric pays for it."""
-    return bool(subject.rubric.handed_over) and all(one.takes_hand_over for one in incidents)
+    return bool(subject.rubric.handed_over) and all(
+        incident.takes_hand_over for incident in incidents
+    )
 
 
 class Panel:
-    """What each member of the panel earns on the test incidents, measured once."""
+    """The earnings of each member of the panel on the test incidents, measured once."""
 
     def __init__(self, work: Work) -> None:
         self.subject = work.subject

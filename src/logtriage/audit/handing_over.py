@@ -33,9 +33,9 @@ from logtriage.transition import transition
 NO_PRICE: Final = "no incident of the sample has a price of hand-over"
 #: So many standard errors are allowed for.
 ERRORS: Final = 2.0
-#: What there is to gain in an incident beyond handing it over, over all prices.
+#: The most to gain in an incident beyond handing it over, over all prices.
 _GAINED: Final = sum(1.0 - price for price in PRICES_OF_HAND_OVER)
-#: Standard errors that no count of a price is to be from even: rarer than 1 in 10,000.
+#: A count of a price so many standard errors from even is rarer than 1 in 10,000.
 _FAR: Final = 4.5
 
 
@@ -44,7 +44,7 @@ class Decision:
     """The point at which the observer asks no more, as if nobody took the incident over.
 
     ``value`` is the expected grade of going on, ``halfway`` the same after half of the
-    questions; ``prices`` are the worths of a hand-over then, for each price of the list.
+    questions; ``prices`` holds the worth of a hand-over then, at each price of the list.
     """
 
     value: float
@@ -80,12 +80,15 @@ def decision_of(incident: Incident) -> Decision:
 
 def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
     """The loss of each decision by never handing over, over all prices, as net value."""
-    return [sum(max(0.0, price - one.value) for price in one.prices) / _GAINED for one in decisions]
+    return [
+        sum(max(0.0, price - decision.value) for price in decision.prices) / _GAINED
+        for decision in decisions
+    ]
 
 
 def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
     """The best fixed bar of expected grade, whatever the price; the loss of each decision by it."""
-    values = sorted({one.value for one in decisions})
+    values = sorted({decision.value for decision in decisions})
     rows = [(_lost_at(bar, decisions), bar) for bar in (*values, values[-1] + 1.0)]
     lost, bar = min(rows, key=lambda row: (fsum(row[0]), row[1]))
     return bar, lost
@@ -93,17 +96,17 @@ def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
 
 def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
     """The loss of each decision by handing over exactly if it is worth less than the bar."""
-    signs = (-1.0 if one.value < bar else 1.0 for one in decisions)
+    signs = (-1.0 if decision.value < bar else 1.0 for decision in decisions)
     return [
-        sum(max(0.0, sign * (price - one.value)) for price in one.prices) / _GAINED
-        for sign, one in zip(signs, decisions, strict=True)
+        sum(max(0.0, sign * (price - decision.value)) for price in decision.prices) / _GAINED
+        for sign, decision in zip(signs, decisions, strict=True)
     ]
 
 
 def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
     """The share of decisions in which a hand-over is worth more than going on, by price."""
     return {
-        price: fmean(one.prices[place] > one.value for one in decisions)
+        price: fmean(decision.prices[place] > decision.value for decision in decisions)
         for place, price in enumerate(PRICES_OF_HAND_OVER)
     }
 
@@ -111,9 +114,9 @@ def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
 def net_value_at_best(decisions: Sequence[Decision]) -> float:
     """The expected net value of going on or handing over, whichever is worth more."""
     gained = fsum(
-        max(one.value, worth) - price
-        for one in decisions
-        for worth, price in zip(one.prices, PRICES_OF_HAND_OVER, strict=True)
+        max(decision.value, worth) - price
+        for decision in decisions
+        for worth, price in zip(decision.prices, PRICES_OF_HAND_OVER, strict=True)
     )
     return gained / (len(decisions) * _GAINED)
 
@@ -128,8 +131,8 @@ def risk(work: Work) -> Outcome:
         return skipped(NOT_OF_A_WORLD)
     if not all(incident.takes_hand_over for incident in incidents):
         return skipped(NO_PRICE)
-    decisions = [decision_of(one) for one in incidents]
-    values = [one.value for one in decisions]
+    decisions = [decision_of(incident) for incident in incidents]
+    values = [decision.value for decision in decisions]
     unheeding, (bar, unbending) = lost_by_ignoring(decisions), lost_by_a_bar(decisions)
     ignoring, by_bar, shares = fmean(unheeding), fmean(unbending), handed_over(decisions)
     wrong = []

@@ -2,7 +2,7 @@
 
 A search for the highest score misses undeserved credit that stays below the oracle's. So histories
 are drawn at random, with bursts of actions of one sort, on incidents of every split, range of
-numbers and price of a hand-over. Each is changed in a way whose effect on a sound score is known,
+numbers and price of a hand-over. Each is changed in a way with a known effect on a sound score,
 and the two scores are compared. An action that does nothing replaces the action taken back, so that
 everything else happens in the same tick as before.
 """
@@ -68,7 +68,7 @@ _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
 _SPOILS: Final = (ClassifyFault, Remediate)
 #: So many incidents are drawn from each number on, to get benign incidents and real faults.
 _DRAWN: Final = 24
-#: Prices that incidents get in turn: their own, those of the tasks, and one of no task.
+#: Prices that incidents get in turn: their own, those of the tasks, and another price.
 _PRICES: Final = (None, *PRICES_OF_HAND_OVER, 0.45)
 
 
@@ -181,7 +181,7 @@ class _Fuzzed:
             yield from self._blamed(incident, plan)
 
     def _blamed(self, incident: Incident, plan: _Plan) -> Iterator[tuple[str, float, _Plan]]:
-        """A dismissal after naming a root cause is worth less than one after naming none."""
+        """A dismissal is worth less after naming a root cause."""
         named = tuple(IDLE if isinstance(action, _SPOILS) else action for action in plan)
         silent = tuple(
             IDLE if isinstance(action, IdentifyRootCause) else action for action in named

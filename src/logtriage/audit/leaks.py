@@ -1,4 +1,4 @@
-"""No answer leaks: what is shown before the first inspection, against the truth.
+"""No answer leaks: the first screen against the truth.
 
 *Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
 listed, white space, the horizon. Evidence may carry something; :mod:`logtriage.audit.public`
@@ -257,7 +257,9 @@ class Shuffled:
         self, pairs: Sequence[Pair], answers: Mapping[str, Codes], permutations: int
     ) -> None:
         def information(coded: Mapping[str, Codes]) -> list[float]:
-            return [mutual_information(one.values, coded[one.answer][one.places]) for one in pairs]
+            return [
+                mutual_information(pair.values, coded[pair.answer][pair.places]) for pair in pairs
+            ]
 
         draws = np.random.default_rng(hash_name("audit of leaks"))
         shuffled = np.empty((permutations, len(pairs)))

@@ -1,8 +1,8 @@
 """Being more right never costs: each fact of an episode, from worst to best.
 
-A plan is put together from one choice for each fact: severity, root cause, page,
-remedy, closing, and how many ticks were spent on nothing. For every two choices of one
-fact of which one is better, all others being equal, the better choice must not earn less.
+A plan is put together from a choice for each fact: severity, root cause, page, remedy, closing,
+and how many ticks were spent on nothing. If two plans differ in a single fact, the plan with the
+better choice must not earn less.
 This holds whatever comes first, the page or the remedy. Of two confidences, the higher is better
 in a right answer, and the lower in a wrong answer.
 
@@ -144,7 +144,7 @@ def _passes(incident: Incident, *, said: bool) -> Iterator[tuple[Fact, ...]]:
 
 
 def _with_confidences(fact: Fact) -> Fact:
-    """Each answer also with a confidence: with none, a wrong answer is worth more than silence."""
+    """Each answer also with confidences; no wrong answer may then be worth more than none."""
     choices, better = dict(fact.choices), list(fact.better)
     for name, actions in fact.choices.items():
         if name == "none":
@@ -179,19 +179,19 @@ def _facts_of(incident: Incident) -> tuple[Fact, ...]:
         closings["resolved"] = (Resolve(),)
         best = (("ignored", "open"), ("ignored", "resolved"), ("open", "resolved"))
     waits = {f"{count} ticks wasted": (IDLE,) * count for count in (0, 1, 2)}
-    none, one, two = waits
+    none, once, twice = waits
     return (
         _severity(incident),
         _root(incident),
         _remedy(incident),
         _page(incident),
-        Fact("time", waits, ((one, none), (two, one))),
+        Fact("time", waits, ((once, none), (twice, once))),
         Fact("closing", closings, best),
     )
 
 
 def _severity(incident: Incident) -> Fact:
-    """The severity by its distance from the right one; of two that are equally far, the last."""
+    """The severity by its distance from the truth; at equal distances, the last severity."""
     truth, ranks = incident.truth.severity, list(SEVERITIES)
     choices: dict[str, _Plan] = {"none": (IDLE,)}
     if truth is None:
@@ -254,7 +254,7 @@ def _remedy(incident: Incident) -> Fact:
     )
     right = Remediate(*min(accepted)) if accepted else None
     fact = _chain("remedy", right, {"wrong": wrong})
-    # As many ticks for every choice as for a right remedy and a wrong one.
+    # Every choice takes as many ticks as a right and a wrong remedy together.
     choices: dict[str, _Plan] = {name: (IDLE, *plan) for name, plan in fact.choices.items()}
     if right is None:
         return attrs.evolve(fact, choices=choices)

@@ -1,4 +1,4 @@
-"""Nobody finds the cause by treating it: remedies are no questions.
+"""Remedies are no questions: treating must not be a way to find the cause.
 
 Remedies have visible effects, so they could be used to ask. At the right service, trying one
 remedy after another until one works must cost something, and more if the owners of production
@@ -72,7 +72,9 @@ def probing(work: Work) -> Outcome:
 def _priced_faults(work: Work) -> list[Incident]:
     """Single faults among the first test incidents that can be handed over."""
     drawn = work.subject.incidents("test", 4 * work.sizes.same)
-    faults = [one for one in drawn if one.truth.remedies and not one.truth.several]
+    faults = [
+        incident for incident in drawn if incident.truth.remedies and not incident.truth.several
+    ]
     return [fault for fault in faults if fault.takes_hand_over][: work.sizes.same]
 
 
@@ -102,7 +104,11 @@ def _searched(work: Work) -> list[Searched]:
     if work.subject.rubric.digest != TRIAGE_3.digest:
         return []
     drawn = work.subject.incidents("test", work.sizes.beliefs)
-    single = [one for one in drawn if one.setting is not None and not one.setting.several]
+    single = [
+        incident
+        for incident in drawn
+        if incident.setting is not None and not incident.setting.several
+    ]
     beliefs = map(decision, single)
     return [PlanSearch(held).search() for held in beliefs if held is not None]
 

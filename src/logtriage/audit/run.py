@@ -26,9 +26,8 @@ from logtriage.audit.leaks import leaks, splits, variety
 from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
 from logtriage.audit.monotone import monotonicity
 from logtriage.audit.probing import probing
-from logtriage.audit.public import screens
+from logtriage.audit.public import screens, seeds
 from logtriage.audit.reads import Read
-from logtriage.audit.seeds import seeds
 from logtriage.audit.signal import signal
 from logtriage.audit.stability import blindness, canaries, determinism, renaming, replay
 from logtriage.audit.stays import stays
@@ -39,7 +38,7 @@ from logtriage.errors import UnknownName
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
 
-#: The checks by family, in the order in which they are made. ``docs/audit.md`` says what each asks.
+#: The checks by family, in the order in which they are made. ``docs/audit.md`` explains each.
 FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
     "fields": {"measures": measures, "fields": fields, "reads": reads_suffice},
     "ceiling": {

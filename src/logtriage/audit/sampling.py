@@ -1,4 +1,4 @@
-"""What checks play: some incidents of every sort, and some episodes of every sort."""
+"""Samples for checks: some incidents of every sort, and some episodes of every sort."""
 
 from collections.abc import Hashable, Iterator, Sequence
 

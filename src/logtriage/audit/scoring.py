@@ -6,13 +6,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import Action, Malformed, all_actions, check_action, describe
+from logtriage.actions import Action, all_actions
 from logtriage.audit.failing import score
 from logtriage.audit.vocabulary import vocabulary
-from logtriage.errors import UnknownName
 from logtriage.grading import Rubric, action_array, grade_batch, truths_of
 from logtriage.grading.tables import has_kernels
 from logtriage.incident import Incident
+from logtriage.policies.constant import fitted
 from logtriage.topology import Topology
 from logtriage.transition import play
 
@@ -25,7 +25,7 @@ _SHARED = 0.25
 
 
 def kind_of(incident: Incident) -> object:
-    """What decides the grade of a list of actions: truth and rules, no telemetry."""
+    """Everything that decides the grade of a list of actions: truth and rules, no telemetry."""
     return (
         incident.truth,
         incident.horizon,
@@ -45,24 +45,11 @@ def alike(incidents: Iterable[Incident]) -> list[tuple[Incident, int]]:
     return [(group[0], len(group)) for group in groups.values()]
 
 
-def fitted(plan: Plan, topology: Topology) -> tuple[Action, ...]:
-    """A list with each action malformed that names what the topology lacks, as in any mouth."""
-    return tuple(_fitted(action, topology) for action in plan)
-
-
-def _fitted(action: Action, topology: Topology) -> Action:
-    try:
-        check_action(action, topology)
-    except UnknownName as error:
-        return Malformed(describe(action), str(error))
-    return action
-
-
 def _shared(kinds: Sequence[Incident], weights: Floats) -> frozenset[str]:
     """The services of the first incident that at least a quarter of all incidents have.
 
-    Where every incident has a system of its own, a list that names what few of them have
-    gains next to nothing, and the search over such lists has no end.
+    If every incident has a system of its own, a list gains next to nothing by naming a rare
+    service, and the search over such lists has no end.
     """
     counts = dict.fromkeys(kinds[0].topology.names, 0.0)
     for kind, weight in zip(kinds, weights.tolist(), strict=True):
@@ -74,7 +61,7 @@ def _shared(kinds: Sequence[Incident], weights: Floats) -> frozenset[str]:
 
 @attrs.frozen(eq=False)
 class _Kinds:
-    """Incidents of one topology, one of each kind, and which column is whose.
+    """The kinds of incident of one topology, and their columns in a table of scores.
 
     ``fits`` keeps each action as it fits the topology: the message of a misfit is dear.
     """
@@ -87,7 +74,7 @@ class _Kinds:
     def fitted(self, plan: Plan) -> list[Action]:
         for action in plan:
             if action not in self.fits:
-                self.fits[action] = _fitted(action, self.topology)
+                self.fits[action] = fitted(action, self.topology)
         return [self.fits[action] for action in plan]
 
 
@@ -113,7 +100,7 @@ class Scorer:
         self.fast = has_kernels(rubric)
         self.services = _shared(self.kinds, self.weights)
         self.graded = 0
-        topology, some = self.kinds[0].topology, any(one.takes_hand_over for one in self.kinds)
+        topology, some = self.kinds[0].topology, any(kind.takes_hand_over for kind in self.kinds)
         self.actions: tuple[Action, ...] = tuple(
             action
             for action in (
@@ -130,7 +117,7 @@ class Scorer:
         )
 
     def smaller(self, kinds: int, topologies: int) -> "Scorer":
-        """A scorer for so many kinds of so many topologies at most, the commonest ones."""
+        """A scorer for the commonest kinds of the commonest topologies, so many at most."""
         common = sorted(self._groups, key=lambda group: -self.weights[group.columns].sum())
         places = np.concatenate([group.columns for group in common[:topologies]])
         order = places[np.argsort(-self.weights[places], kind="stable")][:kinds].tolist()

@@ -1,8 +1,8 @@
 """How far guessing gets: lists of actions that look at nothing, optimised.
 
 A policy that looks at nothing is a list of actions, or a lottery over lists, which is
-worth no more than the best of them. Two searches: a greedy one, and a local one that
-starts from what the greedy one found.
+worth no more than the best of them. There are two searches: a greedy search, and a local search
+that starts from its result.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from logtriage.incident import Incident
 from logtriage.state import initial_state
 from logtriage.transition import transition
 
-#: What ends a list.
+#: Actions that end a list.
 CLOSERS: Final[tuple[Action, ...]] = (Resolve(), Ignore())
 #: A list must be better by more than this to replace another.
 _EPSILON: Final = 1e-12
@@ -42,7 +42,7 @@ def best_constant_list(scorer: Scorer, most: float = float("inf")) -> Best:
     best = _best(scorer, [(closer,) for closer in CLOSERS])
     prefix: tuple[Action, ...] = ()
     while len(prefix) < scorer.kinds[0].horizon - 1 and scorer.graded < most:
-        top = _best(scorer, [(*prefix, one, closer) for one in openers for closer in CLOSERS])
+        top = _best(scorer, [(*prefix, action, closer) for action in openers for closer in CLOSERS])
         if top.mean > best.mean:
             best = top
         prefix = top.actions[:-1]

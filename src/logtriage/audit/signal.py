@@ -28,7 +28,7 @@ _NOISE_STREAM: Final = hash_name("noisy-expert")
 
 @attrs.frozen
 class NoisyExpert:
-    """The expert, who in :data:`NOISE` of 1,000 ticks does something at random."""
+    """The expert, but in :data:`NOISE` of 1,000 ticks it does something at random."""
 
     seed: int
 

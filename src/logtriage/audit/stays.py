@@ -50,14 +50,14 @@ from logtriage.world.tables import base_of, places
 NO_SIGNS: Final = "these incidents are not drawn from a world, whose signs stay"
 #: A count of agreements is tested where its variance is at least this.
 _LEAST_VARIANCE: Final = 5.0
-#: Services that are asked: the one that is treated, and others.
+#: So many services are asked: the treated service, and others.
 _AROUND: Final = 3
 Floats = NDArray[np.float64]
 
 
 @attrs.frozen
 class Sign:
-    """What a reading may show: a sort of a service, its condition, and since when that holds.
+    """A sign behind readings: a sort of a service, its condition, and the tick since when.
 
     ``hidden`` is whether a root keeps its own sign to itself. The edge has no condition, but a
     ``severity``.
@@ -169,7 +169,7 @@ def _pairs(incident: Incident, *, wrong: bool) -> Iterator[tuple[str, bool, floa
 
 
 def _played(incident: Incident, *, wrong: bool) -> tuple[list[Evidence], Doings, int]:
-    """The evidence from requests around a remedy, what was done, and the tick of the remedy."""
+    """The evidence from requests around a remedy, the actions, and the tick of the remedy."""
     names = incident.topology.names
     wanted = sorted(incident.truth.remedies)
     target = wanted[0][1] if wanted else names[0]
@@ -180,7 +180,9 @@ def _played(incident: Incident, *, wrong: bool) -> tuple[list[Evidence], Doings,
     ]
     middle = incident.horizon // 2
     remedies = incident.topology.remedies
-    unhelpful = next(one for one in remedies if (one, target) not in incident.truth.remedies)
+    unhelpful = next(
+        remedy for remedy in remedies if (remedy, target) not in incident.truth.remedies
+    )
     remedy = Remediate(unhelpful, target) if wrong or not wanted else Remediate(*wanted[0])
     before, after = asked[: middle - 1], asked[: incident.horizon - middle - 1]
     state = initial_state(incident)

@@ -1,4 +1,4 @@
-"""What is audited: a source of incidents, and the rubric that grades them."""
+"""The subject of an audit: a source of incidents, and the rubric that grades them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -44,6 +44,10 @@ class DrawnTask:
         return draw_incident(self.spec, IncidentId(self.spec, split, number))
 
 
+def _read_only(reads: Mapping[Any, Read]) -> Mapping[Any, Read]:
+    return MappingProxyType({**reads})
+
+
 @attrs.frozen(eq=False)
 class Subject:
     """A source of incidents with its rubric, under a name for the report.
@@ -58,9 +62,7 @@ class Subject:
     draw: Draw
     rubric: Rubric
     oracle: Oracle = perfect_actions
-    reads: Mapping[Any, Read] = attrs.field(
-        factory=dict, converter=lambda rows: MappingProxyType({**rows})
-    )
+    reads: Mapping[Any, Read] = attrs.field(factory=dict, converter=_read_only)
     played: dict[tuple[str, Incident], State] = attrs.field(factory=dict, init=False, repr=False)
     _drawn: dict[tuple[str, int], Incident] = attrs.field(factory=dict, init=False, repr=False)
 
@@ -168,7 +170,7 @@ def subject_of(
         InvalidInput: for anything else that is none of these, or draws no incident.
     """
     if isinstance(task, Subject):
-        changes = {"rubric": rubric, "oracle": oracle, "reads": reads}
+        changes: dict[str, Any] = {"rubric": rubric, "oracle": oracle, "reads": reads}
         return attrs.evolve(task, **{name: new for name, new in changes.items() if new is not None})
     draw: Any
     if isinstance(task, str | TaskSpec):

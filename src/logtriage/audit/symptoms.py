@@ -47,7 +47,7 @@ _Model = tuple[Setting, Topology, bool | None, int]
 class Unseen:
     """How likely a hypothesis shows nothing before the horizon.
 
-    ``chance`` over all severities, ``mildest`` if it is a P3.
+    ``chance`` is over all severities, ``mildest`` for a P3.
     """
 
     hypothesis: Hypothesis
@@ -65,16 +65,18 @@ def symptom(work: Work) -> Outcome:
     """No fault stays unseen too often, and incidents do no more often than the tables say."""
     limit = work.limits.unseen
     drawn = work.subject.incidents("test", work.sizes.panel)
-    incidents = [(one, one.simulation) for one in drawn if one.simulation is not None]
+    incidents = [
+        (incident, incident.simulation) for incident in drawn if incident.simulation is not None
+    ]
     if not incidents:
         return skipped(NOT_OF_A_WORLD)
     if any(world.setting.several for _, world in incidents):
         return skipped(OF_SEVERAL)
     models: dict[_Model, list[tuple[Incident, Simulation]]] = {}
-    for one, world in incidents:
-        if not one.truth.benign:
-            model = (world.setting, world.topology, world.held, one.horizon)
-            models.setdefault(model, []).append((one, world))
+    for incident, world in incidents:
+        if not incident.truth.benign:
+            model = (world.setting, world.topology, world.held, incident.horizon)
+            models.setdefault(model, []).append((incident, world))
     if not models:
         return untested("no incident of the sample is a real fault")
     rows: list[tuple[Unseen, Topology]] = []
@@ -83,7 +85,7 @@ def symptom(work: Work) -> Outcome:
         table = {row.hypothesis: row for row in chances(*model)}
         rows += [(row, model[1]) for row in table.values()]
         expected += [float(table[world.truth].chance) for _, world in faults]
-        unseen += [one.id for one, _ in faults if not is_seen(one)]
+        unseen += [incident.id for incident, _ in faults if not is_seen(incident)]
     worst, where = max(rows, key=lambda row: row[0].chance)
     above = sum(row.chance > limit for row, _ in rows)
     error = sqrt(sum(chance * (1.0 - chance) for chance in expected))

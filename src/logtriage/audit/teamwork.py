@@ -1,10 +1,9 @@
 """Whether the built-in role splits need a team, and words suffice for it.
 
-A split in which one role could solve an incident by itself measures no teamwork,
-whatever the others are called. A split in which talking does not help measures none, either:
-observers that keep exact beliefs and tell one another tokens are held against observers that know
-at once what any of them was shown. If the first were far behind, the board would be too narrow or
-the ticks too few.
+A split measures no teamwork if a single role could solve an incident by itself, or if talking does
+not help. So observers that keep exact beliefs and tell one another tokens are held against
+observers that know at once what any of them was shown. If the first were far behind, the board
+would be too narrow or the ticks too few.
 """
 
 from collections.abc import Sequence
@@ -91,8 +90,10 @@ def _talked(
     """Mean grades of both teams; by how much talk exceeds its share, with its standard error."""
     talk, pool = (
         [
-            score(play_joint_episode(one, ObserverTeam(one, split, pooled), split), rubric)
-            for one in incidents
+            score(
+                play_joint_episode(incident, ObserverTeam(incident, split, pooled), split), rubric
+            )
+            for incident in incidents
         ]
         for pooled in (False, True)
     )

@@ -22,7 +22,6 @@ from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.human import HUMAN, HumanPolicy
 from logtriage.cli.options import (
     Bundle,
-    EnvUrl,
     Json,
     Legend,
     LuckAdjusted,
@@ -30,7 +29,6 @@ from logtriage.cli.options import (
     SealFile,
     SplitRoles,
     check_human,
-    check_served,
     role_split,
     seal_in,
     world_in,
@@ -132,7 +130,13 @@ def evaluate_(
     ] = None,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
-    env_url: EnvUrl = None,
+    env_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Play on this server (logtriage serve). Its token is in LOGTRIAGE_TOKEN.",
+        ),
+    ] = None,
     seal_file: SealFile = None,
     of_world: OfWorld = None,
     base_url: BaseUrl = None,
@@ -200,8 +204,10 @@ def evaluate_(
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a person plays one incident at a time: expected --jobs 1")
     if env_url is not None:
-        recorded = any(name in RECORDED_TASKS for name in spec.tasks)
-        check_served(roles, recorded=bundle is not None or recorded)
+        if bundle is not None or any(name in RECORDED_TASKS for name in spec.tasks):
+            raise InvalidInput("a server plays drawn incidents only; leave out --env-url")
+        if roles is not None:
+            raise InvalidInput("a server plays single agents only; leave out --split-roles")
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
     if explain:

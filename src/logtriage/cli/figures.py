@@ -1,6 +1,6 @@
 """Figures in a terminal: tables that fit it, shares, means with their intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -118,6 +118,19 @@ def table_of(gap: int) -> Table:
     return Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
 
 
+def listed(
+    titles: Sequence[str], rows: Iterable[Sequence[Cell]], right: int | None = None
+) -> Table:
+    """A table of text, which is folded; columns from number ``right`` on stand on the right."""
+    table = table_of(2)
+    for at, title in enumerate(titles):
+        figure = right is not None and at >= right
+        table.add_column(title, justify="right" if figure else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(_text, row))
+    return table
+
+
 def share(value: float | None, decimals: int) -> str:
     """A share in per cent. Only an exact 0 or 1 is shown as 0 % or 100 %."""
     if value is None:
@@ -129,7 +142,7 @@ def share(value: float | None, decimals: int) -> str:
 
 
 def stacked(estimate: Interval | None, *, wide: bool) -> Text:
-    """A mean above its interval, for columns that stand close."""
+    """A mean above its interval, for narrow columns."""
     if estimate is None:
         return Text(NO_FIGURE)
     digits = 3 if wide else 2
@@ -138,7 +151,7 @@ def stacked(estimate: Interval | None, *, wide: bool) -> Text:
 
 
 def _bare(value: float, digits: int) -> str:
-    """A figure without the nought before its point."""
+    """A figure without the 0 before its point."""
     text = number(value, digits)
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 

@@ -130,24 +130,3 @@ def check_human(policies: tuple[str, ...], split: RoleSplit | None) -> None:
         raise InvalidInput(
             "a person plays alone: leave out --split-roles, or name a team, such as expert"
         )
-
-
-EnvUrl = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="Play on this server (logtriage serve). Its token is in LOGTRIAGE_TOKEN.",
-    ),
-]
-
-
-def check_served(split: RoleSplit | None, *, recorded: bool) -> None:
-    """Refuse what a server cannot play.
-
-    Raises:
-        InvalidInput: saying what it is.
-    """
-    if recorded:
-        raise InvalidInput("a server plays drawn incidents only: --env-url takes no recorded ones")
-    if split is not None:
-        raise InvalidInput("a server plays single agents only: --env-url excludes --split-roles")

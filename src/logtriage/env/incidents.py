@@ -1,4 +1,4 @@
-"""One incident after another of a task and split, on the scalar core."""
+"""The incidents of a task and split, one after another, on the scalar core."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,8 +25,8 @@ from logtriage.world.unseen import unseen_world
 class Incidents:
     """The incidents that an environment plays, drawn when their turn comes.
 
-    ``number`` is the place in ``tasks`` of the task drawn last; ``task`` is the first of them, for
-    a pool that of its first world.
+    ``number`` is the place in ``tasks`` of the task drawn last. ``task`` is the first task; with a
+    pool, that of the first world.
 
     Raises:
         UnknownName: for a task or split that does not exist.
@@ -70,7 +70,7 @@ class Incidents:
         self._seal = seal_for(split, seal)
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:
-        """The index and the incident asked for, by id or index, or else of the next one.
+        """The index and the incident of an id or index, or else the next ones.
 
         Raises:
             UnknownName, InvalidInput: as :meth:`Playlist.ask`.

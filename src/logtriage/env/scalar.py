@@ -1,6 +1,6 @@
 """One incident at a time: :class:`gymnasium.Env` over the scalar core."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from logtriage.actions import all_actions
 from logtriage.belief.shaping import potential as potential_of
 from logtriage.env.incidents import Incidents, standing
-from logtriage.env.playlist import Tasks, option
+from logtriage.env.playlist import Tasks, Weighted, option
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
@@ -28,7 +28,7 @@ from logtriage.vector.tokens.setting import check_together
 from logtriage.world.loading import WorldLike
 
 
-class TriageEnv(gymnasium.Env[Floats, np.int64]):
+class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
     """A single agent with numeric observations; ``render_mode="ansi"`` shows the text.
 
     ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
@@ -47,9 +47,9 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
-        shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
-            step told: :func:`logtriage.belief.shaping.shaped_reward`; ``info`` then holds the
-            ``potential``, too.
+        shaping: the trainer's discount in (0, 1]; rewards are then shaped by the information of
+            each step (:func:`logtriage.belief.shaping.shaped_reward`), and ``info`` also holds the
+            ``potential``. None for plain rewards.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.
         pool: for ``unseen_world-v3``, the numbers of the worlds that are played, at most 64, such
@@ -82,7 +82,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self._incidents = Incidents(task, split, topology, world=world, pool=pool)
-        self._rubric = rubric
+        self._playlist, self._rubric = self._incidents.playlist, rubric
         if shaping is not None:
             shaping = checked_discount(self._incidents.task, rubric, shaping)
         self._discount, self._potential = shaping, 0.0
@@ -111,9 +111,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
                 unknown option.
         """
         super().reset(seed=seed)
-        playlist = self._incidents.playlist
-        if seed is not None or not playlist.begun:
-            playlist.begin(self.np_random)
+        if seed is not None or not self._playlist.begun:
+            self._playlist.begin(self.np_random)
         self._index, incident = self._incidents.draw(option(options, "id"))
         self._now = initial_state(incident)
         return self._look()
@@ -137,22 +136,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             earned = earned + self._discount * self._potential - potential
         return observation, earned, after.is_closed and not truncated, truncated, info
 
-    @property
-    def task_weights(self) -> dict[str, float]:
-        """The share of each task in the incidents to come."""
-        return self._incidents.playlist.weights
-
-    def set_task_weights(self, weights: Mapping[str, float]) -> None:
-        """Draw the tasks of incidents to come by these weights; one not named is not played.
-
-        Raises:
-            UnknownName: for a task that is none of ``tasks``.
-            InvalidInput: for a weight that is no number from 0 on, or none above 0.
-        """
-        self._incidents.playlist.set_weights(weights)
-
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions could have an effect (A,): all but declarations already made."""
+        """The actions (A,) that could have an effect: all but repeated declarations."""
         return action_mask(observe(self._state)).astype(bool)
 
     def render(self) -> str | None:

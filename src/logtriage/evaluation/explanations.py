@@ -16,7 +16,7 @@ import attrs
 from logtriage._lib.files import open_here, replacing
 from logtriage.belief.explain import Explanation, Leading, Step
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.cells import refuse_link, slug, whole_lines
+from logtriage.evaluation.cells import append_lines, refuse_link, slug, whole_lines
 from logtriage.evaluation.spec import Cell
 from logtriage.grading import Grade
 
@@ -57,12 +57,7 @@ def encode_explained(graded: Grade, explained: Explained) -> bytes:
 
 
 def mend_explanations(directory: Path, cell: Cell) -> None:
-    """Cut off a torn last line.
-
-    Raises:
-        InvalidInput: if the file is a link.
-        OSError: if it cannot be read or written.
-    """
+    """Cut off a torn last line."""
     path = explanations_path(directory, cell)
     refuse_link(path.parent)
     refuse_link(path)
@@ -72,24 +67,16 @@ def mend_explanations(directory: Path, cell: Cell) -> None:
 
 
 def append_explained(directory: Path, cell: Cell, line: bytes) -> None:
-    """Add an explanation to those of a cell.
-
-    Raises:
-        OSError: if it cannot be written, or the file is a link.
-    """
+    """Add an explanation to those of a cell."""
     path = explanations_path(directory, cell)
     path.parent.mkdir(exist_ok=True)
-    with os.fdopen(open_here(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
-        file.write(line)
+    append_lines(path, line)
 
 
 def put_in_order(directory: Path, cell: Cell) -> None:
-    """Put the explanations of a cell into the order of its ids, if they are not.
+    """Sort the explanations of a cell by the order of its ids.
 
-    They are not if an episode was played again after others had been explained.
-
-    Raises:
-        OSError: if the file cannot be written.
+    An episode that was played again after others had been explained stands out of order.
     """
     path = explanations_path(directory, cell)
     if not path.exists():
@@ -106,11 +93,7 @@ def put_in_order(directory: Path, cell: Cell) -> None:
 def read_explanations(
     directory: Path, cell: Cell, grades: Mapping[str, Grade]
 ) -> dict[str, Explained]:
-    """The explanations of a cell by incident, checked against the grades that they explain.
-
-    Raises:
-        InvalidInput: naming file, line and field, if a line is not what this run wrote.
-    """
+    """The explanations of a cell by incident, checked against the grades that they explain."""
     path = explanations_path(directory, cell)
     explanations: dict[str, Explained] = {}
     if not path.exists():
@@ -142,7 +125,7 @@ def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
         raise InvalidInput(f"incident: no scored episode of this run: {incident!r:.80}")
     if raw.get("digest") != graded.digest:
         raise InvalidInput(f"digest: expected {graded.digest!r}, got {raw.get('digest')!r:.80}")
-    values = {name: raw.get(name) for name in ("grade", *_FIGURES)}
+    values: dict[str, Any] = {name: raw.get(name) for name in ("grade", *_FIGURES)}
     for name, value in values.items():
         if not _is_number(value):
             raise InvalidInput(f"{name}: expected a number, got {value!r:.80}")

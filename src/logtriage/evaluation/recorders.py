@@ -1,4 +1,4 @@
-"""Who records an episode: here, as a team, or where another recorder plays."""
+"""Recorders of episodes: of a policy or team here, or of a player elsewhere."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -78,10 +78,6 @@ def records_of(
 
     With ``listening``, teams passed by the caller are asked whether they heed reports, as built-in
     teams always are.
-
-    Raises:
-        UnknownName: for a policy or team that is neither registered nor passed.
-        InvalidInput: if a recorder is to play a team, or a player that records its own episodes.
     """
     split, records = spec.role_split, dict[str, Record]()
     if split is not None and recorder is not None:

@@ -174,7 +174,7 @@ def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[
 
 
 def _kept(directory: Path, cells: Iterable[Cell], ahead: Ahead, retry_unscored: bool) -> int:
-    """How many episodes the next call will not play: in their places, or waiting for them."""
+    """How many episodes are kept, in their files or ahead of their turn."""
     placed = {
         (episode.agent, episode.incident)
         for cell in cells

@@ -1,5 +1,6 @@
 """What one agent of a team gets, and how its answer becomes an action."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -8,11 +9,12 @@ from gymnasium import spaces
 from logtriage.actions import Action, signed
 from logtriage.env.spaces import box_of
 from logtriage.errors import InvalidInput
-from logtriage.multi.sight import Sight
 from logtriage.multi.texts import Replies, Screens
+from logtriage.observation import Observation
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.state import State
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector import encode_role_tokens, role_token_mask, role_tokens_of
@@ -36,7 +38,7 @@ class NumericSeat:
     def __init__(
         self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, flat: bool
     ) -> None:
-        self.role, self._flat = role, flat
+        self.role, self._split, self._flat = role, split, flat
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         assert task.setting is not None  # or there would be no environment of the task
         box = box_of(role_tokens_of(split, role, task.setting, topology, task.horizon))
@@ -46,9 +48,9 @@ class NumericSeat:
             box if flat else spaces.Dict({"observation": box, "action_mask": mask})
         )
 
-    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
-        """The observation, and what the info gets beside; asked once a tick."""
-        where = sight.state, sight.split, self.role
+    def look(self, state: State, _: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
+        """The observation, and further entries of the info."""
+        where = state, self._split, self.role
         row, mask = encode_role_tokens(*where), role_token_mask(*where)
         if self._flat:
             return row, {"action_mask": mask}
@@ -83,9 +85,9 @@ class TextSeat:
             [render_action(action) for action in self._choices]
         )
 
-    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
+    def look(self, _: State, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
         """The screen; text has no mask."""
-        return render_observation(sight.slices[self._lane]), {}
+        return render_observation(slices[self._lane]), {}
 
     def read(self, reply: Any) -> Action:
         """The action of a reply.

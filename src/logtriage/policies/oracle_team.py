@@ -26,7 +26,7 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
     """A shortest joint schedule of the perfect actions: for each tick, an action for each role.
 
     Each action goes to the first role that may take it, as early as that role is free;
-    the remedy waits for what must come before it (:func:`_fix_tick`); the closing action
+    the remedy waits for the root cause and the page (:func:`_fix_tick`); the closing action
     comes after all others, within the same tick if its role acts last.
     """
     *plan, close = perfect_actions(incident)
@@ -101,12 +101,12 @@ class OracleTeam:
 
 @attrs.frozen
 class OracleRole:
-    """One role that knows the truth, among others who may not.
+    """A role that knows the truth, among others who may not.
 
-    Plays its part of :func:`joint_schedule`; in the first tick in which that leaves it
-    nothing to do it tells the others the fault, if it may report. Where it can see what
-    is missing it gives them time: it fixes once the root cause is declared, since a fix
-    takes the evidence away, and closes once everything is done.
+    It plays its part of :func:`joint_schedule`. In the first tick without an action of its own it
+    tells the others the fault, if it may report. If it can see what is missing, it gives them
+    time: it fixes once the root cause is declared, since a fix takes the evidence away, and closes
+    once everything is done.
     """
 
     incident: Incident
@@ -161,7 +161,7 @@ class OracleRole:
         return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
 
     def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
-        """Whether any of these was not taken yet, as far as the role can see."""
+        """Whether any of some actions was not taken yet, as far as the role can see."""
         for action in actions:
             match action:
                 case ClassifySeverity():

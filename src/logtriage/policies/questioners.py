@@ -86,5 +86,9 @@ class TopSuspectPolicy:
         """The channel of the top suspect that was asked for the least often."""
         held = belief(state)
         suspect = next(iter(held.root_causes), held.topology.names[0])
-        looks = (RequestMetrics(suspect), RequestTraces(suspect), RequestMoreLogs(suspect))
+        looks: tuple[Action, ...] = (
+            RequestMetrics(suspect),
+            RequestTraces(suspect),
+            RequestMoreLogs(suspect),
+        )
         return min(looks, key=state.actions.count)

@@ -1,6 +1,6 @@
-"""What a team is: the observations of all roles in, an action for each of them out."""
+"""Teams: the observations of all roles in, an action for each of them out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Protocol, cast
 
 import attrs
@@ -25,7 +25,7 @@ from logtriage.transition import transition_jointly
 
 
 class TeamPolicy(Protocol):
-    """Decides for all roles of a split in one tick. Pure: what it remembers, it returns.
+    """Decides for all roles of a split in one tick. It is pure: it returns its memory.
 
     Observations and actions stand in the order of the roles. The same observations and
     memory always give the same actions and memory.
@@ -55,20 +55,24 @@ class RoleFailure(LogTriageError):
         return type(self), (self.number, self.cause)
 
 
+def _as_players(players: Iterable[Player]) -> tuple[Player, ...]:
+    return tuple(players)
+
+
 @attrs.frozen
 class RolePolicies:
     """A team of one ordinary policy for each role, in role order.
 
-    Each has its own slice and its own memory: what the roles know of one another, they
-    know from the board. The team's memory is the tuple of theirs.
+    Each has its own slice and its own memory, and knows of the others from the board alone. The
+    team's memory is the tuple of theirs.
     """
 
-    policies: Sequence[Policy] = attrs.field(converter=tuple)
+    policies: tuple[Player, ...] = attrs.field(converter=_as_players)
 
     def act(
         self, observations: tuple[Observation, ...], memory: Memory
     ) -> tuple[tuple[Action, ...], Memory]:
-        """What each policy makes of its own slice.
+        """The action of each policy, from its own slice.
 
         Raises:
             InvalidInput: if there are not as many observations as policies.
@@ -95,12 +99,12 @@ class FollowingTeam:
 
     incident: Incident
     split: RoleSplit
-    players: Sequence[Player] = attrs.field(converter=tuple)
+    players: tuple[Player, ...] = attrs.field(converter=_as_players)
 
     def act(
         self, observations: tuple[Observation, ...], memory: Memory
     ) -> tuple[tuple[Action, ...], Memory]:
-        """What each player makes of its slice, or of the state behind it.
+        """The action of each player, from its slice or the state behind it.
 
         Raises:
             InvalidInput: if there are not as many observations as players.

@@ -33,9 +33,6 @@ def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
 
     A class or function is called with the incident, or without arguments if it takes none.
     ``known`` are the policies to suggest if there is no such module.
-
-    Raises:
-        InvalidInput: if there is no such object, or it makes no policy.
     """
     maker = _imported(spec, "policy", known)
     makes = callable(maker) and (_takes(maker, 1) or _takes(maker, 0))
@@ -51,9 +48,6 @@ def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
     """The factory of ``module:name``: a class or function that makes the policy of a role.
 
     It is called with the incident, the role split and the role.
-
-    Raises:
-        InvalidInput: if there is no such object, or it cannot be called with three arguments.
     """
     maker = _imported(spec, "policy of a role", known)
     if not callable(maker) or not _takes(maker, 3):

@@ -101,7 +101,7 @@ def _constant(text: str, incident: Incident) -> Policy:
 
 
 def _example() -> Topology:
-    """A topology to read a list on before its incidents are known: of the default benchmark."""
+    """The topology of the default benchmark, for checking a list before incidents are known."""
     topology = get_task(DRAWN_TASKS[0]).topology
     assert topology is not None
     return topology
@@ -158,7 +158,7 @@ def make_policy(spec: str) -> PolicyFactory:
 
 
 def _questions_of(spec: str) -> int | None:
-    """The number in ``observer:3``; None where none is given."""
+    """The number in ``observer:3``; None without a colon."""
     _, colon, argument = spec.partition(":")
     if not colon:
         return None
@@ -168,11 +168,7 @@ def _questions_of(spec: str) -> int | None:
 
 
 def seed_of(spec: str) -> int:
-    """The seed in ``random:SEED``; 0 where none is given.
-
-    Raises:
-        InvalidInput: for a seed that is no whole number.
-    """
+    """The seed in ``random:SEED``; 0 without a seed."""
     argument = spec.partition(":")[2]
     if argument and not (argument.isascii() and argument.isdigit()):
         raise InvalidInput(f"policy {spec!r}: expected a whole number from 0 as the seed")
@@ -182,7 +178,7 @@ def seed_of(spec: str) -> int:
 def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
     """Actions from ``classify_severity=P1,escalate=sre-team,resolve``.
 
-    What names a service, team or remedy that ``topology`` lacks is malformed there.
+    An action with a service, team or remedy that ``topology`` lacks is malformed.
 
     Raises:
         InvalidInput: for an item that is no action on any topology, naming it and
@@ -199,7 +195,7 @@ def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
 
 
 def _fits_elsewhere(kind: str, value: str) -> bool:
-    """Whether only a name stands against an action, which another topology may have."""
+    """Whether an action would be valid on a topology that has its names."""
     if kind == "remediate":
         remedy, _, service = value.partition(":")
         return bool(remedy and service)

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from openenv.core.env_server import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
+from openenv.core.rubrics import Rubric
 
 import logtriage
 from logtriage.errors import InvalidInput
@@ -29,13 +30,21 @@ DESCRIPTION: Final = (
 )
 
 
+class TriageRubric(Rubric):
+    """The reward of a step: the difference of two grades."""
+
+    def forward(self, action: Any, observation: Any) -> float:  # noqa: ARG002 (the base class's)
+        """The reward that the grader gave."""
+        return observation.reward or 0.0
+
+
 class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState]):
     """One session: an episode at a time, nothing shared with any other session."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
     def __init__(self, catalogue: Catalogue, gate: Gate) -> None:
-        super().__init__()
+        super().__init__(rubric=TriageRubric())
         self._catalogue, self._gate = catalogue, gate
         self._episode: Episode | None = None
         self._with_view = False
@@ -85,7 +94,9 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             raise InvalidInput(f"{next(iter(kwargs))}: unknown field of a step")
         episode = self._playing()
         episode.step(action.move(episode.state.incident.topology))
-        return self._seen(episode)
+        seen = self._seen(episode)
+        self._apply_rubric(action, seen)
+        return seen
 
     # The library runs overridden coroutines on its event loop, and other methods on a thread of
     # the session. A step takes less time than the switch to a thread.

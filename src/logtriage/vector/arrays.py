@@ -25,9 +25,9 @@ def stacked(tables: Sequence[Any], fill: Any = 0) -> NDArray[Any]:
 
 
 def side_by_side(tables: Sequence[Any], fills: Mapping[str, Any]) -> Any:
-    """Named tuples of arrays of W worlds as one, (W, …) each; numbers are the same in all worlds.
+    """Join named tuples of W worlds: arrays become (W, …), numbers are the same in all worlds.
 
-    ``fills`` says by name what :func:`stacked` fills an array up with, if not with 0.
+    ``fills`` has the fill value of :func:`stacked` by name; the default is 0.
     """
     first = tables[0]
     return first._replace(

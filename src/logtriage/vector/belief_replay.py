@@ -94,7 +94,7 @@ def _models_of(states: Sequence[State]) -> list[Model]:
 
     Raises:
         InvalidInput: for no states, and for a state that cannot share a batch with the first: only
-        drawn worlds may differ.
+            drawn worlds may differ.
     """
     if not states:
         raise InvalidInput("a batch of beliefs needs at least one state")

@@ -31,7 +31,7 @@ class BeliefState(NamedTuple):
     """N incidents, n services, U unaffected conditions, H hypotheses, S starts (horizon + 1).
 
     ``world`` (N,) is the number of each one's world. ``gains`` (N, T) are sums over readings,
-    ``told`` (N, rows) what the pools say of their rows of conditions
+    ``pooled`` (N, rows) what the pools say of their rows of conditions
     (:class:`~logtriage.vector.belief_pools.PoolTables`). ``own`` (N, U) are sums over the pools of
     a service, ``aloof`` (N, n) what it says where nothing reaches it;
     ``reached`` (N, H) what the services say that a hypothesis reaches, less those of ``aloof``.
@@ -48,7 +48,7 @@ class BeliefState(NamedTuple):
 
     world: NDArray[np.uint8]
     gains: Longs
-    told: Longs
+    pooled: Longs
     own: Longs
     aloof: Longs
     reached: Longs
@@ -75,7 +75,7 @@ class BeliefState(NamedTuple):
         return sum(array.nbytes for array in self)
 
     def with_room(self) -> "BeliefState":
-        """The same with room for a break more."""
+        """A copy with room for another break."""
         more = [(0, 0), (0, 1)]
         return self._replace(
             breaks=np.pad(self.breaks, more, constant_values=NO_BREAK),
@@ -91,7 +91,7 @@ def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> B
     state = BeliefState(
         world=np.zeros(count, np.uint8),
         gains=np.zeros((count, sums), np.int64),
-        told=np.zeros((count, tables.pools.root.shape[1]), np.int64),
+        pooled=np.zeros((count, tables.pools.root.shape[1]), np.int64),
         own=np.zeros((count, tables.shares.shape[1]), np.int64),
         aloof=np.zeros((count, services), np.int64),
         reached=np.zeros((count, hypotheses), np.int64),
@@ -113,7 +113,7 @@ def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> B
 
 def clear(state: BeliefState, tables: BeliefTables, rows: Any) -> None:
     """Forget everything seen in these rows."""
-    for sums in (state.gains, state.told, state.own, state.noted, state.edge):
+    for sums in (state.gains, state.pooled, state.own, state.noted, state.edge):
         sums[rows] = 0
     for counts in (state.seen, state.screens, state.remedies, state.weights):
         counts[rows] = 0

@@ -47,7 +47,7 @@ class BeliefBatch:
     ) -> None:
         from logtriage.vector.compiled import beliefs, panels, signs  # loads Numba
 
-        self._first_wrong, self._update = beliefs.first_wrong, beliefs.update
+        self._first_wrong, self._update = beliefs.first_wrong, beliefs.update_rows
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
         self.models, self.horizon = models, horizon
@@ -96,13 +96,13 @@ class BeliefBatch:
         chosen = as_rows(rows, self._every)
         shape = (len(chosen), len(self.topology))
         highest = len(self.topology.teams) - 1
-        given = checked_integers("owners", owners, shape, 0, highest)
+        directory = checked_integers("owners", owners, shape, 0, highest)
         numbers = np.zeros(len(chosen), np.int64) if worlds is None else worlds
         last = len(self.models) - 1
         numbers = checked_integers("worlds", numbers, (len(chosen),), 0, last)
         self._state.world[chosen] = numbers
         clear(self._state, self._tables, chosen)
-        self._state.owners[chosen] = given
+        self._state.owners[chosen] = directory
 
     def update(
         self,
@@ -130,7 +130,7 @@ class BeliefBatch:
         """
         chosen = as_rows(rows, self._every)
         count = len(chosen)
-        given = as_cells(cells, count)
+        shown = as_cells(cells, count)
         acted = np.full((count, 1), -1) if actions is None else np.asarray(actions)
         if acted.ndim == 1:
             acted = acted[:, np.newaxis]
@@ -141,14 +141,15 @@ class BeliefBatch:
                 f"misrouted: expected ({count},) bools, got {wrong.shape} of {wrong.dtype}"
             )
         state, tables = self._state, self._tables
-        wrong_cell = self._first_wrong(state, tables, chosen, given, acted)
+        wrong_cell = self._first_wrong(state, tables, chosen, shown, acted)
         if wrong_cell is not None:
-            raise refusal(state, chosen, given, wrong_cell)
+            raise refusal(state, chosen, shown, wrong_cell)
         remedies = acted - tables.first_remedy
         remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
             self._state = state = state.with_room()
-        refused = self._update(state, tables, self._room, chosen, given, acted, wrong)
+        unfixed = state.unfixed
+        refused = self._update(chosen, shown, acted, wrong, state, tables, self._room, unfixed)
         if refused >= 0:
             raise InvalidInput(
                 f"row {chosen[refused]}: no hypothesis fits the evidence: "

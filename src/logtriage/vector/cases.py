@@ -119,7 +119,7 @@ class Cases(NamedTuple):
 
 
 def scaled_weights(weights: Any, whole: int) -> Floats:
-    """Weights (R, H) as whole numbers that sum to about ``whole``, rounded down each."""
+    """Weights (R, H) as whole numbers, each rounded down; their sum is about ``whole``."""
     numbers = weights.astype(np.int64)
     scaled: Floats = (numbers * whole // numbers.sum(axis=1, keepdims=True)).astype(np.float64)
     return scaled

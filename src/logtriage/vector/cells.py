@@ -56,7 +56,7 @@ def cell_numbers(setting: Setting, topology: Topology, evidence: Sequence[Eviden
 
 
 def shown_tokens(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
-    """What a reading of a sort can say at a place: its alphabet, then a gap, then ``down``."""
+    """The tokens that a reading can show at a place: its alphabet, then a gap, then ``down``."""
     return (*alphabet(setting, sort, place), GAP, DOWN)
 
 
@@ -97,7 +97,7 @@ def _places_in(setting: Setting, topology: Topology, sort: str, service: int) ->
 
 @lru_cache(maxsize=32)
 def line_places(setting: Setting, topology: Topology) -> NDArray[np.int64]:
-    """Where what each service's lines can be about (n, K) stands among what notes tell; or -1."""
+    """The number in notes of each log token of each service (n, K), or -1."""
     number = {token: place for place, token in enumerate(setting.world.lines)}
     rows = [
         [number.get(token, -1) for token in alphabet(setting, LOG, place)]

@@ -38,11 +38,11 @@ def checked_task(
 
 
 def checked_pool(tasks: Sequence[TaskSpec], pool: Sequence[int] | None) -> tuple[int, ...]:
-    """The numbers of the worlds of a pool; none for tasks of one world, nor without tasks.
+    """The numbers of the worlds of a pool; empty for tasks of a single world.
 
     Raises:
         InvalidInput: for a pool without unseen worlds, for too many worlds, and for a number that
-        no world has or that stands there twice.
+            no world has or that stands there twice.
     """
     if not tasks or not tasks[0].unseen:
         if tasks and pool is not None:
@@ -95,8 +95,8 @@ def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
 
     Raises:
         UnknownName: for an unknown split.
-        InvalidInput: for indices that are none, or no whole numbers in range, and for a split that
-            the batch was not made for.
+        InvalidInput: for indices that are not whole numbers in range, and for a split that the
+        batch was not made for.
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
@@ -126,14 +126,14 @@ def check_place(task: TaskSpec, index: Ints) -> None:
 
 
 def checked_integers(
-    name: str, given: ArrayLike, shape: tuple[int, ...], low: int | None, high: int | None
+    name: str, values: ArrayLike, shape: tuple[int, ...], low: int | None, high: int | None
 ) -> Longs:
     """An array of integers of that shape, within ``low`` and ``high`` if there are such.
 
     Raises:
         InvalidInput: naming the array, and what was expected.
     """
-    array = np.asarray(given)
+    array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:  # an empty list is an array of floats
         raise InvalidInput(f"{name}: expected integers, got an array of {array.dtype}")
     if array.shape != shape:

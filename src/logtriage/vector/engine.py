@@ -119,8 +119,8 @@ class BatchedTriage:
 
         if dtype not in DTYPES:
             raise UnknownName("dtype", dtype, DTYPES)
-        given = [task] if isinstance(task, str | TaskSpec) else task
-        self.tasks = tuple(checked_task(which, world=world) for which in given)
+        named = [task] if isinstance(task, str | TaskSpec) else task
+        self.tasks = tuple(checked_task(which, world=world) for which in named)
         if not self.tasks:
             raise InvalidInput("task: expected at least one")
         self.task = self.tasks[0]
@@ -190,7 +190,8 @@ class BatchedTriage:
         incidents = self._setting.room(count)
         self._kernels.draw(incidents, every, split, rows, worlds)
         self._split, self._incidents = split, incidents
-        self._episodes = self._setting.begin(incidents)
+        self._episodes = TokenEpisodes.empty(incidents)
+        self._kernels.begin(self._episodes, every)
         self._kernels.read(incidents, self._episodes, every)
         self._score = np.zeros(count)
         return self._screen(np.zeros(count))
@@ -280,21 +281,9 @@ class BatchedTriage:
         return self._score
 
     @property
-    def numbers(self) -> NDArray[np.uint8]:
-        """The observation (N, D) in units of the layout, for reading."""
-        found: NDArray[np.uint8] = self._episodes.columns
-        return found
-
-    @property
     def ticks(self) -> Ints:
         """The ticks used in each row (N,)."""
         return self._setting.ticks(self._episodes)
-
-    @property
-    def seeds(self) -> NDArray[np.uint64]:
-        """The seed (N,) of the incident in each row."""
-        found: NDArray[np.uint64] = self._incidents.seed
-        return found
 
     # -- inside -----------------------------------------------------------------------
 

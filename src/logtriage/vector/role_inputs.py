@@ -1,12 +1,10 @@
 """The input of one role's network: its posterior, the reports it heard, the board.
 
-A role sees its slice of a screen at a time, and a decision rests on all of them. So its
-input is the exact posterior of what it was shown so far, as a single agent's is
-(:class:`logtriage.vector.BeliefScreens`). Reports are words, and a word that names a kind of
-fault or a service has its plain sense: *heard* is the same posterior with the odds of all
-that fits a word that was heard, or the declared root cause, raised to :data:`ODDS`. That is
-a convention, not Bayes' rule, since how a speaker chooses its words is not known; what
-weight it deserves, a network learns.
+The input holds the exact posterior of everything shown to the role, as for a single agent
+(:class:`logtriage.vector.BeliefScreens`). A report that names a kind of fault or a service is taken
+literally: *heard* is the same posterior, with the odds of all hypotheses that fit a heard word or
+the declared root cause multiplied by :data:`ODDS`. That is a convention, not Bayes' rule, because
+nobody knows how a speaker chooses its words; a network learns its weight.
 """
 
 from typing import Final
@@ -107,8 +105,8 @@ class RoleInput:
     ) -> Floats:
         """The input (N, D) from what the role sees (N, D_r), believes and knows.
 
-        ``weights`` (N, H) of the hypotheses, not all 0 in a row; ``owners`` (N, n) of the
-        services, by the number of the team.
+        ``weights`` (N, H) of the hypotheses are not all 0 in a row; ``owners`` (N, n) are the
+        numbers of the services' teams.
         """
         heard = marginals.of(self.heard(seen, weights))
         return self._joined(seen, marginals.of(weights), heard, owners)

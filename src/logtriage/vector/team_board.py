@@ -23,10 +23,9 @@ Ticks = NDArray[np.uint16]
 class Boards:
     """The boards and budgets of N teams of R roles.
 
-    ``said`` (N, W) are the words that were reported, role by role in blocks of
-    :attr:`words`; ``heard_at`` (N, R, W) from which tick on each listener knows them;
-    ``declared_at`` (N, B) from which tick on everybody who hears at once knows what was
-    declared; ``made`` (N, R) how many requests each role made.
+    ``said`` (N, W) marks reported words, role by role in blocks of :attr:`words`; ``heard_at`` (N,
+    R, W) is the tick in which each listener hears them; ``declared_at`` (N, B) is the tick in which
+    listeners without delay hear of each declaration; ``made`` (N, R) counts requests.
     """
 
     def __init__(

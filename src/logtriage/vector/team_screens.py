@@ -105,7 +105,7 @@ class TokenSeat:
 
 
 class TokenScreens:
-    """What N teams see, and what they may do, beside what the engine keeps."""
+    """The observations and masks of N teams, made from the screens of the engine."""
 
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
         setting = batch.settings[0].public
@@ -127,7 +127,7 @@ class TokenScreens:
         self._boards.begin_anew(rows)
 
     def allowed(self, chosen: list[Ints]) -> list[Ints]:
-        """The canonical integers (N,) of what each role chose, without what it may not do."""
+        """Canonical integers (N,) of each role's choices; no request beyond its budget."""
         acts = []
         for lane, (seat, choice) in enumerate(zip(self.seats, chosen, strict=True)):
             act, left = seat.canonical[choice], self._boards.left(lane)
@@ -145,12 +145,12 @@ class TokenScreens:
             said = seat.word[chosen[lane][places]]
             rows = places[said >= 0]
             if len(rows):
-                boards.tell(lane, rows, said[said >= 0], tick[rows], batch.seeds[rows])
+                boards.tell(lane, rows, said[said >= 0], tick[rows], batch.incidents.seed[rows])
             if seat.role.budget is not None:
                 made = seat.request[chosen[lane][places]] & (acts[lane][places] >= 0)
                 boards.made[places, lane] += made
         if boards.late:
-            flags = [batch.numbers[:, self.layout[name]] for name in _DECLARED]
+            flags = [batch.episodes.columns[:, self.layout[name]] for name in _DECLARED]
             boards.declare(np.concatenate(flags, axis=1), batch.ticks)
 
     def look(self, seen: Step) -> tuple[Floats, tuple[Floats, ...], tuple[NDArray[np.int8], ...]]:
@@ -165,7 +165,7 @@ class TokenScreens:
     # -- inside -----------------------------------------------------------------------
 
     def _state(self, alone: Floats) -> Floats:
-        layout, boards, numbers = self.layout, self._boards, self._batch.numbers
+        layout, boards, numbers = self.layout, self._boards, self._batch.episodes.columns
         state: Floats = np.empty((len(self._batch), layout.size), np.float32)
         state[:, : alone.shape[1]] = alone
         declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
@@ -197,14 +197,17 @@ class TokenScreens:
 
     def _hide_lines(self, mine: Floats, seat: TokenSeat) -> None:
         """Hide lines of the window whose speakers a role does not watch."""
-        others = seat.unseen[self._batch.numbers[:, self.layout["window_service"]]]
+        others = seat.unseen[self._batch.episodes.columns[:, self.layout["window_service"]]]
         for name in ("window_service", "window_token"):
             mine[:, seat.layout[name]][others] = 0
 
     def _hide_answers(self, mine: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
         """Hide what ``asker`` asked for in the last tick and this role does not see."""
         first, blocks = self.layout.base.answer(lane).start, seat.layout.blocks
-        kind, service = self._batch.numbers[:, first], self._batch.numbers[:, first + 1]
+        kind, service = (
+            self._batch.episodes.columns[:, first],
+            self._batch.episodes.columns[:, first + 1],
+        )
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
         for name in ("asked", "asked_service"):
             mine[hidden, blocks[f"{name}:{asker}"]] = 0

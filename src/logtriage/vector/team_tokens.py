@@ -1,12 +1,12 @@
-"""What stands where in the numeric observations of a team.
+"""The layout of the numeric observations of a team.
 
-The team's observation is the single agent's (:func:`token_layout_of`), with lines of the
-window counted apart from those asked for, what each role asked for in blocks of its own
-(``asked:<role>``, ``asked_service:<role>``, ``answer:<role>``), and blocks more:
-``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``,
-the words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``,
-how many requests it has left, where it has a budget. A role has those columns that its
-views, its part of the services and its own kinds of action let it see.
+The team's observation is the single agent's (:func:`token_layout_of`), with three changes. Lines of
+the window are counted apart from requested lines. Each role's request has its own blocks
+(``asked:<role>``, ``asked_service:<role>``, ``answer:<role>``). And there are more blocks:
+``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``, the
+words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``, how many
+requests it has left, if it has a budget. A role's views, its part of the services and its kinds of
+action decide which columns it has.
 """
 
 from functools import lru_cache
@@ -118,13 +118,13 @@ def team_tokens_of(
 
 
 def _by_role(name: str, split: RoleSplit) -> str:
-    """A block's name, with the role's in place of the number of its lane."""
+    """A block's name, with the name of the role in place of its lane's number."""
     first, _, lane = name.partition(":")
     return f"{first}:{split.names[int(lane or 0)]}" if first in _ASKED else name
 
 
 def _services(base: TokenLayout) -> NDArray[np.int64]:
-    """The service of each column: those that count tokens of a service, or show its alert."""
+    """The service (D,) whose tokens or alert each column shows, or -1."""
     found = np.full(base.size, -1)
     n = len(base.topology)
     for service in range(n):

@@ -96,7 +96,7 @@ class SetPrior:
 
     @cached_property
     def raw_totals(self) -> tuple[int, ...]:
-        """What all sets of each size weigh, 0 where the topology has too few services."""
+        """The weight of all sets of each size; 0 if the topology has too few services."""
         return tuple(self._raw_total(size) for size in range(1, len(self.setting.counts) + 1))
 
     def _raw_total(self, size: int) -> int:
@@ -212,7 +212,7 @@ class SetPrior:
         return self.of_rank(size, set_bits * self.raw_totals[size - 1] >> 64)
 
     def of_rank(self, size: int, rank: int) -> Hypothesis:
-        """The set of a size at a rank below its ``raw_totals``: each has as many as it weighs."""
+        """The set at a rank below ``raw_totals``; each set has as many ranks as its weight."""
         whole = _suffixes(self.at_service, size)[0][size]
         if rank < whole:
             return _hypothesis(self._unranked(self.at_service, size, rank))
@@ -243,7 +243,7 @@ class SetPrior:
         return found
 
     def _fault(self, service: int, point: int) -> Fault:
-        """The fault of a service at a point below what all its faults weigh."""
+        """The fault of a service at a point below the weight of all its faults."""
         kinds = self.by_service[service]
         steps = accumulate(weight for _, weight in kinds)
         return next(

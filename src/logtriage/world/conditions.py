@@ -41,7 +41,7 @@ class Hypothesis:
 
 
 def errors_first(world: World, hypothesis: Hypothesis) -> bool | None:
-    """Whether users see errors before latency: if any fault shows errors first.
+    """Whether users see errors before latency, because some fault shows errors first.
 
     None for a benign incident.
     """

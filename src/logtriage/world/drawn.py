@@ -94,7 +94,7 @@ def is_valid(world: World) -> bool:
 
 
 def apart(world: World, tier: str, first: Kind, second: Kind) -> int:
-    """How many per cent of signs differ between two kinds at a tier, summed over all sorts."""
+    """The per cent of signs that differ between two kinds at a tier, summed over all sorts."""
     total = 0
     for sort in world.ordinary:
         rows = [world.signature(kind.name).get(sort, {}) for kind in (first, second)]

@@ -91,7 +91,7 @@ def _belongs(path: str, source: str) -> bool:
 
 
 def parsed(texts: Mapping[str, bytes], source: str) -> Document:
-    """The document of the texts of a folder that is called ``source``.
+    """Parse the texts of a folder called ``source``, by path.
 
     Raises:
         WorldError: naming the file, and the line where it is no TOML.

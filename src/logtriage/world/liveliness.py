@@ -32,7 +32,7 @@ class Still(Source, Protocol):
 
 @attrs.define(eq=False)
 class Level:
-    """The figures of an incident without the jitter of a reading: what is usual.
+    """The usual figures of an incident, without the jitter of a reading.
 
     ``still`` has the figures of the incident; ``key`` is the key of their stream.
     """

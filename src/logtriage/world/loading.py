@@ -57,7 +57,7 @@ def load_world(name_or_folder: str | Path) -> World:
 
 
 def world_of(texts: Mapping[str, bytes], source: str) -> World:
-    """The world of the texts of a folder that is called ``source``, by path in it.
+    """Build the world of a folder called ``source`` from the texts of its files, by path.
 
     Raises:
         WorldError: as :func:`load_world`.
@@ -66,7 +66,7 @@ def world_of(texts: Mapping[str, bytes], source: str) -> World:
 
 
 def folder_of(name_or_folder: str | Path) -> Path:
-    """The folder that :func:`load_world` reads; a name's exists.
+    """The folder that :func:`load_world` reads; the folder of a name exists.
 
     Raises:
         UnknownName: as :func:`load_world`.
@@ -77,12 +77,12 @@ def folder_of(name_or_folder: str | Path) -> Path:
     return _place_of(text, os.environ.get(WORLDS_VARIABLE, ""))
 
 
-def folder_or_name(given: str) -> str | Path:
+def folder_or_name(typed: str) -> str | Path:
     """What somebody typed for a world: a folder that is here, or else a name."""
-    here = Path(given)
-    named = given in shipped_worlds() or not here.is_dir()
-    if named or (not (here / RULES_FILE).is_file() and is_world(given)):
-        return given
+    here = Path(typed)
+    named = typed in shipped_worlds() or not here.is_dir()
+    if named or (not (here / RULES_FILE).is_file() and is_world(typed)):
+        return typed
     return here
 
 

@@ -229,17 +229,17 @@ class World(Vocabulary):
 
     @cached_property
     def fog_weights(self) -> tuple[int, ...]:
-        """How far signatures are mixed with the background, by level of fog, of 65,536."""
+        """How far signatures are mixed with the background, by level of fog, in 65,536ths."""
         return tuple(_weight(level.background) for level in self.rules.fog)
 
     @cached_property
     def naming_weights(self) -> tuple[int, ...]:
-        """How often the root's own lines name their cause, by level of fog, of 65,536."""
+        """How often the root's own lines name their cause, by level of fog, in 65,536ths."""
         return tuple(_weight(level.named) for level in self.rules.fog)
 
     @cached_property
     def blind_weights(self) -> tuple[int, ...]:
-        """How often metrics, traces or logs of a service are down, by level of fog, of 65,536."""
+        """How often a part of a service's telemetry is down, by level of fog, in 65,536ths."""
         return tuple(_weight(level.blind) for level in self.rules.fog)
 
     @cached_property

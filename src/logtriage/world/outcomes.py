@@ -51,7 +51,7 @@ def fixed_at(
 def left_at(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings, start: int
 ) -> Hypothesis | None:
-    """The faults that cells of a tick still show; None where all are fixed by then."""
+    """The faults that are left at a tick; None if all are fixed by then."""
     if not hypothesis.faults or not doings.remedies:
         return hypothesis
     slots = fixing(world, topology, hypothesis, doings)
@@ -69,7 +69,7 @@ def condition_at(
     service: int,
     own: Condition,
 ) -> Condition:
-    """What a service is while ``left`` is left of a hypothesis; ``own`` if it never reached it."""
+    """What a service is while the faults ``left`` last; ``own`` if the hypothesis spares it."""
     if left is hypothesis or service not in affected(world, topology, hypothesis):
         return own
     return WELL if left is None else affected(world, topology, left).get(service, WELL)
@@ -84,9 +84,9 @@ def spell(
     service: int,
     own: Condition,
 ) -> tuple[Condition, int, int | None]:
-    """What a service is at a tick, since when, and until when; None: it stays like that.
+    """(condition at a tick, its first tick, its last tick); the last is None if it stays.
 
-    ``own`` as in :func:`condition_at`. Remedies that leave a service as it is break no spell.
+    ``own`` as in :func:`condition_at`. Remedies without effect on the service do not end a spell.
     """
 
     def shown(tick: int) -> Condition:

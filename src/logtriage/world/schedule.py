@@ -58,7 +58,7 @@ def alert_starts(setting: Setting, now: int, doings: Doings) -> tuple[int, ...]:
 
 
 def note_tick(doings: Doings, now: int) -> int | None:
-    """The tick of the page whose note stands on the screen of ``now``.
+    """The tick of the page that brings a note to the screen of ``now``, or None.
 
     Only a right page leaves the incident open, and only the first page brings a note.
     """

@@ -92,31 +92,31 @@ class Setting:
         return min(tick, max(self.grows_for, self.root_silent))
 
 
-def check_whole(where: str, given: Any, least: int = 0, most: int | None = None) -> None:
+def check_whole(where: str, value: Any, least: int = 0, most: int | None = None) -> None:
     """Refuse anything but a whole number from ``least`` to ``most``.
 
     Raises:
         InvalidInput: naming ``where``.
     """
-    whole = isinstance(given, int) and not isinstance(given, bool)
-    if not whole or given < least or (most is not None and given > most):
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
         to = "" if most is None else f" to {most}"
-        raise InvalidInput(f"{where}: expected a whole number from {least}{to}, got {given!r:.80}")
+        raise InvalidInput(f"{where}: expected a whole number from {least}{to}, got {value!r:.80}")
 
 
-def check_weights(where: str, given: Any, count: int | None = None) -> None:
+def check_weights(where: str, value: Any, count: int | None = None) -> None:
     """Refuse anything but weights: whole numbers from 0, not all of them 0.
 
     Raises:
         InvalidInput: naming ``where``.
     """
-    many = isinstance(given, tuple) and count in (None, len(given))
+    many = isinstance(value, tuple) and count in (None, len(value))
     if (
         not many
-        or not all(isinstance(weight, int) and weight >= 0 for weight in given)
-        or not sum(given)
+        or not all(isinstance(weight, int) and weight >= 0 for weight in value)
+        or not sum(value)
     ):
         raise InvalidInput(
             f"{where}: expected {'a tuple of' if count is None else count} whole numbers from 0, "
-            f"not all of them 0; got {given!r:.80}"
+            f"not all of them 0; got {value!r:.80}"
         )

@@ -179,9 +179,9 @@ def _mix_edge(first: Weights, second: Weights, share: int) -> Weights:
 
 @lru_cache(maxsize=1024)
 def note_weights(setting: Setting, kind: str, tier: str) -> tuple[tuple[str, int], ...]:
-    """What responders see at a root that is theirs.
+    """What responders see at a faulty service that they own: tokens and their weights.
 
-    Nothing, in as many cases as there is fog, else one of the kind's telling log tokens.
+    They see nothing as often as there is fog; otherwise they see a log token of the kind.
     """
     world, share = setting.world, FULL - setting.fog_weight
     here = world.tokens_at(LOG, tier)

@@ -38,7 +38,7 @@ def unseen_seed(split: str, number: int) -> int:
 
 @lru_cache(maxsize=8 * WORLDS)
 def unseen_world(split: str, number: int) -> World:
-    """The world of a number of a split, drawn around the default one; drawn once a process."""
+    """A split's world by number, drawn around the default world, once a process."""
     drawn = draw_world(default_world(), unseen_seed(split, number))
     return interned(as_unseen(drawn, f"unseen-{split}-{number}"))
 

@@ -143,7 +143,7 @@ class Vocabulary:
 
     @cached_property
     def phrases(self) -> Mapping[tuple[str, str], tuple[tuple[Phrase, ...], ...]]:
-        """What a line says about a topic or, outright, a kind at a tier; by index of the group."""
+        """The phrasings of each topic, and of lines that name a kind, at a tier; by group."""
         return {
             **{
                 (topic.name, tier): topic.said_at(tier).groups
@@ -159,7 +159,7 @@ class Vocabulary:
 
     @cached_property
     def ordinary(self) -> Mapping[str, str]:
-        """The token of each sort that takes what a row leaves, for all sorts in order."""
+        """The ordinary token of each sort, in order: it takes what a row of shares leaves."""
         return MappingProxyType(
             {
                 ALERT: self.tokens.alert.ordinary,
@@ -255,7 +255,7 @@ class Vocabulary:
 
     @cached_property
     def gauges_of_a_tier(self) -> frozenset[str]:
-        """The gauges that say something else at each tier."""
+        """The gauges whose tokens depend on the tier."""
         return frozenset(
             gauge.name
             for gauge in self.tokens.gauges

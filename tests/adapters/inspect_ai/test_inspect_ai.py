@@ -102,9 +102,7 @@ def value(sample: EvalSample) -> dict[str, Any]:
 
 def means(log: EvalLog) -> dict[str, float]:
     assert log.results is not None
-    return {
-        one.name: one.metrics["mean"].value for one in log.results.scores if "mean" in one.metrics
-    }
+    return {one.name: one.metrics["mean"].value for one in log.results.scores}
 
 
 def screens(sample: EvalSample) -> list[str]:
@@ -142,9 +140,9 @@ def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     )
     assert log.results is not None
     names = [one.name for one in log.results.scores]
-    assert names[:5] == ["grade", "solved", "net_value", "handed_over", "severity"]
+    assert names[:4] == ["grade", "solved", "handed_over", "severity"]
     rows = {row.name for row in rubric_named("logtriage/3").rows}
-    assert set(names[5:]) == rows - {"severity"}
+    assert set(names[4:]) == rows - {"severity"}
     metrics = log.results.scores[0].metrics
     assert {"mean", "stderr"} < metrics.keys()
     by_task = {
@@ -164,7 +162,7 @@ def test_the_headline_is_that_of_logtriage_s_own_summary(
     assert log.results is not None
     metrics = {score.name: score.metrics for score in log.results.scores}
     assert row.net is not None
-    assert metrics["net_value"]["logtriage/ratio"].value == pytest.approx(row.net.net.mean)
+    assert metrics["grade"]["logtriage/net"].value == row.net.net.mean
     assert metrics["solved"]["mean"].value == row.solved
     assert metrics["handed_over"]["mean"].value == pytest.approx(row.net.handed_over)
     assert row.net.handed_over > 0.0
@@ -398,7 +396,11 @@ def test_the_class_of_a_fault_is_a_tool_where_it_is_graded(
     task = triage(tasks="recorded_models", episodes=1)
     sample = only(run(task_with(task, solver=react_solver) if with_react else task, answers))
     assert value(sample) == pytest.approx(
-        {"grade": 1.0, "root_cause": 1.0, "fault_class": 1.0, "dismissal": math.nan}, nan_ok=True
+        {
+            **dict.fromkeys(("grade", "solved", "root_cause", "fault_class"), 1.0),
+            "dismissal": math.nan,
+        },
+        nan_ok=True,
     )
 
 

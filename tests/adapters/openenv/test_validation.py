@@ -27,6 +27,7 @@ from logtriage.drawing.ids import MAX_INDEX
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import ENV_NAME, TriageEnvironment
 from logtriage.server.episode import Gate
+from logtriage.server.models import TriageAction
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.openenv.serving import Running
 
@@ -103,6 +104,14 @@ def test_tasks_are_discovered(server: Running) -> None:
         ("task", {"split": "test", "index": "x"}, 422),
     ):
         assert httpx.post(f"{url}/{path}", json=body).status_code == status, (path, body)
+
+
+def test_the_rubric_has_the_last_reward() -> None:
+    env = TriageEnvironment(Catalogue(DRAWN_TASKS), Gate())
+    env.reset(incident="cascading_failure-v3/test/42")
+    assert env.rubric is not None
+    seen = env.step(TriageAction(action_type="escalate", value="sre-team"))
+    assert env.rubric.last_score == seen.reward == 0.25
 
 
 def test_steps_run_on_the_servers_loop() -> None:

@@ -1,8 +1,7 @@
-"""The scorer: grades from what the agent called or wrote, never from the store."""
+"""The scorer: grades the calls and texts of the agent, never the store."""
 
 import math
 from collections.abc import Mapping
-from operator import mul
 from statistics import fmean
 
 from inspect_ai.scorer import (
@@ -23,6 +22,7 @@ from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
 from logtriage.codec import structure_transcript
 from logtriage.conversations.wires import Style, actions_of_conversation
 from logtriage.evaluation import SOLVED, played_state
+from logtriage.evaluation import net_value as net_value_of_grades
 from logtriage.grading import (
     Grade,
     Rubric,
@@ -34,14 +34,12 @@ from logtriage.grading import (
 from logtriage.grading.priced import handed_over_first
 from logtriage.incident import Incident
 
-#: The total among the values of a score.
-GRADE = "grade"
-#: What the agent is worth beyond handing over, shares of solved and handed-over incidents.
-NET_VALUE, SOLVED_SHARE, HANDED_OVER = "net_value", "solved", "handed_over"
+#: The total, and whether the incident was solved or handed over, among the values of a score.
+GRADE, SOLVED_SHARE, HANDED_OVER = "grade", "solved", "handed_over"
 
 
 def listed(names: str | list[str]) -> list[str]:
-    """Names by commas, which Inspect's command line splits by itself."""
+    """Names separated by commas; Inspect's command line may have split them already."""
     return [name for name in names.split(",") if name] if isinstance(names, str) else names
 
 
@@ -59,20 +57,23 @@ def by_task() -> Metric:
     return compute
 
 
-@metric(name="ratio")
+@metric(name="net")
 def net_value() -> Metric:
-    """Net value: the ratio of sums, over samples whose incident has a price of hand-over."""
+    """Net value, a ratio of sums, over samples whose incident has a price of hand-over."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        # A sample's value is (grade - c) / (1 - c); its weight is the denominator.
-        weights = [1.0 - (sample.score.metadata or {})["price_of_hand_over"] for sample in scores]
-        values = [sample.score.as_float() for sample in scores]
-        return sum(map(mul, values, weights)) / sum(weights) if weights else math.nan
+        priced = [
+            (sample.score.as_float(), metadata["price_of_hand_over"])
+            for sample in scores
+            if (metadata := sample.score.metadata or {}).get("price_of_hand_over") is not None
+        ]
+        net = net_value_of_grades(priced)
+        return math.nan if net is None else net.mean
 
     return compute
 
 
-@scorer(metrics={GRADE: [mean(), stderr(), by_task()], NET_VALUE: [net_value()], "*": [mean()]})
+@scorer(metrics={GRADE: [mean(), stderr(), net_value(), by_task()], "*": [mean()]})
 def triage_scorer(
     rubric: str | None = None,
     style: str = "auto",
@@ -90,8 +91,8 @@ def triage_scorer(
 
     The sample's metadata must name the ``incident``. What the agent did is read from the
     messages: its tool calls, or its text (``style`` and ``other_tools``, by commas, as
-    for ``logtriage convert``). The value has the grade, the net value, whether the incident was
-    solved or handed over, and every criterion; a criterion that does not apply is NaN, which
+    for ``logtriage convert``). The value has the grade, whether the incident was solved or
+    handed over, and every criterion; a criterion that does not apply is NaN, which
     Inspect leaves out of means.
     """
     chosen = None if rubric is None else rubric_named(rubric)
@@ -146,7 +147,6 @@ def _score_of(incident: Incident, grade: Grade, rubric: Rubric) -> Score:
     earned = {row.name: row.score for row in grade.criteria}
     headline = {SOLVED_SHARE: float(grade.score >= SOLVED)}
     if price is not None:
-        headline[NET_VALUE] = (grade.score - price) / (1.0 - price)
         headline[HANDED_OVER] = float(handed_over_first(played_state(incident, grade)))
     reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]
     reasons += [f"{cut.name} x {cut.factor:g}: {cut.reason}" for cut in grade.discounts]

@@ -77,7 +77,7 @@ def verified(incident: Incident, output: Sequence[Mapping[str, Any]]) -> Grade:
 
 
 def reward_of(incident: Incident, grade: Grade) -> dict[str, Any]:
-    """What ``/verify`` adds: the reward, its components by criterion, and the metrics.
+    """The fields that ``/verify`` adds: reward, components by criterion, and metrics.
 
     The components have the same names for all incidents of a rubric, and add up to the reward.
     """

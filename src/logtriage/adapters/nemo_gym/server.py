@@ -61,25 +61,20 @@ class TriageServer(SimpleResourcesServer):
     _episodes: dict[str, Episode] = PrivateAttr(default_factory=dict)
 
     def setup_webserver(self) -> FastAPI:
-        """The server's own routes, and then the tools."""
+        """Register the server's own routes, then the tools."""
         app = super().setup_webserver()
         app.post("/{tool}")(self.call)
         return app
 
     async def seed_session(self, request: Request, row: dict[str, Any] = Body()) -> dict[str, Any]:  # noqa: B008
-        """Open the episode of the row's incident, unless the session has one.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists.
-            SealError: for a sealed incident without its key, or with another one.
-        """
+        """Open the episode of the row's incident, unless the session has one."""
         session = request.session[SESSION_ID_KEY]
         if session not in self._episodes:
             self._episodes[session] = Episode.of_row(row, resolve=INCIDENTS)
         return {}
 
     async def call(self, tool: str, request: Request) -> PlainTextResponse:
-        """Play a tool call; the answer is what the agent is told."""
+        """Play a tool call; returns the answer to it."""
         episode = self._episodes.get(request.session[SESSION_ID_KEY])
         if episode is None:
             raise HTTPException(409, "no session: post a row to /seed_session first")
@@ -87,7 +82,7 @@ class TriageServer(SimpleResourcesServer):
         return PlainTextResponse(episode.step({"role": "assistant", "tool_calls": [called]}).text)
 
     async def verify(self, request: Request, body: TriageVerifyRequest) -> TriageVerifyResponse:
-        """Grade a rollout by its calls, and let go of its session."""
+        """Grade a rollout by its calls, and end its session."""
         self._episodes.pop(request.session.get(SESSION_ID_KEY), None)
         incident = INCIDENTS(body.incident)
         check_drawn(body.seal, body.world, incident)

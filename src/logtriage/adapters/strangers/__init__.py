@@ -45,6 +45,5 @@ def box_of(
     if not separator or not place:
         raise InvalidInput(f"--env {reference!r}: expected {kind}: and where the environment is")
     box: BlackBox = import_module(f"{__name__}.{kind}_box").box(reference, place)
-    settings = {"actions": tuple(actions) or None, "best": best, "steps": steps}
-    known = {name: value for name, value in settings.items() if value is not None}
-    return attrs.evolve(box, **known)
+    settings: dict[str, Any] = {"actions": tuple(actions) or None, "best": best, "steps": steps}
+    return attrs.evolve(box, **{key: value for key, value in settings.items() if value is not None})

@@ -44,11 +44,7 @@ class GymnasiumEnvironment:
 
 
 def box(name: str, env_id: str) -> BlackBox:
-    """The black box of an id; its ``reward_threshold`` is the best return, if it has one.
-
-    Raises:
-        InvalidInput: if Gymnasium knows no such environment.
-    """
+    """The black box of an id; its ``reward_threshold`` is the best return, if it has one."""
     try:
         env = gymnasium.make(env_id, disable_env_checker=True)
     except gymnasium.error.Error as error:

@@ -51,11 +51,7 @@ class OpenEnvSession:
 
 
 def box(name: str, url: str) -> BlackBox:
-    """The black box of a server's address; actions are made from the schema that it gives.
-
-    Raises:
-        InvalidInput: if no OpenEnv server answers there.
-    """
+    """The black box of a server's address; actions are made from the schema that it gives."""
     if not url.startswith(("http://", "https://")):
         raise InvalidInput(f"{name}: expected openenv:http://… or openenv:https://…")
     try:

@@ -68,13 +68,13 @@ def _objects(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> 
     if depth > 2 or not fields:
         return [{}]
     values = [_values(properties.get(key, {}), root, depth + 1)[:_VALUES] for key in fields]
-    return [dict(zip(fields, one, strict=True)) for one in product(*values)]
+    return [dict(zip(fields, row, strict=True)) for row in product(*values)]
 
 
 def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
     while "$ref" in schema:
-        found: Any = root
+        target: Any = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[part]
-        schema = found
+            target = target[part]
+        schema = target
     return schema

@@ -121,7 +121,7 @@ class Playing:
 
     @property
     def actions(self) -> tuple[Wire, ...]:
-        """The wire actions so far, those after the closing one included."""
+        """The wire actions so far, including those after the closing one."""
         return self.episode.actions
 
     def _opening(self) -> tuple[str, str]:
@@ -135,7 +135,7 @@ class Playing:
 
 
 class _Finding(Playing):
-    """Tools that every incident has a use for."""
+    """The tools that every incident has."""
 
     identify_root_cause = tool_method(ALL_TOOLS["identify_root_cause"])
     request_more_logs = tool_method(ALL_TOOLS["request_more_logs"])
@@ -145,7 +145,7 @@ class _Finding(Playing):
 
 
 class TriageTools(_Finding):
-    """One simulated incident as an environment of TRL whose reward ``reward_funcs`` give.
+    """One simulated incident as an environment of TRL; ``reward_funcs`` give the reward.
 
     :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`. It also plays
     recordings of ``recorded/1``, whose tools are some of these.
@@ -171,7 +171,7 @@ class OnRequestTools(_Finding):
 
 class _Rewarded(Playing):
     def get_reward(self) -> float:
-        """The grade of what was played, in [0, 1]; that of an open incident if it is open."""
+        """The grade so far, in [0, 1]."""
         score = self.grade.score
         assert score is not None  # what is played is always scored
         return score

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import verifiers.v1 as vf
 
 from logtriage.adapters.shift_episode import ShiftEpisode
-from logtriage.adapters.verifiers.solo import TriageEnvConfig, play
+from logtriage.adapters.verifiers.solo import SoloEnvConfig, play
 from logtriage.shift import make_shift, shift_ids
 
 
@@ -74,7 +74,7 @@ class ShiftTaskset(vf.Taskset[ShiftTask, ShiftConfig]):
             yield ShiftTask(data, config.task)
 
 
-class ShiftEnv(vf.Env[TriageEnvConfig]):
+class ShiftEnv(vf.Env[SoloEnvConfig]):
     """Plays each call as a tick and answers it with the next screen."""
 
     async def run(self, task: ShiftTask, agents: vf.Agents) -> None:

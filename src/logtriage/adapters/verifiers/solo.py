@@ -10,13 +10,13 @@ from logtriage.adapters.turns import TextEpisode
 from logtriage.adapters.verifiers.rows import TriageTask, incident_of_row
 
 
-class TriageEnvConfig(vf.EnvConfig):
+class SoloEnvConfig(vf.EnvConfig):
     """One agent. It runs no code, so it needs no container."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
 
-class TriageEnv(vf.Env[TriageEnvConfig]):
+class SoloEnv(vf.Env[SoloEnvConfig]):
     """Plays each call as one action and answers it with the next screen."""
 
     async def run(self, task: TriageTask, agents: vf.Agents) -> None:
@@ -32,11 +32,11 @@ async def play(episode: TextEpisode, task: vf.Task, agents: vf.Agents) -> None:
             turn = episode.step([message.model_dump() for message in segment.messages])
             if turn.done:
                 break
-            segment = await interaction.turn([_as_message(told) for told in turn.messages])
+            segment = await interaction.turn([_as_message(message) for message in turn.messages])
 
 
-def _as_message(told: Mapping[str, Any]) -> Any:
-    """What an agent is told, as a message of verifiers."""
-    if told["role"] == "user":
-        return vf.UserMessage(content=told["content"])
-    return vf.ToolMessage(tool_call_id=told["tool_call_id"], content=told["content"])
+def _as_message(message: Mapping[str, Any]) -> Any:
+    """An answer to the agent as a message of verifiers."""
+    if message["role"] == "user":
+        return vf.UserMessage(content=message["content"])
+    return vf.ToolMessage(tool_call_id=message["tool_call_id"], content=message["content"])

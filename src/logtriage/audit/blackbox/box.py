@@ -1,4 +1,4 @@
-"""A black box: anybody's environment, what can be done in it, and episodes of it."""
+"""A black box: anybody's environment, its actions and its episodes."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ VOLATILE: Final = frozenset(
 
 @attrs.frozen
 class Shown:
-    """What an environment says after a reset or a step.
+    """The reply of an environment to a reset or a step.
 
     Attributes:
         observation: what the agent reads, as JSON data.
@@ -119,7 +119,7 @@ def _blaming(call: str) -> Iterator[None]:
 
 
 def play(environment: Environment, seed: int, actions: Iterator[Any], steps: int) -> list[Shown]:
-    """What an episode shows: at the reset and after each action, up to its end."""
+    """The replies of an episode: to the reset and to each action, up to its end."""
     shown = [environment.reset(seed)]
     while not shown[-1].done and len(shown) <= steps:
         shown.append(environment.step(next(actions)))
@@ -137,10 +137,10 @@ def is_reward(reward: Any) -> bool:
 
 
 def first_difference(left: Sequence[Shown], right: Sequence[Shown]) -> str | None:
-    """Where two episodes differ first, in words; None where they are the same."""
-    for step, (one, other) in enumerate(zip(left, right, strict=False)):
+    """The first difference of two episodes, in words; None if they are the same."""
+    for step, (mine, theirs) in enumerate(zip(left, right, strict=False)):
         for part in ("observation", "reward", "done", "beside"):
-            difference = _differs(getattr(one, part), getattr(other, part), part)
+            difference = _differs(getattr(mine, part), getattr(theirs, part), part)
             if difference is not None:
                 return f"{difference} {f'after step {step}' if step else 'after the reset'}"
     if len(left) != len(right):

@@ -25,7 +25,7 @@ from logtriage.rendering import system_prompt
 from logtriage.tasks import benchmark_of
 from logtriage.world.model import World
 
-#: So many rows of a kind are named in a sentence.
+#: A sentence names so many rows of a kind.
 _NAMED: Final = 3
 #: A sentence names confusions of at least this share.
 _TOLD: Final = 0.02
@@ -44,7 +44,7 @@ def check_world(
 ) -> tuple[Finding, ...]:
     """Check whether a world can be played, and what it asks of its players.
 
-    Incidents are those of split ``test``, as many of each task, graded by ``logtriage/3``.
+    It takes incidents of split ``test``, as many of each task, and grades them by ``logtriage/3``.
     Nothing is drawn at random: the same world has the same findings.
 
     Args:
@@ -98,7 +98,7 @@ class _Work:
     done: int = 0
 
     def incidents(self, count: int) -> list[Incident]:
-        """So many incidents, as evenly of all tasks as can be, task by task."""
+        """So many incidents, shared evenly among the tasks, task by task."""
         share, more = divmod(count, len(self.subjects))
         return [
             priced(incident)
@@ -173,7 +173,7 @@ class _Work:
     # --- by incidents ------------------------------------------------------------------
 
     def full_look(self) -> Outcome:
-        """What is in doubt even after everything was asked for."""
+        """The doubt that is left after everything was asked for."""
         table = confusions(self.incidents(self.sizes.looks), self.step)
         left = ", ".join(f"{row['bits']:.2f} about the {row['about']}" for row in table["doubts"])
         return reported(
@@ -183,7 +183,7 @@ class _Work:
         )
 
     def net_value(self) -> Outcome:
-        """What the observer and the expert are worth beyond handing everything over."""
+        """The net value of the observer and of the expert."""
         incidents = self.incidents(self.sizes.net_values)
         values = {name: self._net_value_of(name, incidents) for name in ("observer", "expert")}
         summary = "; ".join(

@@ -1,4 +1,4 @@
-"""What is still in doubt after a full look: in bits, and as a table of what is taken for what.
+"""The doubt after a full look: in bits, and as a table of which kind is taken for which.
 
 The belief is calibrated: of the incidents in which it puts p on a kind, a share p are of that
 kind. So the product of its shares of two kinds, averaged over incidents, says how often the truth

@@ -247,8 +247,8 @@ class Desk(App[State]):
             self._show_services()
 
     def _show_services(self) -> None:
-        beside = self.size.width < _WIDE
-        self._put("glances", services(self.session, beside=beside))
+        narrow = self.size.width < _WIDE
+        self._put("glances", services(self.session, self.size.width if narrow else 0))
 
     def _close(self) -> None:
         """Show the debrief; the belief comes a few seconds later."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -42,15 +41,15 @@ _LOOKS: Final = (
 _FIT: Final = 16
 
 
-def services(session: Session, *, beside: bool = False) -> RenderableType:
+def services(session: Session, room: int = 0) -> Text:
     """Name, state and sparkline of each service; of many services, the worst first.
 
-    One service stands on a line, or as many ``beside`` each other as there is room for.
+    As many stand side by side as fit into ``room`` characters, at least one.
     """
-    lines = list(_services(session))
-    if beside:
-        return Columns(lines, padding=(0, 2), equal=True, column_first=True)
-    return Text("\n").join(lines)
+    entries = list(_services(session))
+    across = max(1, room // (len(entries[0]) + 3))
+    rows = -(-len(entries) // across)
+    return Text("\n").join(Text("   ").join(entries[row::rows]) for row in range(rows))
 
 
 def _services(session: Session) -> Iterator[Text]:

@@ -12,6 +12,7 @@ from logtriage.vector.belief_checks import WrongCell
 from logtriage.vector.belief_state import NO_BREAK, SEEN_ROW, BeliefState
 from logtriage.vector.belief_tables import BeliefTables
 from logtriage.vector.cells import CHANNELS, EFFECTS, NO_CELL, Cells
+from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2
 from logtriage.vector.compiled.panels import renew_panel
 from logtriage.vector.compiled.signs import (
@@ -23,8 +24,6 @@ from logtriage.vector.compiled.signs import (
 from logtriage.vector.compiled.worlds import tables_in
 from logtriage.world.channels import EASES, NOTHING_READ, Channel
 
-#: An integer, Python's or the machine's.
-Int = Any
 Ints = NDArray[Any]
 
 _EDGE: Final = CHANNELS.index(Channel.EDGE)
@@ -64,10 +63,13 @@ def _take_actions(
                     right |= root >= 0 and state.owners[row, root] == team
                 if right == wrong:
                     state.noted[row, hypothesis] = NEVER
-        given = acted[lane] - tables.first_remedy
-        if 0 <= given < remedies:
+        remedy = acted[lane] - tables.first_remedy
+        if 0 <= remedy < remedies:
             for hypothesis in range(len(tables.prior)):
-                if tables.accepts[given, hypothesis] and state.fixed_at[row, hypothesis] == unfixed:
+                if (
+                    tables.accepts[remedy, hypothesis]
+                    and state.fixed_at[row, hypothesis] == unfixed
+                ):
                     state.fixed_at[row, hypothesis] = state.screens[row] - 1
                     fixing[hypothesis] = state.remedies[row]
             state.remedies[row] += 1
@@ -77,12 +79,12 @@ def _take_actions(
 def _take_note(row: Int, token: Int, state: BeliefState, tables: BeliefTables) -> None:
     lines = len(tables.note) - 1
     for hypothesis in range(len(tables.prior)):
-        told = tables.note[0, hypothesis]
+        log = tables.note[0, hypothesis]
         if token > 0:
-            told = np.int64(NEVER)
+            log = np.int64(NEVER)
             if tables.noted[hypothesis] == (token - 1) // lines:
-                told = tables.note[1 + (token - 1) % lines, hypothesis]
-        state.noted[row, hypothesis] += told
+                log = tables.note[1 + (token - 1) % lines, hypothesis]
+        state.noted[row, hypothesis] += log
 
 
 @kernel
@@ -155,7 +157,7 @@ def _logs(
     highest, may = np.int64(NEVER), state.remedies[row] > 0
     known = np.int64(-1)
     for hypothesis in range(len(logs)):
-        told, errors = (
+        log, errors = (
             state.noted[row, hypothesis] + whole + tables.prior[hypothesis],
             tables.errors[hypothesis],
         )
@@ -164,7 +166,7 @@ def _logs(
             continue
         when = np.int64(state.fixed_at[row, hypothesis]) if may else unfixed
         if when == unfixed:
-            told += state.reached[row, hypothesis] + state.edge[row, errors]
+            log += state.reached[row, hypothesis] + state.edge[row, errors]
         else:
             if when != known:
                 panel = state.panel[row]
@@ -173,15 +175,15 @@ def _logs(
             slot = np.int64(0)
             while state.breaks[row, slot] != when:
                 slot += 1
-            told += room.edge[errors] + reached_until(row, hypothesis, slot, state, tables, room)
-        if told > RULED_OUT:
-            logs[hypothesis] = told
-            highest = max(highest, told)
+            log += room.edge[errors] + reached_until(row, hypothesis, slot, state, tables, room)
+        if log > RULED_OUT:
+            logs[hypothesis] = log
+            highest = max(highest, log)
     return highest
 
 
 @kernel
-def _update_rows(
+def update_rows(
     rows: Ints,
     cells: Any,
     actions: Any,
@@ -191,7 +193,11 @@ def _update_rows(
     room: Room,
     unfixed: Int,
 ) -> Int:
-    """The place of the first row that no hypothesis fits; -1 if there is none."""
+    """Take in what is new in these rows (R,), and renew their weights.
+
+    Returns the place of the first row that no hypothesis fits, -1 if there is none. Weights
+    of such rows are 0.
+    """
     refused = np.int64(-1)
     for place in range(len(rows)):
         row = np.uint64(rows[place])
@@ -293,24 +299,6 @@ def first_wrong(
     if _find_wrong(rows, cells, actions, state, tables, wrong):
         return WrongCell(*wrong.tolist())
     return None
-
-
-def update(
-    state: BeliefState,
-    tables: BeliefTables,
-    room: Room,
-    rows: Ints,
-    cells: Cells,
-    actions: Ints,
-    misrouted: Any,
-) -> int:
-    """Take in what is new in these rows (R,), and renew their weights.
-
-    Returns the place of the first row that no hypothesis fits, -1 if there is none. Weights
-    of such rows are 0.
-    """
-    refused = _update_rows(rows, cells, actions, misrouted, state, tables, room, state.unfixed)
-    return int(refused)
 
 
 def logs_of(state: BeliefState, tables: BeliefTables, room: Room) -> Longs:

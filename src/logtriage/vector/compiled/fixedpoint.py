@@ -17,9 +17,7 @@ from logtriage.belief.fixedpoint import (
     SHORT,
 )
 from logtriage.vector.belief_tables import INVERSE_BITS, Powers
-
-#: An integer, Python's or the machine's.
-Int = Any
+from logtriage.vector.compiled.draws import Int
 
 #: A fraction's bits are looked up in two halves.
 _HALF: Final = BITS // 2

@@ -16,12 +16,10 @@ from logtriage.vector.belief_tables import (
     EdgeTables,
     Powers,
 )
+from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2, log_sum, log_sum3
 from logtriage.vector.compiled.signs import Room
 from logtriage.vector.compiled.worlds import tables_in
-
-#: An integer, Python's or the machine's.
-Int = Any
 
 
 @kernel

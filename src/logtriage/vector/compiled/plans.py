@@ -13,9 +13,8 @@ from logtriage.actions import SEVERITIES
 from logtriage.belief.plans import AMPLE, REMEDIES_TRIED
 from logtriage.belief.stakes import UNIT
 from logtriage.vector.cases import Cases, Floats, PlanTables
+from logtriage.vector.compiled.draws import Int
 
-#: An integer, Python's or the machine's.
-Int = Any
 #: In place of a team: nobody is paged.
 NOBODY: Final = -1
 

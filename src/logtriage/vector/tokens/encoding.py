@@ -73,7 +73,7 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
 
 
 def in_units(numbers: Numbers, units: Floats) -> Floats:
-    """Counts (D,), which stop at :data:`MOST`, in their units."""
+    """Convert counts (D,) to their units; counts above :data:`MOST` are cut to it."""
     found: Floats = np.minimum(numbers, MOST).astype(np.float32) * units
     return found
 

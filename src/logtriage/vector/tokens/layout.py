@@ -1,10 +1,10 @@
-"""The numeric observation: what stands where, and in what unit.
+"""The layout of the numeric observation: blocks of columns and their units.
 
-Every column is a whole number below 256 times a unit of its own, so that an engine keeps
-bytes and writes floats. The first columns count tokens: each cell that was shown once,
-by service and sort. They are what a belief needs, as far as signatures do not change with
-time. The others are what stands on the screen now, and what was declared and done. What
-an agent once read stays: it needs no memory.
+Every column is a whole number below 256 times a unit of its own, so an engine keeps bytes and
+writes floats. The first columns count the tokens shown so far, by service and sort: all that a
+belief needs if signatures do not change with time. The other columns hold the present screen, and
+what was declared and done. The observation keeps everything that was shown, so an agent needs no
+memory.
 """
 
 from collections.abc import Sequence
@@ -44,11 +44,10 @@ REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)
 class TokenLayout(Layout):
     """Where each block begins, in what unit, and where each token is counted.
 
-    ``units`` (D,) float32. ``sizes`` (sorts, n) has the tokens of each alphabet, behind which a gap
-    and what is down are numbered. ``column_of`` (sorts, n, K) is the column in which a token is
-    counted, by the number of its sort in ``cell_sorts`` of the world, the
-    service and its place in the alphabet; -1 where it is not. ``answers``
-    is how many tokens a request shows at most, ``lanes`` how many ask in a tick.
+    ``units`` (D,) float32. ``sizes`` (sorts, n) are the sizes of alphabets; gap and ``down`` are
+    numbered after the last token. ``column_of`` (sorts, n, K) is the column that counts a token, by
+    its sort in ``cell_sorts`` of the world, its service and its place in the alphabet, or -1. A
+    request shows at most ``answers`` tokens; ``lanes`` agents ask in a tick.
     """
 
     world: World

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Final
 
 import attrs
 import numpy as np
@@ -23,6 +24,9 @@ from logtriage.world.setting import Setting
 from logtriage.world.tables import places
 from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
+
+#: The number of a team fits a signed byte.
+_MOST_TEAMS: Final = 127
 
 
 @attrs.frozen(eq=False)
@@ -87,10 +91,6 @@ class TokenSetting:
     def room(self, count: int) -> TokenIncidents:
         """Room for ``count`` incidents."""
         return TokenIncidents.empty(count, self.n, self.tables.condition_type, self.layout)
-
-    def begin(self, incidents: TokenIncidents) -> TokenEpisodes:
-        """Fresh episodes of these incidents."""
-        return TokenEpisodes.begin(incidents, len(self.layout.world.cell_sorts))
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
@@ -168,10 +168,12 @@ def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
     """Refuse counts that do not fit a byte."""
     setting, topology = models[0].setting, models[0].topology
     widest = max(len(shown_tokens(setting, LOG, place)) for place in places(topology))
-    if max(len(topology), widest) >= MOST:
+    counts = len(topology), len(topology.teams), widest
+    if max(counts[0], widest) >= MOST or counts[1] > _MOST_TEAMS:
         raise InvalidInput(
-            f"topology {topology.name!r} has {len(topology)} services, one of which can say "
-            f"{widest} things; the batched engine counts to {MOST - 1}"
+            f"topology {topology.name!r} has {counts[0]} services, one of which can say {widest} "
+            f"things, and {counts[1]} teams; the batched engine counts to {MOST - 1}, and to "
+            f"{_MOST_TEAMS} teams"
         )
     if task.horizon * lanes > MOST_TICKS:
         raise InvalidInput(

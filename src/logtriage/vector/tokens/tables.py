@@ -1,8 +1,8 @@
-"""What a cell can hold, as arrays: thresholds of signs, and of what a reading makes of them.
+"""What a cell can hold, as arrays: thresholds for signs and for readings of them.
 
-Nothing is restated here: weights come from :mod:`logtriage.world.signs`, hypotheses and
-conditions from the compiled model that the belief reads. A token is known by its place in
-the alphabet of its sort at its service; the ordinary one has place 0.
+Weights come from :mod:`logtriage.world.signs`, hypotheses and conditions from the model that the
+belief reads. A token is known by its place in the alphabet of its sort at its service; the ordinary
+one has place 0.
 """
 
 from collections.abc import Iterable, Sequence

@@ -140,7 +140,7 @@ def task_problems(world: World) -> Iterator[Problem]:
 
 
 def _place_of(world: World, task: Task, where: str) -> Iterator[Problem]:
-    """The services of a task, and whether a fault of its finds a place there."""
+    """What is wrong with the services of a task, and with places for its faults there."""
     if (task.topology is None) == (task.services is None):
         yield RULES_FILE, f"{where}expected either topology or services = [least, most]"
     elif task.services is not None:

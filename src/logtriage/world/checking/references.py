@@ -1,4 +1,4 @@
-"""Whether what a world refers to exists, and whether nothing stands there for nobody."""
+"""Whether everything that a world refers to exists, and everything in it is used."""
 
 from collections.abc import Iterator
 

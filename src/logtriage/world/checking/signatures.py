@@ -110,7 +110,7 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
 
 
 def _sums(world: World, row: _Row) -> Iterator[Problem]:
-    """Shares that do not fit 100 at a tier."""
+    """Shares that add up to more than 100 at a tier."""
     for sort, shares in row.merged.items():
         over: Mapping[str, int] = {
             tier: total for tier in row.tiers if (total := _total(world, sort, tier, shares)) > 100

@@ -1,6 +1,8 @@
 """Whether what a world says can be worded: placeholders, figures, phrasings of their own."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
 
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.world.channels import SPANS
@@ -47,34 +49,27 @@ def _words(world: World) -> Iterator[Problem]:
     """Short texts that the runbook prints."""
     rules, tokens = world.rules, world.tokens
     short = [(RULES_FILE, "title", rules.title)]
-    for task in rules.tasks:
-        short.append((RULES_FILE, f"tasks: {task.name}: title", task.title))
-        short.append((RULES_FILE, f"tasks: {task.name}: hard", task.hard))
-    for kind in world.kinds:
-        short.append((f"kinds/{kind.name}.toml", "summary", kind.summary))
-    for topic in world.topics:
-        if not topic.ordinary:
-            short.append((f"topics/{topic.name}.toml", "word", topic.word))
-    for distraction in rules.distractions:
-        words = f"distractions: {distraction.name}: words"
-        short.append((RULES_FILE, words, distraction.words))
+    short += [(f"kinds/{kind.name}.toml", "summary", kind.summary) for kind in world.kinds]
+    spoken = [topic for topic in world.topics if not topic.ordinary]
+    short += [(f"topics/{topic.name}.toml", "word", topic.word) for topic in spoken]
     if rules.secondary_fault is not None:
         short.append((RULES_FILE, "secondary_fault: words", rules.secondary_fault.words))
-    for alert in tokens.alert.tokens:
-        short.append((TOKENS_FILE, f"alert: tokens: {alert.name}: word", alert.word))
-        short.append((TOKENS_FILE, f"alert: tokens: {alert.name}: title", alert.title))
-    for change in tokens.change.tokens:
-        short.append((TOKENS_FILE, f"change: tokens: {change.name}: word", change.word))
-        short.append((TOKENS_FILE, f"change: tokens: {change.name}: kind", change.kind))
-    for row in world.measured:
-        for token in row.tokens:
-            short.append((TOKENS_FILE, f"{row.name}: tokens: {token.name}: word", token.word))
+    rows: tuple[tuple[str, str, tuple[Any, ...], tuple[str, ...]], ...] = (
+        (RULES_FILE, "tasks", rules.tasks, ("title", "hard")),
+        (RULES_FILE, "distractions", rules.distractions, ("words",)),
+        (TOKENS_FILE, "alert: tokens", tokens.alert.tokens, ("word", "title")),
+        (TOKENS_FILE, "change: tokens", tokens.change.tokens, ("word", "kind")),
+        *((TOKENS_FILE, f"{row.name}: tokens", row.tokens, ("word",)) for row in world.measured),
+    )
+    for file, where, parts, fields in rows:
+        for part, field in product(parts, fields):
+            short.append((file, f"{where}: {part.name}: {field}", getattr(part, field)))
     for file, field, text in short:
         yield from ((file, f"{field}: {what}") for what in _text(text, ()))
 
 
 def _text(text: str, known: Iterable[str]) -> Iterator[str]:
-    """What is wrong with a text that may have the placeholders known."""
+    """What is wrong with a text; ``known`` are the placeholders that it may have."""
     known = tuple(known)
     try:
         used = placeholders(text)
@@ -180,7 +175,7 @@ def _tokens(world: World) -> Iterator[str]:
 
 
 def _times(span: Span) -> Iterator[str]:
-    """Texts that lack the numbers which exported traces are made from."""
+    """Texts that lack a number needed for exported traces."""
     for name, text in span.says.items():
         forms: tuple[type, ...] = (LatencyByHeight,)
         if name != span.ordinary:

@@ -77,7 +77,7 @@ def _located(reason: str) -> str:
 
 
 def _reason(error: BaseException, kind: type | None) -> str:
-    """One of the converter's exceptions in our words."""
+    """An exception of the converter in our words."""
     if isinstance(error, ForbiddenExtraKeysError):
         known = [key_of(field) for field in attrs.fields(error.cl)]
         extra = sorted(error.extra_fields)[:_LISTED]

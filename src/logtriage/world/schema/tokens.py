@@ -63,7 +63,7 @@ class ChangeToken:
 
 @attrs.frozen
 class Changes:
-    """The sort ``change``; ``lead`` is how many minutes before the trouble one can lie."""
+    """The sort ``change``; a change lies up to ``lead`` minutes before the trouble."""
 
     ordinary: str
     lead: tuple[int, int]

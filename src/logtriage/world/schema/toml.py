@@ -1,4 +1,4 @@
-"""The files of a world's folder, written: TOML of a document's values."""
+"""Write the files of a world's folder as TOML."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def texts_of(world: Any) -> dict[str, bytes]:
 
 
 def toml_text(said: Mapping[str, Any]) -> str:
-    """The text of a file that says this; each table in a list stands on a line of its own."""
+    """Write TOML; each table in a list stands on its own line."""
     return "\n".join(_lines(said)) + "\n"
 
 

@@ -6,9 +6,8 @@ extra ``fast`` (numba).
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +24,7 @@ from logtriage.vector.tokens.compiled.playing import (
     pass_time_rows,
 )
 from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
-from logtriage.vector.tokens.compiled.scoring import Scoring, score_rows
+from logtriage.vector.tokens.compiled.scoring import Scoring, score_rows, scoring_of
 from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import PRICE_NUMBERS, TokenIncidents, seeds_of
@@ -34,17 +33,12 @@ from logtriage.vector.tokens.setting import TokenSetting
 Scores = NDArray[np.float64]
 
 
-@attrs.frozen(eq=False)
-class _Task:
-    """Arguments of the kernels for a task, and for the rubric that grades it."""
+class _Task(NamedTuple):
+    """A task, and how the rubric that grades it scores its rows."""
 
     setting: TokenSetting
     places: ColumnPlaces
     by: Scoring
-
-    @classmethod
-    def of(cls, setting: TokenSetting, rubric: Rubric) -> "_Task":
-        return cls(setting, ColumnPlaces.of(setting), Scoring.of(rubric, setting.span))
 
 
 class TokenKernels:
@@ -55,7 +49,10 @@ class TokenKernels:
 
     def __init__(self, settings: Sequence[TokenSetting], rubric: Rubric) -> None:
         self._rubric = rubric
-        self._tasks = [_Task.of(setting, rubric) for setting in settings]
+        self._tasks = [
+            _Task(setting, ColumnPlaces.of(setting), scoring_of(rubric, setting.span))
+            for setting in settings
+        ]
         self._layout = settings[0].layout
         self.task_of: NDArray[Any] = np.zeros(0, np.uint8)
 

@@ -27,10 +27,10 @@ class Scoring(NamedTuple):
     prices: NDArray[np.float64]
     width: int
 
-    @classmethod
-    def of(cls, rubric: Rubric, span: Span) -> "Scoring":
-        """The tables of a rubric that can score a batch."""
-        return cls(tables_of(rubric, span), PRICES, span.width)
+
+def scoring_of(rubric: Rubric, span: Span) -> Scoring:
+    """The tables of a rubric that can score a batch."""
+    return Scoring(tables_of(rubric, span), PRICES, span.width)
 
 
 @kernel

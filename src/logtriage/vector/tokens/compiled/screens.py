@@ -69,28 +69,18 @@ def _reached(steps: Any, row: Int, bits: np.uint64) -> Int:
 def _sign(row: Int, service: Int, sort: Int, start: Int, quiet: Any, scene: Scene) -> Int:
     """The sign of a sort (no line of the window) at a service in tick ``start``, by its place.
 
-    ``quiet`` is whether a root keeps it to itself at first. The sign of the present condition is
-    drawn once.
+    ``quiet`` is whether a root keeps it to itself at first.
     """
-    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
-    place, fixed = np.uint64(service), np.int64(now.fixed_at[row])
+    tables, incidents = scene.tables, scene.incidents
+    place, fixed = np.uint64(service), np.int64(scene.now.fixed_at[row])
     condition, begin = np.uint64(incidents.conditions[row, place]), np.int64(0)
-    latest = True
-    if fixed != NEVER and tables.condition_of[np.uint64(incidents.hypothesis[row]), place] >= 0:
-        latest = start > fixed
-        if latest:
-            condition, begin = np.uint64(0), fixed + 1
-    hidden = quiet and start < to.root_silent and tables.silenced[place, condition]
-    kept = latest and not hidden
-    if kept and now.signs[row, np.uint64(sort), place] > 0:
-        return np.int64(now.signs[row, np.uint64(sort), place]) - 1
+    if start > fixed and tables.condition_of[np.uint64(incidents.hypothesis[row]), place] >= 0:
+        condition, begin = np.uint64(0), fixed + 1
+    hidden = quiet and start < scene.to.root_silent and tables.silenced[place, condition]
     key = subkey(subkey(incidents.seed[row], _SIGN), tables.sign_stream[np.uint64(sort)])
     key = subkey(key, scrambled(np.uint64(service << 1 | np.int64(hidden))))
     which = tables.sign_row[np.uint64(sort), place, np.uint64(0) if hidden else condition]
-    sign = _reached(tables.steps, np.uint64(which), draw(key, begin, 0))
-    if kept:
-        now.signs[row, np.uint64(sort), place] = 1 + sign
-    return sign
+    return _reached(tables.steps, np.uint64(which), draw(key, begin, 0))
 
 
 @kernel
@@ -310,7 +300,7 @@ def play_rows(rows: Any, actions: Any, scene: Scene, by: Scoring, scores: Any) -
 
 @kernel
 def observe_rows(columns: Any, units: Any, out: Any) -> None:
-    """Write what ``columns`` (N, D) count, in their units, to ``out`` (N, D)."""
+    """Write ``columns`` (N, D) times their units (D,) to ``out`` (N, D)."""
     width = np.uint64(columns.shape[1])
     for row in range(np.uint64(len(out))):
         for column in range(width):
