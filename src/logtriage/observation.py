@@ -12,7 +12,7 @@ from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.trace import Cells, ScreenTrace, traced
-from logtriage.world.channels import EASES, Channel
+from logtriage.world.channels import EASES, NOTHING_READ, Channel
 from logtriage.world.model import World
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
@@ -160,8 +160,11 @@ def world_of(observation: Observation) -> World:
 
 
 def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
-    """Whether a gauge or a trace says something out of the ordinary; without tokens it does not."""
-    return any(not observation.is_ordinary(reading.name, token) for token in reading.tokens)
+    """Whether a gauge or a trace is out of the ordinary. No data is not, nor is a recording's."""
+    return any(
+        token not in NOTHING_READ and not observation.is_ordinary(reading.name, token)
+        for token in reading.tokens
+    )
 
 
 def observe(state: State, role: Role | None = None) -> Observation:

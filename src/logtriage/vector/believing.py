@@ -22,16 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from logtriage.errors import InvalidInput
-from logtriage.grading.action_lists import ranges_of
-from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
-from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.following import FollowingBeliefs
+from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.marginals import Marginals, kinds_of
-from logtriage.vector.tokens.cells import screen_cells
+from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.vector.values import owners_of
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
@@ -43,7 +41,7 @@ KEPT: Final = (
 
 
 def heard_sorts(world: World) -> tuple[str, ...]:
-    """How much a service has said is counted by these: a sort of each channel to be asked for."""
+    """The sorts that count how much a service has said: one a channel on demand."""
     return (LOG, *(sorts[0] for sorts in world.slots.values()))
 
 
@@ -69,18 +67,14 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
     }
     widths |= {"benign": 1, "doubt": 1} | {f"heard:{sort}": n for sort in heard_sorts(layout.world)}
     widths |= {name: layout[name].stop - layout[name].start for name in KEPT}
-    blocks, at = {}, 0
-    for name, width in widths.items():
-        blocks[name] = slice(at, at + width)
-        at += width
-    return Layout(layout.topology, blocks, at)
+    return Layout(layout.topology, *laid_out(widths))
 
 
 class BeliefScreens:
     """Reads the screens of a batch as beliefs, one after the other, each once.
 
     Raises:
-        InvalidInput: for a batch in which several act.
+        InvalidInput: for a batch with more than one lane.
     """
 
     def __init__(self, batch: BatchedTriage) -> None:
@@ -93,7 +87,7 @@ class BeliefScreens:
         self._batch, self._tokens = batch, layout
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
         self._heard = _heard(layout)
-        self._beliefs: BeliefBatch | None = None
+        self._beliefs: FollowingBeliefs | None = None
 
     @property
     def beliefs(self) -> BeliefBatch:
@@ -104,67 +98,44 @@ class BeliefScreens:
         """
         if self._beliefs is None:
             raise InvalidInput("no screens were read: call begin() first")
-        return self._beliefs
+        return self._beliefs.of[0]
 
     def begin(self, screen: Step) -> Floats:
         """The observation (N, D) of a batch that was just reset."""
-        count, horizon = len(screen.tick), self._batch.task.horizon
-        models = self._batch.settings[0].models
-        self._beliefs = BeliefBatch(*models, count=count, horizon=horizon)
-        self._marginals = Marginals(*models)
-        rows = np.arange(count)
-        self._start(rows)
-        self._take_in(rows, None)
+        batch, setting = self._batch, self._batch.settings[0]
+        self._beliefs = FollowingBeliefs(setting, len(screen.tick))
+        self._marginals = Marginals(*setting.models)
+        self._beliefs.begin(batch.incidents, batch.episodes, np.arange(len(screen.tick)))
         return self._observe(screen)
 
     def read(self, screen: Step, actions: ArrayLike, fresh: ArrayLike = ()) -> Floats:
         """The observation (N, D) after a step with ``actions`` (N,).
 
         Rows in ``fresh`` have begun anew since, and ``screen`` shows their first screens.
-        Of rows that are closed nothing more is read.
+        Closed rows are not read any more.
 
         Raises:
             InvalidInput: before :meth:`begin`, and for actions of another shape or range.
         """
-        chosen = checked_actions(actions, len(self.beliefs), self._batch.action_count)
+        batch = self._batch
+        chosen = checked_actions(actions, len(self.beliefs), batch.action_count)
+        assert self._beliefs is not None  # or there would be no beliefs
         began = np.asarray(fresh, np.int64)
         going = screen.closing < 0
         going[began] = False
-        self._take_in(np.flatnonzero(going), chosen)
-        if len(began):
-            self._start(began)
-            self._take_in(began, None)
+        rows = np.flatnonzero(going)
+        self._beliefs.follow(batch.incidents, batch.episodes, rows, chosen[np.newaxis, rows])
+        self._beliefs.begin(batch.incidents, batch.episodes, began)
         return self._observe(screen)
 
-    def _start(self, rows: Ints) -> None:
-        self.beliefs.reset(self._owners(rows), rows, self._batch.incidents.world[rows])
-
-    def _owners(self, rows: Ints) -> Ints:
-        owners: Ints = owners_of(self._batch.settings[0], self._batch.incidents, rows)
-        return owners
-
-    def _take_in(self, rows: Ints, actions: Ints | None) -> None:
-        if not len(rows):
-            return
-        ranges = ranges_of(self._batch.topology)
-        acted = None if actions is None else actions[rows]
-        remedied = np.zeros(len(rows), np.bool_)
-        if acted is not None:
-            remedied = (acted >= ranges.remedy) & (acted < ranges.remedy + ranges.remedies)
-        cells = screen_cells(self._batch.settings[0], self._batch.episodes, rows, remedied)
-        self.beliefs.update(cells, acted, rows=rows)
-
     def _observe(self, screen: Step) -> Floats:
-        told = self._marginals.of(self.beliefs.weights, self.beliefs.world)
-        team = told.team(self._owners(np.arange(len(self.beliefs))))
-        heard = screen.observation @ self._heard
-        kept = screen.observation[:, self._kept]
-        found: Floats = np.concatenate(
-            [told.root, told.remedy, team, told.kind, told.benign, told.doubt, heard, kept],
-            axis=1,
-            dtype=np.float32,
-        )
-        return found
+        beliefs, batch = self.beliefs, self._batch
+        likely = self._marginals.of(beliefs.weights, beliefs.world)
+        owners = owners_of(batch.settings[0], batch.incidents, np.arange(len(beliefs)))
+        parts = [likely.root, likely.remedy, likely.team(owners), likely.kind, likely.benign]
+        parts += [likely.doubt, screen.observation @ self._heard, screen.observation[:, self._kept]]
+        observation: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
+        return observation
 
 
 def _heard(layout: TokenLayout) -> Floats:
