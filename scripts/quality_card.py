@@ -58,7 +58,7 @@ SIZES: Final = attrs.evolve(
     screens=60,
     same=2,
     groups=3,
-    prices=16,
+    prices=60,
     beliefs=2,
     signs=30,
     figures=80,
@@ -170,6 +170,7 @@ def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibrati
         ValueError: for findings under several rubrics, or none.
     """
     tasks = list(dict.fromkeys(row["subject"] for row in findings))
+    left = [task for task in TASKS if task not in tasks]
     by_check: dict[str, list[dict[str, Any]]] = {}
     for row in findings:
         by_check.setdefault(row["check"], []).append(row)
@@ -181,7 +182,8 @@ def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibrati
         "Written by `python scripts/quality_card.py` from the findings of the [audit](audit.md) on "
         f"{', '.join(f'`{task}`' for task in tasks)}, rubric {rubric}. Samples are smaller than "
         "those of `logtriage audit`; each finding says how large. A row shows the finding of "
-        "the task that came out worst, or of the first task where all came out alike.",
+        "the task that came out worst, or of the first task where all came out alike."
+        + (f" Not audited: {', '.join(f'`{task}`' for task in left)}." if left else ""),
         "## Difficulty",
         "Net value: 1 solves everything, 0 is no better than handing everything over "
         "([all figures](results/oncall.md)); – was not measured.",
