@@ -95,6 +95,6 @@ def emit(data: Any) -> None:
 
 
 def mute_stdout() -> None:
-    """Send what is still to be flushed nowhere, once nobody reads stdout."""
+    """Discard what is still to be flushed, once nobody reads stdout."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())
