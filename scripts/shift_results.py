@@ -41,7 +41,7 @@ BASE: Final = "first_come"
 #: So many shifts are played by one player after the other.
 CHUNK: Final = 4
 #: Before these ticks of a shift its engineer leaves, to see what the note is worth.
-RELIEVED: Final = (60, 120)
+RELIEVED: Final = (40, 80, 120, 160)
 TITLES: Final = (
     "player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over",
     f"over `{BASE}`",
@@ -60,11 +60,10 @@ the first action (MTTA) and to the fix (MTTR); counts are those of a shift.
 RELAY: Final = """
 ## What the note is worth
 
-An engineer who plays as `{base}` does is relieved at tick {ticks} of each of these shifts. The
-second engineer has seen no earlier screen, and decides by the note and by the screens from then on.
-The grades are those of the incidents that the first had begun, weighed by severity; there are
-{cases} of them. The note of another shift is that of the next one at the same tick, with the names
-of the systems that are open here.
+An engineer who plays as `{base}` does is relieved at some tick of these shifts: {ticks}.
+The second engineer has seen no earlier screen, and decides by the note and by the screens from then
+on. The grades are those of the {cases} incidents that the first had begun. The note of another
+shift is that of the next one at the same tick, with the names of the systems that are open here.
 
 | note | grade of what was begun | over no note |
 | --- | ---: | ---: |
@@ -103,37 +102,29 @@ def at_tick(record: Mapping[str, Any], tick: int) -> ShiftState:
 
 
 def carried_on(state: ShiftState, note: str | None) -> list[float]:
-    """The grades, times weight, of what was begun, once the second engineer has closed it."""
+    """The grades of what was begun, once the second engineer has closed it."""
     begun = [place for place, alone in enumerate(state.states) if alone.history]
     places = [place for place in begun if state.states[place].closing is None]
     later = state
     for later in relieved(state, note):
         if all(later.states[place].closing is not None for place in places):
             break
-    arrivals = state.shift.arrivals
-    return [arrivals[place].weight * score(later.states[place]) for place in places]
+    return [score(later.states[place]) for place in places]
 
 
 def notes(records: Sequence[Mapping[str, Any]]) -> str:
     """The table of what notes are worth, from the shifts of the player that is relieved."""
     earned: dict[str, list[float]] = {"its own": [], "none": [], "another shift's": []}
-    weights: list[int] = []
     for record, other in zip(records, [*records[1:], records[0]], strict=True):
         for tick in RELIEVED:
             state = at_tick(record, tick - 1)
             foreign = renamed_note(noted(at_tick(other, tick - 1)).text, state)
             for name, note in zip(earned, (None, "", foreign), strict=True):
                 earned[name] += carried_on(state, note)
-            weights += [
-                arrival.weight
-                for arrival, alone in state.arrived
-                if alone.history and alone.closing is None
-            ]
-    mean = sum(weights) / len(weights)
-    rows = {name: [value / mean for value in values] for name, values in earned.items()}
-    text = RELAY.format(base=BASE, ticks=", ".join(map(str, RELIEVED)), cases=len(weights))
-    for name, values in rows.items():
-        over = "" if name == "none" else shown(paired_difference(rows["none"], values))
+    cases = len(earned["none"])
+    text = RELAY.format(base=BASE, ticks=", ".join(map(str, RELIEVED)), cases=cases)
+    for name, values in earned.items():
+        over = "" if name == "none" else shown(paired_difference(earned["none"], values))
         text += f"| {name} | {shown(mean_interval(values))} | {over} |\n"
     return text
 
