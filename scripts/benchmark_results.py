@@ -107,8 +107,8 @@ SCREENS = (
 )
 STATE = (
     "rows are updated one after the other already, so there is nothing to block; a row keeps 11 "
-    "KB, 5 KB of it what pools told and 3.5 KB sums over readings, 64 bits each: 3 MB for 256 rows, "
-    "which are updated fast enough (`belief_batch[256]`), 46 MB for 4,096"
+    "KB, 5 KB of it what pools told and 3.5 KB sums over readings, 64 bits each: 3 MB for 256 "
+    "rows, which are updated fast enough (`belief_batch[256]`), 46 MB for 4,096"
 )
 BYTES = "nothing was tried in this version"
 GOALS = (
@@ -183,13 +183,14 @@ def goal_row(goal: Goal, sections: dict[str, str]) -> str | None:
     beside = next((one.rate for name, one in table.items() if name.startswith(goal.beside)), 0)
     if not chosen:
         return None
-    values: dict[str, list[float]] = {
+    by_kind: dict[str, list[float]] = {
         "slower": [beside / one.rate for one in chosen],
         "share": [one.rate / beside for one in chosen],
         "rate": [one.rate for one in chosen],
         "bytes": [one.nbytes or 0 for one in chosen],
         "micros": [1e6 / one.rate for one in chosen],
-    }[goal.kind]
+    }
+    values = by_kind[goal.kind]
     low, high = min(values), max(values)
     least = goal.kind in ("share", "rate")
     met = low >= goal.bound if least else high <= goal.bound
