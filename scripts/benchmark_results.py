@@ -168,7 +168,7 @@ _ROW = re.compile(r"^\| `(.+?)` \|.*?\| ([\d,]+) \| [\d.]+ \| [\d.]+ \|(?: ([\d,
 def rows(section: str) -> dict[str, Measured]:
     """The rows of a group's table."""
     found = (match for line in section.splitlines() if (match := _ROW.match(line)))
-    return {name: Measured(number(rate), size and number(size)) for name, rate, size in
+    return {name: Measured(number(rate), number(size) if size else None) for name, rate, size in
             (match.groups() for match in found)}  # fmt: skip
 
 
