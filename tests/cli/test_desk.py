@@ -310,7 +310,7 @@ def test_where_health_is_known_it_shows() -> None:
 
 
 def test_readings_out_of_the_ordinary_warn() -> None:
-    session = Session.begin(make_incident("cascading_failure-v3/test/1"))
+    session = Session.begin(make_incident("cascading_failure-v3/test/4"))
     after = session.after(RequestMetrics("user-db"))
     seen = after.observations[-1]
     assert [gauge for gauge in seen.metrics if is_odd(gauge, seen)]

@@ -99,27 +99,31 @@ def open_here(path: Path, flags: int, mode: int = 0o666) -> int:
 
 
 @overload
-def numbered_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes | None]]: ...
-@overload
-def numbered_lines(stream: Iterable[str]) -> Iterator[tuple[int, str | None]]: ...
 def numbered_lines(
-    stream: Iterable[Any],
-) -> Iterator[tuple[int, Any]]:
-    """The lines of a stream with their numbers from 1; None for a line beyond :data:`MAX_LINE`.
+    stream: Iterable[bytes], most: int | None = None
+) -> Iterator[tuple[int, bytes | None]]: ...
+@overload
+def numbered_lines(
+    stream: Iterable[str], most: int | None = None
+) -> Iterator[tuple[int, str | None]]: ...
+def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[tuple[int, Any]]:
+    """The lines of a stream with their numbers from 1; None for a line that is too long.
 
-    No more than the limit of such a line is ever held; the lines after it are read as usual.
+    A line may have ``most`` bytes (characters of a text), or :data:`MAX_LINE`. No more than the
+    limit is ever held of a longer line; the lines after it are read as usual.
     """
+    most = MAX_LINE if most is None else most
     readline = getattr(stream, "readline", None)
     if readline is None:
         for number, line in enumerate(stream, start=1):
-            yield number, line if len(line) <= MAX_LINE else None
+            yield number, line if len(line) <= most else None
         return
     number = 0
-    while line := readline(MAX_LINE + 1):
+    while line := readline(most + 1):
         number += 1
-        if len(line) <= MAX_LINE:
+        if len(line) <= most:
             yield number, line
             continue
         while line and line[-1] not in ("\n", 0x0A):
-            line = readline(MAX_LINE)
+            line = readline(most)
         yield number, None

@@ -75,7 +75,7 @@ class Progress(event.Listener):
             self._stream.flush()
 
     def on_end(self, event: Any) -> None:
-        """The line stays."""
+        """Write nothing when a function is compiled."""
 
 
 if sys.stderr is not None and sys.stderr.isatty():

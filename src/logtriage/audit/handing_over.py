@@ -44,7 +44,7 @@ class Decision:
     """The point at which the observer asks no more, as if nobody took the incident over.
 
     ``value`` is the expected grade of going on, ``halfway`` the same after half of the
-    questions; ``prices`` are the worths of a hand-over then, for each price of the list.
+    questions; ``prices`` holds the worth of a hand-over then, at each price of the list.
     """
 
     value: float

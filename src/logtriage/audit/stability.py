@@ -16,7 +16,7 @@ from logtriage.audit.findings import Outcome, judged, untested
 from logtriage.audit.sampling import episodes
 from logtriage.audit.subject import Subject, Work
 from logtriage.audit.vocabulary import SAID
-from logtriage.codec import decode_record, encode_transcript
+from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.grading import grade_transcript
 from logtriage.incident import Fault, Incident, Part, Truth
 from logtriage.observation import observe
@@ -124,7 +124,7 @@ def replay(work: Work) -> Outcome:
     for state in states:
         line = encode_transcript(transcript_of(state)).encode()
         with Blaming(rubric, doing=f"a transcript of {state.incident.id}"):
-            again = grade_transcript(decode_record(line), rubric, resolve=known.__getitem__)
+            again = grade_transcript(decode_transcript(line), rubric, resolve=known.__getitem__)
         if again != grade(state, rubric):
             differing.append(state.incident.id)
     return judged(

@@ -47,7 +47,7 @@ def complete_task(incomplete: str) -> Offered:
 
 
 def _tasks() -> Iterator[TaskSpec]:
-    """The tasks of the default world, and then those of the other shipped ones."""
+    """The tasks of the default world, then those of the other shipped worlds."""
     default = as_world(None)
     others = (load_world(name) for name in shipped_worlds() if name != default.name)
     for world in (default, *others):
@@ -55,7 +55,7 @@ def _tasks() -> Iterator[TaskSpec]:
 
 
 def complete_tasks(incomplete: str) -> Offered:
-    """Tasks, and the names that stand for several of them."""
+    """Tasks, and names that stand for several tasks."""
     yield from complete_task(incomplete)
     shifts = {task.id: task.title for task in SHIFT_TASKS.values()}
     for name, title in {ALL: "every task of the benchmark", **RECORDED, **shifts}.items():
@@ -64,7 +64,7 @@ def complete_tasks(incomplete: str) -> Offered:
 
 
 def complete_policy(incomplete: str) -> Offered:
-    """Policies, without what may follow a colon; and a person."""
+    """Policies up to their colon, and a person."""
     for name, title in {**POLICY_HELP, HUMAN: "you, in this terminal"}.items():
         word, colon, _ = name.partition(":")
         if word.startswith(incomplete):

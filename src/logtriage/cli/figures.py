@@ -142,7 +142,7 @@ def share(value: float | None, decimals: int) -> str:
 
 
 def stacked(estimate: Interval | None, *, wide: bool) -> Text:
-    """A mean above its interval, for columns that stand close."""
+    """A mean above its interval, for narrow columns."""
     if estimate is None:
         return Text(NO_FIGURE)
     digits = 3 if wide else 2
@@ -151,7 +151,7 @@ def stacked(estimate: Interval | None, *, wide: bool) -> Text:
 
 
 def _bare(value: float, digits: int) -> str:
-    """A figure without the nought before its point."""
+    """A figure without the 0 before its point."""
     text = number(value, digits)
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 

@@ -62,7 +62,7 @@ def _to_gain(explanation: Explanation) -> str:
 
 
 def _likeliest(held: Leading) -> Iterator[str]:
-    """The likeliest root cause, unless it is likelier that there is none, and the team."""
+    """The likeliest root cause, or benign if that is likelier; then the likeliest team."""
     named = [pair for pair in (held.root_cause, held.team) if pair is not None]
     if held.root_cause is None or held.root_cause[1] < held.benign:
         named = [("benign", held.benign), *named[1:]]
@@ -70,7 +70,7 @@ def _likeliest(held: Leading) -> Iterator[str]:
 
 
 def _call(step: Step) -> str:
-    """What is to be said of a page or a root cause."""
+    """Whether a page or a root cause was justified, or right by luck."""
     what = "page" if isinstance(step.action, Escalate) else "root cause"
     if step.lucky:
         return f"{what} right by luck"

@@ -1,4 +1,4 @@
-"""A person as a policy: what is typed, and how it becomes an action."""
+"""A person as a policy: reads typed lines as actions."""
 
 import sys
 from contextlib import suppress
@@ -88,7 +88,7 @@ _OTHERS: Final = (
 
 
 def commands(incident: Incident) -> list[tuple[str, str]]:
-    """What may be typed, each with a line of help: the actions that the incident offers first."""
+    """(command, help) of all that may be typed; the actions of the incident come first."""
     offered, remedies = useful_actions(incident), ", ".join(incident.topology.remedies)
     return [
         *(

@@ -71,7 +71,7 @@ def truth(incident: Incident) -> RenderableType:
 
 
 def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> RenderableType:
-    """What was done, what it was worth and why, and what would have been right."""
+    """The grade with its reasons, the truth, and what was done."""
     words = debrief_of(grade, None if roles is None else roles.names)
     return Group(
         Text(words.verdict, style="bold"),

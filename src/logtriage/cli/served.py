@@ -84,7 +84,7 @@ class Asking:
     def players(
         self, policies: Sequence[str], split: RoleSplit | None, *, elsewhere: bool
     ) -> dict[str, ServedPlayer]:
-        """The players of the policies that are served models, or teams with served models.
+        """A player for each policy that is a served model, or a team with one.
 
         Raises:
             MissingExtra: without the extra ``openai``.

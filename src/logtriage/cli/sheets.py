@@ -44,7 +44,7 @@ def _is_sibling(other: TaskSpec, task: TaskSpec) -> bool:
 
 
 def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
-    """The public constants of a world."""
+    """(name, value) of the public constants of a task's world."""
     fogged, blind, named = (
         f"{100 * share / FULL:.0f} %"
         for share in (setting.fog_weight, setting.blind_weight, setting.naming_weight)

@@ -64,7 +64,7 @@ def _title(task: str, split: str | None, count: str, rubric: str, seal: str | No
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    """The figures of each policy: one table, or two where net values leave no room for all."""
+    """The figures of each policy: one table, or two if there are net values."""
     # The column is left out where it repeats the mean.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     net = any(row.net for row in rows)
@@ -147,7 +147,7 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
 
 
 def _put_impacts(figures: Figures, rows: Sequence[Row]) -> None:
-    """What reports of how the damage spread were worth, beside the grades."""
+    """The scores of reports of how the damage spread. They are no part of the grades."""
     figures.put(
         ("path of the damage", "reported", "node F1", "edge F1", "exact\nroots"),
         lambda wide: [
@@ -165,7 +165,7 @@ def _put_impacts(figures: Figures, rows: Sequence[Row]) -> None:
 
 
 def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
-    """Doubt in bits when the last actions were chosen, and what the roles' reports were worth."""
+    """The doubt in bits before the last actions, and the worth of the roles' reports."""
     teams = [(row.policy, row.teamwork) for row in rows if row.teamwork is not None]
     if not teams:
         return

@@ -1,4 +1,4 @@
-"""Worlds as tables: what conditions show, how two worlds differ, what is confused with what."""
+"""Worlds as tables: what conditions show, differences of worlds, kinds that are confused."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ def _benign(world: World) -> Table:
 
 
 def _signs(console: Console, world: World, sort: str) -> None:
-    """How often each condition shows each token; by token where they are too many for a table."""
+    """How often each condition shows each token: a table, or a list if there are many tokens."""
     rows = {
         name: shares
         for group in groups_of(world).values()
@@ -165,7 +165,7 @@ def _told(value: Any) -> str:
 
 
 def checked(console: Console, findings: Sequence["Finding"]) -> None:
-    """Print what is confused with what after a full look, and what c changes, as tables."""
+    """Print two tables: kinds confused after a full look, and what each price changes."""
     by_name = {finding.check: finding.evidence for finding in findings}
     figures = Figures(console)
     say(console, heading("AFTER A FULL LOOK"))

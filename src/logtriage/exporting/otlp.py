@@ -73,7 +73,7 @@ def log_lines(tape: Tape) -> Iterator[Json]:
             if cell.channel in (Channel.WINDOW, Channel.LOGS) and cell.token != DOWN:
                 # The place on the screen; among requested lines, the place within the service.
                 window = cell.channel is Channel.WINDOW
-                line = voice.line(cell, now, in_window if window else cell.slot)
+                (line,) = voice.lines((cell,), now, in_window if window else cell.slot)
                 in_window += window
                 lines[line.second, line.service, line.message] = line
         records = [
@@ -131,7 +131,7 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
 def reading(
     voice: Figures, service: int, gauge: str, token: str, start: int | None = None
 ) -> Iterator[Metric]:
-    """A gauge as numbers: those of its texts, then whether it shows each token with a metric.
+    """The metrics of a gauge: numbers from its texts, then 1 or 0 for each token that has a metric.
 
     ``start`` is the tick from which the reading holds; None: as it usually is.
     """
@@ -139,7 +139,7 @@ def reading(
     texts = voice.reading(service, gauge, token, start)
     for line, (_, text) in zip(world.readings_at(gauge, tier), texts, strict=True):
         numbers = NUMBER.findall(text)
-        # A text leaves out what is 0.
+        # A text leaves out numbers that are 0.
         numbers += ["0"] * (len(line.metrics) - len(numbers))
         for metric, number in zip(line.metrics, numbers, strict=True):
             yield metric.name, metric.unit, float(number)
@@ -205,7 +205,7 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
 def _trace(
     tape: Tape, second: int, service: int, time: str, errors: str, start: int
 ) -> Iterator[Item]:
-    """The spans of one request, by the tokens that tell where it waits and where it fails.
+    """The spans of one request, by the tokens for where it waits and where it fails.
 
     ``start`` is the tick from which the reading of its time holds.
     """
@@ -253,7 +253,7 @@ def _span(
     *,
     failed: bool,
 ) -> Json:
-    """A span; ``start`` and ``end`` in milliseconds after the opening, ``peer`` of a client's."""
+    """A span from ``start`` to ``end``, in milliseconds after the opening; clients have a peer."""
     return {
         "traceId": trace,
         "spanId": own,

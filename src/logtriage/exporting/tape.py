@@ -1,4 +1,4 @@
-"""What a drawn incident shows to someone who looks at everything all the time."""
+"""The screens of a drawn incident if everything is requested at every tick."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -60,7 +60,7 @@ class Tape:
 
     @property
     def voice(self) -> Voice:
-        """What words the tokens."""
+        """The texts of the tokens."""
         world, setting = self.simulation, self.simulation.setting
         return voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
 
@@ -70,7 +70,7 @@ class Tape:
         return self.simulation.topology.names
 
     def hex_id(self, digits: int, *parts: object) -> str:
-        """A hexadecimal id of so many digits, the same for the same incident and parts."""
+        """A hexadecimal id with this many digits, determined by the incident and the parts."""
         text = "/".join(map(str, (self.incident.id, *parts)))
         return blake2b(text.encode(), digest_size=digits // 2).hexdigest()
 

@@ -15,7 +15,7 @@ from logtriage.exporting.alertmanager import notifications
 from logtriage.exporting.otlp import log_lines, metric_lines, trace_lines
 from logtriage.exporting.tape import Tape
 from logtriage.incident import Incident
-from logtriage.recorded.paths import plain_name
+from logtriage.recorded.names import plain_name
 from logtriage.recorded.truth import NO_FAULT
 
 #: When an incident opens by default: drawn incidents have no date.
@@ -70,7 +70,7 @@ def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime
     """
     tape, truth = Tape.of(incident, opened), incident.truth
     if len(truth.parts) > 1:
-        # Roots that are joined by | would be alternatives.
+        # Roots joined by | are alternatives.
         raise InvalidInput(
             f"{incident.id}: labels.csv has one fault a line, and this incident has "
             f"{len(truth.parts)} at once: it cannot be labelled"

@@ -161,7 +161,7 @@ class OracleRole:
         return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
 
     def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
-        """Whether any of these was not taken yet, as far as the role can see."""
+        """Whether any of some actions was not taken yet, as far as the role can see."""
         for action in actions:
             match action:
                 case ClassifySeverity():

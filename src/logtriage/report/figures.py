@@ -74,7 +74,7 @@ def cells_of(run: Run) -> tuple[Cell, ...]:
 
 
 def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
-    """Every criterion of the cells, in order of appearance."""
+    """The names of the criteria of all cells, in order of appearance."""
     return tuple(dict.fromkeys(name for cell in cells for name in cell.points))
 
 

@@ -34,7 +34,7 @@ RIVAL: Final = "expert"
 def wanted(name: str, sizes: str) -> str:
     """The paths of the files to read in a folder, as a list.
 
-    ``sizes`` is an object: the path in the folder of each file, and its bytes.
+    ``sizes`` is an object: the bytes of each file, by its path in the folder.
 
     Raises:
         WorldError: if the folder holds what no world has, or too much.
@@ -45,7 +45,7 @@ def wanted(name: str, sizes: str) -> str:
 class OwnWorld:
     """A world that somebody dropped on the page.
 
-    ``texts`` is an object: the path in the folder of each file, and what stands in it.
+    ``texts`` is an object: the text of each file, by its path in the folder.
 
     Raises:
         WorldError: for a world that cannot be used, naming the file and line or field.
@@ -98,7 +98,7 @@ class Game:
         )
 
     def rules(self) -> str:
-        """All that an agent is told before the first screen."""
+        """The rules that an agent gets before the first screen."""
         return system_prompt(self.state.incident)
 
     def act(self, wire: str) -> str:
@@ -117,7 +117,7 @@ class Game:
         return self.view()
 
     def debrief(self) -> str:
-        """How it went.
+        """The outcome of the game.
 
         An object: ``score``, ``verdict``, ``criteria`` as rows of name, score, weight and
         reason, ``rival`` with the score and the verdict of the scripted expert on the same

@@ -1,4 +1,4 @@
-"""One episode on a server, whichever protocol asks for its steps."""
+"""An episode on a server, independent of the protocol."""
 
 from hashlib import blake2b
 from typing import Any, Final
@@ -130,7 +130,7 @@ class Episode:
         self._gate.end(self)
 
     def grade(self) -> dict[str, Any]:
-        """The grade as far as it may be told now, as JSON data."""
+        """The part of the grade that may leave the server now, as JSON data."""
         return public_grade(self.state, name=self.name)
 
     def seen(self, *, with_view: bool = False, opens: bool = False) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Guard:
             await self._app(scope, receive, send)
 
     def _turned_away(self, scope: Message) -> tuple[int, str] | None:
-        """Status and reason if a request or a connection may not enter."""
+        """(status, reason) if a request or a connection is refused; else None."""
         if scope["path"] in OPEN_PATHS:
             return None
         if self._credentials is None:

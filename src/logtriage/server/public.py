@@ -1,4 +1,4 @@
-"""The fields that leave the server, by name: a field that is not listed here stays.
+"""The names of the fields of a grade that leave the server. All others stay.
 
 While an episode is open, its grade is the score alone, which is the sum of the rewards. The
 criteria and their reasons, the gate, the fault kind and the digest all tell the truth of the

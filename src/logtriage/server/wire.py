@@ -57,7 +57,7 @@ _COLUMNS: Final[dict[type, tuple[str, ...]]] = {
     Reading: ("error_bp", "p99_ms", "earlier_p99_ms"),
     Trace: ("service", "name", "starts", "tokens", "text"),
 }
-_TYPES: Final = {field.name: field.type for field in attrs.fields(Observation)}
+_TYPES: Final[dict[str, Any]] = {field.name: field.type for field in attrs.fields(Observation)}
 
 
 @cache
@@ -65,7 +65,9 @@ def _converter() -> Converter:
     converter = Converter(detailed_validation=False)
     for kind, names in _COLUMNS.items():
         fields = (field.name for field in attrs.fields(kind))
-        left_out = {name: override(omit=True) for name in fields if name not in names}
+        left_out: dict[str, Any] = {
+            name: override(omit=True) for name in fields if name not in names
+        }
         converter.register_unstructure_hook(
             kind, make_dict_unstructure_fn(kind, converter, **left_out)
         )

@@ -47,7 +47,7 @@ def test_an_episode_needs_a_session(server: Running, method_and_path: str) -> No
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [
-        (b"", "unknown task"),
+        (b"", "incident id '': expected"),
         (b'{"incident": "nope/test/1"}', "unknown task 'nope'"),
         (b'{"incident": "cascading_failure-v3/test/42"}', "actions: expected a list"),
         (b'{"incident": "cascading_failure-v3/test/42", "actions": [3]}', "actions[0]"),

@@ -69,6 +69,6 @@ def _signs(seen: Observation) -> Iterator[tuple[str, Look]]:
         yield line.service, _LEVELS.get(line.level, Look.QUIET)
     for reading in seen.readings:
         yield reading.service, Look.WARNS if is_odd(reading, seen) else Look.QUIET
-    for name, reading in zip(seen.topology.names, seen.health, strict=False):
-        if reading is not None:
-            yield name, _STATUS[status_of(reading)]
+    for name, health in zip(seen.topology.names, seen.health, strict=False):
+        if health is not None:
+            yield name, _STATUS[status_of(health)]

@@ -74,9 +74,9 @@ def knowledge(screens: Sequence[Observation]) -> tuple[Knowledge, ...]:
             elif reading.odd:
                 held[reading.service] = SIGNS
         held.update((name, SIGNS if odd else CALM) for name, odd in asked.items())
-        for name, reading in zip(names, screen.health, strict=False):
-            if reading is not None:
-                well = status_of(reading) == "ok" and not asked.get(name, False)
+        for name, health in zip(names, screen.health, strict=False):
+            if health is not None:
+                well = status_of(health) == "ok" and not asked.get(name, False)
                 held[name] = CALM if well else SIGNS
         for name, figures in zip(names, screen.signals, strict=False):
             stray = sum(abs(figure.stray) >= _STRAY for figure in figures)

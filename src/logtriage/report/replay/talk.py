@@ -1,7 +1,7 @@
 """Who told whom what, what it was worth in bits, and what each role knew without it.
 
-The figures are those of ``eval --split-roles``: :mod:`logtriage.evaluation.messages` values
-reports, and :mod:`logtriage.evaluation.listening` has asked the team again.
+The figures are those of ``eval --split-roles``: :mod:`logtriage.evaluation.messages` values the
+reports, and :mod:`logtriage.evaluation.listening` measured which reports changed an action.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
