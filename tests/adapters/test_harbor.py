@@ -70,7 +70,9 @@ def test_calls_are_played_recorded_and_graded(player: tuple[_Server, Path], task
     found = rewards_of(task / "tests/incident.json", record)
     assert found.pop("reward") == grade_actions(INCIDENT, wires).score == sum(found.values())
     # A player that is started again goes on where it was.
-    assert Table(task / "tests/incident.json", record).told == say(server, task).stdout.rstrip("\n")
+    assert Table(task / "tests/incident.json", record).screen == say(server, task).stdout.rstrip(
+        "\n"
+    )
 
 
 def test_what_is_no_call_costs_nothing_and_says_why(
