@@ -12,7 +12,7 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rng import Draws
 from logtriage.tasks import TaskSpec, task_of
 from logtriage.vector.arrays import Ints, Longs
-from logtriage.vector.tokens.episodes import MOST_TICKS
+from logtriage.vector.layout import MOST_TICKS
 from logtriage.world.loading import WorldLike
 from logtriage.world.unseen import MOST_IN_POOL, WORLDS
 

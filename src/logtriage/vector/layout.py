@@ -1,6 +1,7 @@
 """A numeric observation: which columns stand for what."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import attrs
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from logtriage.topology import Topology
 
 Floats = NDArray[np.float32]
+#: The longest horizon: kernels keep ticks in a byte, in which 255 stands for never.
+MOST_TICKS: Final = 250
 
 
 @attrs.frozen(eq=False)

@@ -11,8 +11,6 @@ from logtriage.world.channels import SERIES
 
 #: Later than any tick.
 NEVER: Final = 255
-#: The longest horizon: the tick of a note stays below :data:`NEVER`.
-MOST_TICKS: Final = 250
 OPEN: Final = -1
 
 Bytes = NDArray[np.uint8]

@@ -15,7 +15,8 @@ from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.cells import shown_tokens
-from logtriage.vector.tokens.episodes import MOST_TICKS, TokenEpisodes
+from logtriage.vector.layout import MOST_TICKS
+from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_several
 from logtriage.vector.tokens.tables import TokenTables, tables_of
