@@ -30,7 +30,6 @@ from logtriage.recorded import (
 from logtriage.recorded.labels import MAX_LEAD, Label, for_models
 from logtriage.recorded.records import task_id
 from logtriage.rendering.recordings import services_told
-from logtriage.report.episode import Episode
 from logtriage.report.truth import truth_of
 from logtriage.roles.splits import TRIO
 from logtriage.transcript import transcript_of
@@ -258,7 +257,7 @@ def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:
 
 def test_a_report_tells_the_class_that_is_graded(incident: lt.Incident) -> None:
     graded = lt.grade(lt.initial_state(incident))
-    told = truth_of(Episode("hand", incident, lt.Transcript(incident.id, ()), graded))
+    told = truth_of(incident)
     assert told["fault class"] == incident.truth.fault_category
 
 

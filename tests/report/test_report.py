@@ -396,7 +396,7 @@ def test_every_episode_is_there_with_screens_reasons_and_truth(found: Document, 
         assert row[2:4] == [one.incident.id, one.grade.score]
         criteria = [fall["reason"] for fall in data["falls"] if fall["kind"] == "criterion"]
         assert criteria == [each.reason for each in one.grade.criteria]
-        assert dict(chunk["incidents"][one.incident.id]["truth"]) == truth_of(one)
+        assert dict(chunk["incidents"][one.incident.id]["truth"]) == truth_of(one.incident)
         ((numbers, _),) = data["ticks"][0]["screens"]
         assert chunk["lines"][numbers[0]].startswith("TICK 0/")
         if one.grade.score is None:
