@@ -152,9 +152,9 @@ def test_a_report_tells_each_fault_apart() -> None:
     graded = grade(initial_state(incident))
     assert graded.fault_kind == " + ".join(kinds)
     episode = Episode("hand", incident, Transcript(incident.id, ()), graded)
-    told = truth_of(episode.incident)
-    assert told["fault"].count(" on ") == 2
-    assert told["root cause"] == ", ".join(sorted(incident.truth.root_causes))
+    truth = truth_of(incident)
+    assert truth["fault"].count(" on ") == 2
+    assert truth["root cause"] == ", ".join(sorted(incident.truth.root_causes))
 
 
 @pytest.mark.parametrize("faults", [2, 3])

@@ -256,9 +256,8 @@ def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:
 
 
 def test_a_report_tells_the_class_that_is_graded(incident: lt.Incident) -> None:
-    graded = lt.grade(lt.initial_state(incident))
-    told = truth_of(incident)
-    assert told["fault class"] == incident.truth.fault_category
+    truth = truth_of(incident)
+    assert truth["fault class"] == incident.truth.fault_category
 
 
 # --- records -----------------------------------------------------------------------------
