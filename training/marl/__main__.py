@@ -74,8 +74,9 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         going = first <= training.rounds < settings.rounds
         left = f"  about {_spoken(training.seconds_left)} left" if going else ""
         console.print(
-            f"{point.seconds:6.0f} s {point.ticks:10,} ticks  grade {point.val.grade:.3f}"
-            f"  solved {point.val.solved:6.1%}  mis-paged {point.val.mis_paged:5.1%}"
+            f"{point.seconds:6.0f} s {point.ticks:10,} ticks  net {point.val.net_value:+.3f}"
+            f"  grade {point.val.grade:.3f}  solved {point.val.solved:6.1%}"
+            f"  mis-paged {point.val.mis_paged:5.1%}"
             f"  ticks {point.val.ticks:4.1f}{left}",
             soft_wrap=True,
         )

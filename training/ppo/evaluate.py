@@ -1,6 +1,6 @@
 """How well a policy does on incidents that it never saw."""
 
-from collections.abc import Iterator
+from functools import lru_cache
 from itertools import count, islice
 
 import attrs
@@ -19,20 +19,24 @@ from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage
+from training.common.rows import Row, net_value
 from training.common.settings import EVAL_SPLIT
 from training.common.tasks import incident_of, sheet_of
-from training.ppo.acting import Acts, mask_of
+from training.ppo.inputs import mask_of
+from training.ppo.networks import Agent
 
 
 @attrs.frozen
 class Result:
     """Means over some incidents; ``error`` is 1.96 standard errors of the mean grade.
 
+    ``net_value`` is what was earned beyond handing everything over, as a share of what could be.
     ``solved``, ``paged`` (a team was), ``mis_paged`` (the gate holds), ``ignored`` (closed
     by Ignore and worth nothing, so a real fault) and ``out_of_time`` are shares of all.
     """
 
     incidents: int
+    net_value: float
     grade: float
     error: float
     solved: float
@@ -58,9 +62,9 @@ class Played:
     closing: NDArray[np.int8]
     paged: NDArray[np.bool_]
 
-    def incidents(self) -> Iterator[Incident]:
+    def incidents(self) -> tuple[Incident, ...]:
         """The incidents, drawn once more."""
-        return (incident_of(self.task, one) for one in self.ids)
+        return _drawn(self.task, self.ids)
 
     def closed(self, closing: Closing) -> NDArray[np.bool_]:
         """Which incidents closed so (N,)."""
@@ -71,10 +75,31 @@ class Played:
         """Where an accepted team was paged (N,): a mis-page closes the incident."""
         return self.paged & ~self.closed(Closing.MISROUTED)
 
+    def rows(self) -> list[Row]:
+        """The episodes in figures."""
+        handed_over = self.closed(Closing.HANDED_OVER)
+        rows = []
+        for number, incident in enumerate(self.incidents()):
+            assert incident.price_of_hand_over is not None  # v3 tasks have a price
+            rows.append(
+                Row(
+                    incident=incident.id,
+                    price=incident.price_of_hand_over,
+                    fault=not incident.truth.benign,
+                    grade=float(self.scores[number]),
+                    handed_over=bool(handed_over[number]),
+                    paged_right=bool(self.right[number]),
+                    mis_paged=bool(self.closed(Closing.MISROUTED)[number]),
+                    ticks=int(self.ticks[number]),
+                )
+            )
+        return rows
+
     def result(self) -> Result:
         """In figures."""
         return Result(
             incidents=len(self.ids),
+            net_value=net_value(self.rows()),
             grade=float(self.scores.mean()),
             error=float(1.96 * self.scores.std() / np.sqrt(len(self.ids))),
             solved=float((self.scores >= SOLVED).mean()),
@@ -85,18 +110,14 @@ class Played:
             ticks=float(self.ticks.mean()),
         )
 
-    def by_team(self) -> dict[str, tuple[int, float]]:
-        """Faults whose page is this team's: how many, and the share in which it was paged."""
-        teams = [sorted(one.truth.teams) for one in self.incidents()]
-        found = {}
-        for team in sorted({team for accepted in teams for team in accepted}):
-            rows = np.array([team in accepted for accepted in teams])
-            found[team] = int(rows.sum()), float(self.right[rows].mean())
-        return found
+
+@lru_cache(maxsize=4)
+def _drawn(task: TaskSpec, ids: tuple[str, ...]) -> tuple[Incident, ...]:
+    return tuple(incident_of(task, one) for one in ids)
 
 
 def play_held_out(
-    agent: Acts,
+    agent: Agent,
     task: str | TaskSpec,
     incidents: int,
     *,
@@ -138,7 +159,7 @@ def _ood_on(topology: Topology, task: TaskSpec, incidents: int) -> NDArray[np.in
 
 
 def evaluate(
-    agent: Acts,
+    agent: Agent,
     task: str | TaskSpec,
     incidents: int,
     *,

@@ -19,19 +19,18 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from logtriage.belief.model import Model
 from logtriage.errors import InvalidInput
-from logtriage.grading.action_lists import ranges_of
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.marginals import Marginals, kinds_of
-from logtriage.vector.tokens.cells import screen_cells
 from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.vector.values import owners_of
+from logtriage.vector.values import BatchedValues, owners_of
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
@@ -54,10 +53,12 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
     Probabilities: ``root`` (n) that a service is the root cause, ``remedy`` (n each) that a
     remedy is accepted, in canonical order, ``team`` (m) that a team is right to page,
     ``kind`` (the fault kinds, then the benign ones, in the order of the incident's world) what is
-    the matter, ``benign`` that
-    nothing needs a response; ``doubt`` is the entropy over the hypotheses as a share of
-    the most there can be. ``heard:<sort>`` (n each) counts what services said on demand:
-    log lines (of the window, too, but for everyday ones), readings of gauges, of traces.
+    the matter, ``benign`` that nothing needs a response; ``doubt`` is the entropy over the
+    hypotheses as a share of the most there can be. ``acting`` is the expected grade, by
+    ``logtriage/3``, of the best plan that asks nothing more and does not hand over; ``price``
+    says what a hand-over is worth instead. It is 0 in closed rows. ``heard:<sort>`` (n each)
+    counts what services said on demand: log lines (of the window, too, but for everyday ones),
+    readings of gauges, of traces.
     The other blocks are those of the token layout.
     """
     n, m = len(layout.topology), len(layout.topology.teams)
@@ -67,7 +68,9 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
         "team": m,
         "kind": len(kinds_of(layout.world)),
     }
-    widths |= {"benign": 1, "doubt": 1} | {f"heard:{sort}": n for sort in heard_sorts(layout.world)}
+    widths |= {"benign": 1, "doubt": 1, "acting": 1} | {
+        f"heard:{sort}": n for sort in heard_sorts(layout.world)
+    }
     widths |= {name: layout[name].stop - layout[name].start for name in KEPT}
     blocks, at = {}, 0
     for name, width in widths.items():
@@ -93,7 +96,8 @@ class BeliefScreens:
         self._batch, self._tokens = batch, layout
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
         self._heard = _heard(layout)
-        self._beliefs: BeliefBatch | None = None
+        self._values: BatchedValues | None = None
+        self._models: tuple[Model, ...] = ()
 
     @property
     def beliefs(self) -> BeliefBatch:
@@ -102,19 +106,17 @@ class BeliefScreens:
         Raises:
             InvalidInput: before :meth:`begin`.
         """
-        if self._beliefs is None:
+        return self._read_before().beliefs
+
+    def _read_before(self) -> BatchedValues:
+        if self._values is None:
             raise InvalidInput("no screens were read: call begin() first")
-        return self._beliefs
+        return self._values
 
     def begin(self, screen: Step) -> Floats:
         """The observation (N, D) of a batch that was just reset."""
-        count, horizon = len(screen.tick), self._batch.task.horizon
-        models = self._batch.settings[0].models
-        self._beliefs = BeliefBatch(*models, count=count, horizon=horizon)
-        self._marginals = Marginals(*models)
-        rows = np.arange(count)
-        self._start(rows)
-        self._take_in(rows, None)
+        self._values = BatchedValues(self._batch.settings[0], len(screen.tick))
+        self._begin(np.arange(len(screen.tick)))
         return self._observe(screen)
 
     def read(self, screen: Step, actions: ArrayLike, fresh: ArrayLike = ()) -> Floats:
@@ -130,40 +132,44 @@ class BeliefScreens:
         began = np.asarray(fresh, np.int64)
         going = screen.closing < 0
         going[began] = False
-        self._take_in(np.flatnonzero(going), chosen)
-        if len(began):
-            self._start(began)
-            self._take_in(began, None)
+        rows = np.flatnonzero(going)
+        self._read_before().follow(self._batch.episodes, chosen[rows], rows)
+        self._begin(began)
         return self._observe(screen)
 
-    def _start(self, rows: Ints) -> None:
-        self.beliefs.reset(self._owners(rows), rows, self._batch.incidents.world[rows])
-
-    def _owners(self, rows: Ints) -> Ints:
-        owners: Ints = owners_of(self._batch.settings[0], self._batch.incidents, rows)
-        return owners
-
-    def _take_in(self, rows: Ints, actions: Ints | None) -> None:
-        if not len(rows):
-            return
-        ranges = ranges_of(self._batch.topology)
-        acted = None if actions is None else actions[rows]
-        remedied = np.zeros(len(rows), np.bool_)
-        if acted is not None:
-            remedied = (acted >= ranges.remedy) & (acted < ranges.remedy + ranges.remedies)
-        cells = screen_cells(self._batch.settings[0], self._batch.episodes, rows, remedied)
-        self.beliefs.update(cells, acted, rows=rows)
+    def _begin(self, rows: Ints) -> None:
+        self._read_before().begin(self._batch.incidents, self._batch.episodes, rows)
 
     def _observe(self, screen: Step) -> Floats:
-        told = self._marginals.of(self.beliefs.weights, self.beliefs.world)
-        team = told.team(self._owners(np.arange(len(self.beliefs))))
-        heard = screen.observation @ self._heard
-        kept = screen.observation[:, self._kept]
-        found: Floats = np.concatenate(
-            [told.root, told.remedy, team, told.kind, told.benign, told.doubt, heard, kept],
-            axis=1,
-            dtype=np.float32,
-        )
+        batch, values = self._batch, self._read_before()
+        acting = np.zeros(len(screen.tick))
+        going = np.flatnonzero(screen.closing < 0)
+        acting[going] = values.values(batch.incidents, batch.episodes, going, hand_over=False)
+        return self.columns(screen, values.beliefs.weights, acting, values.beliefs.world)
+
+    def columns(
+        self,
+        screen: Step,
+        weights: ArrayLike,
+        acting: ArrayLike,
+        worlds: NDArray[np.uint8] | None = None,
+    ) -> Floats:
+        """The observation (N, D) of any posterior, such as a network's.
+
+        ``weights`` (N, H) of the hypotheses are not all 0 in a row; ``acting`` (N,) is the
+        expected grade of the best plan; ``worlds`` (N,) are the numbers of the models.
+        """
+        batch = self._batch
+        models = batch.settings[0].models  # a pool's are drawn when a split is reset
+        if models is not self._models:
+            self._models, self._marginals = models, Marginals(*models)
+        told = self._marginals.of(np.asarray(weights), worlds)
+        every = np.arange(len(screen.tick))
+        team = told.team(owners_of(batch.settings[0], batch.incidents, every))
+        parts = [told.root, told.remedy, team, told.kind, told.benign, told.doubt]
+        parts += [np.asarray(acting)[:, np.newaxis], screen.observation @ self._heard]
+        parts += [screen.observation[:, self._kept]]
+        found: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
         return found
 
 

@@ -6,6 +6,7 @@ A belief in each row follows the screens of an engine, and a plan is made of it.
 
 from typing import Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -92,12 +93,21 @@ class BatchedValues:
         self._wrong[rows] += wrong
         self._unapproved[rows] += wrong & ~approved[:, None]
 
-    def values(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Floats:
-        """W of rows (R,), which are open."""
+    def values(
+        self,
+        incidents: TokenIncidents,
+        episodes: TokenEpisodes,
+        rows: Ints,
+        *,
+        hand_over: bool = True,
+    ) -> Floats:
+        """W of rows (R,), which are open; without ``hand_over`` no plan hands over."""
         found = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]
             cases = self._cases(incidents, episodes, block)
+            if not hand_over:
+                cases = attrs.evolve(cases, over=np.zeros(len(block)))
             total = cases.weights.sum(axis=1)
             found[start : start + BLOCK_ROWS] = self._best(cases) / UNIT / total
         return found

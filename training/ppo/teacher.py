@@ -1,0 +1,84 @@
+"""A scripted teacher that plays whole batches by the exact belief: PPO starts as its imitator.
+
+It asks the likeliest root cause for metrics, traces and logs, then decides: it hands over where
+acting is worth less than the price, dismisses what is likely benign, and else pages, declares,
+and tries the likeliest remedies until one helps.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import (
+    SEVERITIES,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    action_id,
+)
+from logtriage.grading.action_lists import ranges_of
+from logtriage.vector import BatchedTriage, BeliefScreens, Step
+from logtriage.vector.layout import Floats
+
+Numbers = NDArray[np.int64]
+
+#: Ticks in which it asks, and above which probability of a team, or of no fault, it asks no more.
+QUESTIONS, SURE = 5, 0.97
+#: So many remedies are tried.
+TRIES: Final = 2
+
+
+class Teacher:
+    """Labels the screens of one batch, each read once, in order."""
+
+    def __init__(self, batch: BatchedTriage) -> None:
+        self._batch, self._screens = batch, BeliefScreens(batch)
+        self._ranges = ranges_of(batch.topology, hand_over=True)
+        first = batch.topology.names[0]
+        asks = RequestMetrics(first), RequestTraces(first), RequestMoreLogs(first)
+        self._asks = np.array([action_id(ask, batch.topology) for ask in asks])
+
+    def begin(self, screen: Step) -> Numbers:
+        """What it would do (N,) on first screens."""
+        return self._label(screen, self._screens.begin(screen))
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Numbers:
+        """What it would do (N,) after ``actions`` (N,); rows ``fresh`` have begun anew since."""
+        return self._label(screen, self._screens.read(screen, actions, fresh))
+
+    def _label(self, screen: Step, seen: Floats) -> Numbers:
+        blocks, ranges = self._screens.layout.blocks, self._ranges
+
+        def of(name: str) -> Floats:
+            columns: Floats = seen[:, blocks[name]]
+            return columns
+
+        root, team, benign = of("root"), of("team"), of("benign")[:, 0]
+        paged, declared = of("paged").any(axis=1), of("declared").any(axis=1)
+        classified, tried = of("severity").any(axis=1), of("applied").sum(axis=1)
+        left = self._batch.task.horizon - screen.tick
+        weights = self._screens.beliefs.weights
+        fixed = np.where(self._screens.beliefs.fixed, weights, 0).sum(axis=1) > weights.sum(1) / 2
+        unsure = np.maximum(team.max(axis=1), benign) < SURE
+        asks = self._asks[screen.tick % len(self._asks)] + root.argmax(axis=1)
+        by_case = [
+            (~paged & unsure & (screen.tick < QUESTIONS), asks),
+            (~paged & (of("acting")[:, 0] < of("price")[:, 0]), ranges.hand_over),
+            (~classified & (paged | (benign > 0.5)) & (left > 1), self._severities()),
+            (~paged & (benign > 0.5), ranges.ignore),
+            (~paged, ranges.page + team.argmax(axis=1)),
+            (fixed | (tried >= TRIES) | (left <= 1), ranges.resolve),
+            (~declared, ranges.root + root.argmax(axis=1)),
+        ]
+        otherwise = ranges.remedy + of("remedy").argmax(axis=1)
+        return np.select([case for case, _ in by_case], [do for _, do in by_case], otherwise)
+
+    def _severities(self) -> Numbers:
+        """The likeliest severity (N,)."""
+        beliefs = self._screens.beliefs
+        severities = beliefs.severities().astype(np.float64)
+        severities /= np.maximum(severities.sum(axis=2, keepdims=True), 1)
+        votes = (severities * beliefs.weights[:, :, None]).sum(axis=1)
+        assert votes.shape[1] == len(SEVERITIES)
+        return votes.argmax(axis=1)
