@@ -1,5 +1,6 @@
 """How well a policy does on incidents that it never saw."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import count, islice
 
@@ -18,7 +19,7 @@ from logtriage.incident import Incident
 from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import BatchedTriage
+from logtriage.vector import BatchedTriage, Step
 from training.common.rows import Row, net_value
 from training.common.settings import EVAL_SPLIT
 from training.common.tasks import incident_of, sheet_of
@@ -61,6 +62,19 @@ class Played:
     scores: NDArray[np.float64]
     closing: NDArray[np.int8]
     paged: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        batch: BatchedTriage,
+        ids: tuple[str, ...],
+        taken: Sequence[NDArray[np.int64]],
+        screen: Step,
+    ) -> "Played":
+        """A batch that was played to its last ``screen``; ``taken`` are T arrays (N,)."""
+        paged = np.asarray(screen.observation[:, batch.layout["paged"]].any(axis=1))
+        actions = np.stack(taken)
+        return cls(batch.task, ids, actions, screen.tick, screen.score, screen.closing, paged)
 
     def incidents(self) -> tuple[Incident, ...]:
         """The incidents, drawn once more."""
@@ -140,15 +154,8 @@ def play_held_out(
         taken.append(action)
         screen = batch.step(action)
         seen = inputs.read(screen, action, none)
-    return Played(
-        sheet,
-        tuple(f"{sheet.id}/{split}/{one}" for one in index),
-        np.stack(taken),
-        screen.tick,
-        screen.score,
-        screen.closing,
-        np.asarray(screen.observation[:, batch.layout["paged"]].any(axis=1)),
-    )
+    ids = tuple(f"{sheet.id}/{split}/{one}" for one in index)
+    return Played.of(batch, ids, taken, screen)
 
 
 def _ood_on(topology: Topology, task: TaskSpec, incidents: int) -> NDArray[np.int64]:

@@ -137,6 +137,7 @@ def train(agent: Path, out: Path, *, rounds: int, width: int, lr: float, seed: i
             loss.backward()
             optimizer.step()
     seconds = time.process_time() - began
+    torch.manual_seed(seed)  # the same screens, however long it learnt
     watched = Player(agent, CHOICE_SPLIT, noise=0.0)
     losses = measured(predictor, [watched.round() for _ in range(4)])
     replace(out / WEIGHTS, lambda where: torch.save(predictor.state_dict(), where))

@@ -1,10 +1,16 @@
 """A scripted teacher that plays whole batches by the exact belief: PPO starts as its imitator.
 
+    python -m training.ppo.teacher --task single_crash-v3 --output-dir runs/ppo/teacher
+
+plays the incidents of ``test`` that trained agents are judged by, and leaves ``episodes.csv``.
+
 It asks the likeliest root cause for metrics, traces and logs, then decides: it hands over where
 acting is worth less than the price, dismisses what is likely benign, and else pages, declares,
 and tries the likeliest remedies until one helps.
 """
 
+import argparse
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -20,6 +26,11 @@ from logtriage.actions import (
 from logtriage.grading.action_lists import ranges_of
 from logtriage.vector import BatchedTriage, BeliefScreens, Step
 from logtriage.vector.layout import Floats
+from training.common.directory import check_empty
+from training.common.rows import EPISODES, write_rows
+from training.common.settings import EVAL_INCIDENTS, EVAL_SPLIT
+from training.common.tasks import ids_of, sheet_of
+from training.ppo.evaluate import Played
 
 Numbers = NDArray[np.int64]
 
@@ -82,3 +93,34 @@ class Teacher:
         votes = (severities * beliefs.weights[:, :, None]).sum(axis=1)
         assert votes.shape[1] == len(SEVERITIES)
         return votes.argmax(axis=1)
+
+
+def play(task: str, split: str, incidents: int) -> Played:
+    """Let the teacher play the first incidents of a split."""
+    batch = BatchedTriage(sheet_of(task))
+    teacher, none = Teacher(batch), np.zeros(0, np.int64)
+    screen = batch.reset(split, np.arange(incidents))
+    action, taken = teacher.begin(screen), []
+    while (screen.closing < 0).any():
+        taken.append(action)
+        screen = batch.step(action)
+        action = teacher.read(screen, action, none)
+    return Played.of(batch, ids_of(task, split, incidents), taken, screen)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, play, and leave the episodes in a directory."""
+    parser = argparse.ArgumentParser(prog="python -m training.ppo.teacher", description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser.add_argument("--task", required=True)
+    parser.add_argument("--incidents", type=int, default=EVAL_INCIDENTS)
+    parser.add_argument("--output-dir", type=Path, required=True)
+    given = parser.parse_args(arguments)
+    check_empty(given.output_dir)
+    rows = play(given.task, EVAL_SPLIT, given.incidents).rows()
+    given.output_dir.mkdir(parents=True, exist_ok=True)
+    write_rows(given.output_dir / EPISODES, ["split"], {(EVAL_SPLIT,): rows})
+
+
+if __name__ == "__main__":
+    main()
