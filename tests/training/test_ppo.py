@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shlex
+import shutil
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -28,7 +29,7 @@ pytest.importorskip("rich")
 
 from torch.nn.functional import cross_entropy  # noqa: E402 (after the skips)
 
-from training.common.rows import EPISODES, figures, net_value, read_rows  # noqa: E402
+from training.common.rows import EPISODES, figures, net_value, read_rows, write_rows  # noqa: E402
 from training.common.tasks import incident_of  # noqa: E402
 from training.ppo import __main__ as script  # noqa: E402
 from training.ppo import held_out, store, teacher  # noqa: E402
@@ -350,6 +351,31 @@ def test_the_study_leaves_finished_runs_alone(tmp_path: Path, monkeypatch):
     for arms in (["counts"], ["belief", "counts"]):
         study.main([str(tmp_path), "--seeds", "0", "1", "--arms", *arms])
     assert trained == ["counts-0", "counts-1", "belief-0", "belief-1"]
+
+
+def test_the_page_has_the_losses_of_finished_runs_alone(predictor, tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    from training.ppo import writeup
+
+    run = Path(json.loads((Path(predictor) / predictor_module.ABOUT).read_text())["agent"])
+    for name in ("belief-0", "belief-1", "counts-0", "counts-1"):
+        shutil.copytree(run, tmp_path / name)
+    half = json.loads((run / store.RUN).read_text()) | {"finished": False}
+    (tmp_path / "counts-1" / store.RUN).write_text(json.dumps(half))
+    rows = read_rows(run / EPISODES)["test",]
+    (tmp_path / "observer").mkdir()
+    better = [attrs.evolve(one, grade=one.price + 0.5 * (1 - one.price)) for one in rows[:15]]
+    write_rows(tmp_path / "observer" / EPISODES, ["split"], {("test",): better})
+    to = tmp_path / "to"
+    to.mkdir()
+    writeup.write_up(tmp_path, ["belief", "counts"], Path(predictor), to)
+    page = (to / writeup.PAGE).read_text()
+    gap = 0.5 - net_value(rows[:15])
+    assert f"| decision | observer − `belief` | 2 | {gap:+.3f} ({gap:+.3f} to {gap:+.3f}) |" in page
+    assert "| inference | `belief` − `counts` | 2, 1 | +0.000 | +0.000 to +0.000 |" in page
+    with (to / writeup.TABLE).open() as file:
+        arms = [(row["arm"], row["seed"]) for row in csv.DictReader(file) if row["split"] == "test"]
+    assert arms == [("belief", "0"), ("belief", "1"), ("counts", "0"), ("observer", "")]
 
 
 @pytest.mark.parametrize("task", [TASK, f"{__name__}:OWN"])

@@ -9,7 +9,7 @@ from torchrl.objectives.value.functional import vec_generalized_advantage_estima
 
 from training.common.settings import PPOSettings
 
-#: What of a loss is reported.
+#: The reported parts of a loss.
 MEASURED = ("entropy", "kl_approx", "clip_fraction")
 
 

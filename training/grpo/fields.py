@@ -93,7 +93,7 @@ class Fields:
     )
     barred: float = attrs.field(
         default=0.25,
-        metadata=_said("of a model of notation: the share of groups in which nobody may hand over"),
+        metadata=_said("models of notation: share of the groups that may not hand over"),
     )
     thinking: str = attrs.field(
         default="as_is",
@@ -270,7 +270,7 @@ class Fields:
 
     @property
     def template_arguments(self) -> Mapping[str, bool]:
-        """What the chat template is told beside the messages."""
+        """The arguments of the chat template."""
         return template_arguments(self.thinking)
 
     @property

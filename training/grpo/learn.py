@@ -32,7 +32,7 @@ from training.tiny.words import style_of
 
 
 def processes() -> int:
-    """How many processes ``accelerate launch`` or ``torchrun`` started."""
+    """The number of processes that ``accelerate launch`` or ``torchrun`` started."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 

@@ -1,4 +1,4 @@
-"""What is kept of an episode of training, and of a step: plain figures."""
+"""Records of a training episode and of a step, in plain figures."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +18,8 @@ class Episode:
     ``gate`` is why the reward is 0 whatever was earned, or None. ``fault`` says whether there
     was one, ``paged`` whether anybody was paged, ``paged_right`` whether an accepted team
     was, ``mis_paged`` whether a wrong one was; ``price`` is the incident's price of hand-over.
-    ``criteria`` are scores by name; ``actions`` are wire actions, of which ``unplayed`` came
-    after the end.
+    ``criteria`` are scores by name; ``actions`` are wire actions;
+    ``unplayed`` of them came after the end.
     """
 
     step: int
@@ -87,7 +87,7 @@ def episode_of(
 
 @attrs.frozen
 class Step:
-    """What a step was: means and shares over its episodes, and seconds.
+    """The means and shares of a step's episodes, and its seconds.
 
     ``stage`` counts from 0. ``solved`` is the share of grades of at least 0.9, ``paged_right``
     that of the faults in which an accepted team was paged, ``paged`` and ``mis_paged`` those of
@@ -139,7 +139,7 @@ class Shares:
 
     @classmethod
     def of(cls, episodes: Sequence[Episode], group: int) -> "Shares":
-        """Those of these episodes, neighbours being of one group."""
+        """The shares of these episodes; neighbours are in one group."""
         rewards = [one.reward for one in episodes]
         groups = [rewards[start : start + group] for start in range(0, len(rewards), group)]
         return cls(

@@ -38,7 +38,7 @@ INSIDES: Final = (
     "_generate_and_score_completions",
     "_get_per_token_logps_and_entropies",
 )
-#: Is told of the episodes of a step, those of all processes, on the main one.
+#: Receives the episodes of a step from all processes, on the main process.
 OnStep = Callable[[Sequence[Episode]], None]
 #: Smaller advantages are rounding.
 NOTHING: Final = 1e-6
@@ -64,8 +64,8 @@ class TriageTrainer(GRPOTrainer):
         settings: of the run.
         resolve: finds the incidents of the rows.
         rubric: in place of the tasks' own.
-        curriculum: is told of the pages of each round.
-        on_step: is told of each step's episodes, when they are rewarded.
+        curriculum: receives the pages of each round.
+        on_step: receives each step's episodes once they are rewarded.
         **arguments: of ``GRPOTrainer``, without environments and rewards.
     """
 
@@ -229,13 +229,13 @@ class TriageTrainer(GRPOTrainer):
         return by_token(advantages[first : first + len(mine)], said(output))
 
     def _returns(self, env: TrainingEnv) -> list[float]:
-        """What the episode still earned from each of its turns on."""
+        """The returns of the episode from each of its turns on."""
         before = [self._worth(env._after(count)) for count in env._turns]
         # An episode that was left open is paid its grade, whatever could still be earned.
         return returns_to_go([*before, score(env._after(), self._rubric)], self.settings.lmbda)
 
     def _worth(self, state: State) -> float:
-        """What a turn begins with: the grade so far, or what the belief expects in the end."""
+        """The value before a turn: the grade so far, or the final grade that the belief expects."""
         if self.settings.reward == "shaped":
             return value_of(state)
         return score(state, self._rubric)

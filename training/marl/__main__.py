@@ -106,12 +106,12 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
 
 
 def _spoken(seconds: float) -> str:
-    """A time in seconds or minutes, as one says it."""
+    """A time in words, in seconds or minutes."""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _begin(settings: Settings, out: Path, command: str, *, resume: bool) -> dict[str, Any]:
-    """What ``run.json`` says at the start, or what it said before."""
+    """The contents of ``run.json`` at the start, or those of the run to resume."""
     if (out / store.RUN).exists():
         if not resume:
             raise Refused(f"{out} holds a run already: give --resume, or another directory")

@@ -1,4 +1,4 @@
-"""How well a team does on incidents that it never saw."""
+"""Evaluation of a team on incidents that it never saw."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -23,7 +23,7 @@ from training.marl.settings import Settings
 
 
 class Actors(Protocol):
-    """Whoever acts for all roles at once."""
+    """A player of all roles at once."""
 
     def act(self, seen: list[Tensor], masks: list[Tensor], /) -> list[Tensor]:
         """An action (N,) for each role, from inputs (N, D_r) and masks (N, A_r)."""

@@ -46,7 +46,7 @@ class Inputs:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many columns each role's input has."""
+        """The number of columns of each role's input."""
         return tuple(one.size for one in self.roles)
 
     def begin(self, screen: TeamStep) -> list[Tensor]:
@@ -69,7 +69,7 @@ class Inputs:
         return self._look(screen)
 
     def informed(self, screen: TeamStep) -> NDArray[np.float32]:
-        """How much the roles know (N,) on the screens that were read last.
+        """The knowledge of the roles (N,) on the screens that were read last.
 
         The logarithm to base 2 of the probability that the truth has by what a role was shown
         and told, as its input counts words; the mean over the roles. Reads the truth: for

@@ -63,7 +63,7 @@ class Training:
         report: Callable[["Training"], None],
         on_round: Callable[["Training"], None] = lambda _: None,
     ) -> None:
-        """Train to the end; ``report`` is told of every point of the curve, ``on_round`` of all."""
+        """Train to the end; call ``report`` at each point of the curve, ``on_round`` each round."""
         if not self.points:
             self._note(report)
         self._begun = time.perf_counter(), self.rounds
@@ -89,7 +89,7 @@ class Training:
 
     @property
     def seconds_left(self) -> float:
-        """How long the rounds that are left take, at the pace since training was begun or resumed.
+        """The expected time of the remaining rounds, at the pace since the run began or resumed.
 
         Evaluations count as far as there were some. Not a number before the first round.
         """

@@ -1,4 +1,4 @@
-"""What ``run.json`` says when a run begins, and what it leaves when it ends."""
+"""The record of a run at its beginning, and its files at the end."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ OWN, SCRAMBLED = "own", "scrambled"
 
 
 def begun(settings: Settings, command: str) -> dict[str, Any]:
-    """What is known before anything is learnt."""
+    """The contents of ``run.json`` before anything is learnt."""
     return {
         "command": command,
         "settings": attrs.asdict(settings),

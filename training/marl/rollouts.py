@@ -131,7 +131,7 @@ class Collector:
         return [each.flatten() for each in rounds]
 
     def saved(self) -> dict[str, Any]:
-        """What :meth:`restore` needs: numbers and tensors."""
+        """The state for :meth:`restore`: numbers and tensors."""
         return {
             "next": self._next,
             "ticks": self.ticks,
@@ -161,7 +161,7 @@ class Collector:
         self._informed = self._potential()
 
     def _potential(self) -> np.ndarray:
-        """What is paid so far (N,) for what the roles know in their open incidents."""
+        """The pay so far (N,) for what the roles know in their open incidents."""
         if not self.settings.inform:
             return np.zeros(self.settings.num_envs, np.float32)
         return np.float32(self.settings.inform) * self.inputs.informed(self._screen)

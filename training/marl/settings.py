@@ -1,4 +1,4 @@
-"""What a run depends on: everything here, and the seed, is written beside its results."""
+"""The settings of a run; all of them are written beside its results."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What a run leaves on disk, written so that a crash at any time leaves whole files.
+"""The files of a run; a crash at any time leaves whole ones.
 
 ``checkpoint.pt`` (numbers and tensors only), ``curve.csv`` and ``curve.png`` are renewed at
 every evaluation, and so are ``team.json`` and ``team.npz``, the policies as ``logtriage eval``
@@ -95,7 +95,7 @@ def split_of(facts: Mapping[str, Any]) -> RoleSplit:
 
 
 def load_run(out: Path) -> dict[str, Any]:
-    """What ``run.json`` says."""
+    """The contents of ``run.json``."""
     found: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
     return found
 

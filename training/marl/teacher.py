@@ -60,12 +60,12 @@ class Teacher:
         ]  # fmt: skip
 
     def begin(self, screen: TeamStep) -> list[Numbers]:
-        """What each role would do (N,) on first screens."""
+        """The teacher's action (N,) for each role on first screens."""
         self._beliefs.begin()
         return self._label(screen)
 
     def read(self, screen: TeamStep, played: Numbers, fresh: Numbers) -> list[Numbers]:
-        """What each role would do (N,) after a step of rows ``played``; ``fresh`` began anew."""
+        """The teacher's actions after a step of rows ``played``; ``fresh`` have begun anew."""
         self._beliefs.follow(np.setdiff1d(played, fresh))
         if len(fresh):
             self._beliefs.begin(fresh)

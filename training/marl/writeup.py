@@ -100,7 +100,7 @@ def _teams(runs: Sequence[Finished]) -> Iterable[str]:
 
 
 def _words(runs: Sequence[Finished]) -> Iterable[str]:
-    """What words are worth: beside silence, and beside the words of another incident."""
+    """The worth of words, compared with silence and with words of another incident."""
     yield line(["compared", "seeds", "difference in net value, over seeds (95 %)",
                 "over incidents (95 %)"])  # fmt: skip
     yield line(["---", "---:", "---", "---"])
@@ -126,7 +126,7 @@ def _words(runs: Sequence[Finished]) -> Iterable[str]:
 
 
 def _runs(runs: Sequence[Finished]) -> Iterable[str]:
-    """How long runs were, and what each look at ``val`` saw."""
+    """The length of each run, and its net value at each look at ``val``."""
     yield line(["split", "seed", "ticks of a team", "CPU seconds",
                 f"net value on `{CHOICE_SPLIT}` at each look"])  # fmt: skip
     yield line(["---", "---:", "---:", "---:", "---"])

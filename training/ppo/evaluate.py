@@ -1,4 +1,4 @@
-"""How well a policy does on incidents that it never saw."""
+"""Evaluation of a policy on incidents that it never saw."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -50,7 +50,7 @@ class Result:
 
 @attrs.frozen(eq=False)
 class Played:
-    """N played incidents of a task: ids, ``actions`` (T, N), and for each (N,) what became of it.
+    """N played incidents of a task: ids, ``actions`` (T, N), and the outcome of each (N,).
 
     ``paged`` says whether any team was.
     """
@@ -86,7 +86,7 @@ class Played:
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Where an accepted team was paged (N,): a mis-page closes the incident."""
+        """Whether an accepted team was paged (N,); a mis-page closes the incident."""
         return self.paged & ~self.closed(Closing.MISROUTED)
 
     def rows(self) -> list[Row]:
@@ -140,7 +140,7 @@ def play_held_out(
 ) -> Played:
     """Play the first ``incidents`` of a split, greedily or with sampled actions.
 
-    Of split ``ood``, of which half lies elsewhere, those on the task's own topology.
+    In split ``ood`` only incidents on the task's own topology are played, about half of it.
     """
     sheet, ood = sheet_of(task), split == "ood"
     batch = BatchedTriage(sheet, ood=ood)

@@ -1,4 +1,4 @@
-"""What an agent is given of a screen: which numbers of the engine, and what they recall.
+"""The inputs of an agent: which of the engine's numbers it sees, and what they remember.
 
 An agent sees one screen at a time, and a decision rests on all of them. So four kinds of
 input are at hand:
@@ -42,15 +42,15 @@ class Inputs(Protocol):
 
     @property
     def size(self) -> int:
-        """How many columns there are; the same at every level of fog."""
+        """The number of columns, the same at every level of fog."""
 
     @property
     def owners(self) -> slice | None:
-        """Where flags say which team (of those that may own services) owns a service."""
+        """The columns that flag the owning team of each service; None if there are none."""
 
     @property
     def price(self) -> slice:
-        """Where the price of a hand-over stands."""
+        """The column of the price of a hand-over."""
 
     def begin(self, screen: Step) -> Tensor:
         """The input (N, D) at first screens."""

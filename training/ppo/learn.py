@@ -54,7 +54,7 @@ class Run:
 
 
 def train(settings: Settings, report: Callable[[Point, Agent], None]) -> Run:
-    """Train as ``settings`` say; ``report`` is told of every evaluation."""
+    """Train as ``settings`` say; ``report`` is called at every evaluation."""
     start, began_cpu = time.perf_counter(), time.process_time()
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)

@@ -62,7 +62,7 @@ class Agent:
 
     @property
     def modules(self) -> dict[str, nn.Module]:
-        """All that is learnt, by name."""
+        """All trained modules by name."""
         parts = {"logits": self.logits, "value": self.value}
         parts |= {} if self.memory is None else {"memory": self.memory}
         return parts if self.guess is None else {**parts, "guess": self.guess}
@@ -77,7 +77,7 @@ class Agent:
         return guessed
 
     def reader(self, batch: BatchedTriage) -> Inputs:
-        """What makes its observations of a batch's screens."""
+        """The reader that makes its observations of a batch's screens."""
         inputs = inputs_of(self.inputs, batch, self.predictor)
         return inputs if self.memory is None else Remembering(inputs, self.memory)
 

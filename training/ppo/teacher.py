@@ -51,11 +51,11 @@ class Teacher:
         self._asks = np.array([action_id(ask, batch.topology) for ask in asks])
 
     def begin(self, screen: Step) -> Numbers:
-        """What it would do (N,) on first screens."""
+        """The teacher's actions (N,) on first screens."""
         return self._label(screen, self._screens.begin(screen))
 
     def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Numbers:
-        """What it would do (N,) after ``actions`` (N,); rows ``fresh`` have begun anew since."""
+        """The teacher's actions (N,) after ``actions`` (N,); rows ``fresh`` have begun anew."""
         return self._label(screen, self._screens.read(screen, actions, fresh))
 
     def _label(self, screen: Step, seen: Floats) -> Numbers:

@@ -31,7 +31,7 @@ PAGE: Final = "inference-or-decision.md"
 TABLE, CURVES, PLOT = "inference-runs.csv", "inference-curves.csv", "inference.png"
 #: Scripted policies in the order of the tables; each is a run of ``training.scripted``.
 SCRIPTED: Final = ("oracle", "observer", "top_suspect", "expert")
-#: What the policies of the batches begin as.
+#: The name of the imitated teacher.
 TEACHER: Final = "teacher"
 
 
@@ -55,24 +55,28 @@ class Finished:
         return net_value(self.rows())
 
 
-def read(folder: Path) -> Finished:
-    """The run in a directory ``<arm>-<seed>``."""
+def read(folder: Path, count: int) -> Finished:
+    """The run in a directory ``<arm>-<seed>``, and its first ``count`` episodes of each split."""
     arm, _, seed = folder.name.rpartition("-")
     about = json.loads((folder / store.RUN).read_text("utf-8"))
     curve = store.load_curve(folder / store.CURVE)
-    return Finished(arm, int(seed), about, curve, read_rows(folder / EPISODES))
+    episodes = {key: rows[:count] for key, rows in read_rows(folder / EPISODES).items()}
+    return Finished(arm, int(seed), about, curve, episodes)
 
 
 def write_up(out: Path, arms: Sequence[str], predictor: Path, to: Path) -> None:
     """Renew the page's tables, and write the figure and the raw rows."""
-    paths = [one for arm in arms for one in sorted(out.glob(f"{arm}-[0-9]*"))]
-    finished = [one for one in paths if (one / EPISODES).exists()]
-    runs = [one for one in map(read, finished) if one.arm in arms and one.about["finished"]]
     scripted = {
         name: read_rows(out / name / EPISODES)[EVAL_SPLIT,]
         for name in (*SCRIPTED, TEACHER)
         if (out / name / EPISODES).exists()
     }
+    shared = min(map(len, scripted.values()))  # all are judged on the same incidents
+    scripted = {name: rows[:shared] for name, rows in scripted.items()}
+    paths = [one for arm in arms for one in sorted(out.glob(f"{arm}-[0-9]*"))]
+    finished = [one for one in paths if (one / EPISODES).exists()]
+    every = [read(one, shared) for one in finished]
+    runs = [one for one in every if one.arm in arms and one.about["finished"]]
     blocks: dict[str, Callable[[], Iterable[str]]] = {
         "lost": lambda: _lost(runs, scripted),
         "arms": lambda: _arms(runs, scripted),
@@ -129,7 +133,7 @@ def _predictor(run: Path) -> Iterable[str]:
 
 
 def _plateau(runs: Sequence[Finished], arms: Sequence[str]) -> Iterable[str]:
-    """What the last third of a run still gained on ``val``."""
+    """The gain of the last third of each run on ``val``."""
     yield line(["arm", "seeds", "steps", "CPU seconds a run", "net value on `val` after two thirds",
                 "at the end"])  # fmt: skip
     yield line(["---", "---:", "---:", "---:", "---:", "---:"])
@@ -186,7 +190,8 @@ def _draw(
     figure = Figure(figsize=(13, 4), layout="constrained")
     FigureCanvasAgg(figure)
     curves, worth, heed = figure.subplots(1, 3)
-    colours = dict(zip(arms, ("#1b6ca8", "#3c8d53", "#c8553d", "#8a5aa8", "#b8860b"), strict=True))
+    palette = ("#1b6ca8", "#3c8d53", "#c8553d", "#8a5aa8", "#b8860b")
+    colours = dict(zip(arms, palette, strict=False))
     for place, arm in enumerate(arms):
         members = _of(runs, arm)
         for number, one in enumerate(members):

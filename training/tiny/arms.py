@@ -120,7 +120,7 @@ def update(
 ) -> float:
     """One step on these episodes; the mean entropy of their actions in nats.
 
-    ``barred`` (B,) says in which nobody might hand over, ``credit`` (B,) is the advantage of
+    ``barred`` (B,) marks rows that may not hand over, ``credit`` (B,) is the advantage of
     each; None to lower the entropy instead.
     """
     model.train()

@@ -1,4 +1,4 @@
-"""From settings to a model directory."""
+"""Build a model directory from settings."""
 
 import tempfile
 import time

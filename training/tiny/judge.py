@@ -1,4 +1,4 @@
-"""What a model of notation is worth on held-out incidents."""
+"""The worth of a model of notation on held-out incidents."""
 
 import math
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ def lied_to(
 
 
 def mirrored(incidents: Sequence[Incident]) -> list[float]:
-    """For each incident a false price: the lowest for the highest, and so on."""
+    """A false price for each incident: the highest becomes the lowest, and so on."""
     prices = [one.price_of_hand_over for one in incidents]
     assert None not in prices  # v3 tasks have a price
     ladder = sorted({float(one) for one in prices if one is not None})

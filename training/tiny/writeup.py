@@ -52,7 +52,7 @@ class Run:
 
     @property
     def temperature(self) -> float:
-        """That of sampling in learning."""
+        """The sampling temperature of learning."""
         return float(self.about["settings"]["temperature"])
 
     @property
