@@ -50,7 +50,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo install test release-check lint format types layers browser docs picture kernels unit properties bench-smoke bench bench-adapters \
+.PHONY: help demo install test release-check release-ready lint format types layers browser docs picture kernels unit properties bench-smoke bench \
 	test-versions test-wheel test-adapters test-trainers test-multi-frameworks \
 	mutants fuzz check-python clean
 
@@ -76,12 +76,15 @@ demo: $(DEMO_STAMP) ## scripted agents triage drawn incidents, graded (installs 
 test: lint types layers docs unit properties bench-smoke test-versions test-wheel test-adapters ## every check, from nothing; what CI runs
 	@echo "all checks passed"
 
-release-check: test ## what a release needs: every check, a clean tree, a dated entry in the changelog
-	@version=$$($(BIN)/python -c 'import importlib.metadata as m; print(m.version("logtriage"))'); \
-	grep -Eq "^## $$version \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$$" CHANGELOG.md || \
-		{ echo "CHANGELOG.md: expected a heading '## $$version (YYYY-MM-DD)'"; exit 1; }; \
-	git diff --quiet HEAD || { echo "the tree differs from the last commit"; exit 1; }; \
-	echo "ready: tag it v$$version"
+# What is quick to see comes first, then what takes hours.
+release-check: release-ready browser test ## what a release needs: a dated changelog, a clean tree, the browser's files, every check
+	@echo "ready: tag it v$(VERSION)"
+
+VERSION = $(shell sed -n 's/^version = "\([^"]*\)".*/\1/p' pyproject.toml)
+release-ready:
+	@grep -Eq "^## $(VERSION) \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$$" CHANGELOG.md || \
+		{ echo "CHANGELOG.md: expected a heading '## $(VERSION) (YYYY-MM-DD)'"; exit 1; }
+	@[ -z "$$(git status --porcelain)" ] || { echo "the tree differs from the last commit"; exit 1; }
 
 install: $(STAMP) ## the development environment, in $(VENV)
 
@@ -128,13 +131,6 @@ bench-smoke: $(STAMP) kernels ## every benchmark runs; its figures mean nothing
 
 bench: $(STAMP) kernels ## the benchmarks in earnest; writes docs/results/benchmarks.md
 	$(BIN)/python scripts/benchmark_results.py docs/results/benchmarks.md $(PYTEST_ARGS)
-
-bench-adapters: $(STAMP) ## what grading costs in other frameworks; needs test-adapters' environments, and takes those of test-trainers
-	for name in inspect trl verifiers verl nemo; do \
-		[ -x .venv-$$name/bin/python ] || continue; \
-		.venv-$$name/bin/python benchmarks/adapter_overhead.py $$name build/adapters/$$name.json || exit 1; \
-	done
-	$(BIN)/python benchmarks/adapter_overhead.py --page docs/results/adapters.md build/adapters/*.json
 
 test-versions: ## golden transcripts under the other supported Pythons that are found
 	scripts/test_versions.sh $(VERSIONS)

@@ -14,8 +14,7 @@ import pytest
 from logtriage import State, all_actions, initial_state, make_incident, transition
 from logtriage.belief import belief
 from logtriage.vector import BatchedTriage, BeliefBatch
-from logtriage.vector.tokens.cells import screen_cells
-from logtriage.vector.values import owners_of
+from logtriage.vector.tokens.cells import owners_of, screen_cells
 
 Benchmark = Any
 TASK = "cascading_failure-v3"
@@ -43,11 +42,12 @@ def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
     setting, rows = engine.settings[0], np.arange(count)
     batch = BeliefBatch(*setting.models, count=count, horizon=engine.task.horizon)
     owners = owners_of(setting, engine.incidents, rows)
-    steps, nothing = [], np.zeros(count, bool)
+    steps, nothing = [], np.full((1, count), -1)
     for acted in (None, *requests()[:-1, :count]):
         if acted is not None:
             engine.step(acted)
-        steps.append((screen_cells(setting, engine.episodes, rows, nothing), acted))
+        cells = screen_cells(setting, engine.incidents, engine.episodes, rows, nothing)
+        steps.append((cells, acted))
 
     def run() -> None:
         batch.reset(owners)

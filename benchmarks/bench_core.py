@@ -17,7 +17,7 @@ from logtriage import (
     reward,
     transition,
 )
-from logtriage.codec import decode_record
+from logtriage.codec import decode_transcript
 from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.grading import grade_jsonl
@@ -115,7 +115,7 @@ def own_decode(path: Path) -> int:
     count = 0
     with path.open("rb") as lines:
         for line in lines:
-            actions_from_wire(decode_record(line).actions, SEVEN_SERVICES)
+            actions_from_wire(decode_transcript(line).actions, SEVEN_SERVICES)
             count += 1
     return count
 

@@ -33,9 +33,9 @@ from logtriage.vector import (
     CREDITS,
     encode_role_tokens,
     encode_team_tokens,
-    role_mask,
 )
 from property_tests.strategies import OF_ONE_WORLD, joint_episodes, role_splits, topologies
+from property_tests.test_team_laws import role_mask
 
 if find_spec("pettingzoo") is None:
     pytest.skip("needs the extra multi", allow_module_level=True)

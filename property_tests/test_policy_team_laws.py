@@ -25,7 +25,6 @@ from logtriage.evaluation import (
 )
 from logtriage.grading import grade_transcript
 from logtriage.policies import (
-    TeamAsPolicy,
     as_taken,
     joint_schedule,
     merge_slices,
@@ -64,7 +63,6 @@ def test_a_policy_as_a_team_of_one_plays_the_same_episode(
     alone = play_episode(incident, make_policy(spec)(incident))
     central = make_team(f"central:{spec}", SOLO)(incident)
     assert play_joint_episode(incident, central, SOLO) == alone
-    assert play_episode(incident, TeamAsPolicy(central, SOLO)) == alone
 
 
 @given(incidents(max_services=12), st.sampled_from(("oracle", "expert")))
@@ -72,7 +70,6 @@ def test_a_scripted_team_of_one_plays_like_the_single_agent(incident: Incident, 
     alone = play_episode(incident, make_policy(spec)(incident))
     team = make_team(spec, SOLO)(incident)
     assert play_joint_episode(incident, team, SOLO) == alone
-    assert play_episode(incident, TeamAsPolicy(team, SOLO)) == alone
 
 
 @given(incidents(max_services=12), role_splits(), st.data())
@@ -95,9 +92,7 @@ def test_every_team_plays_every_split_to_its_end_and_is_graded_from_its_transcri
 def test_teams_are_pure(incident: Incident, split: RoleSplit, data: st.DataObject) -> None:
     factory = make_team(data.draw(team_specs(split)), split)
     team, twin = factory(incident), factory(incident)
-    as_one = TeamAsPolicy(team, split)
     memory: Any = None
-    mind: Any = None
     for state in joint_steps(incident, team, split):
         if state.is_closed:
             break
@@ -106,9 +101,6 @@ def test_teams_are_pure(incident: Incident, split: RoleSplit, data: st.DataObjec
         assert answer == team.act(slices, memory) == twin.act(slices, memory)
         assert hash(answer) == hash(twin.act(slices, memory))
         memory = answer[1]
-        thought = as_one.act(observe(state), mind)
-        assert thought == TeamAsPolicy(twin, split).act(observe(state), mind)
-        mind = thought[1]
 
 
 @given(incidents(), role_splits())

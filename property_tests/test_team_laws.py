@@ -21,7 +21,8 @@ from logtriage.actions import Action, action_name
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.joint import observe_roles, requests_left
-from logtriage.policies import perfect_actions
+from logtriage.observation import Observation
+from logtriage.policies import masked_actions, perfect_actions
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.roles.splits import SOLO
 from logtriage.tasks import TaskSpec, get_task
@@ -29,11 +30,10 @@ from logtriage.vector import (
     CREDITS,
     BatchedTeam,
     BatchedTriage,
-    TeamReader,
     TeamStep,
     encode_role_tokens,
     encode_team_tokens,
-    role_mask,
+    role_token_mask,
     role_tokens_of,
     team_tokens_of,
 )
@@ -41,6 +41,14 @@ from property_tests.strategies import role_splits, topologies
 from property_tests.test_vector_laws import incident_of, indices, tasks
 
 splits = role_splits(settings=True)
+
+
+def role_mask(observation: Observation, role: Role) -> Any:
+    """Which of a role's actions could have an effect, by its screen."""
+    sensible = set(masked_actions(observation, role))
+    topology, world = observation.topology, observation.world
+    choices = role_actions(role, topology, world, hand_over=observation.takes_hand_over)
+    return np.array([choice in sensible for choice in choices], np.int8)
 
 
 def same(wanted: Any, got: Any, blocks: dict[str, slice]) -> None:
@@ -51,13 +59,16 @@ def same(wanted: Any, got: Any, blocks: dict[str, slice]) -> None:
         raise AssertionError(f"{block}[{wrong}]: {wanted[wrong]} scalar, {got[wrong]} batched")
 
 
-def agrees(team: BatchedTeam, screen: TeamStep, row: int, state: State, reader: TeamReader) -> None:
+def agrees(team: BatchedTeam, screen: TeamStep, row: int, state: State) -> None:
     split = team.split
-    reader.read(state)
-    same(reader.team(), screen.state[row], team.layout.blocks)
+    same(encode_team_tokens(state, split), screen.state[row], team.layout.blocks)
     for lane, role in enumerate(split.roles):
-        same(reader.role(role), screen.observations[lane][row], team.layouts[lane].blocks)
-        assert np.array_equal(reader.mask(role), screen.masks[lane][row])
+        same(
+            encode_role_tokens(state, split, role),
+            screen.observations[lane][row],
+            team.layouts[lane].blocks,
+        )
+        assert np.array_equal(role_token_mask(state, split, role), screen.masks[lane][row])
     number = int(screen.closing[row])
     assert (None if number < 0 else CLOSINGS[number]) == state.closing
     assert int(screen.tick[row]) == state.tick
@@ -116,10 +127,9 @@ def test_batched_teams_and_joint_play_agree(
     team = BatchedTeam(task, split, horizon=horizon, topology=topology, credit=credit)
     screen = team.reset("train", np.array(index))
     states = [initial_state(incident_of(team.task, "train", one, topology)) for one in index]
-    readers = [TeamReader(split) for _ in index]
     for _ in range(team.task.horizon + 1):
         for row, state in enumerate(states):
-            agrees(team, screen, row, state, readers[row])
+            agrees(team, screen, row, state)
         if all(state.is_closed for state in states):
             break
         chosen = [np.array([choice(data, state, role) for state in states]) for role in split.roles]
@@ -190,17 +200,20 @@ def test_a_team_of_one_earns_what_the_single_agent_does(
 
 @settings(max_examples=20)
 @given(tasks, splits, st.integers(0, 1 << 40), st.data())
-def test_a_reader_that_goes_along_reads_what_the_history_says(
+def test_a_state_that_was_played_is_encoded_as_its_history_is(
     task: TaskSpec, split: RoleSplit, index: int, data: st.DataObject
 ) -> None:
-    state, reader = initial_state(incident_of(task, "train", index, None)), TeamReader(split)
+    state = initial_state(incident_of(task, "train", index, None))
     while True:
-        reader.read(state)
-        assert np.array_equal(reader.team(), encode_team_tokens(state, split))
+        fresh = State(state.incident, state.tick, state.history, state.closing)
+        whole = encode_team_tokens(state, split)
+        assert np.array_equal(whole, encode_team_tokens(fresh, split))
         for role, seen in zip(split.roles, observe_roles(state, split), strict=True):
-            assert np.array_equal(reader.role(role), encode_role_tokens(state, split, role))
-            assert np.array_equal(reader.mask(role), role_mask(seen, role))
-            assert reader.mask(role).any()
+            part = encode_role_tokens(state, split, role)
+            assert np.array_equal(part, encode_role_tokens(fresh, split, role))
+            mask = role_token_mask(state, split, role)
+            assert np.array_equal(mask, role_mask(seen, role))
+            assert mask.any()
         if state.is_closed or state.tick == 5:
             break
         chosen = [np.array([choice(data, state, role)]) for role in split.roles]

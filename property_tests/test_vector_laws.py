@@ -290,7 +290,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
             names = batch.topology.names
             assert {names[tables.root[0, hypothesis]]} == truth.root_causes
             assert {batch.topology.teams[arrays.team[row]]} == truth.teams
-        places = tables.models[0].listed.conditions
+        places = batch._setting.models[0].listed.conditions
         assert world.conditions == tuple(
             places[service][at] for service, at in enumerate(arrays.conditions[row])
         )

@@ -1,18 +1,22 @@
 """Compile the kernels, so that no worker of a test run compiles its own."""
 
+import attrs
 import numpy as np
 
-from logtriage import Incident, initial_state, make_incident, random_topology
+from logtriage import Incident, Report, initial_state, make_incident, random_topology
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.grading import grade_batch, truths_of
 from logtriage.grading.batch import WORTH_A_KERNEL
+from logtriage.roles import role_actions
+from logtriage.roles.splits import TRIO
 from logtriage.tasks import get_task
-from logtriage.vector import BatchedTriage, belief_batch
+from logtriage.vector import BatchedTeam, BatchedTriage, belief_batch
 from logtriage.vector.shaping import BatchedShaping
 
 
 def main() -> None:
+    compile_teams()
     batch = BatchedTriage("cascading_failure-v3")
     batch.reset("test", [0])
     BatchedShaping(batch).begin()
@@ -25,6 +29,17 @@ def main() -> None:
         listed = [[0, 0]] * WORTH_A_KERNEL
         grade_batch(truths, listed)
         grade_batch(truths, np.array(listed).T, layout="time_major")
+
+
+def compile_teams() -> None:
+    """Compile what roles that talk need beside the kernels of single agents."""
+    late = tuple(attrs.evolve(role, loss=50) for role in TRIO.roles)
+    team = BatchedTeam("cascading_failure-v3", attrs.evolve(TRIO, roles=late))
+    team.reset("test", [0])
+    world = team.engine.settings[0].public.world
+    choices = [role_actions(role, team.topology, world, hand_over=True) for role in late]
+    reports = [[isinstance(choice, Report) for choice in mine].index(True) for mine in choices]
+    team.step([[place] for place in reports])
 
 
 def on_large_topology() -> Incident:

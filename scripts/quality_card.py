@@ -1,35 +1,75 @@
-"""Write the quality card from what the audit found: docs/quality-card.md.
+"""Audit every task of version 3 and write the quality card: docs/quality-card.md.
 
-    python scripts/quality_card.py                          # audits three tasks, then writes
-    python scripts/quality_card.py --quick single_crash-v3  # one task, with small samples
-    python scripts/quality_card.py --no-audit               # writes again from kept findings
+    python scripts/quality_card.py                    # audits all tasks, then writes
+    python scripts/quality_card.py single_crash-v3    # audits one task anew
+    python scripts/quality_card.py --no-audit         # writes again from kept findings
 
-The findings are kept in docs/results/quality-card.jsonl; net values come from
+Findings are kept in docs/results/quality-card.jsonl as they are made; net values come from
 docs/results/oncall.csv, the calibration of the belief from docs/results/calibration.md. No figure
-stands in this script.
+stands in this script. Samples are :data:`SIZES`, a few minutes of CPU.
+A family of checks that takes more than :data:`MOST_SECONDS` of CPU leaves its checks untested.
 """
 
 import argparse
 import csv
 import json
-import subprocess
+import signal
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import process_time
+from types import FrameType
 from typing import Any, Final
 
+import attrs
 from measure_baselines import SHOWN
 
 from logtriage._lib.files import replacing
+from logtriage.audit import FAMILIES, QUICK, Finding, Verdict, audit, subject_of
+from logtriage.audit.findings import finding_to_json
 from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.tasks import get_task
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / "docs" / "results"
 KEPT: Final = RESULTS / "quality-card.jsonl"
-TASKS: Final = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+TASKS: Final = (
+    "single_crash-v3",
+    "cascading_failure-v3",
+    "silent_degradation-v3",
+    "fleet_outage-v3",
+    "compound_failure-v3",
+    "compound_fleet-v3",
+    "unseen_world-v3",
+)
+#: Samples of about half a minute of CPU for each task.
+SIZES: Final = attrs.evolve(
+    QUICK,
+    search=60,
+    slow=3,
+    lists=2_000,
+    panel=30,
+    oracle=10,
+    searches=2,
+    laws=2,
+    histories=15,
+    splits=10,
+    screens=60,
+    same=2,
+    groups=3,
+    prices=16,
+    beliefs=2,
+    signs=30,
+    figures=80,
+    twins=2,
+    teams=6,
+    talks=1,
+)
+#: CPU seconds for a family of checks on one task.
+MOST_SECONDS: Final = 25
 #: What is kept of a finding.
-FIELDS: Final = ("subject", "rubric", "rubric_digest", "check", "verdict", "summary", "quick")
+FIELDS: Final = ("subject", "rubric", "rubric_digest", "check", "verdict", "summary")
 #: The checks of the audit that answer a question of the card.
 SECTIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "Coverage": (
@@ -58,22 +98,62 @@ SECTIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 }  # fmt: skip
 
 
-def audited(tasks: Iterable[str], *, quick: bool) -> Iterator[dict[str, Any]]:
-    """The findings of the audit, task by task; they say whether its samples were small."""
+class TookTooLong(Exception):
+    """A family of checks used up its CPU time."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise :class:`TookTooLong` after so many CPU seconds of this process."""
+
+    def stop(_: int, __: FrameType | None) -> None:
+        raise TookTooLong
+
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def audited(task: str) -> Iterator[dict[str, Any]]:
+    """The findings of the audit on a task, family by family."""
+    subject = subject_of(task)
+    about = subject.name, subject.rubric.id, subject.rubric.digest
+    for family, checks in FAMILIES.items():
+        findings: list[Finding] = []
+        before = process_time()
+        try:
+            with limited(MOST_SECONDS):
+                audit(subject, families=[family], sizes=SIZES, on_finding=findings.append)
+        except TookTooLong:
+            made = {finding.check for finding in findings}
+            why = f"the family {family} took more than {MOST_SECONDS} CPU seconds"
+            left = [check for check in checks if check not in made and check != "reads"]
+            findings += [Finding(check, Verdict.UNTESTED, why) for check in left]
+        for finding in findings:
+            row = finding_to_json(*about, finding)
+            yield {name: row[name] for name in FIELDS}
+        print(f"{task} {family} {process_time() - before:.0f} s", file=sys.stderr, flush=True)
+
+
+def kept_findings() -> list[dict[str, Any]]:
+    """The kept findings, in the order of the tasks; of two for a check the later counts."""
+    lines = KEPT.read_text("utf-8").splitlines() if KEPT.exists() else []
+    rows = {(row["subject"], row["check"]): row for row in map(json.loads, lines)}
+    return sorted(rows.values(), key=lambda row: TASKS.index(row["subject"]))
+
+
+def audit_tasks(tasks: Iterable[str]) -> None:
+    """Audit tasks; each finding is kept at once, and in the end only the last of each check."""
     for task in tasks:
-        command = [sys.executable, "-m", "logtriage.cli", "audit", "--task", task, "--json"]
-        done = subprocess.run(
-            [*command, *(["--quick"] if quick else [])], stdout=subprocess.PIPE, check=False
-        )
-        for line in done.stdout.splitlines():
-            yield {**json.loads(line), "quick": quick}
-
-
-def keep(findings: Iterable[dict[str, Any]], place: Path) -> None:
-    """Write findings, a line each, without their evidence."""
-    lines = [json.dumps({name: one[name] for name in FIELDS}) for one in findings]
-    with replacing(place) as file:
-        file.write("".join(f"{line}\n" for line in lines).encode())
+        for finding in audited(task):
+            with KEPT.open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(finding)}\n")
+    lines = "".join(f"{json.dumps(row)}\n" for row in kept_findings())
+    with replacing(KEPT) as file:
+        file.write(lines.encode())
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -87,27 +167,26 @@ def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibrati
     """The page.
 
     Raises:
-        KeyError: for a task without findings, or a policy that was not measured.
+        ValueError: for findings under several rubrics, or none.
     """
-    tasks = list(dict.fromkeys(one["subject"] for one in findings))
+    tasks = list(dict.fromkeys(row["subject"] for row in findings))
     by_check: dict[str, list[dict[str, Any]]] = {}
-    for one in findings:
-        by_check.setdefault(one["check"], []).append(one)
-    (rubric,) = {f"`{one['rubric']}`, digest `{one['rubric_digest']}`" for one in findings}
-    small = any(one["quick"] for one in findings)
+    for row in findings:
+        by_check.setdefault(row["check"], []).append(row)
+    (rubric,) = {f"`{row['rubric']}`, digest `{row['rubric_digest']}`" for row in findings}
     parts = [
         "# Quality card",
         "What a suite should know before it reports these tasks: difficulty, coverage, "
         "contamination, floor, ceiling, calibration, and known holes.",
-        f"Written by `python scripts/quality_card.py{' --quick' if small else ''} "
-        f"{' '.join(tasks)}` from the findings of the [audit](audit.md), rubric {rubric}"
-        f"{', with the small samples of `--quick`' if small else ''}. A row shows the finding of "
-        "the task that came out worst, or of the first where all came out alike.",
+        "Written by `python scripts/quality_card.py` from the findings of the [audit](audit.md) on "
+        f"{', '.join(f'`{task}`' for task in tasks)}, rubric {rubric}. Samples are smaller than "
+        "those of `logtriage audit`; each finding says how large. A row shows the finding of "
+        "the task that came out worst, or of the first task where all came out alike.",
         "## Difficulty",
         "Net value: 1 solves everything, 0 is no better than handing everything over "
-        "([all figures](results/oncall.md)).",
+        "([all figures](results/oncall.md)); – was not measured.",
         _difficulty(tasks, oncall),
-    ]  # fmt: skip
+    ]
     for title, (what, checks) in SECTIONS.items():
         parts += [f"## {title}", what]
         if title == "Coverage":
@@ -125,9 +204,10 @@ def _difficulty(tasks: Iterable[str], oncall: list[dict[str, str]]) -> str:
     for policy, name in SHOWN.items():
         cells = []
         for task in tasks:
-            row = known[policy, task]
-            low, high = float(row["net_low"]), float(row["net_high"])
-            cells.append(f"{float(row['net_value']):.2f} [{low:.2f}, {high:.2f}]")
+            row = known.get((policy, task))
+            figures = ("net_value", "net_low", "net_high")
+            values = [f"{float(row[name]):.2f}" for name in figures] if row else []
+            cells.append("{} [{}, {}]".format(*values) if values else "–")
         rows.append((name, *cells))
     return table(("net value", *(f"`{task}`" for task in tasks)), rows)
 
@@ -138,21 +218,22 @@ def _coverage(tasks: Iterable[str]) -> str:
         row.name: sum(kind.fault_class == row.name for kind in world.kinds)
         for row in world.rules.classes
     }
-    told = ", ".join(f"{count} of class {name}" for name, count in classes.items())
+    by_class = ", ".join(f"{count} of class {name}" for name, count in classes.items())
     return (
-        f"{len(world.kinds)} kinds of fault ({told}), {len(world.benign)} of benign incidents, "
+        f"{len(world.kinds)} kinds of fault ({by_class}), {len(world.benign)} of benign incidents, "
         f"{len(world.tier_names)} tiers, {len(world.rules.teams)} teams, "
         f"{len(world.rules.remedies)} remedies, {len(world.ordinary)} sorts of signs; splits "
         f"{', '.join(ALL_SPLITS)}."
     )
 
 
-def _row(check: str, found: list[dict[str, Any]]) -> tuple[str, str, str]:
-    ranks = ("failed", "untested", "not exact", "reported", "skipped", "passed")
-    worst = min(found, key=lambda one: ranks.index(one["verdict"]))
-    counts = {verdict: sum(one["verdict"] == verdict for one in found) for verdict in ranks}
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    return f"`{check}`", told, worst["summary"].replace("|", "\\|")
+def _row(check: str, findings: list[dict[str, Any]]) -> tuple[str, str, str]:
+    ranks = ("failed", "untested", "not exact", "reported", "passed", "skipped")
+    worst = min(findings, key=lambda row: ranks.index(row["verdict"]))
+    counts = {rank: sum(row["verdict"] == rank for row in findings) for rank in ranks}
+    verdicts = ", ".join(f"{count} {rank}" for rank, count in counts.items() if count)
+    summary = worst["summary"].replace("|", "\\|")
+    return f"`{check}`", verdicts, f"`{worst['subject']}`: {summary}"
 
 
 def _calibration(page: str) -> str:
@@ -168,10 +249,10 @@ def _calibration(page: str) -> str:
 
 
 def _holes(findings: list[dict[str, Any]]) -> str:
-    open_ = [one for one in findings if one["verdict"] not in ("passed", "skipped")]
     lines = [
-        f"- `{one['subject']}`, `{one['check']}` ({one['verdict']}): {one['summary']}"
-        for one in open_
+        f"- `{row['subject']}`, `{row['check']}` ({row['verdict']}): {row['summary']}"
+        for row in findings
+        if row["verdict"] not in ("passed", "skipped")
     ]
     lines += [
         "- What no audit can see: [what a grade cannot tell you](how-the-grader-works.md) and "
@@ -184,16 +265,14 @@ def _holes(findings: list[dict[str, Any]]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("tasks", nargs="*", default=TASKS, help=f"default: {', '.join(TASKS)}")
-    parser.add_argument("--quick", action="store_true", help="take small samples")
+    parser.add_argument("tasks", nargs="*", default=TASKS, help="default: every task")
     parser.add_argument("--no-audit", action="store_true", help="use the kept findings")
-    asked = parser.parse_args()
-    if not asked.no_audit:
-        keep(audited(asked.tasks, quick=asked.quick), KEPT)
-    findings = [json.loads(line) for line in KEPT.read_text("utf-8").splitlines()]
+    options = parser.parse_args()
+    if not options.no_audit:
+        audit_tasks(options.tasks)
     with (RESULTS / "oncall.csv").open(encoding="utf-8", newline="") as file:
         oncall = list(csv.DictReader(file))
-    text = card(findings, oncall, (RESULTS / "calibration.md").read_text("utf-8"))
+    text = card(kept_findings(), oncall, (RESULTS / "calibration.md").read_text("utf-8"))
     with replacing(ROOT / "docs" / "quality-card.md") as out:
         out.write(text.encode())
     return 0

@@ -21,9 +21,9 @@ from logtriage.policies.ranking import RESERVE, Method
 from logtriage.recorded import RecordedIncident, RecordedTruth, as_incident, calm_petshop, nezha
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.measure import record
-from logtriage.recorded.nezha_files import Source, milliseconds
+from logtriage.recorded.nezha import Source, milliseconds
+from logtriage.recorded.parts import ENOUGH
 from logtriage.recorded.rows import Rows
-from logtriage.recorded.spread import ENOUGH
 from logtriage.recorded.tally import Tally
 from logtriage.recorded.truth import NO_FAULT
 from logtriage.registry import make_policy

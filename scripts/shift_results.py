@@ -4,64 +4,70 @@
     python scripts/shift_results.py --shifts 40 --players uncontended
     python scripts/shift_results.py --shifts 0                      # write from what was played
 
-Shifts are played in turn by all players, and kept as they come in build/shift/rows.jsonl; a run
-that was broken off goes on where it was. Delete that file after a change of rules or players.
+Shifts are played in turn by all players. Records are kept as they come in build/shift, a file for
+each player; a run that was broken off goes on where it was. Delete them after a change of rules or
+players.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from logtriage._lib.files import replacing
-from logtriage.evaluation.shifts import record_shift, scripted, shift_row
-from logtriage.evaluation.statistics import Interval, paired_difference
-from logtriage.shift import get_shift_task, grade, make_shift, shift_ids, uncontended
-from logtriage.shift.grades import shift_grade_to_json
+from logtriage.evaluation.shifts import record_shifts, scripted, shift_row
+from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
+from logtriage.grading.grade import score
+from logtriage.shift import (
+    PLAYERS,
+    ShiftState,
+    get_shift_task,
+    make_shift,
+    shift_ids,
+    take,
+    uncontended,
+)
+from logtriage.shift.relay import noted, relieved, renamed_note
 from logtriage.shift.states import begin
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-ROWS: Final = ROOT / "build" / "shift" / "rows.jsonl"
+KEPT: Final = ROOT / "build" / "shift"
 PAGE: Final = ROOT / "docs" / "results" / "shift.md"
 TASK: Final = "busy_shift-v1"
 ALONE: Final = "uncontended"
-ORDER: Final = (
-    "oracle", "forward_all", "first_come", "belief_first", "worst_first", "cheapest_first", ALONE,
+BASE: Final = "first_come"
+#: So many shifts are played by one player after the other.
+CHUNK: Final = 4
+#: Before these ticks of a shift its engineer leaves, to see what the note is worth.
+RELIEVED: Final = (40, 80, 120, 160)
+TITLES: Final = (
+    "player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over",
+    f"over `{BASE}`",
 )  # fmt: skip
 TOLD: Final = """# Players of a shift
 
 Written by `python scripts/shift_results.py`, on the first shifts of split `test` of `{task}`
-([rules and players](../shift.md)); an incident arrives in {rate} of 1,000 ticks. Players are
-compared on the same shifts, in order; some have played more of them than others. Intervals are
-those of 95 % for the mean over shifts. *Over first_come* is the paired difference of the grades on
-the shifts that both have played. `uncontended` is the observer with one pair of hands for each
-incident and every hand-over at its full price: a reference and no bound. Times are in ticks from
-the first alert to the first action (MTTA) and to the fix (MTTR); counts are those of a shift.
+([rules and players](../shift.md)); an incident arrives in {rate} of 1,000 ticks. Players play the
+shifts in order, and some have played more of them than others. Intervals are those of 95 % for the
+mean over shifts. *Over `{base}`* is the paired difference of the grades on the shifts that both
+have played. `uncontended` is the observer with one pair of hands for each incident and every
+hand-over at its full price: a reference and no bound. Times are in ticks from the first alert to the first
+action (MTTA) and to the fix (MTTR); counts are those of a shift.
 
 """
+RELAY: Final = """
+## What the note is worth
 
+An engineer who plays as `{base}` does is relieved at tick {ticks} of each of these shifts. The
+second engineer has seen no earlier screen, and decides by the note and by the screens from then on.
+The grades are those of the incidents that the first had begun, weighed by severity; there are
+{cases} of them. The note of another shift is that of the next one at the same tick, with the names
+of the systems that are open here.
 
-def record(shift_id: str, player: str) -> dict[str, Any]:
-    """A shift as a player played it, without its single incidents."""
-    made: dict[str, Any]
-    if player == ALONE:
-        shift = make_shift(shift_id)
-        graded = {**shift_grade_to_json(grade(begin(shift))), "score": uncontended(shift)}
-        made = {"shift": shift_id, "policy": ALONE, "error": None, "grade": graded}
-    else:
-        made = record_shift(shift_id, player, scripted(player))
-        del made["actions"]
-    for one in made["grade"]["incidents"]:
-        one.clear()  # how many there were is all that the page says of them
-    return made
-
-
-def kept() -> dict[tuple[str, str], dict[str, Any]]:
-    """What was played so far, by player and shift."""
-    lines = ROWS.read_text().splitlines() if ROWS.exists() else ()
-    return {(one["policy"], one["shift"]): one for one in map(json.loads, lines)}
+| note | grade of what was begun | over no note |
+| --- | ---: | ---: |
+"""
 
 
 def shown(span: Interval | None) -> str:
@@ -69,54 +75,85 @@ def shown(span: Interval | None) -> str:
     return "" if span is None else f"{span.mean:.3f} ({span.low:.3f} to {span.high:.3f})"
 
 
-def page(rows: dict[tuple[str, str], dict[str, Any]], players: Sequence[str]) -> str:
-    """The page: a row for each player."""
-    base = {
-        shift: one["grade"]["score"] for (who, shift), one in rows.items() if who == "first_come"
-    }
-    text = TOLD.format(task=TASK, rate=get_shift_task(TASK).rate)
-    text += (
-        "| player | shifts | grade | net value | over first_come | MTTA | MTTR | missed | "
-        "handed over |\n| --- " + "| ---: " * 8 + "|\n"
-    )
-    for player in players:
-        records = [one for (who, _), one in rows.items() if who == player]
-        if not records:
-            continue
-        scores = {one["shift"]: one["grade"]["score"] for one in records}
-        both = [shift for shift in scores if shift in base and player != "first_come"]
+def table(records: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """A row for each player."""
+    base = {record["shift"]: record["grade"]["score"] for record in records[BASE]}
+    lines = [TITLES, ("---", *["---:"] * (len(TITLES) - 1))]
+    for player, played in records.items():
+        scores = {record["shift"]: record["grade"]["score"] for record in played}
+        both = [shift for shift in scores if shift in base and player != BASE]
         over = paired_difference([base[one] for one in both], [scores[one] for one in both])
-        if player == ALONE:
-            spread = partial(shift_row, player, TASK)
-            row = spread([{**one, "forward_all": 0.0} for one in records])
-            text += (
-                f"| `{player}` | {row.shifts} | {shown(row.score)} | | {shown(over)} | | | | |\n"
-            )
-            continue
-        row = shift_row(player, TASK, records)
-        times = ["" if one is None else f"{one:.1f}" for one in (row.mtta, row.mttr)]
-        counts = [f"{one:.1f} of {row.incidents:.1f}" for one in (row.missed, row.handed_over)]
-        cells = [f"`{player}`", str(row.shifts), shown(row.score), shown(row.net), shown(over)]
-        text += f"| {' | '.join((*cells, *times, *counts))} |\n"
+        name, *figures = shift_row(player, TASK, played).cells(shown)
+        lines.append((f"`{name}`", *figures, shown(over)))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def at_tick(record: Mapping[str, Any], tick: int) -> ShiftState:
+    """The state of a recorded shift at a tick."""
+    state = begin(make_shift(record["shift"]))
+    for wire in record["actions"][:tick]:
+        state = take(state, wire)
+    return state
+
+
+def carried_on(state: ShiftState, note: str | None) -> list[float]:
+    """The grades, times weight, of what was begun, once the second engineer has closed it."""
+    begun = [place for place, alone in enumerate(state.states) if alone.history]
+    places = [place for place in begun if state.states[place].closing is None]
+    later = state
+    for later in relieved(state, note):
+        if all(later.states[place].closing is not None for place in places):
+            break
+    arrivals = state.shift.arrivals
+    return [arrivals[place].weight * score(later.states[place]) for place in places]
+
+
+def notes(records: Sequence[Mapping[str, Any]]) -> str:
+    """The table of what notes are worth, from the shifts of the player that is relieved."""
+    earned: dict[str, list[float]] = {"its own": [], "none": [], "another shift's": []}
+    weights: list[int] = []
+    for record, other in zip(records, [*records[1:], records[0]], strict=True):
+        for tick in RELIEVED:
+            state = at_tick(record, tick - 1)
+            foreign = renamed_note(noted(at_tick(other, tick - 1)).text, state)
+            for name, note in zip(earned, (None, "", foreign), strict=True):
+                earned[name] += carried_on(state, note)
+            weights += [
+                arrival.weight
+                for arrival, alone in state.arrived
+                if alone.history and alone.closing is None
+            ]
+    mean = sum(weights) / len(weights)
+    rows = {name: [value / mean for value in values] for name, values in earned.items()}
+    text = RELAY.format(base=BASE, ticks=", ".join(map(str, RELIEVED)), cases=len(weights))
+    for name, values in rows.items():
+        over = "" if name == "none" else shown(paired_difference(rows["none"], values))
+        text += f"| {name} | {shown(mean_interval(values))} | {over} |\n"
     return text
 
 
 def main() -> None:
     """Play what is missing, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
+    players = (*PLAYERS, ALONE)
     parser.add_argument("--shifts", type=int, default=200)
-    parser.add_argument("--players", nargs="+", default=list(ORDER), choices=ORDER)
+    parser.add_argument("--players", nargs="+", default=list(players), choices=players)
     given = parser.parse_args()
-    rows = kept()
-    ROWS.parent.mkdir(parents=True, exist_ok=True)
-    for shift_id in shift_ids(TASK, "test", given.shifts):
+    ids = shift_ids(TASK, "test", given.shifts)
+    for first in range(0, len(ids), CHUNK):
         for player in given.players:
-            if (player, shift_id) not in rows:
-                rows[player, shift_id] = made = record(shift_id, player)
-                with ROWS.open("a") as out:
-                    out.write(f"{json.dumps(made)}\n")
+            alone = player == ALONE
+            recorder = (lambda shift: (uncontended(shift), None)) if alone else scripted(player)
+            chunk, file = ids[first : first + CHUNK], KEPT / f"{player}.jsonl"
+            record_shifts(chunk, player, recorder, file=file)
+    records = {
+        player: [json.loads(line) for line in (KEPT / f"{player}.jsonl").open()]
+        for player in players
+        if (KEPT / f"{player}.jsonl").exists()
+    }
+    told = TOLD.format(task=TASK, rate=get_shift_task(TASK).rate, base=BASE)
     with replacing(PAGE) as handle:
-        handle.write(page(rows, ORDER).encode())
+        handle.write(f"{told}{table(records)}{notes(records[BASE])}".encode())
 
 
 if __name__ == "__main__":

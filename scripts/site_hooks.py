@@ -41,6 +41,8 @@ LANGUAGES = {
 }
 
 
+#: The names on the pages of the reference, by package. A large package has several pages.
+SHOWN: dict[str, set[str]] = {}
 #: What scripts/browser_files.py made for docs/browser.md, and where that page looks for it.
 BROWSER_FILES = ROOT / "build" / "browser"
 BROWSER_PLACE = "browser/files"
@@ -137,22 +139,23 @@ def exported(package: str) -> list[str]:
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> None:
-    """See that a page of the reference has every name that its package exports.
+    """Note the names that a page of the reference has."""
+    if page.file.src_uri.startswith("api/"):
+        package = str(page.title).partition(":")[0]
+        shown = SHOWN.setdefault(package, set())
+        shown |= {name.rpartition(".")[2] for name in ANCHOR.findall(html)}
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Check the reference, and put the files of the browser's page beside it, if they are there.
 
     A function that is named after its module is hidden behind it, and left out without a word.
 
     Raises:
-        PluginError: naming the page and the names that it lacks.
+        PluginError: naming a package and the names that its pages lack.
     """
-    if not page.file.src_uri.startswith("api/"):
-        return
-    package = str(page.title)
-    shown = {one.rpartition(".")[2] for one in ANCHOR.findall(html)}
-    if lacking := [name for name in exported(package) if name not in shown]:
-        raise PluginError(f"docs/{page.file.src_uri} lacks {', '.join(lacking)} of {package}")
-
-
-def on_post_build(config: MkDocsConfig) -> None:
-    """Put beside the page that runs logtriage in a browser what it loads, if that was fetched."""
+    for package, shown in SHOWN.items():
+        if lacking := [name for name in exported(package) if name not in shown]:
+            raise PluginError(f"docs/api lacks {', '.join(lacking)} of {package}")
     if BROWSER_FILES.is_dir():
         shutil.copytree(BROWSER_FILES, Path(config.site_dir) / BROWSER_PLACE)

@@ -3,6 +3,6 @@
 verifiers looks for top-level modules only; everything is in :mod:`logtriage.adapters.verifiers`.
 """
 
-from logtriage.adapters.verifiers import TriageEnv, TriageHarness, TriageTaskset
+from logtriage.adapters.verifiers import SoloEnv, TriageHarness, TriageTaskset
 
-__all__ = ["TriageEnv", "TriageHarness", "TriageTaskset"]
+__all__ = ["SoloEnv", "TriageHarness", "TriageTaskset"]

@@ -17,7 +17,6 @@ from logtriage import (
 )
 from logtriage.actions import ACTION_TYPES
 from logtriage.codec import (
-    decode_record,
     decode_transcript,
     encode_transcript,
     load_role_split,
@@ -147,7 +146,6 @@ def test_a_byte_order_mark_comes_before_the_json(kind: type) -> None:
         return text if kind is str else text.encode()
 
     assert decode_transcript(marked(GOOD)) == decode_transcript(json.dumps(GOOD))
-    assert decode_record(marked(GOOD)) == decode_record(json.dumps(GOOD))
     assert topology_from_json(marked(topology_to_json(SEVEN_SERVICES))) == SEVEN_SERVICES
     split = role_split_to_json(get_role_split("trio"))
     assert role_split_from_json(marked(split)) == get_role_split("trio")
@@ -322,8 +320,8 @@ def deleting(path: str) -> Callable[[dict[str, Any]], None]:
         (deleting("services.0.tier"), ["required field 'tier' is missing", "services[0]"]),
         (setting("name", 5), ["expected a string, got a number", "$.name"]),
         (setting("name", None), ["expected a string, got nothing", "$.name"]),
-        (setting("teams", "sre-team"), ["expected a list of strings", "$.teams"]),
-        (setting("teams", [1]), ["expected a list of strings", "$.teams"]),
+        (setting("teams", "sre-team"), ["expected a list, got a string", "$.teams"]),
+        (setting("teams", [1]), ["expected a string, got a number 1", "$.teams[0]"]),
         (setting("teams", []), ["no teams"]),
         (setting("services", 5), ["$.services"]),
         (setting("services", None), ["$.services"]),
@@ -331,8 +329,8 @@ def deleting(path: str) -> Callable[[dict[str, Any]], None]:
         (setting("services", ["a"]), ["expected an object", "services[0]"]),
         (setting("services.1", None), ["expected an object", "services[1]"]),
         (setting("services.1.owner", 3), ["expected a string, got a number", "services[1].owner"]),
-        (setting("services.0.calls", "b"), ["expected a list of strings", "services[0].calls"]),
-        (setting("services.0.calls", {"b": 1}), ["expected a list of strings", "[0].calls"]),
+        (setting("services.0.calls", "b"), ["expected a list, got a string", "services[0].calls"]),
+        (setting("services.0.calls", {"b": 1}), ["expected a list, got an object", "[0].calls"]),
         (deleting("tiers"), ["required field 'tiers' is missing"]),
         (deleting("remedies"), ["required field 'remedies' is missing"]),
         (setting("paged", ["sre-team"]), ["expected an object: a team by class", "$.paged"]),
@@ -341,8 +339,11 @@ def deleting(path: str) -> Callable[[dict[str, Any]], None]:
             setting("tiers.0.entry", "no"),
             ["expected true or false, got a string", ".entry"],
         ),
-        (setting("colour", "red"), ["extra fields found (colour)"]),
-        (setting("services.0.colour", "red"), ["extra fields found (colour)", "services[0]"]),
+        (setting("colour", "red"), ["unknown field colour; known: name, "]),
+        (
+            setting("services.0.colour", "red"),
+            ["unknown field colour; known: name, tier", "services[0]"],
+        ),
         (setting("services.0.calls", ["zz"]), ["service 'a'", "calls: unknown service 'zz'"]),
         (setting("services.1.calls", ["b"]), ["service 'b'", "calls itself"]),
         (setting("services.0.calls", ["b", "b"]), ["service 'a'", "calls 'b' twice"]),
@@ -374,7 +375,9 @@ def test_a_wrong_field_of_a_topology_is_named(
     ids=["empty", "list", "number", "null", "string", "cut", "bytes", "deep", "digits", "nan"],
 )
 def test_what_is_no_json_object_is_no_topology(text: str | bytes) -> None:
-    with pytest.raises(TopologyError, match=r"^mine\.json: (not JSON|expected a JSON object)"):
+    with pytest.raises(
+        TopologyError, match=r"^mine\.json: (not JSON|not UTF-8|JSON nested|expected a JSON object)"
+    ):
         topology_from_json(text, "mine.json")
 
 
@@ -445,16 +448,16 @@ def test_a_role_split_is_written_in_the_order_of_the_tables() -> None:
         (setting("roles", None), ["expected a list", "$.roles"]),
         (setting("roles", []), ["'pair' has no roles"]),
         (setting("roles.1", "doer"), ["expected an object", "roles[1]"]),
-        (setting("roles.0.views", "slo"), ["expected a list of strings", "roles[0].views"]),
-        (setting("roles.0.may", [1]), ["expected a list of strings", "roles[0].may"]),
+        (setting("roles.0.views", "slo"), ["expected a list, got a string", "roles[0].views"]),
+        (setting("roles.0.may", [1]), ["expected a string, got a number 1", "roles[0].may[0]"]),
         (setting("roles.0.views", ["truth"]), ["unknown view 'truth'; known: alerts", "roles[0]"]),
         (setting("roles.0.may", ["fix"]), ["unknown action type 'fix'; known: clas", "roles[0]"]),
         (setting("roles.0.may", []), ["'reader' may do nothing"]),
         (setting("roles.0.may", ["wait"]), ["no role may 'identify_root_cause'"]),
         (setting("roles.0.name", "On Call"), ["role 'On Call': expected a lower-case", "roles[0]"]),
         (setting("roles.0.name", "doer"), ["two roles are called 'doer'"]),
-        (setting("roles.1.sees", []), ["extra fields found (sees)", "roles[1]"]),
-        (setting("board", True), ["extra fields found (board)"]),
+        (setting("roles.1.sees", []), ["unknown field sees; known: name, views", "roles[1]"]),
+        (setting("board", True), ["unknown field board; known: name, roles"]),
     ],
 )
 def test_a_wrong_field_of_a_role_split_is_named(
@@ -472,7 +475,9 @@ def test_a_wrong_field_of_a_role_split_is_named(
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", b"\xff\xfe\xff", "[" * 100_000])
 def test_what_is_no_json_object_is_no_role_split(text: str | bytes) -> None:
-    with pytest.raises(InvalidInput, match=r"^mine\.json: (not JSON|expected a JSON object)"):
+    with pytest.raises(
+        InvalidInput, match=r"^mine\.json: (not JSON|not UTF-8|JSON nested|expected a JSON object)"
+    ):
         role_split_from_json(text, "mine.json")
 
 

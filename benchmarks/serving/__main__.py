@@ -20,7 +20,7 @@ SESSIONS = 64
 HEAD = """\
 # The server under load and faults
 
-Written by `python -m benchmarks.serving --write docs/results/server.md`. Compare figures
+Written by `python -m benchmarks.serving --write FILE`. Compare figures
 within a table: they were taken side by side. Another machine gives other seconds and much
 the same ratios.
 

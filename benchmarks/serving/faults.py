@@ -14,13 +14,13 @@ from benchmarks.serving.servers import Server, ours
 from benchmarks.serving.wire import Mismatch, ask, play, session
 
 Row = tuple[str, str]
-_DEEP = "[" * 500 + "]" * 500
+_DEEP = "[" * 30_000 + "]" * 30_000
 _STEP = '{"type": "step", "data": {"action_type": '
 #: What a hostile or broken client might send, and the code that it must be answered with.
 NONSENSE: dict[str, tuple[str | bytes, str]] = {
     "1 MB of text": (_STEP + json.dumps("x" * 1_000_000) + "}}", "MESSAGE_TOO_LARGE"),
-    "nested 500 deep": (_STEP + _DEEP + "}}", "INVALID_JSON"),
-    "60 kB of empty lists": (_STEP + "[" + "[]," * 20_000 + "[]]}}", "INVALID_JSON"),
+    "nested 30,000 deep": (_STEP + _DEEP + "}}", "INVALID_JSON"),
+    "60 kB of empty lists": (_STEP + "[" + "[]," * 20_000 + "[]]}}", "VALIDATION_ERROR"),
     "NaN": (_STEP + '"resolve", "confidence": NaN}}', "INVALID_JSON"),
     "a number of 5,000 digits": (_STEP + "1" * 5_000 + "}}", "INVALID_JSON"),
     "half a surrogate pair": (_STEP + '"\\ud800"}}', "INVALID_JSON"),

@@ -50,7 +50,7 @@ async function load() {
   }
 }
 
-const WHOLE = 14; // megabytes, about
+const WHOLE = 15; // megabytes that are counted, about
 
 // What is fetched while `work` runs is counted as it arrives; `show` is told the megabytes.
 async function counting(show, work) {
@@ -85,12 +85,15 @@ async function loadPython() {
     words.data = `Loading Python and logtriage: ${loaded.toFixed(1)} of about ${WHOLE} MB`;
   };
   const python = await counting(show, async () => {
-    const lock = `${files}pyodide-lock.json`;
-    const [{ loadPyodide }, wheels] = await Promise.all([import(`${files}pyodide.mjs`), fetch(lock).then((answer) => answer.json())]);
-    return loadPyodide({ indexURL: files, lockFileURL: lock, packageBaseUrl: files, packages: Object.keys(wheels.packages) });
+    const loaded = import(`${files}pyodide.mjs`).then(({ loadPyodide }) => loadPyodide({ indexURL: files }));
+    const site = fetch(`${files}site.zip`).then((answer) => answer.ok ? answer.arrayBuffer() : Promise.reject(new Error(`site.zip: ${answer.status}`)));
+    const [started, archive] = await Promise.all([loaded, site]);
+    started.unpackArchive(archive, "zip", { extractDir: "/site" });
+    return started;
   });
   say("Starting logtriage…");
   await new Promise((drawn) => setTimeout(drawn));
+  python.runPython("import sys; sys.path.insert(0, '/site')");
   live = python.pyimport("logtriage.report.live");
 }
 

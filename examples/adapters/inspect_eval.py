@@ -9,7 +9,7 @@ downloaded and no key is needed. Logs go to a temporary folder.
 import sys
 import tempfile
 
-from logtriage.adapters.inspect_ai import cascading_failure  # isort: skip (names a missing extra)
+from logtriage.adapters.inspect_ai import triage  # isort: skip (names a missing extra)
 from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog
 
@@ -17,7 +17,7 @@ from inspect_ai.log import EvalLog
 def main() -> None:
     model = sys.argv[1] if len(sys.argv) > 1 else "logtriage/first_error"
     with tempfile.TemporaryDirectory() as folder:
-        task = cascading_failure(split="val", episodes=20)
+        task = triage("cascading_failure-v3", split="val", episodes=20)
         (log,) = evaluate(task, model=model, log_dir=folder, display="none")
         report(log)
 

@@ -189,7 +189,7 @@ class Report:
     :func:`logtriage.roles.words.report_words`. ``by`` names the role that wrote it.
 
     Raises:
-        InvalidInput: for an empty message, or one of more than :data:`MAX_REPORT` characters.
+        InvalidInput: for an empty message, or more than :data:`MAX_REPORT` characters.
     """
 
     message: str = attrs.field(converter=_as_message)
@@ -208,10 +208,9 @@ def _as_calls(calls: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 class ReportImpact:
     """Say how the damage spread: (caller, callee) for each call that waits or carries load.
 
-    One list in one action, so that a whole path costs one tick and stands or falls as one;
-    a later report replaces it. Graded beside the rubric and never in its total
-    (:mod:`logtriage.grading.impact`). Like a :class:`Report` it has no canonical integer:
-    there are more lists than integers.
+    The whole path is one action: it costs one tick, and a later report replaces it. Graded beside
+    the rubric and never in its total (:mod:`logtriage.grading.impact`). Like a :class:`Report` it
+    has no canonical integer: there are more lists than integers.
 
     Raises:
         InvalidInput: for no call, or more than :data:`MAX_IMPACT`.
@@ -333,8 +332,7 @@ def action_value(action: Action) -> str | None:
 def signed(action: Action, role: str) -> Action:
     """The action with its author, if it is of a kind that bears one.
 
-    Others tell a role's reports and malformed actions by its name; nobody writes in
-    another's.
+    Reports and malformed actions bear the name of their role, and no role can use another's name.
     """
     return attrs.evolve(action, by=role) if isinstance(action, Malformed | Report) else action
 
@@ -403,7 +401,7 @@ def check_action(action: Action, topology: Topology) -> None:
     """Refuse what is no action, or names what the topology does not have.
 
     Raises:
-        UnknownName: with the given name and the known ones.
+        UnknownName: for an unknown name, listing the known names.
         InvalidInput: for what is no action, saying what to pass.
     """
     match action:
@@ -431,18 +429,18 @@ def check_action(action: Action, topology: Topology) -> None:
                 raise InvalidInput(no_action(action))
 
 
-def no_action(given: object) -> str:
+def no_action(value: object) -> str:
     """Why something is no action, and what to pass in its place."""
-    if isinstance(given, str):
+    if isinstance(value, str):
         how = "parse_action(text, topology) reads what a model wrote"
-    elif isinstance(given, Mapping):
+    elif isinstance(value, Mapping):
         how = "logtriage.parsing.action_from_wire(wire, topology) reads a wire action"
-    elif isinstance(given, int):
-        how = f"the action of this canonical integer is all_actions(topology)[{given}]"
-    elif isinstance(given, type) and issubclass(given, Action):
-        return f"expected an action, got the type {given.__name__}; pass {given.__name__}(…)"
+    elif isinstance(value, int):
+        how = f"the action of this canonical integer is all_actions(topology)[{value}]"
+    elif isinstance(value, type) and issubclass(value, Action):
+        return f"expected an action, got the type {value.__name__}; pass {value.__name__}(…)"
     else:
         how = "pass one such as Resolve() or Escalate(team)"
-    shown = repr(given)
-    shown = shown if len(shown) <= 80 else kind_of(given)
+    shown = repr(value)
+    shown = shown if len(shown) <= 80 else kind_of(value)
     return f"expected an action, got {shown}; {how}"

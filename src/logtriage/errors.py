@@ -1,14 +1,14 @@
 """The errors that logtriage raises on purpose.
 
-Every one derives from :class:`LogTriageError`, says what it was given and what
-was possible, and is a :class:`ValueError` where the input was at fault, so that
-callers who know nothing of logtriage still catch it sensibly.
+Each derives from :class:`LogTriageError` and names the value and the choices. Errors of input are
+also :class:`ValueError`, for callers that know nothing of logtriage.
 """
 
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from functools import partial
 from importlib.metadata import PackageNotFoundError, requires
 
 
@@ -24,21 +24,21 @@ class InvalidInput(LogTriageError, ValueError):
     """Input that cannot be used; the message names the place and what was expected."""
 
 
-#: Longer names, and more of them, are not searched for the one that was meant.
+#: Longer names, and further names, are not searched for a close match.
 _LONGEST, _MOST = 100, 1_000
 #: How alike two names must be, from 0 to 1; at 0.75 pay-team is taken for dba-team.
 _ALIKE = 0.8
-#: The least share of a name that one it begins with must have.
+#: A known name that the given name begins with must have this share of its length.
 _BEGUN = 0.75
 #: Lists of more names than the first number are cut to the second.
 _ALL, _SOME = 12, 8
 
 
 class UnknownName(InvalidInput):
-    """A name that does not exist, with the one that may be meant and those that do exist.
+    """A name that does not exist; the message has a close match and the known names.
 
-    The message lists the first of many names; ``known`` holds all of them, and ``where`` says
-    in which places they were looked for.
+    The message lists the first of many names; ``known`` holds all of them, and ``where`` names the
+    places searched.
     """
 
     def __init__(self, what: str, given: object, known: Iterable[str], where: str = "") -> None:
@@ -56,7 +56,7 @@ class UnknownName(InvalidInput):
 
 
 class RetiredName(UnknownName):
-    """A name that stood for something until another one took its place: ``instead``."""
+    """A name that is no longer used; ``instead`` has taken its place."""
 
     def __init__(self, what: str, given: str, instead: str, known: Iterable[str]) -> None:
         super().__init__(what, given, known)
@@ -74,10 +74,10 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def closest(given: object, known: Iterable[str]) -> str | None:
-    """The known name that is most like the given one; None if none is, or it is no text.
+    """The known name most like ``given``; None if no name is close or it is not a text.
 
-    Upper case and the choice between - and _ count for nothing. Of a name with something
-    after it, such as a suffix that does not exist, the name is meant.
+    Case and the choice between - and _ do not count. A known name with an unknown suffix matches
+    that name.
     """
     if not isinstance(given, str) or not 0 < len(given) <= _LONGEST:
         return None
@@ -85,7 +85,7 @@ def closest(given: object, known: Iterable[str]) -> str | None:
     text = _plain(given)
     begun = [name for name in names if text.startswith(name) and len(name) >= _BEGUN * len(text)]
     found = [max(begun, key=len)] if begun else get_close_matches(text, names, n=1, cutoff=_ALIKE)
-    # Of a short name two letters that changed places are more than the cutoff allows.
+    # Two swapped letters of a short name are more than the cutoff allows.
     found = found or [name for name in names if sorted(name) == sorted(text)]
     return names[found[0]] if found else None
 
@@ -103,7 +103,7 @@ def kind_of(value: object) -> str:
 
 
 class SealError(InvalidInput):
-    """A sealed incident whose key is missing, or is another one; never shows a key."""
+    """A sealed incident whose key is missing or wrong; the message never shows a key."""
 
 
 class TopologyError(InvalidInput):
@@ -127,11 +127,7 @@ class TranscriptError(InvalidInput):
         super().__init__(f"{where}: {reason}" if where else reason)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_transcript_error, (self.reason, self.source, self.line)
-
-
-def _rebuild_transcript_error(reason: str, source: str | None, line: int | None) -> TranscriptError:
-    return TranscriptError(reason, source=source, line=line)
+        return partial(type(self), source=self.source, line=self.line), (self.reason,)
 
 
 class RubricError(InvalidInput):
@@ -166,13 +162,13 @@ class MissingExtra(LogTriageError, ImportError):
 
 
 def requirements_of(extra: str) -> Iterator[str]:
-    """What an extra consists of, by the metadata of the installed logtriage."""
+    """The requirements of an extra, by the metadata of the installed logtriage."""
     try:
         listed = requires("logtriage") or ()
     except PackageNotFoundError:
         return
     wanted = re.compile(rf"""^extra\s*==\s*['"]{re.escape(extra)}['"]$""")
-    for one in listed:
-        requirement, _, marker = one.partition(";")
+    for row in listed:
+        requirement, _, marker = row.partition(";")
         if wanted.match(marker.strip()):
             yield requirement.strip()

@@ -30,9 +30,9 @@ class Fault:
 
 @attrs.frozen
 class Part:
-    """What one fault asks for: any of its root causes, any of its teams, any of its remedies.
+    """What a fault asks for: any of its root causes, any of its teams, any of its remedies.
 
-    ``secondary`` marks one that another fault of the incident brought about.
+    ``secondary`` marks a fault that another fault of the incident brought about.
     """
 
     fault: Fault | None
@@ -50,9 +50,9 @@ class Truth:
     incident has no fault, no root cause, no team and no remedy. ``fault_category`` is that of
     a recording, None where it is not known or does not count.
 
-    ``several`` lists what each fault asks for where there is more than one; the sets are
-    then those of all of them together, and ``fault`` is the first. It is empty elsewhere,
-    since the sets say it all: :attr:`parts` serves both.
+    ``several`` lists what each fault asks for, if there are several; the sets then hold all of them
+    together, and ``fault`` is the first. It is empty for a single fault. :attr:`parts` serves both
+    cases.
     """
 
     fault: Fault | None
@@ -153,7 +153,7 @@ class Incident:
 
     @property
     def simulation(self) -> Simulation | None:
-        """The simulated system, if it is one of which beliefs can be held; else None.
+        """The simulated system, if beliefs about it are possible; else None.
 
         Recordings have none, and nobody drew the truth of the original's incidents.
         """
@@ -162,7 +162,7 @@ class Incident:
 
     @property
     def setting(self) -> Setting | None:
-        """The public constants of its world, if beliefs can be held of it; else None."""
+        """The public constants of its world, if beliefs about it are possible; else None."""
         return None if self.simulation is None else self.simulation.setting
 
     @property

@@ -1,21 +1,14 @@
-"""Joint play: what each role of a split sees of a state, and what it may still ask for.
+"""Joint play: what each role of a split sees of a state, and how many requests it has left.
 
-Views and parts are those of :func:`logtriage.observation.slice_for`. What depends on who
-did what, and when, is here: how late the board reaches a role, which reports are lost on
-the way, how many requests it has left. Each is a pure function of the history.
+:func:`logtriage.observation.slice_for` cuts views and parts. This module adds what follows from the
+history: how late the board reaches a role, and which reports are lost on the way.
 """
 
 from typing import Final
 
 import attrs
 
-from logtriage.actions import (
-    Action,
-    ClassifySeverity,
-    Report,
-    Severity,
-    action_name,
-)
+from logtriage.actions import Action, ClassifySeverity, Report, Severity, action_name
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.roles import Role, RoleSplit, is_request
@@ -30,10 +23,7 @@ DECLARING: Final = ("classify_severity", "identify_root_cause", "escalate")
 def observe_roles(
     state: State, split: RoleSplit, whole: Observation | None = None
 ) -> tuple[Observation, ...]:
-    """What each role sees, in their order; as :func:`observe_role`.
-
-    ``whole`` is ``observe(state)``, where it is at hand.
-    """
+    """What each role sees, in role order; ``whole`` is ``observe(state)``, if at hand."""
     whole = observe(state) if whole is None else whole
     return tuple(_seen(whole, state, split, role) for role in split.roles)
 
@@ -58,7 +48,7 @@ def _seen(whole: Observation, state: State, split: RoleSplit, role: Role) -> Obs
 
 @attrs.frozen
 class Board:
-    """What was declared and told, as far as it has reached a role, whatever its views."""
+    """The declarations and reports that have reached a role, whatever its views."""
 
     severity: Severity | None
     root_cause: str | None
@@ -66,13 +56,20 @@ class Board:
     reports: tuple[tuple[int, Report], ...]
     root_causes: tuple[str, ...] | None = None
 
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The services that stand declared as root causes."""
+        if self.root_causes is not None:
+            return self.root_causes
+        return () if self.root_cause is None else (self.root_cause,)
+
     def settles(self, service: str) -> bool:
         """As :meth:`logtriage.observation.Observation.settles`."""
         return is_settled(self.root_cause, self.root_causes, service)
 
 
 def board_of(state: State, role: Role | None = None) -> Board:
-    """The board as it has reached a role, or all that stands on it."""
+    """The board as it has reached a role; the whole board for None."""
     facts = state.facts
     if role is None or not role.hears_late:
         pages = tuple(team for _, team in facts.pages)
@@ -93,13 +90,13 @@ def board_of(state: State, role: Role | None = None) -> Board:
         facts.severity if known("classify_severity", severity_at) else None,
         facts.root_cause if known("identify_root_cause", facts.root_cause_at) else None,
         tuple(team for when, team in facts.pages if known("escalate", when)),
-        tuple(one for one in facts.reports if hears(state, role, *one)),
+        tuple(row for row in facts.reports if hears(state, role, *row)),
         None if declared_in(state) is None else named,
     )
 
 
 def _late(seen: Observation, state: State, role: Role) -> Observation:
-    """Without what has not reached the role yet, or never will."""
+    """The observation without news that is late for the role, or lost."""
     board = board_of(state, role)
     return attrs.evolve(
         seen,
@@ -108,7 +105,7 @@ def _late(seen: Observation, state: State, role: Role) -> Observation:
         root_causes=None if seen.root_causes is None else board.root_causes,
         pages=seen.pages and board.pages,
         reports=seen.reports and board.reports,
-        last_actions=tuple(one for one in seen.last_actions if _is_heard(state, role, one)),
+        last_actions=tuple(act for act in seen.last_actions if _is_heard(state, role, act)),
     )
 
 
@@ -121,7 +118,7 @@ def _is_heard(state: State, role: Role, action: Action) -> bool:
 
 
 def hears(state: State, role: Role, when: int, report: Report) -> bool:
-    """Whether a report of tick ``when`` has reached a role; its own always has."""
+    """Whether a report of tick ``when`` has reached a role; a role's own report always has."""
     if report.by == role.name:
         return True
     if when + 1 + role.delay > state.tick:
@@ -132,12 +129,12 @@ def hears(state: State, role: Role, when: int, report: Report) -> bool:
 
 
 def loss_key(speaker: str, listener: str) -> int:
-    """The stream of what is lost between two roles."""
+    """The random stream of lost reports between two roles."""
     return hash_name(f"{speaker} to {listener}")
 
 
 def is_lost(seed: int, speaker: str, listener: Role, when: int) -> bool:
-    """Whether the report that a role makes in a tick never reaches another one."""
+    """Whether the report of a role in a tick never reaches another role."""
     key = subkey(subkey(seed, LOSS_STREAM), loss_key(speaker, listener.name))
     return below(draw(key, when), 100) < listener.loss
 

@@ -12,7 +12,7 @@ from logtriage.roles import Role, watched
 from logtriage.state import Closing, State, check_state, declared_in, is_settled
 from logtriage.topology import Topology
 from logtriage.trace import Cells, ScreenTrace, traced
-from logtriage.world.channels import EASES, Channel
+from logtriage.world.channels import EASES, NOTHING_READ, Channel
 from logtriage.world.model import World
 from logtriage.world.schedule import Doings
 from logtriage.world.simulation import Simulation
@@ -34,7 +34,7 @@ from logtriage.world.voice import Voice, voice_of
 Words = TypeVar("Words")
 
 
-@attrs.frozen(cache_hash=True)
+@attrs.frozen(cache_hash=True, slots=False)
 class Observation:
     """One screenful of a state, for a single agent or for one role.
 
@@ -160,8 +160,11 @@ def world_of(observation: Observation) -> World:
 
 
 def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
-    """Whether a gauge or a trace says something out of the ordinary; without tokens it does not."""
-    return any(not observation.is_ordinary(reading.name, token) for token in reading.tokens)
+    """Whether a gauge or a trace is out of the ordinary. No data is not, nor is a recording's."""
+    return any(
+        token not in NOTHING_READ and not observation.is_ordinary(reading.name, token)
+        for token in reading.tokens
+    )
 
 
 def observe(state: State, role: Role | None = None) -> Observation:
@@ -246,10 +249,14 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         state.closing,
         open_loop=False,
         alerts=_words(trace, Channel.ALERT, voice.alerts),
-        window=tuple(
-            [voice.line(one, now, order) for order, one in enumerate(cells(Channel.WINDOW, ()))]
+        window=tuple(voice.lines(cells(Channel.WINDOW, ()), now)),
+        inspection=tuple(
+            [
+                line
+                for at in range(0, len(asked), 8)
+                for line in voice.lines(asked[at : at + 8], now)
+            ]
         ),
-        inspection=tuple([voice.line(one, now, order % 8) for order, one in enumerate(asked)]),
         changes=_words(trace, Channel.CHANGE, voice.changes),
         directory=incident.directory,
         severity=facts.severity,

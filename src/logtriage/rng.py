@@ -16,6 +16,7 @@ over 64 bits finds the key from draws that everybody sees.
    generators", OOPSLA 2014, doi:10.1145/2660193.2660195 (the variant "Mix13").
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from struct import Struct
@@ -70,21 +71,34 @@ def draw(key: int, a: int = 0, b: int = 0) -> int:
     return value ^ (value >> 31)
 
 
-#: The six draws of :func:`six_draws`, a lane of 128 bits each: no product leaves its lane.
-_SIX: Final = Struct("<" + 6 * "Q8x")
-_LANES: Final = int.from_bytes(_SIX.pack(*[MASK] * 6), "little")
-_ONES: Final = int.from_bytes(_SIX.pack(*[1] * 6), "little")
-_SLOTS: Final = int.from_bytes(_SIX.pack(*[b * GAMMA_B & MASK for b in range(6)]), "little")
+@lru_cache(maxsize=256)
+def _lanes(count: int) -> tuple[Struct, int, int, int]:
+    """The form of integers with ``count`` lanes of 128 bits, which no product leaves, and three.
+
+    Each of their lanes has 64 ones; 1; the number of the lane times ``GAMMA_B``.
+    """
+    form = Struct("<" + count * "Q8x")
+    masks, ones, steps = (
+        int.from_bytes(form.pack(*lanes), "little")
+        for lanes in ([MASK] * count, [1] * count, [n * GAMMA_B & MASK for n in range(count)])
+    )
+    return form, masks, ones, steps
 
 
-def six_draws(key: int, a: int) -> tuple[int, ...]:
-    """:func:`draw` for the counters ``(a, 0)`` to ``(a, 5)``, in one integer of six lanes."""
+def draws(key: int, first: Sequence[int], second: int = 0, step: int = 0) -> Sequence[int]:
+    """:func:`draw` for many counters at once, in one integer of as many lanes.
+
+    The n-th draw is that of the counters ``(first[n], second + n * step)``; ``step`` is 0 or 1.
+    """
     if key > MASK:
-        return tuple([draw(key, a, b) for b in range(6)])
-    value = (key + a * GAMMA_A & MASK) * _ONES + _SLOTS & _LANES
-    value = (value ^ (value >> 30 & _LANES)) * MIX_1 & _LANES
-    value = (value ^ (value >> 27 & _LANES)) * MIX_2 & _LANES
-    return _SIX.unpack(((value ^ value >> 31) & _LANES).to_bytes(_SIX.size, "little"))
+        return [draw(key, a, second + n * step) for n, a in enumerate(first)]
+    form, masks, ones, steps = _lanes(len(first))
+    value = int.from_bytes(form.pack(*first), "little") * GAMMA_A
+    value += (key + second * GAMMA_B & MASK) * ones
+    value = (value + steps if step else value) & masks
+    value = (value ^ (value >> 30 & masks)) * MIX_1 & masks
+    value = (value ^ (value >> 27 & masks)) * MIX_2 & masks
+    return form.unpack(((value ^ value >> 31) & masks).to_bytes(form.size, "little"))
 
 
 def _keyed(key: int, a: int, b: int, size: int, domain: bytes) -> int:

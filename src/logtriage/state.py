@@ -113,72 +113,70 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
         return before
     truth, index = incident.truth, incident.topology.index
     severity, root_cause, confidence = before.severity, before.root_cause, before.confidence
-    pages, remedies, requests = list(before.pages), list(before.remedies), list(before.requests)
-    metrics, traces, reports = list(before.metrics), list(before.traces), list(before.reports)
+    pages, remedies, requests = before.pages, before.remedies, before.requests
+    metrics, traces, reports = before.metrics, before.traces, before.reports
     fault_category, root_cause_at = before.fault_category, before.root_cause_at
     paged_at, fixed_at = before.paged_at, before.fixed_at
     wrong_pages, wrong_remedies = before.wrong_pages, before.wrong_remedies
     unapproved_remedies = before.unapproved_remedies
-    root_causes = {service: when for when, service in before.root_causes}
-    unfixed = truth.several
-    for _, *done in remedies if unfixed else ():
-        unfixed = tuple(one for one in unfixed if tuple(done) not in one.remedies)
+    root_causes = before.root_causes
     for tick, action in history:
         if isinstance(action, RequestMoreLogs):
-            requests.append((tick, -1 if action.service is None else index(action.service)))
+            service = -1 if action.service is None else index(action.service)
+            requests = (*requests, (tick, service))
         elif isinstance(action, RequestMetrics):
-            metrics.append((tick, index(action.service)))
+            metrics = (*metrics, (tick, index(action.service)))
         elif isinstance(action, RequestTraces):
-            traces.append((tick, index(action.service)))
+            traces = (*traces, (tick, index(action.service)))
         elif isinstance(action, ClassifySeverity):
             severity = severity or action.severity
         elif isinstance(action, IdentifyRootCause):
             if root_cause is None:
                 root_cause, confidence = action.service, action.confidence
                 root_cause_at = tick
-            root_causes.setdefault(action.service, tick)
+            if all(service != action.service for _, service in root_causes):
+                root_causes = (*root_causes, (tick, action.service))
         elif isinstance(action, ClassifyFault):
             fault_category = fault_category or action.fault_category
         elif isinstance(action, Escalate):
-            pages.append((tick, action.team))
+            pages = (*pages, (tick, action.team))
             if action.team not in truth.teams:
                 wrong_pages += 1
             elif paged_at is None:
                 paged_at = tick
         elif isinstance(action, Remediate):
-            remedies.append((tick, action.remedy, action.service))
+            remedies = (*remedies, (tick, action.remedy, action.service))
             if (action.remedy, action.service) in truth.remedies:
-                if unfixed:
-                    pair = action.remedy, action.service
-                    unfixed = tuple(one for one in unfixed if pair not in one.remedies)
-                fixed_at = tick if fixed_at is None and not unfixed else fixed_at
+                applied = {(remedy, service) for _, remedy, service in remedies}
+                if fixed_at is None and all(applied & {*one.remedies} for one in truth.several):
+                    fixed_at = tick
             else:
                 wrong_remedies += 1
                 unapproved_remedies += paged_at is None or paged_at >= tick
         elif isinstance(action, Report):
-            reports.append((tick, action))
+            reports = (*reports, (tick, action))
     # Where a mis-page does not end the incident, it brings no note of the responders.
     noted = pages
     if wrong_pages and not incident.closing.wrong_page:
-        noted = [one for one in pages if one[1] in truth.teams]
+        noted = tuple([page for page in pages if page[1] in truth.teams])
     return Facts(
         severity,
         root_cause,
         confidence,
-        tuple(pages),
-        tuple(remedies),
-        tuple(requests),
-        tuple(metrics),
-        tuple(traces),
-        tuple(reports),
-        tuple(noted),
+        pages,
+        remedies,
+        requests,
+        metrics,
+        traces,
+        reports,
+        noted,
         fixed_at,
         wrong_pages,
         wrong_remedies,
         root_cause_at,
         paged_at,
         unapproved_remedies,
-        tuple([(when, service) for service, when in root_causes.items()]),
+        root_causes,
         fault_category,
     )
 

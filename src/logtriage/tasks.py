@@ -23,7 +23,7 @@ from logtriage.world.setting import Setting, check_weights, check_whole
 from logtriage.world.unseen import UNSEEN, is_unseen, unseen_task
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
-#: Stands between the name of a world and that of its task.
+#: The sign between the name of a world and of its task.
 OF_WORLD: Final = ":"
 
 
@@ -167,7 +167,7 @@ def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
 #: of fog, then several faults at once, then the original's, whose fog is None.
 DEFAULT_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(dict(_default_ids()))
 
-#: Fog of every task whose incidents have worlds of their own, drawn around the default one.
+#: The level of fog of each task with unseen worlds.
 UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
     {_with_fog(f"{UNSEEN}-v3", fog): fog for fog in _FOGS}
 )
@@ -213,13 +213,13 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
 def benchmark_of(world: World) -> tuple[str, ...]:
     """What ``all`` stands for in a world: its tasks with one fault at the benchmark's fog.
 
-    All tasks at that fog where each has several faults. Those with unseen worlds are not among
-    them: they are another measure.
+    If all its tasks have several faults, it stands for all at that fog. Tasks with unseen worlds
+    are left out: they are another measure.
     """
     tasks = [
         task for task in tasks_of(world).values() if task.fog == BENCHMARK_FOG and not task.unseen
     ]
-    return tuple(task.id for task in tasks if not task.several) or tuple(one.id for one in tasks)
+    return tuple(task.id for task in tasks if not task.several) or tuple(task.id for task in tasks)
 
 
 def _version_of(world: World) -> int | None:
@@ -248,12 +248,12 @@ def _drawn(world: World, row: Task, fog: int, version: int | None) -> TaskSpec:
 
 
 def _unseen(world: World, fog: int) -> TaskSpec:
-    """The task of unseen worlds around a world, as far as it is the same in all of them."""
-    one = _drawn(world, unseen_task(world), fog, 3)
-    assert one.topology is not None  # as the task has that it is like
-    size = len(one.topology)
+    """The task of unseen worlds around a world, without what differs between them."""
+    task = _drawn(world, unseen_task(world), fog, 3)
+    assert task.topology is not None  # as the task has that it is like
+    size = len(task.topology)
     return attrs.evolve(
-        one, topology=None, services=(size, size), history=_UNSEEN_HISTORY, unseen=True
+        task, topology=None, services=(size, size), history=_UNSEEN_HISTORY, unseen=True
     )
 
 
@@ -279,7 +279,7 @@ def setting_of(world: World, row: Task, fog: int) -> Setting:
 
 
 def _original(world: World, name: str) -> TaskSpec:
-    """A task of the original, with telemetry as of the task of that name without fog."""
+    """A task of the original, with the telemetry of the fogless task of that name."""
     horizon, noise, title, hard = _ORIGINALS[name]
     return TaskSpec(
         name=name,
@@ -296,12 +296,12 @@ def _original(world: World, name: str) -> TaskSpec:
 
 
 def is_registered(task: TaskSpec) -> bool:
-    """Whether a sheet is that of its id, and no changed one."""
+    """Whether a sheet is the registered sheet of its id."""
     return tasks_of(task.world).get(task.id) == task
 
 
 def check_one_world(task: TaskSpec) -> None:
-    """Refuse a task whose incidents have a world each, where all must be of one.
+    """Refuse a task with unseen worlds where all incidents need the same world.
 
     Raises:
         InvalidInput: saying how to draw them.
@@ -342,7 +342,7 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
 
 
 def names_world(text: str) -> bool:
-    """Whether an id begins with the name of a world at hand, and not with that of a module."""
+    """Whether an id begins with the name of a known world, not of a module."""
     name, colon, _ = text.partition("/")[0].partition(OF_WORLD)
     return bool(colon) and is_world(name)
 
@@ -350,7 +350,7 @@ def names_world(text: str) -> bool:
 def task_of(
     task: str | TaskSpec, world: WorldLike | None = None, horizon: int | None = None
 ) -> TaskSpec:
-    """A task's sheet, or that of its id; with another horizon, if one is given.
+    """A task's sheet, by the sheet or its id, with ``horizon`` in place of its own.
 
     Raises:
         UnknownName: as :func:`get_task`.
@@ -364,18 +364,18 @@ def task_of(
 
 
 def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> World:
-    """The one world of several tasks; without any, ``world`` or the default one.
+    """The world that tasks share; ``world`` or the default world for no tasks.
 
     Raises:
         UnknownName: as :func:`world_of_id`.
-        InvalidInput: if they are of several, or of another one than ``world``.
+        InvalidInput: if they are of several worlds, or of another world than ``world``.
     """
     named = list(task_ids)
     worlds = {world_of_id(task, world): task for task in named}
     if len(worlds) > 1:
         raise InvalidInput(
             "expected tasks of one world, got some of "
-            + " and ".join(f"{one.name!r} ({task})" for one, task in worlds.items())
+            + " and ".join(f"{world.name!r} ({task})" for world, task in worlds.items())
         )
     return next(iter(worlds), None) or as_world(world)
 
@@ -392,7 +392,7 @@ def as_world(world: WorldLike | None) -> World:
 
 
 def world_of_id(text: str, world: WorldLike | None = None) -> World:
-    """The world of a task, of an incident or of several that their id begins with.
+    """The world of a task or an incident, by the beginning of its id.
 
     Raises:
         UnknownName: for a world that nobody ships, and that is not on the search path.
@@ -403,15 +403,15 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
         if colon:
             return world_named(name)
         return default_world()
-    given = as_world(world)
-    if name in UNSEEN_TASKS and is_unseen(given):
-        return given
-    if not colon and name in {**DEFAULT_TASKS, **UNSEEN_TASKS} and name not in given.tasks:
+    chosen = as_world(world)
+    if name in UNSEEN_TASKS and is_unseen(chosen):
+        return chosen
+    if not colon and name in {**DEFAULT_TASKS, **UNSEEN_TASKS} and name not in chosen.tasks:
         own = default_world()
-        name, colon = own.name, OF_WORLD if given != own else ""
-    if colon and name != given.name:
+        name, colon = own.name, OF_WORLD if chosen != own else ""
+    if colon and name != chosen.name:
         raise InvalidInput(
-            f"{text!r:.200}: of world {name!r}, and the world given here is {given.name!r} "
-            f"({given.fingerprint})"
+            f"{text!r:.200}: of world {name!r}, and the world given here is {chosen.name!r} "
+            f"({chosen.fingerprint})"
         )
-    return given
+    return chosen

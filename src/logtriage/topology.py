@@ -77,10 +77,10 @@ class Topology:
     paged: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_as_pairs)
 
     def pages(self, fault_class: str) -> str:
-        """The team that is paged for a class of faults, whoever owns the service.
+        """The team paged for a class of faults, whoever owns the service.
 
         Raises:
-            TopologyError: if it names none, listing the classes of which it does.
+            TopologyError: for a class without a team, listing the classes that have a team.
         """
         for name, team in self.paged:
             if name == fault_class:

@@ -1,8 +1,8 @@
-"""Transcripts: the serialisable, replayable record of an episode; what gets graded."""
+"""Transcripts: serialisable records of episodes, which can be replayed and graded."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import attrs
 
@@ -21,7 +21,7 @@ SCHEMA: Final = "logtriage.transcript/1"
 TICKS: Final = "ticks"
 #: The key of a transcript of joint play that names the role split.
 ROLE_SPLIT: Final = "role_split"
-#: The only status that is graded; any other one names what went wrong.
+#: The only status that is graded; any other status names the failure.
 COMPLETED: Final = "completed"
 
 WireAction = Mapping[str, Any]
@@ -36,7 +36,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def _frozen_wires(actions: Iterable[WireAction]) -> tuple[WireAction, ...]:
-    return tuple(MappingProxyType(dict(one)) for one in actions)
+    return tuple(MappingProxyType(dict(action)) for action in actions)
 
 
 def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[int, ...]:
@@ -53,12 +53,12 @@ def checked_ticks(ticks: object, count: int, role_split: str | None) -> tuple[in
     if len(ticks) != count:
         raise InvalidInput(f"{TICKS}: expected {count}, one an action, got {len(ticks)}")
     checked: list[int] = []
-    for number, given in enumerate(ticks):
-        whole = isinstance(given, float) and given.is_integer()  # as tabular loaders store integers
-        when, least = int(given) if whole else given, checked[-1] if checked else 0
+    for number, tick in enumerate(ticks):
+        whole = isinstance(tick, float) and tick.is_integer()  # as tabular loaders store integers
+        when, least = int(tick) if whole else tick, checked[-1] if checked else 0
         if not isinstance(when, int) or isinstance(when, bool) or when < least:
             raise InvalidInput(
-                f"{TICKS}[{number}]: expected a whole number from {least} on, got {given!r:.60}"
+                f"{TICKS}[{number}]: expected a whole number from {least} on, got {tick!r:.60}"
             )
         if role_split is None and checked and when == checked[-1]:
             raise InvalidInput(
@@ -82,18 +82,18 @@ class Transcript:
     """One episode: which incident, what was done, by whom, and whether it ran to its end.
 
     ``actions`` are wire actions as written by the agent. ``status`` is
-    :data:`COMPLETED`, or the cause for which the episode must not be graded (a lost
-    connection, a crashed model server). Both it and ``agent`` are one printable line; other
+    :data:`COMPLETED`, or the reason why the episode must not be graded (a lost
+    connection, a crashed model server). ``status`` and ``agent`` are one printable line; other
     characters are spelled out (:func:`logtriage._lib.printable.spelled`). ``extra`` keeps every
     key of the JSON object that has no field here.
 
-    ``ticks`` makes it joint play, where several roles act in one tick: the tick of each
-    action, one whole number for each, never falling. Ticks stand beside the actions and never
-    inside them, since the agent itself writes its actions. ``role_split`` names the split of the
+    In joint play several roles act in one tick, and ``ticks`` holds the tick of each action, one
+    whole number for each, never falling. Ticks stand beside the actions and never inside them,
+    since the agent itself writes its actions. ``role_split`` names the split of the
     roles; without it every action has a tick of its own.
 
-    ``seal`` is the fingerprint of the key that a sealed incident was drawn with, ``world`` that
-    of the world of the incident (:attr:`~logtriage.incident.Incident.world_mark`).
+    ``seal`` is the fingerprint of the key that a sealed incident was drawn with, ``world`` the
+    fingerprint of its world (:attr:`~logtriage.incident.Incident.world_mark`).
 
     Raises:
         InvalidInput: for other ``ticks``, and for a ``role_split`` without ``ticks``.
@@ -118,7 +118,7 @@ class Transcript:
             raise InvalidInput(WITHOUT_TICKS)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Read-only views cannot be pickled; what they show can.
+        # Read-only views cannot be pickled; their contents can.
         actions = tuple(dict(action) for action in self.actions)
         extra = dict(self.extra)
         fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
@@ -126,9 +126,9 @@ class Transcript:
 
 
 def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None:
-    """See that what was played is this incident: not of another world, nor of another key.
+    """Refuse a record of another world, or of another key, than the incident's.
 
-    ``seal`` and ``world`` are the fingerprints in the record, None where it has none.
+    ``seal`` and ``world`` are the fingerprints in the record, None if it has none.
 
     Raises:
         InvalidInput: naming both worlds.
@@ -145,21 +145,17 @@ def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None
             + ("" if here is None else f" ({here!r})")
             + "; nothing is graded in another world"
         )
-    _check_seal(seal, incident)
-
-
-def _check_seal(said: str | None, incident: Incident) -> None:
-    if said == incident.seal:
+    if seal == incident.seal:
         return
     if incident.seal is None:
-        raise SealError(f"seal: {incident.id} is not sealed, but the record says {said!r:.40}")
-    if said is None:
+        raise SealError(f"seal: {incident.id} is not sealed, but the record says {seal!r:.40}")
+    if seal is None:
         raise SealError(
             f"seal: missing; a record of {incident.id} must say the fingerprint of the key that "
-            "it was played under, so that no other one grades it"
+            "it was played under, so that no other key grades it"
         )
     raise SealError(
-        f"seal: {incident.id} was played under the seal {said!r:.40}, and the seal given here is "
+        f"seal: {incident.id} was played under the seal {seal!r:.40}, and the seal given here is "
         f"{incident.seal!r}; nothing is graded by another key"
     )
 
@@ -172,14 +168,12 @@ def transcript_of(
     extra: Mapping[str, Any] = _NOTHING,
     role_split: RoleSplit | None = None,
 ) -> Transcript:
-    """The transcript of a state; that of joint play has ``ticks`` and the name of its split.
+    """The transcript of a state; a transcript of joint play has ``ticks`` and its split's name.
 
     Raises:
-        InvalidInput: if several actions share a tick and ``role_split`` is not given, or
-            does not allow them.
-        InvalidInput: if time passed after the last action, since those ticks would be
-            lost: a role that does nothing must :class:`~logtriage.actions.Wait`; for
-            what is no state, saying what to pass.
+        InvalidInput: if several actions share a tick and ``role_split`` is None, or does not
+            allow them; if time passed after the last action, since those ticks would be lost: a
+            role that does nothing must :class:`~logtriage.actions.Wait`; if it is no state.
     """
     check_state(state)
     ticks = tuple(when for when, _ in state.history)
@@ -192,50 +186,29 @@ def transcript_of(
     wires = tuple(action_to_wire(action) for action in state.actions)
     # A role that plays alone has one action a tick, too, but may report and wait.
     joint = state.schedule is not None or any(
-        isinstance(one, Report | Wait) for one in state.actions
+        isinstance(action, Report | Wait) for action in state.actions
     )
     incident = state.incident
     kept = ticks if joint or role_split is not None else None
     name = None if role_split is None else role_split.name
-    made = Transcript(
-        incident.id,
-        wires,
-        status,
-        agent,
-        extra,
-        kept,
-        incident.seal,
-        name,
-        incident.world_mark,
+    transcript = Transcript(
+        *(incident.id, wires, status, agent, extra),
+        *(kept, incident.seal, name, incident.world_mark),
     )
     if role_split is not None:
-        read = plays_of(made, incident.topology, lambda _: role_split)
+        read = plays_of(transcript, incident.topology, lambda _: role_split)
         for number, (played, again) in enumerate(zip(state.history, read, strict=True)):
             if played != again:
                 why = getattr(again[1], "reason", "it would be read as another action")
                 raise InvalidInput(
                     f"actions[{number}]: role split {name!r} does not allow {played[1]}: {why}"
                 )
-    return made
+    return transcript
 
 
-class Played(Protocol):
-    """The actions of a transcript, and their ticks."""
-
-    @property
-    def actions(self) -> Sequence[WireAction]:
-        """Wire actions, in order."""
-
-    @property
-    def ticks(self) -> tuple[int, ...] | None:
-        """The tick of each action, in joint play."""
-
-    @property
-    def role_split(self) -> str | None:
-        """The name of the split that was played."""
-
-
-def plays_of(played: Played, topology: Topology, splits: Splits = get_role_split) -> list[Play]:
+def plays_of(
+    transcript: Transcript, topology: Topology, splits: Splits = get_role_split
+) -> list[Play]:
     """The actions of a transcript with their ticks, each as its role may take it.
 
     In a tick the roles of a split act in their order. An action that its role may not take is
@@ -245,16 +218,16 @@ def plays_of(played: Played, topology: Topology, splits: Splits = get_role_split
         UnknownName: for a role split that does not exist.
         InvalidInput: for more actions in a tick than the split has roles.
     """
-    if played.ticks is None:
-        return list(enumerate(actions_from_wire(played.actions, topology)))
-    if played.role_split is None:
-        typed = actions_from_wire(played.actions, topology, TEAM_KINDS)
-        return list(zip(played.ticks, typed, strict=True))
-    split = splits(played.role_split)
+    if transcript.ticks is None:
+        return list(enumerate(actions_from_wire(transcript.actions, topology)))
+    if transcript.role_split is None:
+        typed = actions_from_wire(transcript.actions, topology, TEAM_KINDS)
+        return list(zip(transcript.ticks, typed, strict=True))
+    split = splits(transcript.role_split)
     left = [role.budget for role in split.roles]
     plays: list[Play] = []
     place = -1
-    for number, (when, wire) in enumerate(zip(played.ticks, played.actions, strict=True)):
+    for number, (when, wire) in enumerate(zip(transcript.ticks, transcript.actions, strict=True)):
         place = place + 1 if plays and plays[-1][0] == when else 0
         if place == len(split):
             raise InvalidInput(

@@ -44,14 +44,17 @@ def apply(state: State, action: Action) -> State:
             (Text from a model never does: parsing makes it :class:`Malformed`.)
         InvalidInput: for what is no state or no action, saying what to pass.
     """
+    closing = _closing_by(state, action)
+    return state.followed(state.tick, (*state.history, (state.tick, action)), closing)
+
+
+def _closing_by(state: State, action: Action) -> Closing | None:
+    """How an action closes a state that must be open; raises as :func:`apply`."""
     check_state(state)
     if state.closing is not None:
         raise EpisodeOver(f"the incident is closed ({state.closing}); start a new episode")
-    incident = state.incident
-    check_action(action, incident.topology)
-    return state.followed(
-        state.tick, (*state.history, (state.tick, action)), closing_of(incident, action)
-    )
+    check_action(action, state.incident.topology)
+    return closing_of(state.incident, action) if type(action) in _MAY_CLOSE else None
 
 
 def tick(state: State) -> State:
@@ -81,7 +84,10 @@ def transition(state: State, action: Action) -> State:
         EpisodeOver: if the incident is closed.
         UnknownName, InvalidInput: as :func:`apply`.
     """
-    return tick(apply(state, action))
+    closing, now = _closing_by(state, action), state.tick + 1
+    if closing is None and now >= state.incident.horizon:
+        closing = Closing.OUT_OF_TIME
+    return state.followed(now, (*state.history, (state.tick, action)), closing)
 
 
 def transition_jointly(state: State, actions: Iterable[Action]) -> State:

@@ -3,7 +3,7 @@
 import pytest
 
 import logtriage as lt
-from logtriage.adapters.episode import Episode, answer, opening, row_of, rules_of, state_after
+from logtriage.adapters.episode import Episode, answer, opening, row_of, state_after
 from logtriage.adapters.plans import grade_plan, plan_rows
 from logtriage.conversations.tools import call_from_action
 from logtriage.errors import EpisodeOver, SealError
@@ -11,6 +11,7 @@ from logtriage.grading import grade_actions, grade_transcript
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.registry import make_policy
+from logtriage.rendering import system_prompt
 
 INCIDENT = lt.make_incident("single_crash-v3/test/0")
 RESOLVE = {"action_type": "resolve"}
@@ -18,7 +19,7 @@ RESOLVE = {"action_type": "resolve"}
 
 def test_the_opening_is_the_rules_and_the_first_screen() -> None:
     system, user = opening(INCIDENT, "tools")
-    assert system == {"role": "system", "content": rules_of(INCIDENT, "tools")}
+    assert system == {"role": "system", "content": system_prompt(INCIDENT, "tools")}
     assert user["content"] == lt.render_observation(lt.observe(lt.initial_state(INCIDENT)))
 
 

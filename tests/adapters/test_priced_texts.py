@@ -3,9 +3,8 @@
 import pytest
 
 import logtriage as lt
-from logtriage.adapters.episode import Episode
+from logtriage.adapters.episode import Episode, answer, opening
 from logtriage.adapters.team_episode import TeamEpisode
-from logtriage.adapters.told import answer, opening
 from logtriage.conversations.teams import role_opening
 from logtriage.multi import triage_team_v1
 from logtriage.roles.splits import TRIO

@@ -54,8 +54,9 @@ def test_rewards_add_up_to_the_grade_of_what_a_player_did() -> None:
         episode.act(shift_action_to_wire(action))
     assert (episode.stop, episode.done) == ("over", True)
     assert sum(episode.rewards) == episode.reward == score(state) == episode.grade.score
-    with pytest.raises(EpisodeOver, match="over"):
-        episode.act({"action_type": "wait"})
+    late = episode.act({"action_type": "wait"})
+    assert (late.text, late.reward) == ("The shift is over; this had no effect.", 0.0)
+    assert episode.state == state
 
 
 def test_a_conversation_plays_again_to_the_same_grade() -> None:
@@ -102,6 +103,8 @@ def test_forks_part_ways_and_failures_are_no_zero() -> None:
     assert other.state.tick == 0
     episode.fail("the endpoint is gone")
     assert (episode.stop, episode.reward) == ("error", None)
+    with pytest.raises(EpisodeOver, match="the endpoint is gone"):
+        episode.act({"action_type": "wait"})
     with pytest.raises(InvalidInput, match="a cause"):
         other.fail("")
 

@@ -12,14 +12,15 @@ from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.leaks import mutual_information
 from logtriage.audit.limits import PRICED
 from logtriage.audit.players import WATCHERS, played
-from logtriage.audit.renaming import renamed
-from logtriage.audit.scoring import Scorer, fitted
+from logtriage.audit.scoring import Scorer
+from logtriage.audit.stability import renamed
 from logtriage.audit.subject import subject_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.grading import TRIAGE_3, Criterion, Measured, Rubric, grade, score
 from logtriage.observation import observe
 from logtriage.policies import perfect_actions
+from logtriage.policies.constant import fitted
 from logtriage.state import State
 from logtriage.transition import play
 from tests.audit.planted.holes import FEW
@@ -30,13 +31,13 @@ from tests.builders import real_incident
 BY_NAME = {one.name: one.rubric for one in MUTANTS}
 TASK = get_task("silent_degradation-v3")
 #: A fault and a benign incident, of few ticks: the exact search of each kind takes seconds.
-ONE_OF_EACH, SHORT = attrs.evolve(QUICK, oracle=2), attrs.evolve(TASK, horizon=8)
+ONE_OF_EACH, SHORT = attrs.evolve(QUICK, oracle=2), attrs.evolve(TASK, horizon=7)
 
 
 def finding(
     check: str, family: str, rubric: Rubric | None = None, task: TaskSpec | str = TASK
 ) -> Finding:
-    sizes = QUICK
+    sizes = FEW
     if family == "ceiling":
         task, sizes = SHORT, ONE_OF_EACH
     report = audit(task, rubric, families=[family], checks=[check], sizes=sizes)
@@ -150,7 +151,7 @@ def always_the_same(split: str, number: int) -> Incident:  # noqa: ARG001
 
 
 def test_an_answer_in_the_number_is_found() -> None:
-    report = audit(by_parity, families=["leaks"], sizes=QUICK)
+    report = audit(by_parity, families=["leaks"], checks=["variety", "leaks"], sizes=QUICK)
     leaking = report.finding("leaks").evidence["leaking"]
     assert {"feature", "answer"} <= leaking[0].keys()
     assert ("number modulo 2", "severity") in {(o["feature"], o["answer"]) for o in leaking}
@@ -159,7 +160,7 @@ def test_an_answer_in_the_number_is_found() -> None:
 
 def test_an_answer_in_the_order_of_what_is_shown_is_found() -> None:
     sizes = attrs.evolve(QUICK, leaks=2_000)
-    report = audit(root_first, families=["leaks"], sizes=sizes)
+    report = audit(root_first, families=["leaks"], checks=["leaks"], sizes=sizes)
     leaking = report.finding("leaks").evidence["leaking"]
     found = {(one["feature"], one["answer"]) for one in leaking}
     assert {("order of alerts", "root cause"), ("order of lines", "root cause")} <= found
@@ -187,9 +188,10 @@ def test_mutual_information_of_what_is_known() -> None:
 
 def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
     strict = attrs.evolve(PRICED, expert=1.0, chance=-3.0)
+    subject = subject_of("cascading_failure-v3")  # which keeps how scripts play
     for limits, failed in ((PRICED, ()), (strict, ("expert", "chance"))):
         report = audit(
-            "cascading_failure-v3",
+            subject,
             families=["floor"],
             checks=["idle", "shallow", "chance", "expert"],
             sizes=QUICK,
@@ -208,7 +210,7 @@ def test_lists_are_fitted_to_each_topology() -> None:
     scores = Scorer(incidents, TRIAGE_3).by_kind(plans)
     for row, plan in enumerate(plans):
         for column, one in enumerate(incidents):
-            expected = score(play(one, fitted(plan, one.topology))[0])
+            expected = score(play(one, [fitted(action, one.topology) for action in plan])[0])
             assert scores[row, column] == expected
     assert scores.diagonal().tolist() == [1.0, 1.0, 1.0]
 

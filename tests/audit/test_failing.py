@@ -92,10 +92,11 @@ def test_discounts_are_rules_like_any_other() -> None:
 
 
 def test_what_a_task_draws_is_asked_once_for_each_script() -> None:
-    subject = subject_of(SHORT)
+    subject = subject_of(SHORT, discounted(half))  # a rule that the exact search does not know
     sizes = attrs.evolve(FEW, oracle=1, panel=1)
     audit(subject, families=["floor"], checks=["gap"], sizes=sizes, limits=STANDARD)
     kept = dict(subject.played)
+    assert kept
     audit(subject, families=["ceiling"], checks=["exact-maximum"], sizes=sizes)
     assert kept.keys() <= subject.played.keys()
     assert all(subject.played[key] is state for key, state in kept.items())

@@ -7,6 +7,7 @@ import attrs
 from logtriage import Remediate
 from logtriage.audit import STANDARD, Verdict, subject_of
 from logtriage.audit.fairness import TWINS, _another, _plan, fairness
+from logtriage.audit.subject import Work
 from logtriage.drawing.generator import make_incident
 from logtriage.world.simulation import Simulation
 from tests.audit.planted.holes import FEW
@@ -16,14 +17,13 @@ from tests.audit.planted.tasks import COMPOUND_TASK, WORLD_TASK
 def test_pairs_of_sets_are_compared() -> None:
     subject = subject_of(COMPOUND_TASK)
     sizes = attrs.evolve(FEW, twins=8)
-    (check,) = fairness(subject, sizes, STANDARD)
-    found = check.make()
+    found = fairness(Work(subject, sizes, STANDARD))
     assert found.verdict is Verdict.PASSED, found.summary
     several = [one for one in subject.incidents("test", sizes.twins) if one.truth.several]
     assert several
     assert found.evidence["sets"] >= len(several)
-    (check,) = fairness(subject_of(WORLD_TASK), FEW, STANDARD)
-    assert check.make().evidence["sets"] == 0
+    single = fairness(Work(subject_of(WORLD_TASK), FEW, STANDARD))
+    assert single.evidence["sets"] == 0
 
 
 def test_the_last_twin_shares_a_fault_that_is_fixed_in_both() -> None:

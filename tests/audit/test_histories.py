@@ -28,13 +28,13 @@ def recorded(split: str, number: int) -> Incident:
 
 @pytest.mark.parametrize("task", [*DRAWN_TASKS, "compound_failure-v3", "compound_fleet-v3"])
 def test_the_tasks_of_the_benchmark_pass(task: str) -> None:
-    report = audit(task, families=["histories"], sizes=QUICK)
+    report = audit(task, families=["histories"], sizes=attrs.evolve(QUICK, histories=25))
     assert (report.failed, report.unsettled) == ((), ())
     assert "ood; numbers from 0, 100,000" in report.finding("undeserved").summary
 
 
 def test_recordings_pass_on_the_splits_that_there_are() -> None:
-    report = audit(recorded, families=["histories"], sizes=QUICK)
+    report = audit(recorded, families=["histories"], sizes=attrs.evolve(QUICK, histories=25))
     assert report.failed == ()
     assert report.rubric == "recorded/1"
     assert "(train, test; numbers" in report.finding("undeserved").summary

@@ -3,7 +3,7 @@
 import attrs
 
 from logtriage import IdentifyRootCause, Observation, Remediate, make_incident, observe
-from logtriage.audit.players import Keyword, PanelWatcher, keywords
+from logtriage.audit.players import PanelWatcher, Reflex, keywords
 from logtriage.policies import FirstErrorPolicy, Policy
 from logtriage.recorded import shipped_incidents
 from logtriage.state import initial_state
@@ -39,14 +39,14 @@ def test_keywords_are_words_of_the_runbook_that_a_remedy_fits() -> None:
 def test_a_line_with_a_keyword_decides_service_and_remedy() -> None:
     line = LogLine(0, "shop-db", "WARN", "the QUERY of a report")
     screen = attrs.evolve(SCREEN, window=(line,))
-    assert remedy_of(Keyword(), screen) == "kill-query"
-    first, memory = Keyword().act(screen, None)
+    assert remedy_of(Reflex(by_keyword=True), screen) == "kill-query"
+    first, memory = Reflex(by_keyword=True).act(screen, None)
     assert IdentifyRootCause("shop-db") in (first, *memory)
 
 
 def test_without_a_clue_a_script_does_what_mends_most_kinds() -> None:
     screen = attrs.evolve(SCREEN, window=())
-    for script in (Keyword(), FirstErrorPolicy()):
+    for script in (Reflex(by_keyword=True), FirstErrorPolicy()):
         assert remedy_of(script, screen) == TINY.likely_remedies()[0]
     assert load_world("oncall").likely_remedies()[0] == "restart"
     recorded = observe(initial_state(shipped_incidents()[0]))

@@ -9,7 +9,7 @@ import pytest
 from logtriage.audit import QUICK, Finding, Verdict, check_world
 from logtriage.audit.symptoms import chances, is_seen
 from logtriage.audit.worlds import twins
-from logtriage.audit.worlds.worth import binding, priced
+from logtriage.audit.worlds.check import priced
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
 from logtriage.evaluation import net_values
@@ -176,12 +176,13 @@ def test_what_has_no_price_gets_the_one_that_its_seed_has() -> None:
     assert priced(found) is found
 
 
-def test_a_price_that_everybody_heeds_alike_does_not_bind() -> None:
-    incidents = [priced(make_incident(f"tiny:outage/test/{one}")) for one in range(8)]
-    found = binding(incidents, lambda: None)
-    gained = [one.gained for one in found.by_price]
-    assert gained == sorted(gained)  # a dearer hand-over is worth heeding more often
-    assert 0 <= found.fixed <= found.ignored.mean + 1e-9
-    whole = sum(1 - one.price for one in found.by_price)
-    assert found.ignored.mean == pytest.approx(sum(gained) / whole)
+def test_a_dearer_hand_over_is_worth_it_more_often_and_the_best_bar_loses_less_than_none() -> None:
+    found = checked(TINY)["hand-over"].evidence
+    for column in ("price", "handed_over", "gained"):
+        values = [row[column] for row in found["by_price"]]
+        assert values == sorted(values)
+    whole = sum(1 - row["price"] for row in found["by_price"])
+    gained = sum(row["gained"] for row in found["by_price"])
+    assert found["ignored"]["mean"] == pytest.approx(gained / whole)
+    assert 0 <= found["fixed"] <= found["ignored"]["mean"] + 1e-9
     assert net_values.net_value([]) is None

@@ -77,7 +77,7 @@ def test_probing_is_searched_at_the_decisions_of_the_observer() -> None:
 
 
 def test_only_a_fix_before_its_page_may_cost() -> None:
-    few = attrs.evolve(QUICK, same=4)
+    few = attrs.evolve(QUICK, search=12, laws=1)
     found = audit(TASK, families=["monotone"], sizes=few)
     assert found.finding("monotonicity").verdict is Verdict.PASSED
     dearer = attrs.evolve(

@@ -23,7 +23,6 @@ from logtriage.actions import (
 )
 from logtriage.conversations.tools import (
     ALL_TOOLS,
-    SHIFT_TOOLS,
     TOOLS,
     anthropic_tools,
     call_from_action,
@@ -34,7 +33,6 @@ from logtriage.conversations.tools import (
 from logtriage.drawing.generator import make_incident
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, render_action
-from logtriage.parsing.calls import ARGUMENTS
 from tests.builders import SEVEN_SERVICES
 
 KILL = Remediate("kill-query", "user-db")
@@ -52,15 +50,6 @@ def reason(name: object, arguments: object = None) -> str:
 
 def test_there_is_one_tool_for_each_action_type_in_their_order() -> None:
     assert list(TOOLS) == [*ACTION_TYPES, *PRICED_ACTION_TYPES]
-
-
-def test_calls_are_read_by_the_arguments_that_the_schema_names() -> None:
-    schema = {name: tuple(one.name for one in tool.parameters) for name, tool in ALL_TOOLS.items()}
-    unlisted = {"report_impact": ("calls",), "note": ("text",), "act": ("action",)}
-    assert dict(ARGUMENTS) == {**schema, **unlisted}
-    for name, tool in SHIFT_TOOLS.items():
-        named = tuple(one.name for one in tool.parameters if one.name not in ("system", "ticks"))
-        assert named == ARGUMENTS[name]
 
 
 def test_every_action_survives_being_a_call() -> None:

@@ -198,12 +198,13 @@ def change_step(**fields: Any) -> Callable[[dict[str, Any]], None]:
         (change(luck=float("nan")), "luck: expected a number, got nan"),
         (change(samples=0), "samples: expected a whole number of 1 or more, got 0"),
         (change(steps=[]), "steps: expected a list of "),
-        (change_step(before="1"), "steps.0.: before: expected a number, got '1'"),
-        (change_step(right=1), "steps.0.: right: expected true, false or null, got 1"),
+        (change_step(before="1"), "steps.0.: no step of an explanation: "),
+        (change_step(right=1), "steps.0.: no step of an explanation: "),
+        (change_step(before=float("nan")), "steps.0.: no step of an explanation: "),
         (change_step(leading=None), "steps.0.: "),
         (
             change_step(leading={"root_cause": ["x"], "team": None, "benign": 1.0}),
-            "steps.0.: root_cause: expected a name and a probability",
+            "leading: expected a name and a probability",
         ),
     ],
 )

@@ -25,7 +25,7 @@ from logtriage.evaluation import (
     mean_interval,
     summarise,
 )
-from logtriage.evaluation.impacts import Impacts
+from logtriage.evaluation.summary import Impacts
 from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.policies import ConstantPolicy, Policy, perfect_actions

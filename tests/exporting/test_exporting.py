@@ -14,7 +14,7 @@ from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.errors import BundleError, InvalidInput
 from logtriage.exporting import write_alertmanager, write_labels, write_otlp
-from logtriage.exporting.metrics import metric_lines, reading
+from logtriage.exporting.otlp import metric_lines, reading
 from logtriage.exporting.tape import EARLIEST, LATEST, Tape
 from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
 from logtriage.tasks import get_task

@@ -10,9 +10,8 @@ from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
 from logtriage.policies import ObserverTeam
-from logtriage.policies.observer_team import known, told
+from logtriage.policies.observer_team import bits_told, board_of, known
 from logtriage.policies.told_tokens import read, said_in, spell
-from logtriage.policies.worth_telling import bits_told
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.state import State
@@ -84,7 +83,7 @@ def test_told_evidence_is_believed_like_one_s_own() -> None:
     words = [word for one in seen if (word := spell(one, INCIDENT.topology, WORLD))]
     after = transition_jointly(state, (Report(said_in(words), "triage"), Wait(), Wait()))
     screen = observe_roles(after, TRIO)[2]
-    board = told(screen, after)
+    board = board_of(screen, after)
     assert {one.cell for one in board.tokens} == {one.cell for one in seen}
     assert board.spoke == {"triage": 2}
     held = known(after, remediation, board)

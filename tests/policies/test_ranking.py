@@ -122,7 +122,7 @@ def test_a_screen_that_says_nothing_new_adds_nothing() -> None:
 
 
 def test_a_lasting_fault_beats_a_spike() -> None:
-    policy, memory = RankingPolicy(SCORES["cpu_rise"]), None
+    policy, memory = RankingPolicy(METHODS["cpu_rise"]), None
     spike = (_signals(), _signals(cpu_bp=4), _signals(cpu_bp=9))
     calm = (_signals(), _signals(cpu_bp=4), _signals())
     action, memory = policy.act(_screen(*calm, horizon=5), memory)
@@ -137,7 +137,7 @@ def test_a_lasting_fault_beats_a_spike() -> None:
 
 
 def test_equal_scores_are_a_tie() -> None:
-    policy = RankingPolicy(SCORES["cpu_rise"])
+    policy = RankingPolicy(METHODS["cpu_rise"])
     screen = _screen(_signals(), _signals(cpu_bp=4), _signals())
     _, memory = policy.act(screen, None)
     assert policy.ranking(screen, memory) == (("b",), ("front", "c"))
@@ -175,4 +175,4 @@ def test_policies_see_signals_only_through_the_observation() -> None:
     (incident,) = [one for one in shipped_incidents() if one.id.endswith("T115921")]
     first = observe(initial_state(incident))
     blind = attrs.evolve(first, signals=())
-    assert RankingPolicy(SCORES["combined"]).act(blind, None)[1] == ((0.0,) * 46,)
+    assert RankingPolicy(METHODS["combined"]).act(blind, None)[1] == ((0.0,) * 46,)

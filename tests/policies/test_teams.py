@@ -1,4 +1,4 @@
-"""Teams: glue both ways, scripted teams, and what they may not do."""
+"""Teams: central control, scripted teams, and what they may not do."""
 
 from typing import Any
 
@@ -35,7 +35,6 @@ from logtriage.policies import (
     RandomPolicy,
     RoleFailure,
     RolePolicies,
-    TeamAsPolicy,
     as_taken,
     idle,
     joint_schedule,
@@ -183,60 +182,6 @@ def test_central_control_plays_as_well_as_the_policy_alone(task: TaskSpec) -> No
         central = play_joint_episode(incident, control, BY_CHANNEL)
         assert grade(central).criteria == grade(alone).criteria
         assert [a for a in central.actions if not isinstance(a, Wait)] == list(alone.actions)
-
-
-# -- a team as a policy ------------------------------------------------------------------
-
-
-def test_a_thought_is_played_one_action_a_tick_and_waits_cost_nothing() -> None:
-    thought = (ClassifySeverity(Severity.P2), Wait(), Remediate("restart", "user-db"))
-    policy = TeamAsPolicy(saying(*thought), TRIO)
-    state = play_episode(real_incident(horizon=6), policy)
-    assert state.actions == (thought[0], thought[2]) * 3
-
-
-def test_a_team_that_waits_looks_around() -> None:
-    state = play_episode(real_incident(horizon=4), TeamAsPolicy(saying(*[Wait()] * 3), TRIO))
-    assert state.actions == (LOOK,) * 4
-
-
-def test_reports_cost_nothing_and_are_answered_at_once() -> None:
-    class Answering:
-        def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
-            told = [one.message for _, one in observation.reports]
-            return (Escalate("dba-team") if told else Wait()), memory
-
-    team = RolePolicies([Saying(Report("slow_query")), Answering(), Saying(Wait())])
-    policy = TeamAsPolicy(team, TRIO)
-    action, mind = policy.act(observe(initial_state(real_incident())), None)
-    assert action == Escalate("dba-team")
-    assert [(when, one.by) for when, one in mind.board] == [(0, "triage")] * 2
-
-
-def test_a_team_that_only_talks_gets_as_many_thoughts_as_it_has_roles() -> None:
-    policy = TeamAsPolicy(saying(Report("a"), Wait(), Wait()), TRIO)
-    action, mind = policy.act(observe(initial_state(real_incident())), None)
-    assert action == LOOK
-    assert len(mind.board) == 3
-
-
-def test_a_team_as_a_policy_misses_no_lines_between_its_thoughts() -> None:
-    inspected = []
-
-    class Triage:
-        def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
-            inspected.append((len(observation.inspection), len(observation.window)))
-            return RequestMoreLogs("user-db"), memory
-
-    logs, fix = Triage(), Saying(Remediate("scale", "email-queue"))
-    team = RolePolicies([logs, fix, Saying(Wait())])
-    incident = make_incident("cascading_failure-v3/test/3")
-    state = initial_state(incident)
-    window = len(observe(state).window)
-    play_episode(incident, TeamAsPolicy(team, BY_CHANNEL))
-    assert inspected[0] == (0, window)
-    # Its request was answered one tick before its next thought, two screens ago.
-    assert all(lines > 0 and seen == 2 * window for lines, seen in inspected[1:])
 
 
 # -- oracles -----------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_a_line_without_an_id(tmp_path: Path) -> None:
     del data["id"]
     path = tmp_path / "bundle.jsonl"
     path.write_text(json.dumps(data))
-    with pytest.raises(BundleError, match=r":1: field id: required, but missing"):
+    with pytest.raises(BundleError, match=r":1: field id: must be a string, got None"):
         open_bundle(path)
 
 
@@ -178,15 +178,18 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
         (_set("opened", to="2031-05-06T10:21:05"), "opened must be in UTC"),
         (_set("opened", to="2031-05-06T10:21:05+08:00"), "opened must be in UTC"),
         (_set("horizon", to=0), "horizon must be at least 1, got 0"),
-        (_set("horizon", to=True), "field horizon: must be int, got True"),
+        (_set("horizon", to=True), "field horizon: expected a whole number, got a boolean True"),
         (_set("task", to="My task"), "task must be a name such as 'recorded'"),
         (_set("colour", to="red"), "field (whole line): unknown field colour; known: id, "),
-        (_set("truth", "root_causes", to="back"), "field truth.root_causes: must be list"),
+        (
+            _set("truth", "root_causes", to="back"),
+            "field truth.root_causes: expected a list, got a string",
+        ),
         (_set("truth", "root_causes", to=["bak"]), "truth.root_causes: unknown service 'bak'"),
         (_set("truth", "root_causes", to=[]), "field truth: root_causes is empty"),
         (
             _set("recording", "services", 1, "series", "cpu_bp", 1, to="90"),
-            "field recording.services[1].series.cpu_bp[1]: must be int, got '90'",
+            "services[1].series.cpu_bp[1]: expected a whole number, got a string '90'",
         ),
         (
             _set("recording", "services", 1, "series", "cpu_bp", 1, to=-1),
@@ -198,7 +201,7 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
         ),
         (_set("recording", "services", 0, "calls", to=["x"]), "calls: unknown service 'x'"),
         (_set("recording", "services", 0, "calls", to=[]), "no call from an entry reaches back"),
-        (_set("id", to=7), "field id: must be str, got 7"),
+        (_set("id", to=7), "field id: must be a string, got 7"),
         (
             _set("recording", "services", 0, "spread", to={"calls": 0}),
             "field recording.services[0]: spread must be above 0",
@@ -207,7 +210,10 @@ def _set(*path: str | int, to: object) -> Callable[[dict[str, Any]], None]:
             _set("recording", "services", 0, "events", to={"value": [1]}),
             "field recording.services[0].events: value, usual and spread must be of one length",
         ),
-        (_set("recording", "services", 1, to=7), "field recording.services[1]: must be dict"),
+        (
+            _set("recording", "services", 1, to=7),
+            "field recording.services[1]: expected an object, got a number 7",
+        ),
         (
             _set("recording", "windows", 1, "lines", 0, "level", to="LOUD"),
             "field recording.windows[1].lines[0]: level 'LOUD' is none of INFO, WARN,",
@@ -297,7 +303,9 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
     del data["truth"]["kind"]
     path = tmp_path / "bundle.jsonl"
     path.write_text(json.dumps(data))
-    with pytest.raises(BundleError, match=r":1: field truth\.kind: required, but missing"):
+    with pytest.raises(
+        BundleError, match=r":1: field truth\.kind: required field 'kind' is missing"
+    ):
         load_bundle(path)
 
 

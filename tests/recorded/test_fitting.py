@@ -30,7 +30,7 @@ from logtriage.recorded import (
     priced,
 )
 from logtriage.recorded.figures import FIRST_TICK, Measure
-from logtriage.recorded.fitting.counts import Counts, counted, counted_all
+from logtriage.recorded.fitting.counts import Counts, counted
 from logtriage.recorded.fitting.signs import evidence_of, signs_of
 from logtriage.recorded.fitting.tables import ANOTHER, Smoothing
 from logtriage.recorded.fitting.worlds import fitted_world
@@ -110,7 +110,7 @@ def drawn() -> list[RecordedIncident]:
 
 def test_counts_give_the_tables_of_the_simulator_back(drawn: list[RecordedIncident]) -> None:
     """Within five standard deviations of a binomial draw, for every kind and for who waits."""
-    signs = counted_all(drawn).signs
+    signs = sum(map(counted, drawn), Counts()).signs
     checked = 0
     for condition in (*ONCALL.kind_names, WAITING):
         for sort, tokens in (("cpu", ("high", "low")), ("log", ("exceptions",))):
@@ -124,7 +124,7 @@ def test_counts_give_the_tables_of_the_simulator_back(drawn: list[RecordedIncide
 
 
 def test_a_fitted_world_says_what_was_counted(drawn: list[RecordedIncident]) -> None:
-    counts = counted_all(drawn)
+    counts = sum(map(counted, drawn), Counts())
     topology = as_incident(drawn[0]).topology
     world = fitted_world(counts, ONCALL, attrs.evolve(topology, name="t"), "mine", Smoothing(1e-6))
     assert world.kind_names == (*sorted(kind for kind, _ in counts.kinds), ANOTHER)
@@ -137,14 +137,14 @@ def test_a_fitted_world_says_what_was_counted(drawn: list[RecordedIncident]) -> 
 
 
 def test_a_kind_that_nobody_saw_shows_what_all_kinds_show(drawn: list[RecordedIncident]) -> None:
-    counts, topology = counted_all(drawn), as_incident(drawn[0]).topology
+    counts, topology = sum(map(counted, drawn), Counts()), as_incident(drawn[0]).topology
     world = fitted_world(counts, ONCALL, topology, "mine", Smoothing(1e9))
     rows = {tuple(world.kind(kind).signature["cpu"].items()) for kind in world.kind_names}
     assert len(rows) == 1
 
 
 def test_without_temperature_kinds_look_healthy(drawn: list[RecordedIncident]) -> None:
-    counts, topology = counted_all(drawn), as_incident(drawn[0]).topology
+    counts, topology = sum(map(counted, drawn), Counts()), as_incident(drawn[0]).topology
     world = fitted_world(counts, ONCALL, topology, "mine", Smoothing(1.0, 0.0))
     assert world.kind("saturation").signature["cpu"] == world.signature(HEALTHY)["cpu"]
 

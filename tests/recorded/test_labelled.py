@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from logtriage.errors import BundleError
-from logtriage.recorded import as_incident, import_labelled, labelled_rows
+from logtriage.recorded import as_incident, import_labelled
+from logtriage.recorded.spot import Spot
 from tests.recorded.layout import shown_by
 
 START = datetime(2031, 5, 6, 23, 55, tzinfo=UTC)
@@ -108,16 +109,20 @@ T = "2031-05-06T23:58:00Z"
         ("logs", f"{T},back,LOUD,hello,t", "field level: must be a level such as INFO, WARN"),
         ("logs", "2031-05-06T23:58:00,back,INFO,hi,t", "field time: must be a time with an offset"),
         ("logs", "noon,back,INFO,hi,t", "field time: must be a time with an offset such as"),
-        ("logs", f"{T}, ,INFO,hi,t", "field service: must be some text, got ' '"),
-        ("logs", f"{T},back,INFO,,t", "field message: must be some text, got ''"),
+        (
+            "logs",
+            f"{T}, ,INFO,hi,t",
+            "field service: must be a string that is not empty, got a string ' '",
+        ),
+        ("logs", f"{T},back,INFO,,t", "field message: must be a string that is not empty"),
         ("logs", f"{T},back,INFO", "wrong column count"),
         ("calls", f"{T},front,back,soon,,t", "field latency_ms: must be a number from 0 on"),
         ("calls", f"{T},front,back,,,t", "field latency_ms: must be a number of milliseconds"),
-        ("calls", f"{T},front,,5,,t", "field callee: must be some text"),
+        ("calls", f"{T},front,,5,,t", "field callee: must be a string that is not empty"),
         ("calls", f"{T},front,back,5,-1,t", "field network_ms: must be a number from 0 on, or"),
         ("metrics", f"{T},back,NaN,", "field cpu_percent: must be a number from 0 on, or empty"),
         ("metrics", f"{T},back,1e99,", "field cpu_percent: must be a number from 0 on"),
-        ("labels", f"a/2,{T},,x,,", "field root_cause: must be some text, got ''"),
+        ("labels", f"a/2,{T},,x,,", "field root_cause: must be a string that is not empty"),
         ("labels", f"a/2,{T},nobody,x,,", "truth.root_causes: unknown service 'nobody'"),
         ("labels", f"a 2,{T},back,x,,", "id must be source/name of letters"),
         ("labels", f"mine/1,{T},back,x,,", "field id: 'mine/1' appears twice"),
@@ -331,7 +336,11 @@ def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
     ("header", "row", "message"),
     [
         ("time,service,queue", f"{T},back,many", "field queue: must be a number, or empty"),
-        ("time,service,x_seconds", f"{T},back,1e17", "at most 63 bits as x_us, got '1e17'"),
+        (
+            "time,service,x_seconds",
+            f"{T},back,1e17",
+            "at most 63 bits as x_us, got a string '1e17'",
+        ),
         ("time,service,queue", f"{T},back,1e30", "field queue: must be a number, or empty"),
         ("time,service,a b,a_b", f"{T},back,1,2", "'a b' and 'a_b' are both 'a_b_milli'"),
         ("time,service,queue,queue", f"{T},back,1,2", "column 'queue' appears twice"),
@@ -352,13 +361,13 @@ def test_each_row_is_read_once_however_many_incidents_there_are(
     _write(folder, labels=[LABELS[0], *rows])
     read = 0
 
-    def counted(*arguments: object, **options: object) -> object:
+    def counted(spot: Spot) -> int:
         nonlocal read
         read += 1
-        return made(*arguments, **options)  # type: ignore[arg-type]
+        assert spot.time is not None
+        return spot.time
 
-    made = labelled_rows.time_of
-    monkeypatch.setattr(labelled_rows, "time_of", counted)
+    monkeypatch.setattr(Spot, "needed_time", property(counted))
     assert len(import_labelled(folder)) == 40
     lines = sum(
         len((folder / f"{stem}.csv").read_text().splitlines()) - 1

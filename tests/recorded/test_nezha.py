@@ -17,7 +17,7 @@ from logtriage.recorded import (
     import_nezha,
 )
 from logtriage.recorded.figures import NO_SHIFT
-from logtriage.recorded.nezha_files import service_of
+from logtriage.recorded.nezha import service_of
 from tests.recorded.layout import (
     ALPHA,
     BETA,

@@ -27,9 +27,8 @@ from logtriage.recorded import (
     read_records,
     shipped_incidents,
 )
-from logtriage.recorded.labelled_rows import Label
+from logtriage.recorded.labels import MAX_LEAD, Label, for_models
 from logtriage.recorded.records import task_id
-from logtriage.recorded.stretches import MAX_LEAD, for_models
 from logtriage.rendering.recordings import services_told
 from logtriage.report.episode import Episode
 from logtriage.report.truth import truth_of
@@ -280,7 +279,11 @@ def test_a_bundle_keeps_what_a_record_is_played_by(
     [
         (RecordedTruth(("payments",), "gremlins"), "recorded/2", "the class of 'gremlins' is not"),
         (RecordedTruth((), "none"), "recorded/1", "truth.root_causes is empty"),
-        (RecordedTruth(("payments",), "cpu"), "recorded/4", "rubric must be one of recorded/1, re"),
+        (
+            RecordedTruth(("payments",), "cpu"),
+            "recorded/4",
+            "rubric 'recorded/4' is none of recorded/1, re",
+        ),
     ],
 )
 def test_what_a_rubric_cannot_play_is_refused(
@@ -297,7 +300,7 @@ def test_what_a_rubric_cannot_play_is_refused(
 def test_a_truth_that_contradicts_itself_is_refused(
     roots: tuple[str, ...], kind: str, category: str
 ) -> None:
-    with pytest.raises(BundleError, match=r"root_causes|fault_category must be one of"):
+    with pytest.raises(BundleError, match=r"root_causes|fault_category .* is none of"):
         RecordedTruth(roots, kind, category)
 
 

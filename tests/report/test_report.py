@@ -307,11 +307,10 @@ def test_what_discounts_took_is_shown_beside_what_counts(
 def test_the_truth_names_the_price_of_a_hand_over(run: Run) -> None:
     episode = next(one for one in run.episodes if one.grade.score is not None)
     free = attrs.evolve(episode.incident, price_of_hand_over=None)
-    told = truth_of(attrs.evolve(episode, incident=free))
-    assert not {"par", "price of hand-over"} & told.keys()
+    assert not {"par", "hand-over"} & truth_of(free).keys()
     handed = attrs.evolve(free, par=6, price_of_hand_over=0.7)
-    told = truth_of(attrs.evolve(episode, incident=handed))
-    assert (told["par"], told["price of hand-over"]) == ("6 ticks", "0.7")
+    words = truth_of(handed)
+    assert (words["par"], words["hand-over"]) == ("6 ticks", "worth 0.7")
 
 
 def test_an_unfinished_run_has_a_page_that_says_so(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def kept(run: Path, player: str) -> None:
 
 def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> None:
     kept(tmp_path, "oracle")
-    result = logtriage("replay", tmp_path)
+    result = logtriage("replay", tmp_path, "--beliefs", 1)
     assert "shifts.html: 1 shifts" in result.stderr
     page = (tmp_path / "shifts.html").read_text()
     HTMLParser().feed(page)
@@ -31,6 +31,10 @@ def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> N
     assert page.count("<rect") == len(arrivals)
     for one in arrivals:
         assert one.system in page
+    replays = (tmp_path / "shifts-incidents.html").read_text()
+    for incident in (one.incident.id for one in arrivals):
+        assert f'href="shifts-incidents.html#/e/oracle/{incident}"' in page
+    assert "replay" in replays
     assert 'class="alert"' in page
     assert "&lt;b&gt;mine&lt;/b&gt;" in page
     for mark in (">P<title>", ">R<title>", ">✓<title>"):
@@ -41,7 +45,7 @@ def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> N
 
 def test_hand_overs_are_marked(tmp_path: Path) -> None:
     kept(tmp_path, "forward_all")
-    assert write_timelines(tmp_path, tmp_path / "page.html") == 1
+    assert write_timelines(tmp_path, tmp_path / "page.html", beliefs=0) == 1
     assert ">H<title>" in (tmp_path / "page.html").read_text()
 
 

@@ -18,13 +18,10 @@ from logtriage.codec import load_role_split
 from logtriage.roles import BOARD, VIEWS, Role, RoleSplit, role_actions, role_words, watched
 from logtriage.roles.splits import (
     BY_CHANNEL,
-    BY_CHANNEL_WITHOUT_REPORTS,
     BY_TIER,
-    BY_TIER_WITHOUT_REPORTS,
     DUO,
     ESCALATION,
     NORTH_SOUTH,
-    NORTH_SOUTH_WITHOUT_REPORTS,
     REMEDIATION,
     ROLE_SPLITS,
     SOLO,
@@ -88,9 +85,9 @@ def test_without_the_board_nothing_but_the_board_is_missing() -> None:
 def test_without_reports_nobody_speaks_and_all_see_what_was_declared() -> None:
     for split, quiet in (
         (TRIO, TRIO_WITHOUT_REPORTS),
-        (BY_CHANNEL, BY_CHANNEL_WITHOUT_REPORTS),
-        (NORTH_SOUTH, NORTH_SOUTH_WITHOUT_REPORTS),
-        (BY_TIER, BY_TIER_WITHOUT_REPORTS),
+        (BY_CHANNEL, ROLE_SPLITS["by_channel_without_reports"]),
+        (NORTH_SOUTH, ROLE_SPLITS["north_south_without_reports"]),
+        (BY_TIER, ROLE_SPLITS["by_tier_without_reports"]),
     ):
         assert quiet.name == f"{split.name}_without_reports"
         for role, silent in zip(split.roles, quiet.roles, strict=True):
@@ -112,11 +109,11 @@ def test_splits_by_name() -> None:
         TRIO_WITHOUT_REPORTS,
         TRIO_WITHOUT_BOARD,
         BY_CHANNEL,
-        BY_CHANNEL_WITHOUT_REPORTS,
+        ROLE_SPLITS["by_channel_without_reports"],
         NORTH_SOUTH,
-        NORTH_SOUTH_WITHOUT_REPORTS,
+        ROLE_SPLITS["north_south_without_reports"],
         BY_TIER,
-        BY_TIER_WITHOUT_REPORTS,
+        ROLE_SPLITS["by_tier_without_reports"],
     ]
     with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
         get_role_split("quartet")

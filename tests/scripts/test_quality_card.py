@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from logtriage.audit import FAMILIES
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -28,7 +30,6 @@ def finding(
         "check": check,
         "verdict": verdict,
         "summary": summary,
-        "quick": False,
     }
 
 
@@ -44,23 +45,39 @@ def test_a_row_shows_the_worst_task_and_holes_name_what_did_not_pass(script: Mod
         finding("teamwork", "reported", "a gap"),
     ]
     page = script.card(found, oncall(), "## `a`\n| 1 | yes |\n| 2 | **no** |\n")
-    assert "| `oracle` | 1 failed, 1 passed | half \\| of it |" in page
+    assert "| `oracle` | 1 failed, 1 passed | `cascading_failure-v3`: half \\| of it |" in page
     assert "all of it" not in page
     assert "- `single_crash-v3`, `teamwork` (reported): a gap" in page
     assert "on 1 tasks: 1 of 2 bins" in page
-    assert "--quick" not in page
 
 
 def test_every_check_of_the_sections_is_one_of_the_audit(script: ModuleType) -> None:
-    kept = [json.loads(line) for line in script.KEPT.read_text("utf-8").splitlines()]
-    checks = {one["check"] for one in kept}
+    checks = {check for family in FAMILIES.values() for check in family}
     named = [check for _, row in script.SECTIONS.values() for check in row]
     assert len(named) == len(set(named))
     assert set(named) <= checks
 
 
+def test_kept_findings_are_of_known_tasks_and_checks_once_each(script: ModuleType) -> None:
+    rows = script.kept_findings()
+    assert {row["subject"] for row in rows} <= set(script.TASKS)
+    lines = script.KEPT.read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == rows
+
+
+def test_a_family_that_takes_too_long_leaves_its_checks_untested(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(script, "FAMILIES", {"fields": FAMILIES["fields"]})
+    monkeypatch.setattr(script, "MOST_SECONDS", 0.001)
+    rows = list(script.audited("single_crash-v3"))
+    assert [(row["check"], row["verdict"]) for row in rows] == [
+        ("measures", "untested"),
+        ("fields", "untested"),
+    ]
+
+
 def test_the_page_is_written_from_the_kept_findings(script: ModuleType) -> None:
-    kept = [json.loads(line) for line in script.KEPT.read_text("utf-8").splitlines()]
     calibration = (ROOT / "docs" / "results" / "calibration.md").read_text("utf-8")
     page = (ROOT / "docs" / "quality-card.md").read_text("utf-8")
-    assert page == script.card(kept, oncall(), calibration)
+    assert page == script.card(script.kept_findings(), oncall(), calibration)

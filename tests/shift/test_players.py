@@ -50,7 +50,9 @@ def test_first_come_closes_the_oldest_before_it_turns_to_the_next() -> None:
 
 def test_alone_the_observer_earns_what_it_earns_on_a_shift_of_one() -> None:
     shift = small_shift(0)
-    assert uncontended(shift) == score(play(shift, "first_come"))
+    ends = uncontended(shift)
+    assert ends.is_over
+    assert score(ends) == score(play(shift, "first_come"))
 
 
 def test_there_is_a_belief_of_each_open_incident() -> None:

@@ -45,14 +45,14 @@ def test_the_second_decides_by_the_note_and_by_what_it_has_seen() -> None:
     for action in ASKED[:1] * 3:
         state = transition(state, action)
     assert state.tick > half_time(shift)
-    assert isinstance(second(state, ""), On)
+    assert isinstance(second(state, "", 100), On)
     other = renamed_note("maps m0.0.0=as_usual chat t1.0.0=none", state)
     assert other == "checkout m0.0.0=as_usual search t1.0.0=none"
 
 
 def test_a_pair_plays_to_the_end_with_any_note() -> None:
     shift = small_shift(0, 95, 97)
-    own, none, odd = (relayed(shift, note=note) for note in (None, "", "x m0.0.0=nonsense"))
+    own, none, odd = (relayed(shift, note) for note in (None, "", "x m0.0.0=nonsense"))
     assert own.is_over
     assert none.is_over
     assert odd.is_over

@@ -134,9 +134,9 @@ def test_an_incident_of_which_no_probabilities_are_known_is_refused(net: Path) -
     ("change", "message"),
     [
         ({"schema": "logtriage.team/9"}, "schema: expected"),
-        ({"split": {"name": "x", "roles": []}}, "split: "),
-        ({"task": 3}, "task: expected a text, got 3"),
-        ({"trust": "much"}, "trust: expected a decimal number, got 'much'"),
+        ({"split": {"name": "x", "roles": []}}, "role split 'x' has no roles @ $.split"),
+        ({"task": 3}, "expected a string, got a number 3 @ $.task"),
+        ({"trust": "much"}, "expected a decimal, got a string 'much' @ $.trust"),
         ({"activation": "gelu"}, "activation: expected relu or tanh, got 'gelu'"),
     ],
 )

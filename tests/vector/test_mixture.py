@@ -44,10 +44,10 @@ def test_every_row_names_its_task() -> None:
     batch = BatchedTriage(FOGS)
     wrong: Any
     for wrong, message in (
-        (None, "task must be 2 whole numbers"),
-        ([0], "task must be 2 whole numbers"),
-        ([0.0, 1.0], "task must be 2 whole numbers, got float64"),
-        ([0, 2], r"every number of a task must lie in \[0, 2\)"),
+        (None, "task: expected the number of each incident's task, of 2"),
+        ([0], r"task: shape \(1,\), expected \(2,\)"),
+        ([0.0, 1.0], "task: expected integers, got an array of float64"),
+        ([0, 2], r"task\[1\]: 2 is not in 0 to 1"),
     ):
         with pytest.raises(InvalidInput, match=message):
             batch.reset("train", [1, 2], wrong)
@@ -66,7 +66,8 @@ def test_what_was_not_read_has_a_number_of_its_own_in_a_batch_of_several_fogs() 
     for batch in (mixed, alone):
         batch.step(np.full(300, ask))
     shown, wanted = (
-        batch.numbers[:, batch.layout["answer"]][:, :LINES].astype(int) for batch in (mixed, alone)
+        batch.episodes.columns[:, batch.layout["answer"]][:, :LINES].astype(int)
+        for batch in (mixed, alone)
     )
     log = mixed.layout.world.cell_sorts.index("log")
     whole, own = mixed.layout.sizes[log, 0], alone.layout.sizes[log, 0]
@@ -81,7 +82,7 @@ def test_what_was_not_read_has_a_number_of_its_own_in_a_batch_of_several_fogs() 
     ]
     for row, state in enumerate(states):
         seen = encode_tokens(state, layout=mixed.layout) / mixed.layout.units
-        assert np.array_equal(np.rint(seen), mixed.numbers[row])
+        assert np.array_equal(np.rint(seen), mixed.episodes.columns[row])
 
 
 def test_beliefs_of_a_batch_of_several_fogs_read_each_by_its_own_alphabet() -> None:

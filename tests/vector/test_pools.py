@@ -18,7 +18,7 @@ from logtriage import (
 from logtriage.actions import all_actions
 from logtriage.belief import belief
 from logtriage.belief.shaping import value_of
-from logtriage.env import TriageVectorEnv
+from logtriage.env import TriageEnv, TriageVectorEnv
 from logtriage.grading import score
 from logtriage.roles import role_actions
 from logtriage.roles.splits import TRIO
@@ -57,7 +57,7 @@ def assert_believed(weights: Any, state: State, role: Any = None) -> None:
 @pytest.mark.parametrize(("task", "split"), [(TASK, "test"), (f"{TASK}-fog0", "ood")])
 def test_rows_of_several_worlds_are_those_of_the_scalar_core(task: str, split: str) -> None:
     batch = BatchedTriage(task, pool=POOL)
-    index = batch.nth(np.arange(18))
+    index = batch.nth(np.arange(2 * len(POOL)))
     screen = batch.reset(split, index)
     beliefs, shaping = BeliefScreens(batch), BatchedShaping(batch)
     beliefs.begin(screen)
@@ -97,7 +97,7 @@ def test_a_row_that_begins_anew_may_be_of_another_world() -> None:
 
 def test_teams_play_and_believe_in_several_worlds() -> None:
     team = BatchedTeam(TASK, TRIO, pool=POOL)
-    index = team.engine.nth(np.arange(9))
+    index = team.engine.nth(np.arange(len(POOL)))
     screen = team.reset("train", index)
     beliefs, states = TeamBeliefs(team), begun(index, "train")
     beliefs.begin()
@@ -168,3 +168,33 @@ def test_worlds_of_a_pool_have_hypotheses_of_different_numbers() -> None:
     counts = {len(belief(state).hypotheses) for state in begun(POOL)}
     assert len(counts) > 1
     assert len({unseen_world("test", one).fingerprint for one in POOL}) == len(POOL)
+
+
+def test_one_environment_plays_a_pool_as_a_batch_of_one_does() -> None:
+    env, batch = TriageEnv(TASK, pool=POOL), TriageVectorEnv(TASK, 1, pool=POOL)
+    assert env.observation_space == batch.single_observation_space
+    assert env.action_space == batch.single_action_space
+    seen, info = env.reset(seed=5)
+    rows, infos = batch.reset(seed=5)
+    rng, closed = np.random.default_rng(0), 0
+    while closed < len(POOL):
+        assert np.array_equal(seen, rows[0])
+        assert np.array_equal(info["action_mask"], infos["action_mask"][0])
+        action = rng.choice(np.flatnonzero(info["action_mask"]))
+        seen, reward, terminated, truncated, info = env.step(action)
+        rows, rewards, *_, infos = batch.step(np.array([action]))
+        assert reward == rewards[0]
+        if terminated or truncated:
+            closed += 1
+            seen, info = env.reset()
+            rows, *_, infos = batch.step(np.array([0]))
+
+
+def test_one_environment_refuses_what_is_outside_of_its_pool() -> None:
+    env = TriageEnv(TASK, pool=POOL)
+    with pytest.raises(InvalidInput, match=r"incident 5 is of world 5.* pool: 9, 1, 3"):
+        env.reset(options={"id": 5})
+    with pytest.raises(InvalidInput, match="has a topology of its own"):
+        TriageEnv(TASK, pool=POOL, topology=random_topology(1))
+    with pytest.raises(InvalidInput, match="each incident has a world of its own"):
+        TriageEnv(TASK)

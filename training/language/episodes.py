@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from logtriage.adapters.told import answer, opening, reply_in, state_after
+from logtriage.adapters.episode import answer, opening, reply_in, state_after
 from logtriage.adapters.trl import environment_of
 from logtriage.conversations.tools import Wire
 from logtriage.conversations.wires import calls_of, is_in_text, no_call, wire_of

@@ -14,7 +14,7 @@ from logtriage.tasks import check_one_world
 from logtriage.vector import BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals
 from logtriage.vector.role_inputs import RoleInput
-from logtriage.vector.values import owners_of
+from logtriage.vector.tokens.cells import owners_of
 
 #: A truth less likely than this counts as this likely.
 LEAST: Final = 2.0**-20

@@ -32,8 +32,8 @@ from logtriage.roles import role_actions
 from logtriage.roles.words import NO_FAULT
 from logtriage.vector import BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals, kinds_of
+from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.episodes import NEVER
-from logtriage.vector.values import owners_of
 
 Numbers = NDArray[np.int64]
 

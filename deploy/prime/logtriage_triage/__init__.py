@@ -1,5 +1,5 @@
 """What verifiers finds by the id ``logtriage-triage``: everything is in logtriage's wheel."""
 
-from logtriage.adapters.verifiers import TriageEnv, TriageHarness, TriageTaskset
+from logtriage.adapters.verifiers import SoloEnv, TriageHarness, TriageTaskset
 
-__all__ = ["TriageEnv", "TriageHarness", "TriageTaskset"]
+__all__ = ["SoloEnv", "TriageHarness", "TriageTaskset"]

@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, overload
 
-#: The longest line that is read, in bytes (of a text stream, in characters). Inside gzip it
-#: holds for what comes out, where a few kilobytes may become gigabytes.
+#: The longest line that is read, in bytes (in a text stream, in characters). The limit holds for
+#: unpacked gzip, where a few kilobytes may become gigabytes.
 MAX_LINE: Final = 16 * 1024 * 1024
-#: Why a longer one is refused.
+#: Why a longer line is refused.
 TOO_LONG: Final = f"longer than {MAX_LINE >> 20} MiB"
-#: Not on every system.
+#: Flags that some systems lack.
 _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 
 
-#: Where locks are on bytes, lock this one, which lies beyond what others read.
+#: The byte to lock on systems that lock bytes; it lies beyond the content.
 _LOCKED_BYTE: Final = 1000
 
 
@@ -45,9 +45,9 @@ def try_lock(descriptor: int) -> None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write a file beside its place under another name, and move it there once complete.
 
-    If anything goes wrong, what stood there before still does and nothing else is left. The
-    file has the mode that the umask gives to a new one; a link to a file is replaced, not
-    followed. A device or a pipe, such as ``/dev/null``, is no file to replace: it is written to.
+    If anything goes wrong, the old file stays and nothing else is left. The file has the mode
+    that the umask gives to a new file; a link to a file is replaced, not followed. A device or a
+    pipe, such as ``/dev/null``, cannot be replaced: it is written to.
 
     Raises:
         OSError: naming the path, if it cannot be written.
@@ -90,7 +90,7 @@ def _takes_a_stream(path: Path) -> bool:
 def open_here(path: Path, flags: int, mode: int = 0o666) -> int:
     """A descriptor of the file of that very name: a link there is an error, not followed.
 
-    ``mode`` is that of a new file, less what the umask takes away.
+    ``mode`` is the mode of a new file, before the umask.
 
     Raises:
         OSError: if it is a link, or cannot be opened.
@@ -99,27 +99,31 @@ def open_here(path: Path, flags: int, mode: int = 0o666) -> int:
 
 
 @overload
-def numbered_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes | None]]: ...
-@overload
-def numbered_lines(stream: Iterable[str]) -> Iterator[tuple[int, str | None]]: ...
 def numbered_lines(
-    stream: Iterable[Any],
-) -> Iterator[tuple[int, Any]]:
-    """The lines of a stream with their numbers from 1; None for one beyond :data:`MAX_LINE`.
+    stream: Iterable[bytes], most: int | None = None
+) -> Iterator[tuple[int, bytes | None]]: ...
+@overload
+def numbered_lines(
+    stream: Iterable[str], most: int | None = None
+) -> Iterator[tuple[int, str | None]]: ...
+def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[tuple[int, Any]]:
+    """The lines of a stream with their numbers from 1; None for a line that is too long.
 
-    Of such a line no more than the limit is ever held; what follows it is read on.
+    A line may have ``most`` bytes (characters of a text), or :data:`MAX_LINE`. No more than the
+    limit is ever held of a longer line; the lines after it are read as usual.
     """
+    most = MAX_LINE if most is None else most
     readline = getattr(stream, "readline", None)
     if readline is None:
         for number, line in enumerate(stream, start=1):
-            yield number, line if len(line) <= MAX_LINE else None
+            yield number, line if len(line) <= most else None
         return
     number = 0
-    while line := readline(MAX_LINE + 1):
+    while line := readline(most + 1):
         number += 1
-        if len(line) <= MAX_LINE:
+        if len(line) <= most:
             yield number, line
             continue
         while line and line[-1] not in ("\n", 0x0A):
-            line = readline(MAX_LINE)
+            line = readline(most)
         yield number, None

@@ -1,14 +1,14 @@
-"""What tells two functions apart: their names where these find them, else code and values.
+"""Descriptions that tell two functions apart: by their names in modules, else by code and values.
 
-Measures of a rubric and policies given by a caller are functions or callable objects. Two
-closures of one factory, or two partials, share a name and do different things; so what
-decides is described in full, down to the cells of a closure.
+Measures of a rubric and policies of a caller are functions or callable objects. Two closures of
+one factory, or two partials, share a name and do different things. So everything that decides is
+described in full, down to the cells of a closure.
 """
 
 import builtins
 import dis
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from enum import Enum
@@ -36,7 +36,7 @@ _CODE: Final = (
     *(classmethod, staticmethod, property, cached_property, FunctionType),
     *(GetSetDescriptorType, MemberDescriptorType, type(object.__init__), type(str.join)),
 )
-#: Methods that attrs and dataclasses write; what they do follows from the fields.
+#: Methods that attrs and dataclasses write; they follow from the fields.
 _WRITTEN: Final = (
     *("__init__", "__repr__", "__eq__", "__ne__", "__hash__", "__setattr__", "__delattr__"),
     *("__getstate__", "__setstate__", "__replace__"),
@@ -57,17 +57,17 @@ def description_of(function: object) -> str:
         InvalidInput: if a part may change, or cannot be described: a list, or a class that is
             neither frozen by attrs or dataclasses nor without fields.
     """
-    return _Whole(_refused).of(function)
+    return _Describer(whole=True).of(function)
 
 
 def fingerprint_of(maker: object) -> str:
-    """A short hash of what makes a player; tells apart two players of the same name.
+    """A short hash of a factory of players; it tells apart two players of the same name.
 
-    The code counts here, even if a module has it under its name. Values that may change during
-    play, such as a list of what it saw or a connection, count by their type alone, and so do
+    The code counts, even if a module has it under its name. Values that may change during
+    play, such as a list of screens or a connection, count by their type alone, and so do
     private fields.
     """
-    return blake2b(_Describer(_by_type, code=True).of(maker).encode(), digest_size=8).hexdigest()
+    return blake2b(_Describer(whole=False).of(maker).encode(), digest_size=8).hexdigest()
 
 
 def _name(thing: Any) -> str:
@@ -76,38 +76,28 @@ def _name(thing: Any) -> str:
 
 def _is_found(thing: Any) -> bool:
     """Whether the module of a function or class has it under its name."""
-    found: object = sys.modules.get(getattr(thing, "__module__", None) or "")
+    known: object = sys.modules.get(getattr(thing, "__module__", None) or "")
     for part in getattr(thing, "__qualname__", "<>").split("."):
-        found = getattr(found, part, None)
-    return found is thing
-
-
-def _refused(value: object) -> str:
-    raise InvalidInput(
-        f"{value!r:.80} cannot be told from another {type(value).__name__}; use a function of a "
-        "module, plain values, tuples, or a frozen attrs class"
-    )
-
-
-def _by_type(value: object) -> str:
-    """Describe a thing by its type and its plain public fields."""
-    found = getattr(value, "__dict__", {})
-    fields = {name: one for name, one in found.items() if name[0] != "_" and _is_plain(one)}
-    return f"{_name(type(value))} {sorted(fields.items(), key=lambda row: row[0])!r}"
+        known = getattr(known, part, None)
+    return known is thing
 
 
 class _Describer:
-    """Describes values; ``other`` those of which nothing is known but their type."""
+    """Describes values.
 
-    def __init__(self, other: Callable[[object], str], *, code: bool = False) -> None:
-        self._other = other
-        self._code = code
+    If ``whole``, it describes or refuses everything that decides what a function does, and names
+    functions and classes of modules. If not, it describes these by their code, and values that may
+    change by their type.
+    """
+
+    def __init__(self, *, whole: bool) -> None:
+        self._whole = whole
         self._open: list[object] = []
 
     def of(self, value: Any) -> str:
-        """The description of a value; of one within itself, how far out it stands."""
-        for depth, one in enumerate(reversed(self._open)):
-            if one is value:
+        """The description of a value; of a value within itself, how far out it stands."""
+        for depth, outer in enumerate(reversed(self._open)):
+            if outer is value:
                 return f"<{depth} out>"
         self._open.append(value)
         try:
@@ -119,37 +109,52 @@ class _Describer:
         match value:
             case Enum():
                 return f"{_name(type(value))}.{value.name}"
-            case tuple() if self._is_whole(value, tuple):
+            case tuple() if self._is(value, tuple):
                 return f"({', '.join(map(self.of, value))})"
-            case frozenset() if self._is_whole(value, frozenset):
+            case frozenset() if self._is(value, frozenset):
                 return f"{{{', '.join(sorted(map(self.of, value)))}}}"
             case FunctionType():
                 return self._function(value)
             case CodeType():
-                return self._code_of(value)
+                return (
+                    f"{value.co_code.hex()} {self.of(value.co_consts)} {value.co_names} "
+                    f"{value.co_varnames} {value.co_freevars} {value.co_argcount} "
+                    f"{value.co_kwonlyargcount} {value.co_flags}"
+                )
             case MethodType():
                 return f"{self.of(value.__func__)} of {self.of(value.__self__)}"
-            case partial() if self._is_whole(value, partial):
-                given = self._named(value.keywords)
-                return f"partial {self.of(value.func)} {self.of(value.args)} {given}"
+            case partial() if self._is(value, partial):
+                keywords = self._named(value.keywords)
+                return f"partial {self.of(value.func)} {self.of(value.args)} {keywords}"
             case type():
                 return self._class(value)
             case ModuleType():
                 return f"module {value.__name__}"
-        if isinstance(value, _PLAIN) and self._is_whole(value, *_PLAIN):
+        if isinstance(value, _PLAIN) and (self._is(value, *_PLAIN) or _is_path(value)):
             return repr(value)
         return self._object(value)
 
-    def _is_whole(self, value: Any, *kinds: type) -> bool:  # noqa: ARG002
-        """Whether a value is of exactly one of these kinds, and not of a subclass."""
-        return True
+    def _is(self, value: Any, *kinds: type) -> bool:
+        """Whether a value is of one of these kinds; if ``whole``, of no subclass."""
+        return type(value) in kinds or not self._whole
+
+    def _is_named(self, thing: Any) -> bool:
+        """Whether the name of a function or class says everything."""
+        return self._whole and _is_found(thing) and thing.__module__ != "__main__"
 
     def _function(self, function: FunctionType) -> str:
-        if _is_found(function) and not self._code:
-            return _name(function)
+        attributes = {name: held for name, held in vars(function).items() if name != "__wrapped__"}
+        suffix = f" with {self._named(attributes)}" if attributes else ""
+        if self._is_named(function):
+            return f"{_name(function)}{suffix}"
         cells = [self._cell(cell) for cell in function.__closure__ or ()]
         defaults = self.of(function.__defaults__), self._named(function.__kwdefaults__ or {})
-        return f"{_name(function)} {self.of(function.__code__)} {cells} {defaults}"
+        # Of a player, the globals would be the whole program.
+        read = _globals(function.__code__, function.__globals__) if self._whole else {}
+        return (
+            f"{_name(function)} {self.of(function.__code__)} {cells} {defaults} "
+            f"{self._named(read)}{suffix}"
+        )
 
     def _cell(self, cell: Any) -> str:
         try:
@@ -158,112 +163,63 @@ class _Describer:
             return "<empty>"
         return self.of(held)
 
-    def _code_of(self, code: CodeType) -> str:
-        return (
-            f"{code.co_code.hex()} {self.of(code.co_consts)} {code.co_names} {code.co_varnames} "
-            f"{code.co_freevars} {code.co_argcount} {code.co_kwonlyargcount} {code.co_flags}"
-        )
-
-    def _class(self, given: type) -> str:
-        if given.__module__ == "builtins" or (_is_found(given) and not self._code):
-            return _name(given)
+    def _class(self, kind: type) -> str:
+        if kind.__module__ == "builtins":
+            return _name(kind)
+        is_named = self._is_named(kind)
         parts: dict[str, object] = {}
-        for kind in reversed(given.__mro__[:-1]):
-            for name, one in vars(kind).items():
-                if name == "__hash__":  # which attrs salts anew in every process
+        for row in reversed(kind.__mro__[:-1]):
+            if row.__module__ in ("builtins", "functools", "enum", "abc", "typing"):
+                continue
+            written = attrs.has(row) or is_dataclass(row)
+            for name, value in vars(row).items():
+                held = value.fget if isinstance(value, property) else value
+                held = held.func if isinstance(held, cached_property) else held
+                held = getattr(held, "__func__", held)
+                if isinstance(held, FunctionType):
+                    if (is_named and _is_found(held)) or (written and name in _WRITTEN):
+                        continue
+                elif isinstance(value, _CODE) or name[:2] == "__" or name == "_abc_impl":
                     continue
-                held = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
-                if isinstance(held, FunctionType) or (name[:2] != "__" and _is_plain(held)):
-                    parts[name] = held
-        return f"{_name(given)} {self._named(parts)}"
+                parts[name] = held
+        return f"{_name(kind)} {self._named(parts)}" if parts else _name(kind)
 
     def _object(self, value: Any) -> str:
-        if hasattr(value, "__qualname__") and _is_found(value) and not self._code:
+        if self._whole and hasattr(value, "__qualname__") and _is_found(value):
             return _name(value)  # compiled, or wrapped as by lru_cache
         if isinstance(value, _LRU_CACHE):
             return f"{_name(type(value))} of {self.of(value.__wrapped__)}"
         fields = self._fields(value)
         if fields is None:
-            return f"{self.of(type(value)) if self._code else ''} {self._other(value)}"
-        if not fields:  # the class says all, as the name of a function does
-            return self.of(type(value))
-        # A field at its default is left out, so that a new field changes no fingerprint.
+            return self._other(value)
+        # A field at its default is left out, so that a new field changes no description.
         kept = {
             name: field
             for name, field in fields.items()
             if not _is_default(type(value), name, field)
         }
-        return f"{self.of(type(value))} {self._named(kept)}"
+        return f"{self.of(type(value))} {self._named(kept)}" if fields else self.of(type(value))
+
+    def _other(self, value: Any) -> str:
+        """A value with unknown content: its type and its plain public fields.
+
+        Raises:
+            InvalidInput: if ``whole``.
+        """
+        if self._whole:
+            raise InvalidInput(
+                f"{value!r:.80} cannot be told from another {type(value).__name__}; use a function "
+                "of a module, plain values, tuples, or a frozen attrs class"
+            )
+        held = getattr(value, "__dict__", {})
+        fields = {name: held[name] for name in held if name[0] != "_" and _is_plain(held[name])}
+        return f"{self.of(type(value))} {sorted(fields.items(), key=lambda row: row[0])!r}"
 
     def _fields(self, value: Any) -> dict[str, object] | None:
-        return _fields(value)
+        """The fields of an immutable object; None for others, and if it may hold more.
 
-    def _named(self, values: Mapping[str, object]) -> str:
-        return f"{[(name, self.of(values[name])) for name in sorted(values)]}"
-
-
-class _Whole(_Describer):
-    """Describes everything that decides what a function does, or refuses it."""
-
-    def _is_whole(self, value: Any, *kinds: type) -> bool:
-        if isinstance(value, PurePath):
-            return type(value).__module__.partition(".")[0] == "pathlib"
-        return type(value) in kinds
-
-    def _function(self, function: FunctionType) -> str:
-        attributes = {
-            name: value for name, value in vars(function).items() if name != "__wrapped__"
-        }
-        suffix = f" with {self._named(attributes)}" if attributes else ""
-        if _is_found(function) and function.__module__ != "__main__":
-            return f"{_name(function)}{suffix}"
-        cells = [self._cell(cell) for cell in function.__closure__ or ()]
-        defaults = self.of(function.__defaults__), self._named(function.__kwdefaults__ or {})
-        read = self._globals(function.__code__, function.__globals__)
-        return (
-            f"{_name(function)} {self.of(function.__code__)} {cells} {defaults} "
-            f"{self._named(read)}{suffix}"
-        )
-
-    def _globals(self, code: CodeType, known: Mapping[str, object]) -> dict[str, object]:
-        """The globals that code reads; for modules, the attributes that it may read."""
-        read: dict[str, object] = {}
-        for step in dis.get_instructions(code):
-            name = step.argval
-            if step.opname not in ("LOAD_GLOBAL", "LOAD_NAME") or name not in known:
-                continue
-            value = read[name] = known[name]
-            if isinstance(value, ModuleType) and value is not builtins:
-                for own in code.co_names:
-                    if own in vars(value):
-                        read[f"{name}.{own}"] = vars(value)[own]
-        for part in code.co_consts:
-            if isinstance(part, CodeType):
-                read |= self._globals(part, known)
-        return read
-
-    def _class(self, given: type) -> str:
-        if given.__module__ == "builtins":
-            return _name(given)
-        is_named = _is_found(given) and given.__module__ != "__main__"
-        parts: dict[str, object] = {}
-        for kind in reversed(given.__mro__[:-1]):
-            if kind.__module__ in ("builtins", "functools", "enum", "abc", "typing"):
-                continue
-            written = attrs.has(kind) or is_dataclass(kind)
-            for name, one in vars(kind).items():
-                held = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
-                held = held.func if isinstance(held, cached_property) else held
-                if isinstance(held, FunctionType):
-                    if (is_named and _is_found(held)) or (written and name in _WRITTEN):
-                        continue
-                elif isinstance(one, _CODE) or name[:2] == "__" or name == "_abc_impl":
-                    continue
-                parts[name] = held
-        return f"{_name(given)} {self._named(parts)}" if parts else _name(given)
-
-    def _fields(self, value: Any) -> dict[str, object] | None:
-        """All fields, also those that do not count for equality; None if it may have more."""
+        If not ``whole``, the fields by which it equals another object.
+        """
         kind: Any = type(value)
         rows = kind.__mro__[:-1]
         if not rows or any(map(_is_native, rows)):
@@ -277,15 +233,46 @@ class _Whole(_Describer):
         if kind.__hash__ is None or kind.__eq__ is object.__eq__:
             return None
         if attrs.has(kind):
-            names = {field.name for field in attrs.fields(kind)}
+            compared = {field.name: field.eq for field in attrs.fields(kind)}
         elif is_dataclass(kind):
-            names = {field.name for field in dataclass_fields(kind)}
+            compared = {field.name: field.compare for field in dataclass_fields(kind)}
         else:
             return None
-        lazy = (name for row in rows for name, what in vars(row).items() if _is_lazy(what))
-        if held - names - {*lazy}:
+        lazy = {
+            name
+            for row in rows
+            for name in vars(row)
+            if isinstance(vars(row)[name], cached_property)
+        }
+        if held - compared.keys() - lazy:
             return None
+        names = (name for name, counts in compared.items() if counts or self._whole)
         return {name: getattr(value, name) for name in names}
+
+    def _named(self, values: Mapping[str, object]) -> str:
+        return f"{[(name, self.of(values[name])) for name in sorted(values)]}"
+
+
+def _globals(code: CodeType, known: Mapping[str, object]) -> dict[str, object]:
+    """The globals that code reads; for modules, the attributes that it may read."""
+    read: dict[str, object] = {}
+    for step in dis.get_instructions(code):
+        name = step.argval
+        if step.opname not in ("LOAD_GLOBAL", "LOAD_NAME") or name not in known:
+            continue
+        value = read[name] = known[name]
+        if isinstance(value, ModuleType) and value is not builtins:
+            for own in code.co_names:
+                if own in vars(value):
+                    read[f"{name}.{own}"] = vars(value)[own]
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            read |= _globals(part, known)
+    return read
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, PurePath) and type(value).__module__.partition(".")[0] == "pathlib"
 
 
 def _is_native(kind: type) -> bool:
@@ -302,30 +289,10 @@ def _slots(kind: type) -> set[str]:
     return {slots} if isinstance(slots, str) else {*slots} - {"__dict__", "__weakref__"}
 
 
-def _is_lazy(held: object) -> bool:
-    return isinstance(held, cached_property)
-
-
 def _is_plain(value: object) -> bool:
     if isinstance(value, tuple | frozenset):
         return all(map(_is_plain, value))
     return isinstance(value, _PLAIN)
-
-
-def _fields(value: Any) -> dict[str, object] | None:
-    """What an immutable object holds: the fields by which it equals another. None for others."""
-    kind: Any = type(value)
-    if not getattr(value, "__dict__", True):
-        return {}
-    if kind.__hash__ is None or kind.__eq__ is object.__eq__:
-        return None
-    if attrs.has(kind):
-        names = [one.name for one in attrs.fields(kind) if one.eq]
-    elif is_dataclass(kind):
-        names = [one.name for one in dataclass_fields(kind) if one.compare]
-    else:
-        return None
-    return {name: getattr(value, name) for name in names}
 
 
 def _is_default(kind: Any, name: str, value: object) -> bool:

@@ -41,7 +41,7 @@ _OPTIONS: Final[dict[str, Any]] = {
 
 #: Numba's name for the event that a function is compiled.
 COMPILING: Final = "numba:compile"
-#: Where kernels, and what they take facts from, are kept; besides the root of the package.
+#: Rooms of kernels and of the sources that they take facts from, besides the package's root.
 _ROOMS: Final = ("_lib", "belief", "drawing", "grading", "vector", "world")
 
 
@@ -54,10 +54,10 @@ def sources(package: Path) -> list[Path]:
 @lru_cache(maxsize=1)
 def digest(package: Path = Path(__file__).parents[1]) -> str:
     """A hash of these sources."""
-    found = blake2b(digest_size=6)
+    mark = blake2b(digest_size=6)
     for path in sources(package):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+        mark.update(path.read_bytes())
+    return mark.hexdigest()
 
 
 class Progress(event.Listener):
@@ -75,7 +75,7 @@ class Progress(event.Listener):
             self._stream.flush()
 
     def on_end(self, event: Any) -> None:
-        """The line stays."""
+        """Write nothing when a function is compiled."""
 
 
 if sys.stderr is not None and sys.stderr.isatty():
@@ -85,8 +85,8 @@ if sys.stderr is not None and sys.stderr.isatty():
 def kernel(function: Function) -> Function:
     """Compile ``function`` for the types of its arguments, when it is called.
 
-    Arithmetic is that of the machine: no reordering of floats, no checks of bounds. A kernel
-    may allocate nothing: what room it needs, it is given.
+    Arithmetic is as the machine does it: no reordering of floats, no checks of bounds. A kernel
+    may allocate nothing: its caller gives it the room that it needs.
     """
     function.__qualname__ = f"{function.__qualname__}_{digest()}"
     return cast(Function, numba.njit(**_OPTIONS)(function))

@@ -1,4 +1,4 @@
-"""What decoded JSON is, in words, and whether it holds anything."""
+"""Decoded JSON values: their kind in words, and whether they hold anything."""
 
 
 def absent(value: object) -> bool:
@@ -7,7 +7,7 @@ def absent(value: object) -> bool:
 
 
 def json_kind(value: object) -> str:
-    """What a JSON value is, in words: ``an object``."""
+    """The kind of a JSON value, in words: ``an object``."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     if value is None:
         return "nothing"

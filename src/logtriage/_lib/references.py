@@ -13,14 +13,14 @@ class NoModule(InvalidInput):
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text names an object of a module, and not something built in."""
+    """Whether a text names an object of a module, ``module:name``."""
     return ":" in text
 
 
 def imported(reference: str) -> Any:
     """The object behind ``module:name``; modules of the working directory are found, too.
 
-    Importing a module runs it: call this only for what the user has named.
+    Importing a module runs it: call this only for names that the user wrote.
 
     Raises:
         NoModule: if there is no such module.
@@ -31,13 +31,13 @@ def imported(reference: str) -> Any:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found = import_module(module)
+        loaded = import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
             raise NoModule(f"{reference}: no module named {error.name!r}") from None
         raise
     except (ValueError, TypeError):
         raise InvalidInput(f"{reference!r}: expected module:name") from None
-    if not hasattr(found, name):
+    if not hasattr(loaded, name):
         raise InvalidInput(f"{reference}: module {module!r} has no {name!r}")
-    return getattr(found, name)
+    return getattr(loaded, name)

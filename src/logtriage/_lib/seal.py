@@ -1,7 +1,7 @@
-"""The key of sealed incidents: whoever lacks it can compute no truth from an id.
+"""The key of sealed incidents: without it, no truth can be computed from an id.
 
-The key is never shown. What is shown is its fingerprint: a keyed hash that tells keys
-apart and tells nothing else. Seeds are another keyed hash, apart from it by domain.
+The key is never shown, but its fingerprint is: a keyed hash that tells keys apart and tells
+nothing else. Seeds are another keyed hash, in another domain.
 """
 
 from hashlib import blake2b
@@ -10,9 +10,9 @@ from typing import Any, Final, NoReturn, Self
 from logtriage.errors import SealError
 from logtriage.rng import WIDE, WIDE_BITS
 
-#: The environment variable that holds the key, for what reads the environment.
+#: The environment variable that holds the key.
 SEAL_VARIABLE: Final = "LOGTRIAGE_SEAL"
-#: Bytes of the shortest key, and of the longest (a longer one is likely a wrong file).
+#: Bytes of the shortest key, and of the longest (a longer file is likely a wrong file).
 MIN_KEY: Final = 16
 MAX_KEY: Final = 1024
 # The domains, as BLAKE2b's personalisation.
@@ -48,9 +48,9 @@ class Seal:
         self._set(blake2b(key, person=_KEY).digest())
 
     def _set(self, digest: bytes) -> None:
-        found = blake2b(key=digest, digest_size=8, person=_FINGERPRINT).hexdigest()
+        mark = blake2b(key=digest, digest_size=8, person=_FINGERPRINT).hexdigest()
         object.__setattr__(self, "_digest", digest)
-        object.__setattr__(self, "fingerprint", found)
+        object.__setattr__(self, "fingerprint", mark)
 
     def seed(self, incident_id: str) -> int:
         """The seed, of 257 bits, of the sealed incident ``<task>/sealed/<index>``.

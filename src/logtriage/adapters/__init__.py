@@ -1,4 +1,4 @@
-"""Adapters: logtriage at home in other people's evaluation and training frameworks.
+"""Adapters: logtriage inside evaluation and training frameworks.
 
 Each module here is a thin shell over the core, imported by name, so that no framework is
 loaded but the one that was asked for. They all grade the same way: what the agent did

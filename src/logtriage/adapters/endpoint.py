@@ -27,11 +27,11 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra("logtriage.adapters.endpoint", "openai") from None
 
-#: Where the key is looked for if none is given.
+#: The variable that holds the key.
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
-#: Sent to a server of one's own that asks for no key.
+#: The key for a server that asks for none.
 NO_KEY: Final = "none"
-#: What endpoints of reasoning models call the limit, and ask for in their refusal.
+#: The name of the limit at endpoints of reasoning models, which their refusal quotes.
 _NEWER: Final = "max_completion_tokens"
 #: The ``finish_reason`` of a reply that reached the limit.
 _CUT_OFF: Final = "length"
@@ -39,7 +39,7 @@ _CUT_OFF: Final = "length"
 
 @attrs.define
 class _Shared:
-    """What all copies of an endpoint share.
+    """The state that all copies of an endpoint share.
 
     Attributes:
         limit: the longest reply, in tokens.
@@ -57,14 +57,13 @@ class _Shared:
 class ChatEndpoint:
     """Asks a model on an OpenAI-compatible endpoint; safe to share between threads.
 
-    When the endpoint fails after all retries, or answers nonsense, the call raises, and
-    the episode is unscored. An empty or unreadable *reply* is the model's own action.
+    If the endpoint fails after all retries, or answers nonsense, the call raises and the episode
+    is unscored. An empty or unreadable *reply* is an action of the model.
 
     Args:
         model: the model's name on the endpoint.
         base_url: such as ``http://127.0.0.1:8000/v1``; None for the client's default.
-        api_key: None for the variable ``OPENAI_API_KEY``, which a ``base_url`` of one's
-            own does without.
+        api_key: None for the variable ``OPENAI_API_KEY``; with a ``base_url`` no key is needed.
         timeout: seconds for one request.
         retries: how often a request is sent again after a failure that may pass.
         max_tokens: the longest reply, thoughts included. Where an endpoint refuses this
@@ -109,8 +108,8 @@ class ChatEndpoint:
             "timeout": timeout,
             "max_retries": retries,
         }
-        asked = {"temperature": temperature, "seed": seed}
-        self._request = {name: value for name, value in asked.items() if value is not None}
+        sampling = {"temperature": temperature, "seed": seed}
+        self._request = {name: value for name, value in sampling.items() if value is not None}
         self._shared = _Shared(max_tokens)
         self._extra = dict(extra or {})
         self._begin()
@@ -133,59 +132,69 @@ class ChatEndpoint:
         self._begin()
 
     def counting_anew(self) -> "ChatEndpoint":
-        """The same endpoint on the same connections, with a :attr:`usage` of its own."""
+        """The same endpoint on the same connections, with a new :attr:`usage`."""
         other = object.__new__(type(self))
         vars(other).update(vars(self), _usage=Usage(), _lock=Lock())
         return other
 
     @property
     def usage(self) -> Usage:
-        """What was asked so far, in this process."""
+        """The usage so far, in this process."""
         return self._usage
 
     @property
     def never_answered(self) -> str | None:
-        """Why the first request failed, if no copy of this endpoint was ever answered."""
+        """Why the first request failed; None if any copy of this endpoint got an answer."""
         return None if self._shared.answered else self._shared.failure
 
     def __call__(self, messages: Sequence[Mapping[str, str]]) -> str:
         """The model's reply; the empty string if it has no text.
 
         Raises:
-            EndpointError: if the endpoint fails after all retries, or answers what is no
-                chat completion.
+            EndpointError: if the endpoint fails after all retries, or its answer is no chat
+                completion.
         """
-        answer, retries = self._complete(messages)
-        reply = _reply_of(_message_of(answer))
-        if reply is None:
-            raise self._failed("the answer is no chat completion")
-        self._count(answer, retries)
-        return reply
+        return str(self._message(messages)["content"])
 
     def with_tools(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """The model's message, offered ``tools`` (as of ``openai_tools``).
+        """The model's message, with ``tools`` on offer (as of ``openai_tools``).
 
         A message of role ``assistant`` with ``content`` and, if the model called any,
         ``tool_calls``: for :class:`logtriage.adapters.toolchat.ToolChatPolicies`.
 
         Raises:
-            EndpointError: as when it is called.
+            EndpointError: as a plain call.
         """
-        answer, retries = self._complete(messages, tools=[dict(one) for one in tools])
-        message = _message_of(answer)
-        reply, calls = _reply_of(message), _calls_of(message)
-        if reply is None or calls is None:
-            raise self._failed("the answer is no chat completion")
-        self._count(answer, retries)
-        said = {"role": "assistant", "content": reply}
-        return {**said, "tool_calls": calls} if calls else said
+        return self._message(messages, tools=[dict(tool) for tool in tools])
 
-    def _complete(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> tuple[object, int]:
+    def _message(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
+        answer, retries = self._complete(messages, **more)
+        try:
+            choice = answer.choices[0]
+            text = _text_of(choice.message)
+            message: dict[str, Any] = {"role": "assistant", "content": text}
+            if calls := _calls_of(choice.message):
+                message["tool_calls"] = calls
+        except (AttributeError, TypeError, ValueError, IndexError):  # the client checks nothing
+            raise self._failed("the answer is no chat completion") from None
+        used = getattr(answer, "usage", None)
+        with self._lock:
+            self._usage += Usage(
+                1,
+                getattr(used, "prompt_tokens", None) or 0,
+                getattr(used, "completion_tokens", None) or 0,
+                getattr(choice, "finish_reason", None) == _CUT_OFF,
+                retries,
+            )
+            self._shared.answered = True
+        return message
+
+    def _complete(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> tuple[Any, int]:
         request: dict[str, Any] = {
             "model": self.model,
-            "messages": [dict(one) for one in messages],
+            "messages": [dict(message) for message in messages],
             "extra_body": self._extra or None,
             **self._request,
             **more,
@@ -207,31 +216,15 @@ class ChatEndpoint:
         self._shared.failure = self._shared.failure or failure
         return EndpointError(failure)
 
-    def _create(self, request: dict[str, Any], field: str) -> tuple[object, int]:
-        """The answer, and how often the client had to ask again for it."""
+    def _create(self, request: dict[str, Any], field: str) -> tuple[Any, int]:
+        """The answer, and how often the client sent the request again."""
         limited = {**request, field: self._shared.limit}
         raw = self._client.chat.completions.with_raw_response.create(**limited)
         return raw.parse(), raw.retries_taken
 
-    def _count(self, answer: object, retries: int) -> None:
-        used = getattr(answer, "usage", None)
-        prompt, completion = (
-            getattr(used, name, None) or 0 for name in ("prompt_tokens", "completion_tokens")
-        )
-        with self._lock:
-            before = self._usage
-            self._usage = Usage(
-                before.requests + 1,
-                before.prompt_tokens + prompt,
-                before.completion_tokens + completion,
-                before.cut_off + (_finish_of(answer) == _CUT_OFF),
-                before.retries + retries,
-            )
-            self._shared.answered = True
-
 
 def _reason(error: Exception, request: Mapping[str, Any]) -> str:
-    """What went wrong, with its cause and what may help."""
+    """The error with its cause, and what may help."""
     reason = f"{type(error).__name__}: {error}"
     if not isinstance(error, openai.OpenAIError):
         reason = f"the answer is no chat completion ({reason})"
@@ -244,37 +237,26 @@ def _reason(error: Exception, request: Mapping[str, Any]) -> str:
     return reason
 
 
-def _finish_of(answer: object) -> object:
-    """Why the reply of an answer ended."""
-    choices = getattr(answer, "choices", None)
-    return getattr(choices[0], "finish_reason", None) if choices else None
+def _text_of(message: Any) -> str:
+    """The text of a message.
+
+    Raises:
+        AttributeError, TypeError: if it is no message.
+    """
+    text = message.content or getattr(message, "refusal", None) or ""
+    if not isinstance(text, str):
+        raise TypeError(text)
+    return text
 
 
-def _message_of(answer: object) -> object:
-    """The message of an answer; None if it has none (the client does not check)."""
-    choices = getattr(answer, "choices", None)
-    if not isinstance(choices, list) or not choices:
-        return None
-    return getattr(choices[0], "message", None)
+def _calls_of(message: Any) -> list[dict[str, Any]]:
+    """The tool calls of a message as JSON, each with an id.
 
-
-def _reply_of(message: object) -> str | None:
-    """The text of a message; None if it is no message."""
-    if message is None:
-        return None
-    text = getattr(message, "content", None) or getattr(message, "refusal", None) or ""
-    return text if isinstance(text, str) else None
-
-
-def _calls_of(message: object) -> list[dict[str, Any]] | None:
-    """The tool calls of a message as JSON, each with an id; None if they are none."""
-    given = getattr(message, "tool_calls", None) or []
-    if not isinstance(given, list):
-        return None
+    Raises:
+        TypeError, ValueError: if they are none.
+    """
     calls = []
-    for number, one in enumerate(given):
-        call = one.model_dump(exclude_none=True) if hasattr(one, "model_dump") else one
-        if not isinstance(call, dict):
-            return None
-        calls.append({"type": "function", **call, "id": call.get("id") or f"call_{number}"})
+    for number, call in enumerate(getattr(message, "tool_calls", None) or ()):
+        fields = call.model_dump(exclude_none=True) if hasattr(call, "model_dump") else dict(call)
+        calls.append({"type": "function", **fields, "id": fields.get("id") or f"call_{number}"})
     return calls

@@ -1,4 +1,4 @@
-"""One episode, text in and text out: what every shell around a trainer plays.
+"""One episode, text in and text out: every adapter plays it.
 
 >>> import logtriage as lt
 >>> episode = Episode(lt.make_incident("single_crash-v3/test/0"))
@@ -9,77 +9,158 @@
 >>> turn.text.splitlines()[0], turn.reward, turn.done
 ('TICK 1/11; HAND-OVER is worth 0.8', 0.0, False)
 
-No message holds the incident's id: rows name it, and the host alone reads them.
+The list of wire actions is the whole state of an episode: it can be saved, sent and graded by
+anyone. No message holds the incident's id; rows do, and only the host reads rows.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.told import (
-    answer,
-    closed,
-    opening,
-    reply_in,
-    row_of,
-    rules_of,
-    state_after,
-)
-from logtriage.adapters.turns import ERROR, Message, Stopping, Turn, answer_to, messages_of_turn
+from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, Stopping, TextEpisode
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.drawing.sealing import incident_of
-from logtriage.errors import EpisodeOver, InvalidInput
+from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
-from logtriage.parsing import Form, action_from_wire, action_to_wire, parse_action, parse_plan
+from logtriage.parsing import (
+    Form,
+    action_from_wire,
+    action_to_wire,
+    actions_from_wire,
+    parse_action,
+    parse_plan,
+)
 from logtriage.parsing.calls import Wire
-from logtriage.rendering import Reply, Style, check_style, render_observation
+from logtriage.rendering import (
+    Reply,
+    Style,
+    check_style,
+    render_observation,
+    system_prompt,
+    wrong_page,
+)
 from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn
-from logtriage.transition import transition
+from logtriage.transition import play_parsed, transition
 
-__all__ = [
-    "ERROR",
-    "OUT_OF_TURNS",
-    "Episode",
-    "Message",
-    "Turn",
-    "answer",
-    "closed",
-    "opening",
-    "row_of",
-    "rules_of",
-    "state_after",
-]
-
-#: Why an episode has stopped whose incident is still open.
-OUT_OF_TURNS: Final = "out_of_turns"
+WireActions = Sequence[Mapping[str, Any]]
 
 
-class Episode(Stopping):
-    """One incident, played by the replies of one agent.
+def row_of(incident: Incident) -> dict[str, str]:
+    """The columns of a data set that name an incident, for trainers and evaluators alone.
 
-    It can be pickled, compared by its ``actions``, and forked: what was played is the whole
-    state.
+    ``incident`` is the id. A sealed incident has its ``seal``, and an incident of another than
+    the default world the mark of its ``world``. No prompt, screen or tool holds any of them.
+    """
+    columns = {"incident": incident.id, "seal": incident.seal, "world": incident.world_mark}
+    return {name: value for name, value in columns.items() if value is not None}
+
+
+def reply_in(style: Style) -> Reply:
+    """The default form of a reply: tool calls, or in notation one word."""
+    return "word" if style == "notation" else "tools"
+
+
+def opening(incident: Incident, reply: Reply, style: Style = "text") -> list[dict[str, str]]:
+    """The messages that open an episode: the rules, and the first screen."""
+    screen = render_observation(observe(initial_state(incident)), style)
+    return [
+        {"role": "system", "content": system_prompt(incident, reply, style=style)},
+        {"role": "user", "content": screen},
+    ]
+
+
+def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:
+    """The state after some wire actions, and how many of them came after the closing one."""
+    return play_parsed(incident, actions_from_wire(wires, incident.topology))
+
+
+def answer(incident: Incident, wires: WireActions, style: Style = "text") -> str:
+    """The text that answers the last action: the next screen, or that the incident is closed."""
+    state, unplayed = state_after(incident, wires)
+    if state.is_closed:
+        return closed(state, too_late=bool(unplayed), style=style)
+    if style == "text":
+        return render_observation(observe(state))
+    before, _ = state_after(incident, wires[:-1])
+    return render_observation(observe(state), style, before=observe(before))
+
+
+def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
+    """The answer to an action that closed the incident, or came ``too_late``."""
+    if style == "notation":
+        return f"closed: {state.closing}"
+    if too_late:
+        return f"The incident is closed ({state.closing}); this had no effect."
+    wrong = wrong_page(observe(state))
+    why = f"{state.closing}" if wrong is None else f"{state.closing}: {wrong}"
+    return f"The incident is closed ({why}). There is nothing more to do."
+
+
+class GradedEpisode(Stopping):
+    """An episode of one incident, with its state and grade."""
+
+    _state: State
+    _rubric: Rubric | None
+    _unplayed = 0
+
+    @property
+    def incident(self) -> Incident:
+        """The incident, its truth included: for the host alone."""
+        return self._state.incident
+
+    @property
+    def state(self) -> State:
+        """The state of the core."""
+        return self._state
+
+    @property
+    def stop(self) -> str | None:
+        """Why the episode has stopped: ``error`` or the closing; None while it goes on."""
+        if self.error is not None:
+            return ERROR
+        return None if self._state.closing is None else str(self._state.closing)
+
+    @property
+    def grade(self) -> Grade:
+        """The grade so far, with its reasons; unscored after an error."""
+        if self.error is not None:
+            return unscored(self.incident, self.error, self._rubric, self._state.actions)
+        return grade(self._state, self._rubric, unplayed=self._unplayed)
+
+    @property
+    def reward(self) -> float | None:
+        """The grade's score so far, in [0, 1]; None after an error."""
+        return self.grade.score
+
+    @property
+    def by_criterion(self) -> dict[str, float]:
+        """The reward by criterion (:func:`~logtriage.adapters.rewards.by_criterion`)."""
+        return by_criterion(self.grade)
+
+
+class Episode(GradedEpisode, TextEpisode):
+    """One incident, played by the replies of one agent; it can be pickled and forked.
 
     Args:
         incident: the incident.
         reply: how the agent answers: ``tools`` (each call is an action), ``json`` (each
-            reply is one action in JSON), ``word`` (each reply is one in a word), ``plan`` (the
-            one reply is a list of them). By default ``tools``, in notation ``word``.
+            reply is one action in JSON), ``word`` (each reply is one action in a word) or
+            ``plan`` (a single reply lists all actions). By default ``tools``, in notation ``word``.
         style: how rules and screens are written: ``text``, or ``notation``, in which a screen
             says only what is new.
         rubric: another rubric than that of the incident's task.
-        turns: at most so many replies; None for no limit but the horizon. A plan has one.
+        turns: the most replies; None for no limit but the horizon. A plan is one reply.
 
     Attributes:
-        prompt: the messages that open it: the rules, and the first screen.
-        actions: the wire actions so far, those after the closing one included.
-        rewards: the reward of each turn; with ``floor``, what the first screen is worth,
-            they add up to ``reward``.
+        prompt: the opening messages: the rules, and the first screen.
+        actions: the wire actions so far, including those after the closing one.
+        rewards: the reward of each turn; with ``floor``, the score of the first screen, they
+            add up to ``reward``.
 
     Raises:
         InvalidInput: for what is no incident, or fewer turns than one.
@@ -103,10 +184,7 @@ class Episode(Stopping):
         self._turns = 1 if self._reply == "plan" else turns
         self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, self._reply, style))
         self.floor = self._score = score(self._state, rubric)
-        self.actions: tuple[Wire, ...] = ()
-        self.rewards: tuple[float, ...] = ()
-        self._unplayed = 0
-        #: The last screen, of which a notation leaves out what is not new.
+        #: The last screen; notation shows only what is new since.
         self._seen = observe(self._state) if style == "notation" else None
 
     @classmethod
@@ -139,42 +217,7 @@ class Episode(Stopping):
 
     # -- playing --------------------------------------------------------------------------
 
-    def step(self, reply: str | Message | Sequence[Message]) -> Turn:
-        """Play a reply: its text, its message, or the messages of one turn.
-
-        Everything that the agent wrote counts: a reply that cannot be read, or has no call,
-        is a malformed action. What comes after the closing action has no effect.
-
-        Raises:
-            EpisodeOver: after an error, or a turn too many.
-            InvalidInput: for what is neither text nor messages.
-        """
-        return self._turn(*self._read(messages_of_turn(reply)))
-
-    def act(self, wire: Wire) -> Turn:
-        """Play one wire action as a turn, whatever the agent's way to answer.
-
-        Raises:
-            EpisodeOver: as :meth:`step`.
-        """
-        return self._turn([None], [wire])
-
-    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire]) -> Turn:
-        if self.error is not None or self.stop == OUT_OF_TURNS:
-            raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
-        before = self._score
-        told = tuple(
-            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
-        )
-        self._score = score(self._state, self._rubric)
-        earned = self._score - before
-        self.rewards = (*self.rewards, earned)
-        if not told:  # an empty plan
-            told = (answer_to(None, render_observation(observe(self._state), self._style)),)
-        return Turn(told, earned, self.done, tuple(wires))
-
     def _play(self, wire: Wire) -> str:
-        self.actions = (*self.actions, wire)
         state = self._state
         if state.is_closed:
             self._unplayed += 1
@@ -187,15 +230,20 @@ class Episode(Stopping):
         self._seen = seen if self._style == "notation" else None
         return render_observation(seen, self._style, before=before)
 
+    def _graded(self) -> float:
+        return score(self._state, self._rubric)
+
+    def _screen(self) -> str:
+        return render_observation(observe(self._state), self._style)
+
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
-        """The calls of a reply and their wire actions; None for an action that is no call."""
         text = "\n".join(filter(None, map(text_of, messages)))
         topology = self._state.incident.topology
         if self._reply == "tools":
             calls = [call for message in messages for call in calls_of(message)]
-            return (calls, [wire_of(one) for one in calls]) if calls else ([None], [no_call(text)])
+            return (calls, list(map(wire_of, calls))) if calls else ([None], [no_call(text)])
         if self._reply == "plan":
-            wires = [action_to_wire(one) for one in parse_plan(text, topology)]
+            wires = list(map(action_to_wire, parse_plan(text, topology)))
         else:
             form: Form = "word" if self._reply == "word" else "json"
             wires = [action_to_wire(parse_action(text, topology, form=form))]
@@ -204,53 +252,24 @@ class Episode(Stopping):
     # -- where it stands ------------------------------------------------------------------
 
     @property
-    def incident(self) -> Incident:
-        """The incident, its truth included: for the host alone."""
-        return self._state.incident
-
-    @property
     def tools(self) -> list[dict[str, Any]]:
-        """The tools that the agent is to be offered, as OpenAI's chat API takes them."""
+        """The tools to offer to the agent, as OpenAI's chat API takes them."""
         return openai_tools(self.incident)
-
-    @property
-    def state(self) -> State:
-        """The state of the core."""
-        return self._state
 
     @property
     def stop(self) -> str | None:
         """Why the episode has stopped; None while it goes on.
 
-        ``error``, the closing of its incident (``resolved``, ``ignored``, ``misrouted``,
-        ``out_of_time``), or ``out_of_turns``.
+        ``error``, the closing of its incident (``resolved``, ``ignored``, ``handed_over``,
+        ``misrouted``, ``out_of_time``), or ``out_of_turns``.
         """
-        if self.error is not None:
-            return ERROR
-        if self._state.closing is not None:
-            return str(self._state.closing)
         used_up = self._turns is not None and len(self.rewards) >= self._turns
-        return OUT_OF_TURNS if used_up else None
-
-    @property
-    def grade(self) -> Grade:
-        """The grade with its reasons: of what was played so far; unscored after an error."""
-        if self.error is not None:
-            return unscored(self.incident, self.error, self._rubric, self._state.actions)
-        return grade(self._state, self._rubric, unplayed=self._unplayed)
-
-    @property
-    def reward(self) -> float | None:
-        """The grade's score so far, in [0, 1]; None after an error."""
-        return self.grade.score
-
-    @property
-    def by_criterion(self) -> dict[str, float]:
-        """The reward by criterion (:func:`~logtriage.adapters.rewards.by_criterion`)."""
-        return by_criterion(self.grade)
+        return super().stop or (OUT_OF_TURNS if used_up else None)
 
     def transcript(self, agent: str | None = None) -> Transcript:
         """The transcript, with everything that the agent did."""
         status = COMPLETED if self.error is None else f"error: {self.error}"
-        one = self.incident
-        return Transcript(one.id, self.actions, status, agent, seal=one.seal, world=one.world_mark)
+        drawn = self.incident
+        return Transcript(
+            drawn.id, self.actions, status, agent, seal=drawn.seal, world=drawn.world_mark
+        )

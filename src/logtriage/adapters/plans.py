@@ -14,13 +14,9 @@ from logtriage.transcript import check_drawn
 def plan_rows(
     incident_ids: Iterable[str], *, resolve: Resolver = incident_of
 ) -> list[dict[str, Any]]:
-    """Rows of a one-shot data set: ``prompt`` (messages) and ``incident`` (the id).
-
-    Those of sealed incidents have the fingerprint of their ``seal``, too, and those of other
-    worlds than the default one that of their ``world``.
-    """
+    """Rows of a one-shot data set: ``prompt`` (messages) and the columns of the incident."""
     incidents = map(resolve, incident_ids)
-    return [{"prompt": opening(one, "plan"), **row_of(one)} for one in incidents]
+    return [{"prompt": opening(drawn, "plan"), **row_of(drawn)} for drawn in incidents]
 
 
 def grade_plan(
@@ -34,8 +30,8 @@ def grade_plan(
 ) -> Grade:
     """Grade a reply that holds a plan (:func:`~logtriage.parsing.parse_plan`); total in text.
 
-    ``seal`` and ``world`` are those of the row: a sealed incident must have the first, one of
-    another world than the default one the second, if it is named by its id.
+    ``seal`` and ``world`` are columns of the row (:func:`~logtriage.adapters.episode.row_of`) and
+    are checked where the incident is named by its id.
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.

@@ -13,4 +13,4 @@ RETRIES: Final = 3
 
 
 class EndpointError(LogTriageError):
-    """The endpoint failed, or answered what is no chat completion."""
+    """The endpoint failed, or its answer is no chat completion."""

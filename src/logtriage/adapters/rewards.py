@@ -1,8 +1,7 @@
 """A grade as trainers take it: one number for each criterion, and figures to log.
 
 The rewards by criterion add up to the grade bit for bit, whatever gate, discount or bound
-applied. So a trainer that weighs or normalises them one by one, and one that takes the sum,
-train on the same thing.
+applied. So it makes no difference whether a trainer weighs them one by one or takes the sum.
 """
 
 from typing import Final
@@ -11,12 +10,12 @@ from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Rubric
 from logtriage.grading.grade import GRID
 
-#: The reward beside the criteria: what bounds and rounding add to what these earn.
+#: The reward beside the criteria, which bounds and rounding add.
 REST: Final = "rest"
 
 
 def reward_names(rubric: Rubric) -> tuple[str, ...]:
-    """What :func:`by_criterion` may name under a rubric, for every incident.
+    """Every name that :func:`by_criterion` may use under a rubric.
 
     Raises:
         InvalidInput: for a rubric with a criterion called ``rest``.
@@ -30,9 +29,9 @@ def reward_names(rubric: Rubric) -> tuple[str, ...]:
 def by_criterion(grade: Grade) -> dict[str, float]:
     """Each criterion's share of the grade, and the ``rest``; they add up to the score.
 
-    A share is weight times score times all discounts. Where a gate or a bound took the
-    place of what was earned, all shares are 0 and the rest is the score. Added from the
-    first to the last, they are the score to the last bit. An unscored grade has none.
+    A share is weight times score times all discounts. If a gate or a bound replaced the sum,
+    all shares are 0 and the rest is the score. Added in order, they are the score to the last
+    bit. An unscored grade has none.
 
     Raises:
         InvalidInput: for a criterion called ``rest``.

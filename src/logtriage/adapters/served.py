@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 #: What the name of a served model begins with.
 ENDPOINT: Final = f"{NAME}:"
-#: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation it
-#: answers in one word, whatever is said here.
+#: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation every
+#: answer is one word.
 REPLIES: Final = ("tools", "json")
 
 
 @attrs.frozen
 class Endpoint:
-    """Where models are served and how they are asked; arguments of ``ChatEndpoint``.
+    """Address and settings of served models; the arguments of ``ChatEndpoint``.
 
     Attributes:
         reply: one of :data:`REPLIES`; in a role of a team the answer is always JSON.
@@ -68,7 +68,7 @@ class Endpoint:
 
     @property
     def description(self) -> str:
-        """The settings that change replies, for the manifest; time limit and retries do not."""
+        """The settings that change replies, for the manifest: all but time limit and retries."""
         left_out = ["timeout", "retries", "style" if self.style == "text" else "reply"]
         settings = attrs.asdict(self, recurse=False)
         return ", ".join(
@@ -89,16 +89,9 @@ class Endpoint:
         model = policy.removeprefix(ENDPOINT)
         if not model:
             raise InvalidInput(f"policy {policy!r}: expected the name of a model after {ENDPOINT}")
-        return ChatEndpoint(
-            model,
-            base_url=self.base_url,
-            timeout=self.timeout,
-            retries=self.retries,
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            seed=self.seed,
-            extra=self.extra,
-        )
+        ours = ("reply", "style")
+        settings = attrs.asdict(self, recurse=False, filter=lambda field, _: field.name not in ours)
+        return ChatEndpoint(model, **settings)
 
 
 @attrs.define(eq=False)
@@ -114,8 +107,8 @@ class ServedPlayer:
         style: how rules and screens are written.
         split: the role split of a team.
         team: who plays its roles (:func:`logtriage.trained.make_team`).
-        listening: ask roles once more where a report has come up.
-        spent: the usage of the episodes that are over.
+        listening: ask roles again in ticks with a new report.
+        spent: the usage of finished episodes.
     """
 
     asked: Mapping[str, "ChatEndpoint"]
@@ -132,8 +125,8 @@ class ServedPlayer:
         """The transcript of an episode; unscored if a request fails after all retries.
 
         Raises:
-            EndpointError: if a request fails before any model ever answered: the run cannot
-                succeed.
+            EndpointError: if a request fails before any model answered, since the run cannot
+                succeed then.
         """
         counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
         if self.split is None:
@@ -143,10 +136,9 @@ class ServedPlayer:
             factory = ToolChatPolicies(ask.with_tools) if tools else chat
             transcript = record_episode(incident, factory, agent)
         else:
-            # A served model may answer the same question differently.
             transcript = record_team(
                 counted, incident, self.team, self.split, agent,
-                listening=self.listening, again=True, style=self.style,
+                listening=self.listening, again=True, style=self.style,  # a model may waver
             )  # fmt: skip
         if transcript.status != COMPLETED:
             for ask in counted.values():
@@ -155,9 +147,7 @@ class ServedPlayer:
         usage = sum((ask.usage for ask in counted.values()), Usage())
         with self._lock:
             self.spent += usage
-        extra = {**transcript.extra, **attrs.asdict(usage)}
-        recorded: Transcript = attrs.evolve(transcript, extra=extra)
-        return recorded
+        return attrs.evolve(transcript, extra={**transcript.extra, **attrs.asdict(usage)})
 
 
 def endpoints_in(policy: str) -> tuple[str, ...]:
@@ -167,11 +157,11 @@ def endpoints_in(policy: str) -> tuple[str, ...]:
 
 
 def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = None) -> ServedPlayer:
-    """The player of a policy with served models: of a team, if there is a split.
+    """The player of a policy with served models; with a split, of a team.
 
     Raises:
         MissingExtra: without the extra ``openai``.
-        UnknownName, InvalidInput: for a team or an endpoint that cannot be.
+        UnknownName, InvalidInput: for a wrong team or endpoint.
     """
     asked = {name: endpoint.ask(name) for name in endpoints_in(policy)}
     if split is not None:

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from logtriage.adapters.request_limits import EndpointError
-from logtriage.adapters.turns import ERROR, Message, Stopping, Turn, answer_to, messages_of_turn
+from logtriage.adapters.turns import ERROR, Message, TextEpisode, Turn, messages_of_turn
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import SHIFT_TOOLS, Wire, as_openai
 from logtriage.conversations.wires import calls_of, no_call, wire_of
-from logtriage.errors import EpisodeOver, InvalidInput
+from logtriage.errors import InvalidInput
 from logtriage.rendering import Reply
 from logtriage.shift.grades import ShiftGrade, grade, score
 from logtriage.shift.screens import observe, render, shift_prompt
 from logtriage.shift.shifts import Shift, make_shift
 from logtriage.shift.states import ShiftState, begin
-from logtriage.shift.wires import KINDS, take, wire_in
+from logtriage.shift.wires import take, wire_in
 
 if TYPE_CHECKING:
     from logtriage.adapters.endpoint import ChatEndpoint
@@ -55,7 +55,7 @@ def play_served(
     return episode
 
 
-class ShiftEpisode(Stopping):
+class ShiftEpisode(TextEpisode):
     """One shift, played by the replies of one agent.
 
     Args:
@@ -66,8 +66,6 @@ class ShiftEpisode(Stopping):
 
     Attributes:
         prompt: the messages that open it: the rules, and the first screen.
-        actions: the wire actions so far.
-        rewards: the reward of each turn; they add up to ``reward``.
 
     Raises:
         InvalidInput: for what is no shift, or fewer screens than one.
@@ -80,11 +78,10 @@ class ShiftEpisode(Stopping):
         self._reply, self._screens = reply, screens
         self.prompt: tuple[dict[str, str], ...] = (
             {"role": "system", "content": shift_prompt(shift, reply)},
-            {"role": "user", "content": render(observe(self._state))},
+            {"role": "user", "content": self._screen()},
         )
         self._said: tuple[Message, ...] = self.prompt[1:]
-        self.actions: tuple[Wire, ...] = ()
-        self.rewards: tuple[float, ...] = ()
+        self._score = self._graded()
 
     @classmethod
     def of_row(
@@ -110,52 +107,30 @@ class ShiftEpisode(Stopping):
         return self
 
     def step(self, reply: str | Message | Sequence[Message]) -> Turn:
-        """Play a reply: its text, its message, or the messages of one turn.
+        """As :meth:`TextEpisode.step`; the conversation goes on with it."""
+        turn = super().step(reply)
+        self._said = (*self._said, *messages_of_turn(reply), *turn.messages)
+        return turn
 
-        What cannot be read, or has no call, is a malformed action and costs its tick.
-
-        Raises:
-            EpisodeOver: after an error, or once the shift is over.
-            InvalidInput: for what is neither text nor messages.
-        """
-        messages = messages_of_turn(reply)
+    def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
         text = "\n".join(filter(None, map(text_of, messages)))
-        calls: list[Any] = [None]
         if self._reply != "tools":
-            wires = [wire_in(text)]
-        elif found := [call for message in messages for call in calls_of(message)]:
-            calls, wires = found, [wire_of(call, KINDS) for call in found]
-        else:
-            wires = [no_call(text)]
-        return self._turn(messages, calls, wires)
-
-    def act(self, wire: Wire) -> Turn:
-        """Play one wire action as a turn, whatever the agent's way to answer.
-
-        Raises:
-            EpisodeOver: as :meth:`step`.
-        """
-        return self._turn((), [None], [wire])
-
-    def _turn(
-        self, messages: Sequence[Message], calls: Sequence[Any], wires: Sequence[Wire]
-    ) -> Turn:
-        if self.stop is not None:
-            raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
-        before = score(self._state)
-        told = tuple(
-            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
-        )
-        earned = score(self._state) - before
-        self.rewards = (*self.rewards, earned)
-        self._said = (*self._said, *messages, *told)
-        return Turn(told, earned, self.done, tuple(wires))
+            return [None], [wire_in(text)]
+        calls = [call for message in messages for call in calls_of(message)]
+        if not calls:
+            return [None], [no_call(text)]
+        return calls, [wire_of(call, SHIFT_TOOLS) for call in calls]
 
     def _play(self, wire: Wire) -> str:
         if self._state.is_over:
             return "The shift is over; this had no effect."
-        self.actions = (*self.actions, wire)
         self._state = take(self._state, wire)
+        return self._screen()
+
+    def _graded(self) -> float:
+        return score(self._state)
+
+    def _screen(self) -> str:
         return render(observe(self._state))
 
     @property
@@ -189,4 +164,4 @@ class ShiftEpisode(Stopping):
     @property
     def reward(self) -> float | None:
         """The score so far, in [0, 1]; None after an error."""
-        return None if self.error is not None else score(self._state)
+        return None if self.error is not None else self._score

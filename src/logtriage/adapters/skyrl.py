@@ -1,7 +1,7 @@
 """SkyRL: the environment ``logtriage`` of SkyRL-gym, and the rows that it plays.
 
-Importing this module registers it, by a name that every process can import; so a Ray worker
-that was told nothing makes it as soon as this module is imported there.
+Importing this module registers the environment under an importable name, so that every Ray worker
+can make it.
 
 >>> import logtriage.adapters.skyrl  # doctest: +SKIP
 >>> env = skyrl_gym.make("logtriage", extras={"incident": "single_crash-v3/train/0"})
@@ -39,17 +39,17 @@ def skyrl_rows(
 ) -> list[dict[str, Any]]:
     """Rows of a parquet file for SkyRL: the prompt, the environment's name, the incident's id.
 
-    ``reply`` is how the model answers, which its rules tell it and the environment reads.
+    ``reply`` is the form of the model's answers, for the rules and for the environment.
     """
     return [
         {
             "data_source": ENV_CLASS,
-            "prompt": opening(one, reply),
+            "prompt": opening(drawn, reply),
             "env_class": ENV_CLASS,
             "reply": reply,
-            **row_of(one),
+            **row_of(drawn),
         }
-        for one in map(resolve, incident_ids)
+        for drawn in map(resolve, incident_ids)
     ]
 
 
@@ -74,16 +74,12 @@ class TriageTextEnv(BaseTextEnv):
     def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002
         super().__init__()
         row = dict(extras or {})
-        reply, turns = row.get("reply") or "json", row.get("max_turns")
+        reply = row.get("reply") or "json"
+        turns = None if row.get("max_turns") is None else int(row["max_turns"])
         if reply not in _REPLIES:
             raise InvalidInput(f"the row's 'reply': one of {', '.join(_REPLIES)}; got {reply!r}")
-        self.episode = Episode.of_row(
-            row,
-            cast(Reply, reply),
-            turns=None if turns is None else int(turns),
-            resolve=INCIDENTS,
-        )
-        self.max_turns = self.episode.incident.horizon if turns is None else int(turns)
+        self.episode = Episode.of_row(row, cast(Reply, reply), turns=turns, resolve=INCIDENTS)
+        self.max_turns = turns or self.episode.incident.horizon
 
     def init(self, prompt: list[dict[str, str]]) -> tuple[list[dict[str, str]], dict[str, Any]]:
         """The row's prompt; the rules and the first screen if it is empty."""

@@ -1,9 +1,8 @@
 """Which incidents other frameworks play, and how their rows name them.
 
-A registered or a recorded incident is named by its id. One of a task of one's own is named
-``module:name/split/number``, since no id finds it again, and its own may be that of another.
-A row alone has no module imported and no file read: what it names must have been named here
-by somebody who set up tasks or a scorer.
+A registered or a recorded incident is named by its id. An incident of your own task is named
+``module:name/split/number``, since its id finds nothing and may be that of another. A row alone
+imports no module and reads no file: whoever sets up tasks or a scorer must name both first.
 """
 
 from collections.abc import Iterable
@@ -22,34 +21,33 @@ from logtriage.world.model import World
 
 
 def is_own_task(text: str) -> bool:
-    """Whether a text names a task of one's own, ``module:name``, and no task of a world."""
+    """Whether a text is ``module:name``, your own task, and no task of a world."""
     return is_reference(text) and not names_world(text)
 
 
 def own_incident(task: str, split: str, number: int) -> Incident:
-    """An incident of a task of one's own, ``module:name``; imports, and so runs, the module.
+    """An incident of your own task, ``module:name``; imports, and so runs, the module.
 
-    That is a task sheet, or a function from split and number to an incident.
+    The task is a task sheet, or a function from split and number to an incident.
 
     Raises:
         UnknownName: for an unknown split.
         InvalidInput: if there is no such module, or it has no such task.
     """
-    # Loaded here: most runs have no task of their own.
+    # Loaded here: few runs have such a task.
     from logtriage.audit import subject_of
 
     if split not in ALL_SPLITS:
         raise UnknownName("split", split, ALL_SPLITS)
-    found = imported(task)
     try:
-        subject = subject_of(found)
+        subject = subject_of(imported(task))
     except InvalidInput as error:
         raise InvalidInput(f"{task}: {error}") from None
     return subject.incident(split, number)
 
 
 class Sources:
-    """Finds the incident that a row names: a drawn, a recorded, or one of a task of one's own."""
+    """Finds the incident that a row names: drawn, recorded, or of your own task."""
 
     def __init__(self) -> None:
         self._tasks: set[str] = set()
@@ -63,7 +61,7 @@ class Sources:
         bundle: str | None = None,
         world: WorldLike | None = None,
     ) -> None:
-        """Let rows name incidents of tasks of one's own, of this bundle and of this world.
+        """Let rows name incidents of these tasks, of this bundle and of this world.
 
         Raises:
             OSError: if the bundle or the world cannot be read.
@@ -86,9 +84,9 @@ class Sources:
         bundle: str | None = None,
         world: WorldLike | None = None,
     ) -> list[str]:
-        """The names of ``count`` incidents of each task, from ``start`` on; allows them, too.
+        """The names of ``count`` incidents of each task, from ``start`` on; also allows them.
 
-        A task is an id, ``module:name`` of one's own, or ``recorded`` or ``recorded_models``:
+        A task is an id, your own ``module:name``, or ``recorded`` or ``recorded_models``:
         the incidents of the bundle, or the shipped ones. A ``*-v0`` task has one incident. With
         a ``world``, the names of its tasks are enough.
 
@@ -97,20 +95,20 @@ class Sources:
                 that make no sense, and for a bundle that none of the tasks plays.
             OSError, BundleError, WorldError: if the bundle or the world cannot be read.
         """
-        given = list(tasks)
-        if bundle is not None and not any(one in RECORDED_TASKS for one in given):
+        named = list(tasks)
+        if bundle is not None and not any(task in RECORDED_TASKS for task in named):
             raise InvalidInput(
                 f"bundle: expected {' or '.join(RECORDED_TASKS)} among the tasks, which play it; "
-                f"got {', '.join(given) or 'none'}"
+                f"got {', '.join(named) or 'none'}"
             )
-        self.allow(given, bundle, world)
+        self.allow(named, bundle, world)
         numbers, names = indices(count, start), list[str]()
-        for task in given:
+        for task in named:
             if task in RECORDED_TASKS:
                 recorded = list(self._bundles[bundle].recorded(task))
                 names += recorded[numbers.start : numbers.stop]
             elif self._is_own(task):
-                drawn = {f"{task}/{split}/{one}": own_incident(task, split, one) for one in numbers}
+                drawn = {f"{task}/{split}/{n}": own_incident(task, split, n) for n in numbers}
                 self._own |= drawn
                 names += drawn
             else:
@@ -148,7 +146,7 @@ class Sources:
         return (incidents if world is None else attrs.evolve(incidents, world=world))(name)
 
     def _world_of(self, task: str) -> World | None:
-        """The world that a task names, if that was given here."""
+        """The world that a task names, if it was allowed here."""
         return self._worlds.get(task.partition(OF_WORLD)[0])
 
     def _is_own(self, task: str) -> bool:

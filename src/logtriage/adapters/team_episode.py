@@ -1,7 +1,7 @@
 """One episode of a team, text in and text out: each role with a conversation of its own.
 
-In each tick every role is shown its screen and answers once; then time passes. The team
-shares the grade; what each role added is told beside it.
+In each tick every role sees its screen and answers once; then time passes. The team shares the
+grade; each turn also says what each role added.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from collections.abc import Mapping
 import attrs
 
 from logtriage.actions import Wait, signed
-from logtriage.adapters.rewards import by_criterion
-from logtriage.adapters.turns import ERROR, Message, Stopping
+from logtriage.adapters.episode import GradedEpisode
+from logtriage.adapters.turns import Message
 from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.errors import EpisodeOver, InvalidInput
-from logtriage.grading import Grade, Rubric, grade, score, unscored
+from logtriage.grading import Rubric, score
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.roles import RoleSplit
@@ -23,12 +23,12 @@ from logtriage.transition import transition_jointly
 
 @attrs.frozen
 class TeamTurn:
-    """What one tick led to.
+    """The result of one tick.
 
     Attributes:
-        screens: what each role is shown now, by its name.
-        reward: what the tick earned for the team: the difference of the two grades.
-        by_agent: for each role, the difference to the grade had it waited in this tick.
+        screens: the next screen of each role, by its name.
+        reward: the grade after the tick, less the grade before it.
+        by_agent: for each role, the grade less the grade had this role waited in this tick.
         done: whether the episode has stopped.
     """
 
@@ -38,8 +38,8 @@ class TeamTurn:
     done: bool
 
 
-class TeamEpisode(Stopping):
-    """One incident, played by the replies of a team; as :class:`~.episode.Episode` is by one.
+class TeamEpisode(GradedEpisode):
+    """One incident, played by the replies of a team; :class:`~.episode.Episode` has one agent.
 
     Attributes:
         prompts: for each role, the messages that open its conversation.
@@ -49,7 +49,7 @@ class TeamEpisode(Stopping):
     def __init__(
         self, incident: Incident, split: RoleSplit, *, rubric: Rubric | None = None
     ) -> None:
-        self.state: State = initial_state(incident)
+        self._state: State = initial_state(incident)
         self.split, self._rubric = split, rubric
         self.prompts: dict[str, list[dict[str, str]]] = {
             role.name: role_opening(incident, split, role) for role in split.roles
@@ -65,8 +65,8 @@ class TeamEpisode(Stopping):
             InvalidInput: unless there is one reply of each role.
         """
         if self.done:
-            raise EpisodeOver(f"the episode has stopped ({self.error or self.state.closing})")
-        roles, before = self.split.roles, self.state
+            raise EpisodeOver(f"the episode has stopped ({self.error or self._state.closing})")
+        roles, before = self.split.roles, self._state
         if replies.keys() != set(self.split.names):
             raise InvalidInput(
                 f"replies of {', '.join(map(str, replies)) or 'nobody'}: expected one of each "
@@ -77,7 +77,7 @@ class TeamEpisode(Stopping):
             role_action(replies[role.name], role, topology, requests_left(before, self.split, role))
             for role in roles
         ]
-        self.state = after = transition_jointly(before, acts)
+        self._state = after = transition_jointly(before, acts)
         now = score(after, self._rubric)
         earned = now - score(before, self._rubric)
         credit = {}
@@ -89,30 +89,6 @@ class TeamEpisode(Stopping):
         return TeamTurn(screens, earned, credit, self.done)
 
     @property
-    def stop(self) -> str | None:
-        """Why the episode has stopped: ``error`` or the closing; None while it goes on."""
-        if self.error is not None:
-            return ERROR
-        return None if self.state.closing is None else str(self.state.closing)
-
-    @property
-    def grade(self) -> Grade:
-        """The team's grade of what was played so far; unscored after an error."""
-        if self.error is not None:
-            return unscored(self.state.incident, self.error, self._rubric, self.state.actions)
-        return grade(self.state, self._rubric)
-
-    @property
-    def reward(self) -> float | None:
-        """The grade's score so far; None after an error."""
-        return self.grade.score
-
-    @property
-    def by_criterion(self) -> dict[str, float]:
-        """The reward by criterion; it adds up to ``reward``."""
-        return by_criterion(self.grade)
-
-    @property
     def by_agent(self) -> dict[str, float]:
-        """The sum of each role's differences. They need not add up to the grade."""
-        return {name: sum(one[name] for one in self._credit) for name in self.split.names}
+        """The sum of each role's differences; these need not add up to the grade."""
+        return {name: sum(tick[name] for tick in self._credit) for name in self.split.names}

@@ -28,7 +28,7 @@ AskWithTools = Callable[[Sequence[Message], Sequence[Message]], Message]
 
 @attrs.frozen
 class _Talk:
-    """The conversation, the calls that are still to be played, and the one that was."""
+    """The conversation, the calls still to be played, and the call played last."""
 
     messages: tuple[Message, ...] = ()
     waiting: tuple[Any, ...] = ()
@@ -37,7 +37,7 @@ class _Talk:
 
 @attrs.frozen
 class ToolChatPolicy:
-    """Lets a model play that answers with tool calls (as OpenAI's chat API writes them).
+    """The policy of a model that answers with tool calls, as OpenAI's chat API writes them.
 
     Several calls in one message are as many actions, in order. A message without a call
     is a malformed action: it costs its tick, and the next screen says so. An exception of
@@ -59,11 +59,11 @@ class ToolChatPolicy:
         messages = (*talk.messages, answer_to(talk.played, render_observation(observation)))
         waiting = talk.waiting
         if not waiting:
-            said = self.ask([{"role": "system", "content": self.rules}, *messages], self.tools)
-            messages = (*messages, said)
-            waiting = tuple(calls_of(said))
+            reply = self.ask([{"role": "system", "content": self.rules}, *messages], self.tools)
+            messages = (*messages, reply)
+            waiting = tuple(calls_of(reply))
             if not waiting:
-                silent = action_from_wire(no_call(text_of(said)), observation.topology)
+                silent = action_from_wire(no_call(text_of(reply)), observation.topology)
                 return silent, _Talk(messages)
         call, *others = waiting
         action = action_from_wire(wire_of(call), observation.topology)

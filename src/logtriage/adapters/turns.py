@@ -1,4 +1,4 @@
-"""Turns of an episode: the messages of a reply, what the agent is told then, and how it stops."""
+"""Turns of an episode: the messages of a reply, the answers to it, and how an episode stops."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -9,31 +9,33 @@ import attrs
 
 from logtriage._lib.jsonvalues import json_kind
 from logtriage.conversations.wires import is_in_text
-from logtriage.errors import InvalidInput
+from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.parsing.calls import Wire
 
 Message = Mapping[str, Any]
-#: Why an episode has stopped that must not be scored.
+#: The ``stop`` of an episode that must not be scored.
 ERROR: Final = "error"
+#: Why an episode has stopped whose incident is still open.
+OUT_OF_TURNS: Final = "out_of_turns"
 
 
 class Stopping(ABC):
-    """An episode that is played to its end, or breaks off.
+    """An episode that ends or breaks off.
 
     Attributes:
-        error: why the episode must not be scored, or None. That is never a 0.
+        error: why the episode must not be scored, or None. It is then unscored, never 0.
     """
 
     error: str | None = None
 
     def fail(self, cause: str) -> None:
-        """Say that the episode broke off for a reason that is not the agents'."""
+        """Break the episode off for a reason that is not the agent's; it has no grade then."""
         if not cause:
             raise InvalidInput("a cause in words is needed")
         self.error = cause
 
     def fork(self) -> Self:
-        """The same episode once more: what one plays from here on, the other does not see."""
+        """A copy of the episode; the two are played apart from here on."""
         return copy.copy(self)  # every attribute is immutable
 
     @property
@@ -49,14 +51,14 @@ class Stopping(ABC):
 
 @attrs.frozen
 class Turn:
-    """What one reply led to.
+    """The result of one reply.
 
     Attributes:
-        messages: what the agent is told, as chat messages: one of role ``tool`` for each
-            call, or one of role ``user`` where it called nothing.
-        reward: what the reply earned: the difference of the two grades.
+        messages: the answers as chat messages: one of role ``tool`` for each call, or one of role
+            ``user`` for a reply without calls.
+        reward: the grade after the reply, less the grade before it.
         done: whether the episode has stopped.
-        actions: the wire actions that the reply was read as.
+        actions: the wire actions of the reply.
     """
 
     messages: tuple[dict[str, Any], ...]
@@ -66,28 +68,93 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """What the agent is told, as one text."""
-        return "\n\n".join(one["content"] for one in self.messages)
+        """The answers as one text."""
+        return "\n\n".join(message["content"] for message in self.messages)
+
+
+class TextEpisode(Stopping):
+    """An episode of one agent, which says how replies are read and wire actions are played.
+
+    Attributes:
+        actions: the wire actions so far, those without effect included.
+        rewards: the reward of each turn.
+    """
+
+    actions: tuple[Wire, ...] = ()
+    rewards: tuple[float, ...] = ()
+
+    def step(self, reply: str | Message | Sequence[Message]) -> Turn:
+        """Play a reply: its text, its message, or the messages of one turn.
+
+        Everything that the agent wrote counts: a reply that cannot be read, or has no call,
+        is a malformed action. Actions after the end have no effect.
+
+        Raises:
+            EpisodeOver: after an error, or a turn too many.
+            InvalidInput: for what is neither text nor messages.
+        """
+        return self._turn(*self._read(messages_of_turn(reply)))
+
+    def act(self, wire: Wire) -> Turn:
+        """Play one wire action as a turn, whatever the agent's way to answer.
+
+        Raises:
+            EpisodeOver: as :meth:`step`.
+        """
+        return self._turn([None], [wire])
+
+    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire]) -> Turn:
+        if self.error is not None or self.stop == OUT_OF_TURNS:
+            raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
+        before = self._score
+        told = tuple(
+            answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
+        )
+        self.actions = (*self.actions, *wires)
+        self._score = self._graded()
+        earned = self._score - before
+        self.rewards = (*self.rewards, earned)
+        if not told:  # an empty plan
+            told = (answer_to(None, self._screen()),)
+        return Turn(told, earned, self.done, tuple(wires))
+
+    _score: float
+
+    @abstractmethod
+    def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], Sequence[Wire]]:
+        """The calls of a reply and their wire actions; the call is None for text."""
+
+    @abstractmethod
+    def _play(self, wire: Wire) -> str:
+        """Play a wire action; returns what the agent is told."""
+
+    @abstractmethod
+    def _graded(self) -> float:
+        """The score of what was played so far."""
+
+    @abstractmethod
+    def _screen(self) -> str:
+        """The present screen."""
 
 
 def messages_of_turn(reply: object) -> Sequence[Message]:
-    """The messages of a reply: of its text, of one, or of several.
+    """The messages of a reply, which is text, a message or several.
 
     Raises:
         InvalidInput: for what is neither text nor messages.
     """
     if isinstance(reply, str):
         return ({"role": "assistant", "content": reply},)
-    given = (reply,) if isinstance(reply, Mapping) else reply
-    if not isinstance(given, Sequence) or not all(isinstance(one, Mapping) for one in given):
+    messages = (reply,) if isinstance(reply, Mapping) else reply
+    if not isinstance(messages, Sequence) or not all(isinstance(row, Mapping) for row in messages):
         raise InvalidInput(f"a reply: expected text or messages, got {json_kind(reply)}")
-    return given
+    return messages
 
 
-def answer_to(call: Any, told: str) -> dict[str, Any]:
-    """The message that tells an agent what its call led to: of the tool, if it has an id."""
+def answer_to(call: Any, text: str) -> dict[str, Any]:
+    """The message that answers a call: of role ``tool`` if the call has an id, else ``user``."""
     named = isinstance(call, Mapping) and not is_in_text(call)
     number = call.get("id") if named else None
     if number is None:
-        return {"role": "user", "content": told}
-    return {"role": "tool", "tool_call_id": number, "content": told}
+        return {"role": "user", "content": text}
+    return {"role": "tool", "tool_call_id": number, "content": text}

@@ -4,7 +4,7 @@
 >>> audit("single_crash-v3", families=["ceiling"], sizes=QUICK).passed
 True
 
-Any task and any rubric can be audited, one's own included: see ``docs/audit.md``.
+Any task and any rubric can be audited, yours too: see ``docs/audit.md``.
 """
 
 from logtriage.audit.findings import Finding, Report, Verdict

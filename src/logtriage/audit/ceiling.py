@@ -1,132 +1,282 @@
 """The ceiling: the oracle reaches it, nothing beats it, and no mis-page comes near."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from logtriage.actions import Action
-from logtriage.audit.bounds import Bounds, pages_known
-from logtriage.audit.findings import Check, Finding
-from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.search import repeated
-from logtriage.audit.subject import Subject
-from logtriage.audit.vocabulary import word
+from logtriage.actions import Escalate
+from logtriage.audit.exact import Searched, Situations
+from logtriage.audit.failing import score
+from logtriage.audit.findings import Outcome, judged, searched, skipped, untested
+from logtriage.audit.players import SCRIPTED, played
+from logtriage.audit.sampling import varied_first
+from logtriage.audit.scoring import Plan, Scorer, kind_of
+from logtriage.audit.search import best_blind_policy, repeated
+from logtriage.audit.subject import Work
+from logtriage.audit.vocabulary import words
+from logtriage.incident import Incident
+from logtriage.state import State
+from logtriage.transition import play
 
 
-def ceiling(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``oracle``, ``exact-maximum``, ``mis-page`` and ``cycles``."""
-    bounds = Bounds(subject, sizes)
-    yield Check("oracle", lambda: _oracle(bounds, limits))
-    yield Check("exact-maximum", lambda: _maximum(bounds, limits))
-    yield Check("mis-page", lambda: _wrong_page(bounds))
-    yield Check("cycles", lambda: _cycles(bounds, limits))
+class Candidate(NamedTuple):
+    """A history with its score, and the search or script that came up with it."""
+
+    score: float
+    state: State
+    by: str
+
+    @property
+    def plan(self) -> str:
+        """Its actions in words."""
+        return words(self.state.actions) or "nothing"
 
 
-def _oracle(bounds: Bounds, limits: Thresholds) -> Finding:
-    """The built-in oracle must reach the upper bound; one of the user's must be unbeaten."""
-    earned, subject = bounds.oracle, bounds.subject
-    short = [one.id for one, got in earned.items() if got != bounds.top]
+class Bounds:
+    """The best of the oracle, of the search for better lists and of scripts, each measured once."""
+
+    def __init__(self, work: Work) -> None:
+        self.subject = work.subject
+        self.sizes = work.sizes
+        self.rubric = work.subject.rubric
+        self.top = self.rubric.bounds[1]
+        self.incidents = self.subject.incidents("test", self.sizes.oracle)
+
+    @cached_property
+    def oracle(self) -> dict[Incident, float]:
+        """The oracle's score on each incident."""
+        return {incident: self._oracle_on(incident) for incident in self.incidents}
+
+    def _oracle_on(self, incident: Incident) -> float:
+        return score(play(incident, self.subject.perfect(incident))[0], self.rubric)
+
+    @cached_property
+    def scripted(self) -> list[Candidate]:
+        """The scores of scripts: lower bounds, which an exact search does not need."""
+        if self.how["exact"]:
+            return []
+        incidents = self.incidents[: self.sizes.panel]
+        return [
+            Candidate(score(state, self.rubric), state, name)
+            for name in SCRIPTED
+            for state in (played(self.subject, name, incident) for incident in incidents)
+        ]
+
+    @cached_property
+    def searched(self) -> list[tuple[Situations, Searched]]:
+        """A search for each kind of incident, or for some incidents if it is not exact."""
+        return [(kind, kind.search(self.sizes.beam)) for kind in self._kinds[0]]
+
+    @cached_property
+    def _kinds(self) -> tuple[list[Situations], int]:
+        """The kinds of incident that are searched apart, and how many incidents they cover."""
+        chosen: dict[Hashable, Situations] = {}
+        kinds: dict[Hashable, Hashable] = {}
+        covered = inexact = 0
+        first, rest = varied_first(self.incidents)
+        for incident in (*first, *rest):
+            key: Hashable = kind_of(incident)
+            if key not in kinds:
+                situations = Situations(incident, self.rubric, self.subject.reads)
+                inexact += not situations.exact
+                if inexact > self.sizes.kinds and not situations.exact:
+                    continue
+                kind = situations.kind if situations.exact else key
+                if kind not in chosen and len(chosen) >= self.sizes.searches:
+                    continue
+                kinds[key] = kind
+                chosen.setdefault(kind, situations)
+            covered += 1
+        return list(chosen.values()), covered
+
+    @cached_property
+    def how(self) -> dict[str, Any]:
+        """Whether the search is exact, and what it covers."""
+        situations, covered = self._kinds
+        unknown = sorted({name for kind in situations for name in kind.unknown})
+        return {
+            "exact": not unknown,
+            "unknown": unknown,
+            "kinds": len(situations),
+            "covered": covered,
+            "incidents": len(self.incidents),
+            "situations": sum(result.nodes for _, result in self.searched),
+        }
+
+    @property
+    def in_words(self) -> str:
+        """:attr:`how` in words."""
+        how = self.how
+        if how["exact"]:
+            return (
+                f"exact, {how['situations']:,} situations in {how['kinds']} kinds that cover "
+                f"{how['covered']:,} of {how['incidents']:,} incidents"
+            )
+        return (
+            "a lower bound, since nobody says what is read by "
+            f"{', '.join(how['unknown'])}; {how['situations']:,} situations of {how['kinds']} "
+            f"incidents, changes of the oracle's list, and {len(self.scripted):,} scripted episodes"
+        )
+
+    @cached_property
+    def best(self) -> Candidate:
+        """The candidate that beats the oracle by most, or comes nearest to it."""
+        candidates = [*self.scripted]
+        for kind, result in self.searched:
+            candidates.append(Candidate(*result.best, "the search"))
+            if not kind.exact:
+                incident = kind.incident
+                starts: list[Plan] = [self.subject.perfect(incident), result.best.state.actions]
+                climbed = best_blind_policy(Scorer([incident], self.rubric), starts)
+                state = play(incident, climbed.actions)[0]
+                candidates.append(Candidate(climbed.mean, state, "changes of a list"))
+        return max(candidates, key=self.gain)
+
+    def gain(self, candidate: Candidate) -> float:
+        """How much more than the oracle a candidate earns."""
+        incident = candidate.state.incident
+        known = self.oracle.get(incident)
+        return candidate.score - (self._oracle_on(incident) if known is None else known)
+
+    @cached_property
+    def misrouted(self) -> Candidate | None:
+        """The best candidate with a mis-page; None if no mis-page was ever played."""
+        candidates = [
+            Candidate(*result.misrouted, "the search")
+            for _, result in self.searched
+            if result.misrouted is not None
+        ]
+        candidates += [row for row in self.scripted if row.state.facts.wrong_pages]
+        if not self.how["exact"]:
+            candidates += [
+                Candidate(score(state, self.rubric), state, "a mis-page put in")
+                for kind, _ in self.searched
+                for state in self._with_wrong_page(kind)
+                if state.facts.wrong_pages
+            ]
+        known = [row for row in candidates if pages_known(row.state.incident)]
+        return max(known, key=lambda row: row.score, default=None)
+
+    def _with_wrong_page(self, kind: Situations) -> Iterator[State]:
+        """The oracle's list with a mis-page put in at each place."""
+        incident, plan = kind.incident, self.subject.perfect(kind.incident)
+        for action in kind.classes.values():
+            if isinstance(action, Escalate) and action.team not in incident.truth.teams:
+                for place in range(len(plan) + 1):
+                    yield play(incident, (*plan[:place], action, *plan[place:]))[0]
+
+
+def pages_known(incident: Incident) -> bool:
+    """Whether the right page is known; for recorded incidents it is not."""
+    return incident.truth.benign or bool(incident.truth.teams)
+
+
+# -- the checks --------------------------------------------------------------------------
+
+
+def oracle_reaches(work: Work) -> Outcome:
+    """The built-in oracle must reach the upper bound; an oracle of the user's must be unbeaten."""
+    bounds = work.shared(Bounds)
+    earned, own = bounds.oracle, work.subject.has_own_oracle
+    short = [incident.id for incident, got in earned.items() if got != bounds.top]
     lowest, count = min(earned.values()), len(earned)
     lead = (
         f"the oracle earns {bounds.top:g} on {count - len(short):,} of {count:,} incidents"
         f"{f'; not on {short[0]}' if short else ''}"
     )
     passed = not short
-    if short and subject.has_own_oracle:
-        beaten = bounds.gain(bounds.best) > limits.tolerance
-        passed = not beaten and lowest >= limits.oracle
+    if short and own:
+        beaten = bounds.gain(bounds.best) > work.limits.tolerance
+        passed = not beaten and lowest >= work.limits.oracle
         lead += (
-            f"; never less than {lowest:.4f}, at least {limits.oracle:g} wanted of your own; "
+            f"; never less than {lowest:.4f}, at least {work.limits.oracle:g} wanted of your own; "
             + (_beaten(bounds) if beaten else "nothing that was tried earns more")
         )
-    return Finding.judged(
-        "oracle",
+    return judged(
         passed,
         lead,
         incidents=count,
         short=len(short),
         lowest=lowest,
         examples=short[:3],
-        own=subject.has_own_oracle,
+        own=own,
     )
 
 
 def _beaten(bounds: Bounds) -> str:
     best = bounds.best
-    gain = bounds.gain(best)
     return (
-        f"a list beats the oracle by {gain:.4f} on {best.incident.id}, found by {best.by}: "
-        f"{_list(best.plan)}"
+        f"a list beats the oracle by {bounds.gain(best):.4f} on {best.state.incident.id}, found by "
+        f"{best.by}: {best.plan}"
     )
 
 
-def _maximum(bounds: Bounds, limits: Thresholds) -> Finding:
-    # Asked first: with an oracle that fails, nothing that a search finds could be judged.
+def exact_maximum(work: Work) -> Outcome:
+    """No list of actions beats the oracle."""
+    bounds = work.shared(Bounds)
+    # The oracle plays first: if it fails, no result of the search could be judged.
     unbeatable = all(got == bounds.top for got in bounds.oracle.values())
     gain = bounds.gain(bounds.best)
-    beaten = gain > limits.tolerance
-    exact = bounds.how["exact"] or unbeatable
-    lead = "no list of actions beats the oracle" if exact else "nothing found beats the oracle"
+    beaten = gain > work.limits.tolerance
+    settled = bounds.how["exact"] or unbeatable
+    lead = "no list of actions beats the oracle" if settled else "nothing found beats the oracle"
     why = "; the oracle earns the most that the rubric gives" if unbeatable else ""
-    return Finding.searched(
-        "exact-maximum",
-        found=beaten,
-        settled=exact,
-        summary=f"{_beaten(bounds) if beaten else lead + why} ({bounds.told})",
+    return searched(
+        broken=beaten,
+        settled=settled,
+        summary=f"{_beaten(bounds) if beaten else lead + why} ({bounds.in_words})",
         **bounds.how,
         unbeatable=unbeatable,
         gap=gain,
-        witness=_list(bounds.best.plan) if beaten else None,
+        witness=bounds.best.plan if beaten else None,
         by=bounds.best.by,
     )
 
 
-def _wrong_page(bounds: Bounds) -> Finding:
-    found = bounds.misrouted
-    if found is None:
+def mis_page(work: Work) -> Outcome:
+    """No list with a mis-page earns more than the lower bound."""
+    bounds = work.shared(Bounds)
+    best = bounds.misrouted
+    if best is None:
         if any(map(pages_known, bounds.incidents)):
-            return Finding.untested("mis-page", "no mis-page was ever played")
-        return Finding.skipped("mis-page", "of none of these incidents a mis-page is known")
-    paid, exact = found.score > bounds.rubric.bounds[0], bounds.how["exact"]
-    what = (
-        f"{found.score:.4f} with a mis-page on {found.incident.id}: {_list(found.plan)}"
+            return untested("no mis-page was ever played")
+        return skipped("of none of these incidents a mis-page is known")
+    paid, exact = best.score > bounds.rubric.bounds[0], bounds.how["exact"]
+    lead = (
+        f"{best.score:.4f} with a mis-page on {best.state.incident.id}: {best.plan}"
         if paid
         else f"no list of actions {'' if exact else 'found '}with a mis-page earns anything"
     )
-    return Finding.searched(
-        "mis-page",
-        found=paid,
+    return searched(
+        broken=paid,
         settled=exact,
-        summary=f"{what} ({bounds.told})",
+        summary=f"{lead} ({bounds.in_words})",
         **bounds.how,
-        most=found.score,
-        witness=_list(found.plan) if paid else None,
+        most=best.score,
+        witness=best.plan if paid else None,
     )
 
 
-def _cycles(bounds: Bounds, limits: Thresholds) -> Finding:
+def cycles(work: Work) -> Outcome:
     """A cycle leads back to the same facts, so each of its actions leaves them as they are."""
+    bounds = work.shared(Bounds)
     exact = bounds.how["exact"]
-    rises = [(*result.risen, one.incident.id) for one, result in bounds.searched]
-    if not exact:
-        for one, _ in bounds.searched:
-            plan = bounds.subject.perfect(one.incident)
-            rises.append((*repeated(one.incident, bounds.rubric, plan), one.incident.id))
-    gain, plan, incident = max(rises, key=lambda row: row[0])
-    rise = gain > limits.tolerance
-    what = (
-        f"on {incident} the last of these changes no fact and earns {gain:.4f}: {_list(plan)}"
+    rises = [(*result.risen, kind.incident.id) for kind, result in bounds.searched]
+    for kind, _ in () if exact else bounds.searched:
+        plan = bounds.subject.perfect(kind.incident)
+        rises.append((*repeated(kind.incident, bounds.rubric, plan), kind.incident.id))
+    gain, actions, where = max(rises, key=lambda row: row[0])
+    rise = gain > work.limits.tolerance
+    lead = (
+        f"on {where} the last of these changes no fact and earns {gain:.4f}: {words(actions)}"
         if rise
         else f"no action {'' if exact else 'found '}that changes no fact earns anything, "
         "and so no cycle of actions does"
     )
-    return Finding.searched(
-        "cycles",
-        found=rise,
+    return searched(
+        broken=rise,
         settled=exact,
-        summary=f"{what} ({bounds.told})",
+        summary=f"{lead} ({bounds.in_words})",
         **bounds.how,
         gain=gain,
     )
-
-
-def _list(plan: tuple[Action, ...]) -> str:
-    return ", ".join(map(word, plan)) or "nothing"

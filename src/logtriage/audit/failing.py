@@ -1,8 +1,8 @@
-"""What the audited code raises becomes a finding: who failed, where, and with what.
+"""Exceptions of the audited code become findings: who failed, where, and with what.
 
-A measure of one's own may fail on histories that its author never thought of: an open
-state, another name for a service. That is a fault of the rubric, and no reason to end the
-audit. So everything in an audit that asks a measure goes through this module.
+A user's measure may fail on histories that its author never thought of: an open state, another
+name for a service. That is a fault of the rubric, and no reason to end the audit. So every check
+calls measures through this module.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from logtriage.state import State
 
 
 class AuditedCodeFailed(LogTriageError):
-    """A measure, a gate or an oracle of the audited subject raised; ``who`` names it."""
+    """Audited code raised: a measure, a gate, an oracle, an environment; ``who`` names it."""
 
     def __init__(self, who: str, what: str) -> None:
         self.who = who
@@ -29,12 +29,10 @@ class AuditedCodeFailed(LogTriageError):
 def rules_of(
     rubric: Rubric, incident: Incident
 ) -> Iterator[tuple[str, str, Callable[[State], Any]]]:
-    """Kind, name and function of everything that a rubric asks of a state of the incident."""
+    """(kind, name, function) of each rule that grades a state of the incident."""
+    benign = rubric.benign and incident.truth.benign
     for kind, rows in (
-        (
-            "criterion",
-            rubric.benign if rubric.benign and incident.truth.benign else rubric.criteria,
-        ),
+        ("criterion", rubric.benign if benign else rubric.criteria),
         ("penalty", rubric.penalties),
         ("gate", rubric.gates),
         ("discount", rubric.discounts),
@@ -49,17 +47,17 @@ def rule_of(row: Any) -> Callable[[State], Any]:
     return rule
 
 
-def told(error: Exception) -> str:
+def in_words(error: Exception) -> str:
     """An exception in one line."""
     return f"raised {type(error).__name__}: {str(error)[:200]}".rstrip(": ")
 
 
 class Blaming:
-    """A context that turns what a measure raises into :class:`AuditedCodeFailed`.
+    """A context that turns exceptions of measures into :class:`AuditedCodeFailed`.
 
-    Of several measures the one that raises on this state is named; ``doing`` says what
-    was done where no one state is at hand. An audit enters it hundreds of thousands of
-    times: a generator would take three times as long.
+    The error names the measure that raises on ``state``; without a state, ``doing`` says what was
+    being done. An audit enters this context hundreds of thousands of times, and a generator would
+    take three times as long.
     """
 
     __slots__ = ("_doing", "_rubric", "_state")
@@ -70,16 +68,12 @@ class Blaming:
         self._doing = doing
 
     def __enter__(self) -> None:
-        """Nothing is set up."""
+        """Set up nothing."""
 
     def __exit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object
     ) -> None:
-        """Name who raised; what is no :class:`Exception` passes.
-
-        Raises:
-            AuditedCodeFailed: for an exception.
-        """
+        """Raise :class:`AuditedCodeFailed` for an :class:`Exception`; others pass through."""
         if not isinstance(error, Exception) or isinstance(error, AuditedCodeFailed):
             return
         where, who = self._doing, f"rubric {self._rubric.id!r}"
@@ -87,14 +81,14 @@ class Blaming:
             played = ", ".join(map(describe, self._state.actions)) or "nothing"
             where = f"on {self._state.incident.id} after {played[:300]}"
             who = _culprit(self._rubric, self._state)
-        raise AuditedCodeFailed(who, f"{told(error)} ({where})") from error
+        raise AuditedCodeFailed(who, f"{in_words(error)} ({where})") from error
 
 
 def _culprit(rubric: Rubric, state: State) -> str:
     for kind, name, rule in rules_of(rubric, state.incident):
         try:
             rule(state)
-        except Exception:  # who raises is what is asked; the error itself goes on
+        except Exception:  # the caller raises the error itself
             return f"{kind} {name!r}"
     return f"rubric {rubric.id!r}"
 
@@ -113,7 +107,7 @@ def grade(state: State, rubric: Rubric) -> Grade:
     """:func:`logtriage.grading.grade`.
 
     Raises:
-        AuditedCodeFailed: as :func:`score`.
+        AuditedCodeFailed: if a measure raises, or the total is no finite number.
     """
     with Blaming(rubric, state):
         return grading.grade(state, rubric)

@@ -1,35 +1,28 @@
-"""Nothing to farm: answers cannot be enumerated, and being more right never costs.
+"""Nothing to farm: rewards add up to the grade, and answers cannot be enumerated.
 
-*Enumeration* of an answer is giving several different ones in a row where one is asked
-for. It does not pay if
+*Enumeration* is giving several different answers in a row to the same question. It does not pay
+if
 
 * severity, root cause, page: a second answer never adds to the first. Whoever gives
   several has earned, at most, what the first of them earns alone;
 * all four, remedies included: no enumeration beats the one right answer.
 
 Remedies are left out of the first rule on purpose: they are attempts with an effect that
-can be seen, not answers, and a right one after a wrong one is still a fix. What such an
-attempt costs is reported.
+can be seen, not answers, and a right remedy after a wrong one is still a fix. The check reports
+what such an attempt costs.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, permutations
 from typing import Final
 
-from logtriage.actions import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Remediate,
-)
+from logtriage.actions import Action, ClassifySeverity, Escalate, IdentifyRootCause, Remediate
 from logtriage.audit.failing import Blaming, score
-from logtriage.audit.findings import Check, Finding
-from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.findings import Outcome, judged, untested
 from logtriage.audit.sampling import sample_of_kinds
 from logtriage.audit.scoring import Scorer
-from logtriage.audit.subject import Subject
-from logtriage.audit.vocabulary import word
+from logtriage.audit.subject import Work
+from logtriage.audit.vocabulary import words
 from logtriage.evaluation import steps
 from logtriage.grading import reward
 from logtriage.incident import Incident
@@ -42,97 +35,81 @@ _Plan = tuple[Action, ...]
 _DECLARED: Final = (ClassifySeverity, IdentifyRootCause, Escalate)
 
 
-def farming(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``telescoping`` and ``enumeration``."""
-    yield Check("telescoping", lambda: _telescoping(subject, sizes, limits))
-    yield Check(
-        "enumeration", lambda: _enumeration(subject, sample_of_kinds(subject, sizes), limits)
-    )
-
-
-def _telescoping(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    """There is one scorer: what is paid on the way is what the grade rose by."""
-    worst, rubric, played = 0.0, subject.rubric, 0
-    for incident in subject.incidents("test", sizes.same):
-        perfect = ConstantPolicy(subject.perfect(incident))
+def telescoping(work: Work) -> Outcome:
+    """There is one scorer: rewards on the way add up to the rise of the grade."""
+    worst, rubric, played = 0.0, work.subject.rubric, 0
+    for incident in work.subject.incidents("test", work.sizes.same):
+        perfect = ConstantPolicy(work.subject.perfect(incident))
         for policy in (RandomPolicy(hash_name(incident.id)), perfect):
             played += 1
             states = list(steps(incident, policy))
             with Blaming(rubric, doing=f"rewards of an episode of {incident.id}"):
-                paid = sum(reward(a, b, rubric) for a, b in pairwise(states))
+                paid = sum(reward(before, after, rubric) for before, after in pairwise(states))
             risen = score(states[-1], rubric) - score(initial_state(incident), rubric)
             worst = max(worst, abs(paid - risen))
-    return Finding.judged(
-        "telescoping",
-        worst <= limits.tolerance,
+    return judged(
+        worst <= work.limits.tolerance,
         f"the rewards of {played} episodes, random and perfect, add up to what the grade rose by, "
         f"to within {worst:.1g}",
         worst=worst,
     )
 
 
-def _choices(incident: Incident, slot: type[Action], words: Sequence[Action]) -> list[Action]:
-    """The answers of a type, with all that can be said besides where that may be graded."""
-    if slot is not Remediate:
-        return [one for one in words if isinstance(one, slot)]
-    services = {service for _, service in incident.truth.remedies}
-    return [
-        Remediate(remedy, name)
-        for name in sorted(services)
-        for remedy in incident.topology.remedies
-    ]
-
-
-def _with(plan: _Plan, slot: type[Action], answers: Sequence[Action]) -> _Plan:
-    """A plan with these answers where its one stood; before the end if it had none."""
-    places = [place for place, one in enumerate(plan) if isinstance(one, slot)]
-    at = places[0] if places else max(0, len(plan) - 1)
-    return (*plan[:at], *answers, *plan[at + bool(places) :])
-
-
-def _enumeration(subject: Subject, kinds: list[Incident], limits: Thresholds) -> Finding:
+def enumeration(work: Work) -> Outcome:
+    """No enumeration earns more than its first answer; no list of remedies more than the right."""
     worst: tuple[float, str] = (0.0, "")
-    compared, tries = 0, []
-    for incident in kinds:
-        scorer = Scorer([incident], subject.rubric)
-        right = subject.perfect(incident)
+    compared, all_remedies = 0, []
+    for incident in work.shared(sample_of_kinds):
+        scorer = Scorer([incident], work.subject.rubric)
+        right = work.subject.perfect(incident)
         full = scorer.mean(right)
-        for slot in (*_DECLARED, Remediate):
-            choices = _choices(incident, slot, scorer.actions)
-            if not choices:
-                continue
-            lists: list[tuple[Action, ...]] = [(one,) for one in choices]
+        for slot, choices in _choices(incident, scorer.actions):
+            lists: list[_Plan] = [(choice,) for choice in choices]
             lists += permutations(choices, 2)
             lists += [tuple(choices), tuple(reversed(choices))]
             scores = scorer.means([_with(right, slot, answers) for answers in lists]).tolist()
-            alone = {one: scores[place] for place, one in enumerate(choices)}
-            for answers, got in zip(lists[len(choices) :], scores[len(choices) :], strict=True):
+            alone = dict(zip(choices, scores, strict=False))
+            for answers, got in list(zip(lists, scores, strict=True))[len(choices) :]:
                 limit = full if slot is Remediate else min(full, alone[answers[0]])
                 compared += 1
-                worst = max(worst, (got - limit, f"{incident.id}: {_told(answers)}"))
+                worst = max(worst, (got - limit, f"{incident.id}: {words(answers)}"))
                 if slot is Remediate and len(answers) == len(choices):
-                    tries.append(got)
+                    all_remedies.append(got)
     if not compared:
-        return Finding.untested("enumeration", "no answer of these incidents has an alternative")
-    pays = worst[0] > limits.tolerance
+        return untested("no answer of these incidents has an alternative")
+    pays = worst[0] > work.limits.tolerance
     lead = (
         f"{worst[1]} earns {worst[0]:.4f} more than its first answer alone"
         if pays
         else f"none of {compared:,} enumerations earns more than its first answer alone, "
         "or for remedies than the right one"
     )
-    kept = sum(tries) / len(tries) if tries else None
-    price = "" if kept is None else f"; trying all remedies on the right service leaves {kept:.3f}"
-    return Finding.judged(
-        "enumeration",
+    left = sum(all_remedies) / len(all_remedies) if all_remedies else None
+    price = "" if left is None else f"; trying all remedies on the right service leaves {left:.3f}"
+    return judged(
         not pays,
         lead + price,
         compared=compared,
         gain=worst[0],
         witness=worst[1] if pays else None,
-        all_remedies_tried=kept,
+        all_remedies_tried=left,
     )
 
 
-def _told(answers: Sequence[Action]) -> str:
-    return ", ".join(map(word, answers))
+def _choices(
+    incident: Incident, actions: Sequence[Action]
+) -> Iterator[tuple[type[Action], list[Action]]]:
+    """The answers of each type that has any, with all that can be said besides if it is graded."""
+    for slot in _DECLARED:
+        yield slot, [action for action in actions if isinstance(action, slot)]
+    services = sorted({service for _, service in incident.truth.remedies})
+    if services:
+        remedies = incident.topology.remedies
+        yield Remediate, [Remediate(remedy, name) for name in services for remedy in remedies]
+
+
+def _with(plan: _Plan, slot: type[Action], answers: Sequence[Action]) -> _Plan:
+    """A plan with these answers in place of its own; before the end if it has none."""
+    places = [place for place, action in enumerate(plan) if isinstance(action, slot)]
+    at = places[0] if places else max(0, len(plan) - 1)
+    return (*plan[:at], *answers, *plan[at + bool(places) :])

@@ -1,14 +1,18 @@
-"""What an audit says: one finding a check, with the evidence for its verdict."""
+"""The findings of an audit: the verdict on each check, with its evidence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
 import attrs
 
+from logtriage.audit.failing import AuditedCodeFailed
+from logtriage.errors import UnknownName
+from logtriage.evaluation import PolicyFailure
+
 #: Why checks of probabilities have nothing to look at.
 NOT_OF_A_WORLD: Final = "the probabilities of these incidents are not known"
-#: Checks that compute chances of single faults, or search plans for one, say this instead.
+#: Why checks of single faults have nothing to look at.
 OF_SEVERAL: Final = "these incidents may have several faults at once: the check knows one alone"
 
 
@@ -28,53 +32,79 @@ class Verdict(StrEnum):
 
 
 @attrs.frozen
-class Finding:
-    """One check: its name, its verdict, a sentence of evidence, and the figures behind it.
+class Outcome:
+    """How a check came out: a sentence, also where it passed, and JSON data behind it."""
 
-    ``summary`` says what was found, also where the check passed. ``evidence`` is JSON
-    data.
-    """
+    verdict: Verdict
+    summary: str
+    evidence: dict[str, Any] = attrs.field(factory=dict)
+
+
+def judged(passed: bool, summary: str, **evidence: Any) -> Outcome:
+    """A check that passed or failed."""
+    return Outcome(Verdict.PASSED if passed else Verdict.FAILED, summary, evidence)
+
+
+def searched(*, broken: bool, settled: bool, summary: str, **evidence: Any) -> Outcome:
+    """A search: it fails if something ``broken`` turned up, and passes only if it is settled."""
+    clean = Verdict.PASSED if settled else Verdict.NOT_EXACT
+    return Outcome(Verdict.FAILED if broken else clean, summary, evidence)
+
+
+def reported(summary: str, **evidence: Any) -> Outcome:
+    """A figure without a threshold."""
+    return Outcome(Verdict.REPORTED, summary, evidence)
+
+
+def untested(why: str, **evidence: Any) -> Outcome:
+    """A check that could not be made."""
+    return Outcome(Verdict.UNTESTED, why, evidence)
+
+
+def skipped(why: str) -> Outcome:
+    """A check that does not apply."""
+    return Outcome(Verdict.SKIPPED, why)
+
+
+@attrs.frozen
+class Finding:
+    """The outcome of a check, under the name of the check."""
 
     check: str
     verdict: Verdict
     summary: str
     evidence: dict[str, Any] = attrs.field(factory=dict)
 
-    @classmethod
-    def judged(cls, check: str, passed: bool, summary: str, **evidence: Any) -> "Finding":
-        """A finding that passed or failed."""
-        return cls(check, Verdict.PASSED if passed else Verdict.FAILED, summary, evidence)
 
-    @classmethod
-    def searched(
-        cls, check: str, *, found: bool, settled: bool, summary: str, **evidence: Any
-    ) -> "Finding":
-        """A finding of a search: what was found fails; only one that settles it can pass."""
-        nothing = Verdict.PASSED if settled else Verdict.NOT_EXACT
-        return cls(check, Verdict.FAILED if found else nothing, summary, evidence)
+def findings_of(
+    checks: Mapping[str, Callable[[], Outcome]],
+    chosen: Collection[str] = (),
+    on_finding: Callable[[Finding], None] | None = None,
+) -> tuple[Finding, ...]:
+    """Make the ``chosen`` checks in order, or all if none is chosen.
 
-    @classmethod
-    def reported(cls, check: str, summary: str, **evidence: Any) -> "Finding":
-        """A finding without a threshold."""
-        return cls(check, Verdict.REPORTED, summary, evidence)
+    A check fails if the code that it audits raises, and is untested if a script cannot play.
 
-    @classmethod
-    def untested(cls, check: str, why: str, **evidence: Any) -> "Finding":
-        """A check that could not be made, with the reason."""
-        return cls(check, Verdict.UNTESTED, why, evidence)
-
-    @classmethod
-    def skipped(cls, check: str, why: str) -> "Finding":
-        """A check that does not apply, with the reason."""
-        return cls(check, Verdict.SKIPPED, why)
-
-
-@attrs.frozen
-class Check:
-    """A check that is still to be made, and the name that its finding will have."""
-
-    name: str
-    make: Callable[[], Finding]
+    Raises:
+        UnknownName: for a chosen check that does not exist.
+    """
+    for name in chosen:
+        if name not in checks:
+            raise UnknownName("check", name, checks)
+    findings = []
+    for name, check in checks.items():
+        if chosen and name not in chosen:
+            continue
+        try:
+            outcome = check()
+        except PolicyFailure as error:  # not the subject's fault: the script is the audit's
+            outcome = untested(f"a script could not play: {error}")
+        except AuditedCodeFailed as error:
+            outcome = judged(False, str(error), failing=error.who)
+        findings.append(Finding(name, outcome.verdict, outcome.summary, outcome.evidence))
+        if on_finding is not None:
+            on_finding(findings[-1])
+    return tuple(findings)
 
 
 @attrs.frozen
@@ -88,47 +118,43 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed; what was not settled stands in :attr:`unsettled`."""
+        """Whether no check failed; :attr:`unsettled` lists the checks without a verdict."""
         return not self.failed
 
     @property
     def unsettled(self) -> tuple[str, ...]:
         """The names of the checks that could not be made, or not exactly."""
-        open_ones = (Verdict.NOT_EXACT, Verdict.UNTESTED)
-        return tuple(one.check for one in self.findings if one.verdict in open_ones)
+        return self._with(Verdict.NOT_EXACT, Verdict.UNTESTED)
 
     @property
     def failed(self) -> tuple[str, ...]:
         """The names of the checks that failed."""
-        return tuple(one.check for one in self.findings if one.verdict is Verdict.FAILED)
+        return self._with(Verdict.FAILED)
+
+    def _with(self, *verdicts: Verdict) -> tuple[str, ...]:
+        return tuple(row.check for row in self.findings if row.verdict in verdicts)
 
     def finding(self, check: str) -> Finding:
-        """The finding of a check that was made.
+        """The finding of a check.
 
         Raises:
-            KeyError: if it was not.
+            KeyError: if the check was not made.
         """
-        for one in self.findings:
-            if one.check == check:
-                return one
-        raise KeyError(check)
+        return {row.check: row for row in self.findings}[check]
 
     def to_json(self) -> list[dict[str, Any]]:
         """One JSON object a finding."""
         return [
-            finding_to_json(self.subject, self.rubric, self.rubric_digest, one)
-            for one in self.findings
+            finding_to_json(self.subject, self.rubric, self.rubric_digest, row)
+            for row in self.findings
         ]
 
 
 def finding_to_json(subject: str, rubric: str, digest: str, finding: Finding) -> dict[str, Any]:
-    """A finding as JSON data, with what it is about."""
+    """A finding as JSON data, with its subject and rubric."""
     return {
         "subject": subject,
         "rubric": rubric,
         "rubric_digest": digest,
-        "check": finding.check,
-        "verdict": str(finding.verdict),
-        "summary": finding.summary,
-        "evidence": finding.evidence,
+        **attrs.asdict(finding, recurse=False),
     }

@@ -1,10 +1,10 @@
-"""The floor: what can be had by not looking, by reflex and by chance; and the gap above it.
+"""The floor: earnings without looking, by reflex and by chance; and the gap above them.
 
-Where every hand-over has a price, all of it is measured as net value: what a policy earns beyond
-handing every incident over, as a share of what could be earned.
+If every hand-over has a price, earnings are measured as net value: the gain over handing every
+incident over, as a share of the largest possible gain.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from itertools import product
 from statistics import fmean
 
@@ -21,94 +21,94 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.audit.failing import score
-from logtriage.audit.findings import Check, Finding
-from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.findings import Outcome, judged
 from logtriage.audit.players import REFLEXES, SCRIPTED, WATCHERS, played
 from logtriage.audit.scoring import Plan, Scorer
-from logtriage.audit.search import best_blind_policy, best_constant_list
-from logtriage.audit.subject import Subject
+from logtriage.audit.search import CLOSERS, best_blind_policy, best_constant_list
+from logtriage.audit.subject import Subject, Work
 from logtriage.audit.vocabulary import IDLE, asking
 from logtriage.evaluation import Interval, mean_interval
 from logtriage.incident import Incident
 from logtriage.topology import Topology
 
 
-def floor(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``idle``, ``blind``, ``shallow``, ``unread``, ``chance``, ``expert``, ``gap``."""
-    train = Scorer(subject.incidents("train", sizes.search), subject.rubric)
-    test = subject.incidents("test", sizes.panel)
-    panel = _Panel(Scorer(test, subject.rubric), test, subject)
-    small = train if train.fast else train.largest(sizes.slow)
-    yield Check("idle", lambda: _idle(panel, train.kinds[0]))
-    yield Check("blind", lambda: _blind(panel, small, limits))
-    yield Check("shallow", lambda: _shallow(panel, limits))
-    yield Check("unread", lambda: _unread(panel, limits))
-    yield Check("chance", lambda: _chance(panel, limits))
-    yield Check("expert", lambda: _expert(panel, limits))
-    yield Check("gap", lambda: _gap(panel, limits))
-
-
 def has_priced_hand_overs(subject: Subject, incidents: Iterable[Incident]) -> bool:
     """Whether all of these incidents can be handed over, and the rubric pays for it."""
-    return bool(subject.rubric.handed_over) and all(one.takes_hand_over for one in incidents)
+    return bool(subject.rubric.handed_over) and all(
+        incident.takes_hand_over for incident in incidents
+    )
 
 
-class _Panel:
-    """What each member of the panel earns on the test incidents, measured once."""
+class Panel:
+    """The earnings of each member of the panel on the test incidents, measured once."""
 
-    def __init__(self, scorer: Scorer, incidents: list[Incident], subject: Subject) -> None:
-        self.scorer = scorer
-        self.incidents = incidents
-        self.subject = subject
+    def __init__(self, work: Work) -> None:
+        self.subject = work.subject
+        self.incidents = work.subject.incidents("test", work.sizes.panel)
+        self.scorer = Scorer(self.incidents, work.subject.rubric)
         self.intervals: dict[str, Interval] = {}
         self.lists: dict[str, str] = {}
         #: Whether policies are measured by net value, and not by their grades.
-        self.net = has_priced_hand_overs(subject, incidents)
-        self.unit = "net value " if self.net else ""
+        self.net = has_priced_hand_overs(work.subject, self.incidents)
 
-    def plan(self, name: str, plan: Plan) -> float:
-        """A list of actions joins the panel."""
-        self.lists[name] = ", ".join(map(describe, plan)) or "nothing"
+    def add_lists(self, lists: dict[str, Plan]) -> list[str]:
+        """Lists of actions join the panel; their names."""
         kinds = zip(self.scorer.kinds, self.scorer.weights.tolist(), strict=True)
-        order = [one for one, count in kinds for _ in range(int(count))]
-        return self._keep(name, self.scorer.scores(plan), order)
+        order = [kind for kind, count in kinds for _ in range(int(count))]
+        for name, plan in lists.items():
+            self.lists[name] = ", ".join(map(describe, plan)) or "nothing"
+            self._keep(name, self.scorer.scores(plan), order)
+        return list(lists)
 
-    def script(self, name: str) -> float:
+    def add_script(self, name: str) -> None:
         """A script of :data:`logtriage.audit.players.SCRIPTED` joins the panel."""
-        states = (played(self.subject, name, one) for one in self.incidents)
+        states = (played(self.subject, name, incident) for incident in self.incidents)
         scores = [score(state, self.subject.rubric) for state in states]
-        return self._keep(name, scores, self.incidents)
+        self._keep(name, scores, self.incidents)
 
     def best(self, names: Iterable[str]) -> str:
-        """The member of these that earns most."""
+        """The name of the member that earns most."""
         return max(names, key=lambda name: self.intervals[name].mean)
 
-    def _keep(self, name: str, scores: list[float], order: list[Incident]) -> float:
+    def _keep(self, name: str, scores: Sequence[float], order: list[Incident]) -> None:
         if self.net:
-            prices = [one.price_of_hand_over or 0.0 for one in order]
+            prices = [incident.price_of_hand_over or 0.0 for incident in order]
             most = fmean(1.0 - price for price in prices)
             scores = [(got - price) / most for got, price in zip(scores, prices, strict=True)]
         interval = mean_interval(scores)
         assert interval is not None, "an audit draws at least one incident"
         self.intervals[name] = interval
-        return interval.mean
 
     def figures(self, *names: str) -> dict[str, list[float]]:
         """Mean and interval of members, as JSON data."""
-        chosen = names or tuple(self.intervals)
+        rows = {name: self.intervals[name] for name in names or self.intervals}
         return {
-            name: [round(value, 6) for value in (one.mean, one.low, one.high)]
-            for name, one in ((name, self.intervals[name]) for name in chosen)
+            name: [round(value, 6) for value in (row.mean, row.low, row.high)]
+            for name, row in rows.items()
         }
 
-    def told(self, name: str) -> str:
-        """A member's mean with its interval, in words."""
-        one = self.intervals[name]
-        return f"{name} {self.unit}{one.mean:.4f} [{one.low:.4f}, {one.high:.4f}]"
+    def in_words(self, name: str) -> str:
+        """A member's mean with its interval."""
+        row, unit = self.intervals[name], "net value " if self.net else ""
+        return f"{name} {unit}{row.mean:.4f} [{row.low:.4f}, {row.high:.4f}]"
+
+    def at_most(self, names: Sequence[str], how: str, threshold: float) -> Outcome:
+        """Whether the best of some scripts earns at most that."""
+        for name in names:
+            self.add_script(name)
+        top = self.best(names)
+        return judged(
+            self.intervals[top].mean <= threshold,
+            f"{how}: {self.in_words(top)}, at most {threshold:g} wanted",
+            threshold=threshold,
+            best=top,
+            panel=self.figures(*names),
+        )
 
 
-def _idle(panel: _Panel, first: Incident) -> Finding:
-    """What was never worked for is worth the least that the rubric gives."""
+def idle(work: Work) -> Outcome:
+    """Doing nothing, waiting, looking and resolving at once earn the least possible."""
+    panel, first = work.shared(Panel), work.subject.incident("train", 0)
     looks = asking(first.topology)
     lists: dict[str, Plan] = {
         "nothing": (),
@@ -119,17 +119,13 @@ def _idle(panel: _Panel, first: Incident) -> Finding:
         "resolve at once": (Resolve(),),
         **{f"{describe(look)}, then resolve": (look, Resolve()) for look in looks},
     }
+    earned = panel.scorer.by_kind(list(lists.values())).max(axis=1).tolist()
     least = panel.subject.rubric.bounds[0]
-    paid = {}
-    for name, plan in lists.items():
-        most = max(panel.scorer.scores(plan))
-        if most > least:
-            paid[name] = most
-    for name in ("nothing", "do nothing", "look at everything", "resolve at once"):
-        panel.plan(name, lists[name])
+    paid = {name: most for name, most in zip(lists, earned, strict=True) if most > least}
+    members = ("nothing", "do nothing", "look at everything", "resolve at once")
+    panel.add_lists({name: lists[name] for name in members})
     lead = ", ".join(f"{name!r} earns up to {most:.4f}" for name, most in list(paid.items())[:4])
-    return Finding.judged(
-        "idle",
+    return judged(
         not paid,
         lead or "doing nothing, looking and resolving at once earn nothing on any incident",
         paid=paid,
@@ -137,42 +133,42 @@ def _idle(panel: _Panel, first: Incident) -> Finding:
     )
 
 
-def _blind(panel: _Panel, train: Scorer, limits: Thresholds) -> Finding:
-    first = train.kinds[0]
-    panel.plan("ignore at once", (Ignore(),))
-    names = ["ignore at once"]
-    for name, plan in _blind_lists(first.topology).items():
-        panel.plan(name, plan)
-        names.append(name)
+def blind(work: Work) -> Outcome:
+    """The best policy that looks at nothing, optimised on ``train`` and measured on ``test``."""
+    panel, sizes, limit = work.shared(Panel), work.sizes, work.limits.blind
+    train = Scorer(work.subject.incidents("train", sizes.search), work.subject.rubric)
+    train = train.smaller(len(train.kinds) if train.fast else sizes.slow, sizes.slow)
+    names = panel.add_lists(
+        {"ignore at once": (Ignore(),), **_blind_lists(train.kinds[0].topology)}
+    )
     constants = constant_answers(train)
-    means = train.means(constants)
-    best = constants[int(means.argmax())]
-    panel.plan("best constant answer", best)
-    greedy = best_constant_list(train)
-    panel.plan("best constant list", greedy.actions)
-    common = panel.subject.perfect(max(zip(train.weights, train.kinds, strict=True), key=_first)[1])
-    found = best_blind_policy(train, [greedy.actions, best, common, (Ignore(),)])
-    panel.plan("best blind policy", found.actions)
-    names += ["best constant answer", "best constant list", "best blind policy"]
+    answer = constants[int(train.means(constants).argmax())]
+    greedy = best_constant_list(train, sizes.lists)
+    common = panel.subject.perfect(train.kinds[int(train.weights.argmax())])
+    climbed = best_blind_policy(train, [greedy.actions, answer, common, (Ignore(),)], sizes.lists)
+    names += panel.add_lists(
+        {
+            "best constant answer": answer,
+            "best constant list": greedy.actions,
+            "best blind policy": climbed.actions,
+        }
+    )
     top = panel.best(names)
-    return Finding.judged(
-        "blind",
-        panel.intervals[top].mean <= limits.blind,
-        f"the best found without looking at anything: {panel.told(top)}, at most "
-        f"{limits.blind:g} wanted: {panel.lists[top]}",
-        threshold=limits.blind,
+    ended = f" (the search ended after {train.graded:,} lists)"
+    return judged(
+        panel.intervals[top].mean <= limit,
+        f"the best found without looking at anything: {panel.in_words(top)}, at most "
+        f"{limit:g} wanted: {panel.lists[top]}{ended if train.graded >= sizes.lists else ''}",
+        threshold=limit,
         best=top,
         panel=panel.figures(*names),
         lists={name: panel.lists[name] for name in names},
+        graded=train.graded,
     )
 
 
-def _first(row: tuple[float, Incident]) -> float:
-    return row[0]
-
-
 def _blind_lists(topology: Topology) -> dict[str, Plan]:
-    severities: list[Action] = [ClassifySeverity(one) for one in SEVERITIES]
+    severities: list[Action] = [ClassifySeverity(severity) for severity in SEVERITIES]
     causes: list[Action] = [IdentifyRootCause(name) for name in topology.names]
     pages: list[Action] = [Escalate(team) for team in topology.teams]
     restarts: list[Action] = [Remediate(topology.remedies[0], name) for name in topology.names]
@@ -188,75 +184,60 @@ def _blind_lists(topology: Topology) -> dict[str, Plan]:
 def constant_answers(scorer: Scorer) -> list[Plan]:
     """Every full answer that can be given by heart, and every single action, then closed."""
     first = scorer.kinds[0].topology
-    single: list[Plan] = [
-        (one, closer) for one in scorer.actions for closer in (Resolve(), Ignore())
-    ]
     pages: list[tuple[Action, ...]] = [(), *((Escalate(team),) for team in first.teams)]
     services = [name for name in first.names if name in scorer.services]
-    full: list[Plan] = [
-        (ClassifySeverity(severity), IdentifyRootCause(service), *page,
-         Remediate(remedy, service), Resolve())
-        for severity, service, remedy, page in product(
-            SEVERITIES, services, first.remedies, pages
-        )
+    return [
+        *((action, closer) for action in scorer.actions for closer in CLOSERS),
+        *((ClassifySeverity(severity), IdentifyRootCause(service), *page,
+           Remediate(remedy, service), Resolve())
+          for severity, service, remedy, page in product(
+              SEVERITIES, services, first.remedies, pages)),
     ]  # fmt: skip
-    return [*single, *full]
 
 
-def _shallow(panel: _Panel, limits: Thresholds) -> Finding:
-    return _held(panel, "shallow", REFLEXES, "by reflex to the first screen", limits.shallow)
+def shallow(work: Work) -> Outcome:
+    """Reflexes to the first screen."""
+    how = "by reflex to the first screen"
+    return work.shared(Panel).at_most([*REFLEXES], how, work.limits.shallow)
 
 
-def _unread(panel: _Panel, limits: Thresholds) -> Finding:
-    lead = "with no log line read, by treating and watching the panel"
-    return _held(panel, "unread", WATCHERS, lead, limits.unread)
+def unread(work: Work) -> Outcome:
+    """A policy that reads no log line, but treats services and watches the panel."""
+    how = "with no log line read, by treating and watching the panel"
+    return work.shared(Panel).at_most([*WATCHERS], how, work.limits.unread)
 
 
-def _chance(panel: _Panel, limits: Thresholds) -> Finding:
-    return _held(panel, "chance", ("random",), "by chance", limits.chance)
+def chance(work: Work) -> Outcome:
+    """Random actions."""
+    return work.shared(Panel).at_most(["random"], "by chance", work.limits.chance)
 
 
-def _held(panel: _Panel, check: str, members: Iterable[str], how: str, threshold: float) -> Finding:
-    """The best of some scripts must not earn more than that."""
-    names = tuple(members)
-    for name in names:
-        panel.script(name)
-    top = panel.best(names)
-    return Finding.judged(
-        check,
-        panel.intervals[top].mean <= threshold,
-        f"{how}: {panel.told(top)}, at most {threshold:g} wanted",
+def expert(work: Work) -> Outcome:
+    """The scripted expert."""
+    panel, threshold = work.shared(Panel), work.limits.expert
+    panel.add_script("expert")
+    return judged(
+        panel.intervals["expert"].mean >= threshold,
+        f"an honest script that sees only observations: {panel.in_words('expert')}, "
+        f"at least {threshold:g} wanted",
         threshold=threshold,
-        best=top,
-        panel=panel.figures(*names),
-    )
-
-
-def _expert(panel: _Panel, limits: Thresholds) -> Finding:
-    mean = panel.script("expert")
-    return Finding.judged(
-        "expert",
-        mean >= limits.expert,
-        f"an honest script that sees only observations: {panel.told('expert')}, "
-        f"at least {limits.expert:g} wanted",
-        threshold=limits.expert,
         panel=panel.figures("expert"),
     )
 
 
-def _gap(panel: _Panel, limits: Thresholds) -> Finding:
+def gap(work: Work) -> Outcome:
+    """The expert is well above the best of the others."""
+    panel, threshold = work.shared(Panel), work.limits.gap
     for name in SCRIPTED:
-        panel.script(name)
-    mean = panel.intervals["expert"].mean
+        panel.add_script(name)
     null = panel.best(name for name in panel.intervals if name != "expert")
-    gap = mean - panel.intervals[null].mean
-    return Finding.judged(
-        "gap",
-        gap >= limits.gap,
-        f"the expert is {gap:.3f} above the best of the null panel ({panel.told(null)}), "
-        f"at least {limits.gap:g} wanted",
-        threshold=limits.gap,
-        gap=gap,
+    above = panel.intervals["expert"].mean - panel.intervals[null].mean
+    return judged(
+        above >= threshold,
+        f"the expert is {above:.3f} above the best of the null panel ({panel.in_words(null)}), "
+        f"at least {threshold:g} wanted",
+        threshold=threshold,
+        gap=above,
         best=null,
         panel=panel.figures(),
     )

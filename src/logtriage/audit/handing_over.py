@@ -1,16 +1,16 @@
-"""Whether the price of hand-over binds: what an agent loses that does not heed it.
+"""Whether the price of hand-over binds: the loss of an agent that does not heed it.
 
-By Chow's rule [1]_ who may hand over should go on if it expects more than the price c. The rule
-tests nothing where hardly an incident leaves a doubt that c decides. So the observer asks as if
-nobody took the incident over, until no question pays. There the expected grade V of going on is
-known exactly, and so is, for each price of the list, what a hand-over is worth: no grade is
-sampled, and one play stands for all prices.
+By Chow's rule [1]_ an agent goes on if it expects more than the price c, and hands over if not.
+The rule tests nothing if c hardly ever decides. So the observer asks as if nobody took the
+incident over, until no question pays. At that point the expected grade V of going on is known
+exactly, and so is the worth of a hand-over at each price: no grade is sampled, and one play
+stands for all prices.
 
 .. [1] C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on
    Information Theory 16 (1970), doi:10.1109/TIT.1970.1054406.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import fsum, sqrt
 from statistics import correlation, fmean, median, pstdev
 from typing import Final
@@ -18,10 +18,9 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.audit.findings import NOT_OF_A_WORLD, Check, Finding
-from logtriage.audit.leaks import ANSWERS, Codes, codes, told_by
-from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.subject import Subject
+from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, reported, skipped
+from logtriage.audit.leaks import ANSWERS, Pair, Shuffled, codes
+from logtriage.audit.subject import Work
 from logtriage.belief import belief
 from logtriage.belief.stakes import stakes_for
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
@@ -31,21 +30,21 @@ from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG
 from logtriage.transition import transition
 
-NO_PRICE_OF_HAND_OVER: Final = "no incident of the sample has a price of hand-over"
+NO_PRICE: Final = "no incident of the sample has a price of hand-over"
 #: So many standard errors are allowed for.
 ERRORS: Final = 2.0
-#: What there is to gain in an incident beyond handing it over, over all prices.
+#: The most to gain in an incident beyond handing it over, over all prices.
 _GAINED: Final = sum(1.0 - price for price in PRICES_OF_HAND_OVER)
-#: Standard errors that no count of a price is to be from even: rarer than 1 in 10,000.
+#: A count of a price so many standard errors from even is rarer than 1 in 10,000.
 _FAR: Final = 4.5
 
 
 @attrs.frozen
 class Decision:
-    """Where the observer asks no more, as if nobody took the incident over.
+    """The point at which the observer asks no more, as if nobody took the incident over.
 
     ``value`` is the expected grade of going on, ``halfway`` the same after half of the
-    questions; ``prices`` are what a hand-over is worth then, for each price of the list.
+    questions; ``prices`` holds the worth of a hand-over then, at each price of the list.
     """
 
     value: float
@@ -80,31 +79,34 @@ def decision_of(incident: Incident) -> Decision:
 
 
 def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
-    """What each decision loses by never handing over, over all prices, as net value."""
-    return [sum(max(0.0, price - one.value) for price in one.prices) / _GAINED for one in decisions]
+    """The loss of each decision by never handing over, over all prices, as net value."""
+    return [
+        sum(max(0.0, price - decision.value) for price in decision.prices) / _GAINED
+        for decision in decisions
+    ]
 
 
 def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
-    """The best fixed bar of expected grade, whatever the price; what each decision loses by it."""
-    values = sorted({one.value for one in decisions})
+    """The best fixed bar of expected grade, whatever the price; the loss of each decision by it."""
+    values = sorted({decision.value for decision in decisions})
     rows = [(_lost_at(bar, decisions), bar) for bar in (*values, values[-1] + 1.0)]
     lost, bar = min(rows, key=lambda row: (fsum(row[0]), row[1]))
     return bar, lost
 
 
 def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
-    """What is lost by handing over what is worth less than the bar, and nothing else."""
-    signs = (-1.0 if one.value < bar else 1.0 for one in decisions)
+    """The loss of each decision by handing over exactly if it is worth less than the bar."""
+    signs = (-1.0 if decision.value < bar else 1.0 for decision in decisions)
     return [
-        sum(max(0.0, sign * (price - one.value)) for price in one.prices) / _GAINED
-        for sign, one in zip(signs, decisions, strict=True)
+        sum(max(0.0, sign * (price - decision.value)) for price in decision.prices) / _GAINED
+        for sign, decision in zip(signs, decisions, strict=True)
     ]
 
 
 def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
     """The share of decisions in which a hand-over is worth more than going on, by price."""
     return {
-        price: fmean(one.prices[place] > one.value for one in decisions)
+        price: fmean(decision.prices[place] > decision.value for decision in decisions)
         for place, price in enumerate(PRICES_OF_HAND_OVER)
     }
 
@@ -112,9 +114,9 @@ def handed_over(decisions: Sequence[Decision]) -> dict[float, float]:
 def net_value_at_best(decisions: Sequence[Decision]) -> float:
     """The expected net value of going on or handing over, whichever is worth more."""
     gained = fsum(
-        max(one.value, worth) - price
-        for one in decisions
-        for worth, price in zip(one.prices, PRICES_OF_HAND_OVER, strict=True)
+        max(decision.value, worth) - price
+        for decision in decisions
+        for worth, price in zip(decision.prices, PRICES_OF_HAND_OVER, strict=True)
     )
     return gained / (len(decisions) * _GAINED)
 
@@ -122,21 +124,15 @@ def net_value_at_best(decisions: Sequence[Decision]) -> float:
 # -- the checks ----------------------------------------------------------------------------
 
 
-def risk(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``risk`` and ``price``."""
-    yield Check("risk", lambda: binding(subject, sizes, limits))
-    yield Check("price", lambda: price(subject, sizes, limits))
-
-
-def binding(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    """The check ``risk``: c decides often enough, and it matters."""
-    incidents = subject.incidents("test", sizes.prices)
-    if any(one.simulation is None for one in incidents):
-        return Finding.skipped("risk", NOT_OF_A_WORLD)
-    if not all(one.takes_hand_over for one in incidents):
-        return Finding.skipped("risk", NO_PRICE_OF_HAND_OVER)
-    decisions = [decision_of(one) for one in incidents]
-    values = [one.value for one in decisions]
+def risk(work: Work) -> Outcome:
+    """C decides often enough, and it matters."""
+    incidents, limits = work.subject.incidents("test", work.sizes.prices), work.limits
+    if any(incident.simulation is None for incident in incidents):
+        return skipped(NOT_OF_A_WORLD)
+    if not all(incident.takes_hand_over for incident in incidents):
+        return skipped(NO_PRICE)
+    decisions = [decision_of(incident) for incident in incidents]
+    values = [decision.value for decision in decisions]
     unheeding, (bar, unbending) = lost_by_ignoring(decisions), lost_by_a_bar(decisions)
     ignoring, by_bar, shares = fmean(unheeding), fmean(unbending), handed_over(decisions)
     wrong = []
@@ -151,14 +147,16 @@ def binding(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         wrong.append("ignoring the price loses too little")
     if by_bar + _margin(unbending) < limits.fixed_bar:
         wrong.append("a bar that is the same at every price loses too little")
-    figures = _spread(decisions)
+    halfway = [decision.halfway for decision in decisions]
+    varied = min(pstdev(values), pstdev(halfway)) > 0.0
+    foreseen = correlation(halfway, values) if varied else 0.0
     summary = (
         f"over {len(decisions)} incidents and every price, ignoring the price loses "
         f"{ignoring:.3f} of net value ({limits.ignoring:g} wanted), the best fixed bar "
         f"({bar:.2f}) {by_bar:.3f} ({limits.fixed_bar:g} wanted); handed over are "
         + ", ".join(f"{share:.0%} at {price:g}" for price, share in shares.items())
         + f"; V has the median {median(values):.2f} and the deviation {pstdev(values):.2f}, and "
-        f"halfway a correlation of {figures['halfway']:.2f} with V at the end"
+        f"halfway a correlation of {foreseen:.2f} with V at the end"
     )
     evidence = {
         "incidents": len(decisions),
@@ -168,69 +166,48 @@ def binding(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
         "bar": bar,
         "handed_over": {str(price): share for price, share in shares.items()},
         "wrong": wrong,
-        **figures,
-    }
-    setting = incidents[0].setting
-    if setting is not None and setting.fog != BENCHMARK_FOG:
-        return Finding.reported("risk", summary, **evidence)
-    return Finding.judged("risk", not wrong, "; ".join((*wrong, summary)), **evidence)
-
-
-def _margin(values: Sequence[float]) -> float:
-    """What is allowed for, since few incidents may be a biased lot."""
-    return ERRORS * pstdev(values) / sqrt(len(values))
-
-
-def _spread(decisions: Sequence[Decision]) -> dict[str, float]:
-    """How V is spread, and how well it can be foreseen halfway."""
-    values, halfway = [one.value for one in decisions], [one.halfway for one in decisions]
-    varied = min(pstdev(values), pstdev(halfway)) > 0.0
-    return {
         "mean": fmean(values),
         "deviation": pstdev(values),
         "below_0.7": fmean(value < 0.7 for value in values),
         "below_0.9": fmean(value < 0.9 for value in values),
-        "halfway": correlation(halfway, values) if varied else 0.0,
+        "halfway": foreseen,
     }
+    setting = incidents[0].setting
+    if setting is not None and setting.fog != BENCHMARK_FOG:
+        return reported(summary, **evidence)
+    return judged(not wrong, "; ".join((*wrong, summary)), **evidence)
 
 
-def price(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    """The check ``price``: every price is as likely as the others, and tells nothing."""
-    drawn = subject.incidents("train", sizes.leaks)
-    if any(one.price_of_hand_over is None for one in drawn):
-        return Finding.skipped("price", NO_PRICE_OF_HAND_OVER)
-    prices = codes(one.price_of_hand_over for one in drawn)
-    known = {one.price_of_hand_over for one in drawn} <= set(PRICES_OF_HAND_OVER)
+def _margin(values: Sequence[float]) -> float:
+    """The allowance for a mean, since few incidents may be a biased lot."""
+    return ERRORS * pstdev(values) / sqrt(len(values))
+
+
+def price(work: Work) -> Outcome:
+    """Every price of hand-over is as likely as the others, and tells nothing of the truth."""
+    drawn = work.subject.incidents("train", work.sizes.leaks)
+    if any(incident.price_of_hand_over is None for incident in drawn):
+        return skipped(NO_PRICE)
+    prices = codes(incident.price_of_hand_over for incident in drawn)
+    known = {incident.price_of_hand_over for incident in drawn} <= set(PRICES_OF_HAND_OVER)
     answers = {name: codes(map(read, drawn)) for name, read in ANSWERS.items()}
-    every = np.arange(len(drawn))
-    told = told_by(
-        [("price", name, prices, every) for name in answers], answers, sizes.permutations
-    )
-    telling = [
-        name for name, p in zip(answers, told.chance.tolist(), strict=True) if p <= limits.leak
-    ]
-    uneven = _unevenness(prices)
+    pairs = [Pair("price", name, prices, np.arange(len(drawn))) for name in answers]
+    test = Shuffled(pairs, answers, work.sizes.permutations)
+    telling = [pairs[place].answer for place in test.beyond(work.limits.leak)]
+    share = 1.0 / len(PRICES_OF_HAND_OVER)
+    counts = np.bincount(prices, minlength=len(PRICES_OF_HAND_OVER))
+    error = sqrt(len(prices) * share * (1.0 - share))
+    uneven = float(np.abs(counts - len(prices) * share).max()) / error
     even = uneven <= _FAR
-    nearest = list(answers)[told.nearest]
-    return Finding.judged(
-        "price",
+    return judged(
         known and even and not telling,
         ("" if known else "prices that are not of the list; ")
         + ("" if even else "some price is commoner than another; ")
         + (f"the price tells of: {', '.join(telling)}; " if telling else "")
         + f"of {len(drawn):,} prices none is more than {uneven:.1f} standard errors from even; "
-        f"they tell {told.bits[told.nearest]:.4f} bits of the {nearest} where shuffling gives "
-        f"{told.by_chance[told.nearest]:.4f} (family-wise p {told.chance[told.nearest]:.2g})",
+        f"they tell {test.in_words(f'of the {pairs[test.nearest].answer}')}",
         incidents=len(drawn),
         uneven=uneven,
         telling=telling,
-        least_p=float(told.chance.min()),
+        least_p=float(test.chance.min()),
     )
-
-
-def _unevenness(prices: Codes) -> float:
-    """How far the count of any price is from even, in standard errors."""
-    share = 1.0 / len(PRICES_OF_HAND_OVER)
-    counts = np.bincount(prices, minlength=len(PRICES_OF_HAND_OVER))
-    error = sqrt(len(prices) * share * (1.0 - share))
-    return float(np.abs(counts - len(prices) * share).max()) / error

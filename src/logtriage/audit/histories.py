@@ -2,14 +2,14 @@
 
 A search for the highest score misses undeserved credit that stays below the oracle's. So histories
 are drawn at random, with bursts of actions of one sort, on incidents of every split, range of
-numbers and price of a hand-over. Each is changed in a way whose effect on a sound score is known,
+numbers and price of a hand-over. Each is changed in a way with a known effect on a sound score,
 and the two scores are compared. An action that does nothing replaces the action taken back, so that
 everything else happens in the same tick as before.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -32,12 +32,11 @@ from logtriage.actions import (
     Resolve,
     Wait,
 )
-from logtriage.audit.bounds import pages_known
+from logtriage.audit.ceiling import pages_known
 from logtriage.audit.failing import score
-from logtriage.audit.findings import Check, Finding
-from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.subject import NUMBERS, Subject
-from logtriage.audit.vocabulary import IDLE, vocabulary, word
+from logtriage.audit.findings import Outcome, judged, skipped, untested
+from logtriage.audit.subject import NUMBERS, Subject, Work
+from logtriage.audit.vocabulary import IDLE, vocabulary, words
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
@@ -67,25 +66,14 @@ _LOOKS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
 #: Other actions that may spoil a dismissal, and so hide that blame does not.
 _SPOILS: Final = (ClassifyFault, Remediate)
-#: Incidents drawn from each number on, to get both benign incidents and real faults.
+#: So many incidents are drawn from each number on, to get benign incidents and real faults.
 _DRAWN: Final = 24
-#: Prices that incidents get in turn: their own, those of the tasks, and one of no task.
+#: Prices that incidents get in turn: their own, those of the tasks, and another price.
 _PRICES: Final = (None, *PRICES_OF_HAND_OVER, 0.45)
 
 
-def histories(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``undeserved``, ``looks`` and ``blame``."""
-    fuzzed = _Fuzzed(subject, sizes, limits.tolerance)
-    for name, law in (
-        ("undeserved", "a wrong answer, or a word that is none, earns {by:.4f} more than nothing"),
-        ("looks", "a look changes the score by {by:.4f}, beside its tick"),
-        ("blame", "naming a root cause costs a dismissal nothing of the {by:.4f} that it earns"),
-    ):
-        yield Check(name, partial(fuzzed.finding, name, law))
-
-
 @attrs.define
-class _Broken:
+class _Law:
     """How often a law was tried, its worst breach, and a history that shows it."""
 
     tried: int = 0
@@ -93,50 +81,66 @@ class _Broken:
     witness: str = ""
 
 
+def undeserved(work: Work) -> Outcome:
+    """No wrong answer, second severity or talk earns more than an action that does nothing."""
+    broken = "a wrong answer, or a word that is none, earns {by:.4f} more than nothing"
+    return work.shared(_Fuzzed).outcome("undeserved", broken)
+
+
+def looks(work: Work) -> Outcome:
+    """A look changes no score, beside its tick."""
+    return work.shared(_Fuzzed).outcome(
+        "looks", "a look changes the score by {by:.4f}, beside its tick"
+    )
+
+
+def blame(work: Work) -> Outcome:
+    """A dismissal earns less if a root cause was named before."""
+    fuzzed = work.shared(_Fuzzed)
+    if not any(incident.truth.benign for incident in fuzzed.incidents):
+        return skipped("none of these incidents is benign")
+    return fuzzed.outcome(
+        "blame", "naming a root cause costs a dismissal nothing of the {by:.4f} that it earns"
+    )
+
+
 class _Fuzzed:
     """All histories of a subject, played once for all laws."""
 
-    def __init__(self, subject: Subject, sizes: Sizes, tolerance: float) -> None:
-        self.subject = subject
-        self.sizes = sizes
-        self.tolerance = tolerance
+    def __init__(self, work: Work) -> None:
+        self.subject = work.subject
+        self.sizes = work.sizes
+        self.tolerance = work.limits.tolerance
 
-    def finding(self, name: str, law: str) -> Finding:
-        """The verdict on a law."""
-        broken, incidents = self._laws[name], self._incidents
-        if not broken.tried:
-            if not any(incident.truth.benign for incident in incidents) and name == "blame":
-                return Finding.skipped(name, "none of these incidents is benign")
-            return Finding.untested(name, "no history has such an action")
-        failed = broken.worst > self.tolerance
-        return Finding.judged(
-            name,
+    def outcome(self, name: str, broken: str) -> Outcome:
+        """The verdict on a law; ``broken`` says what breaks it."""
+        law = self._laws[name]
+        if not law.tried:
+            return untested("no history has such an action")
+        failed = law.worst > self.tolerance
+        return judged(
             not failed,
-            f"{law.format(by=broken.worst)}: {broken.witness}"
+            f"{broken.format(by=law.worst)}: {law.witness}"
             if failed
-            else f"{broken.tried:,} histories of {len(incidents)} incidents are worth what they "
+            else f"{law.tried:,} histories of {len(self.incidents)} incidents are worth what they "
             f"should be after one change ({', '.join(self.subject.splits)}; numbers from "
             f"{', '.join(f'{number:,}' for number in NUMBERS)} on)",
-            tried=broken.tried,
-            incidents=len(incidents),
-            worst=broken.worst,
-            witness=broken.witness if failed else None,
+            tried=law.tried,
+            incidents=len(self.incidents),
+            worst=law.worst,
+            witness=law.witness if failed else None,
         )
 
     @cached_property
-    def _incidents(self) -> list[Incident]:
+    def incidents(self) -> list[Incident]:
         """Real faults and benign incidents of each split and range of numbers, at many prices."""
         chosen: list[Incident] = []
         for split in self.subject.splits:
             for start in NUMBERS:
                 drawn = [self.subject.incident(split, start + number) for number in range(_DRAWN)]
-                benign = [incident for incident in drawn if incident.truth.benign][
-                    : self.sizes.fuzzed
-                ]
-                real = [incident for incident in drawn if not incident.truth.benign][
-                    : 2 * self.sizes.fuzzed
-                ]
-                chosen += (*benign, *real)
+                benign = [incident for incident in drawn if incident.truth.benign]
+                real = [incident for incident in drawn if not incident.truth.benign]
+                chosen += (*benign[: self.sizes.fuzzed], *real[: 2 * self.sizes.fuzzed])
         return [
             attrs.evolve(incident, price_of_hand_over=price)
             if (price := _PRICES[place % len(_PRICES)]) and incident.takes_hand_over
@@ -145,20 +149,20 @@ class _Fuzzed:
         ]
 
     @cached_property
-    def _laws(self) -> dict[str, _Broken]:
-        laws = defaultdict[str, _Broken](_Broken)
-        for incident in self._incidents:
+    def _laws(self) -> dict[str, _Law]:
+        laws = defaultdict[str, _Law](_Law)
+        for incident in self.incidents:
             for plan in drawn_histories(self.subject, incident, self.sizes.histories):
                 for name, breach, changed in self._breaches(incident, plan):
                     law = laws[name]
                     law.tried += 1
                     if breach > max(law.worst, self.tolerance):
                         law.worst = breach
-                        law.witness = f"{incident.id}: {_told(plan)}; against {_told(changed)}"
+                        law.witness = f"{incident.id}: {words(plan)}; against {words(changed)}"
         return laws
 
     def _breaches(self, incident: Incident, plan: _Plan) -> Iterator[tuple[str, float, _Plan]]:
-        """Each law that applies to a history, by how much it is broken, and the changed history."""
+        """(law, breach, changed history) for each law that applies to a history."""
         state, _ = play(incident, plan)
         plan, worth = state.actions, score(state, self.subject.rubric)
         for place, action in enumerate(plan):
@@ -177,7 +181,7 @@ class _Fuzzed:
             yield from self._blamed(incident, plan)
 
     def _blamed(self, incident: Incident, plan: _Plan) -> Iterator[tuple[str, float, _Plan]]:
-        """A dismissal after naming a root cause is worth less than one after naming none."""
+        """A dismissal is worth less after naming a root cause."""
         named = tuple(IDLE if isinstance(action, _SPOILS) else action for action in plan)
         silent = tuple(
             IDLE if isinstance(action, IdentifyRootCause) else action for action in named
@@ -199,9 +203,9 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
     answer earns.
     """
     perfect = subject.perfect(incident)
-    words: dict[type[Action], list[Action]] = defaultdict(list)
+    by_sort: dict[type[Action], list[Action]] = defaultdict(list)
     for action in vocabulary(incident.topology):
-        words[type(action)].append(action)
+        by_sort[type(action)].append(action)
     shares = np.array([_SORTS[sort] for sort in _SORTS])
     sorts, shares = list(_SORTS), shares / shares.sum()
     draws = np.random.default_rng(
@@ -211,7 +215,7 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
         plan = [action for action in perfect if draws.random() < 0.85]
         for _ in range(int(draws.integers(1, 4))):
             sort = sorts[int(draws.choice(len(sorts), p=shares))]
-            choices = words[sort]
+            choices = by_sort[sort]
             most = incident.horizon if draws.random() < 0.5 else 3
             length = int(draws.integers(1, max(2, most)))
             if draws.random() < 0.5:
@@ -244,7 +248,3 @@ def _is_undeserved(plan: _Plan, place: int, incident: Incident) -> bool:
             return known and (action.remedy, action.service) not in truth.remedies
         case _:
             return isinstance(action, _BESIDE)
-
-
-def _told(plan: _Plan) -> str:
-    return ", ".join(map(word, plan))

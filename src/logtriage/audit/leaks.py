@@ -1,4 +1,4 @@
-"""No answer leaks: what is shown before the first inspection, against the truth.
+"""No answer leaks: the first screen against the truth.
 
 *Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
 listed, white space, the horizon. Evidence may carry something; :mod:`logtriage.audit.public`
@@ -17,18 +17,14 @@ standardised value of each shuffle [2]_, so that many tests do not make an alarm
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.audit.findings import Check, Finding
-from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.public import screens
-from logtriage.audit.seeds import seeds
-from logtriage.audit.subject import NUMBERS, Subject, seed_of
+from logtriage.audit.findings import Outcome, judged, untested
+from logtriage.audit.subject import NUMBERS, Work, seed_of
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.rendering import render_observation
@@ -36,165 +32,166 @@ from logtriage.rng import hash_name
 from logtriage.state import initial_state
 
 Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
-#: Names of a feature and of an answer; the feature's values, and the places that have one.
-Pair = tuple[str, str, Codes, Codes]
 #: Stands for *not defined here*: such incidents are left out of a test.
 _UNDEFINED: Final = None
 #: Features that the directory may tell of: the team is read from it.
 _OF_DIRECTORY: Final = ("owners overridden", "characters in the directory")
-Shown = tuple[int, Incident, Observation, str]
+#: Why nothing leaks where every incident has the same answers.
+NEVER_VARIES: Final = "the truth never varies: it is known before anything is shown"
 
 
-def leaks(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``variety``, ``splits``, ``seeds``, ``leaks`` and ``screens``."""
-    shown = []
-    half = sizes.leaks // 2
+class Shown(NamedTuple):
+    """The first screen of an incident, and the number that it was drawn with."""
+
+    number: int
+    incident: Incident
+    screen: Observation
+    text: str
+
+
+def first_screens(work: Work) -> list[Shown]:
+    """The first screens of train incidents; half of them have large numbers."""
+    half, shown = work.sizes.leaks // 2, []
     for number in (*range(half), *range(NUMBERS[1], NUMBERS[1] + half)):
-        incident = subject.incident("train", number)
+        incident = work.subject.incident("train", number)
         screen = observe(initial_state(incident))
-        shown.append((number, incident, screen, render_observation(screen)))
-    drawn = [incident for _, incident, _, _ in shown]
-    answers = {name: codes(map(read, drawn)) for name, read in ANSWERS.items()}
-    varied = {name: codes for name, codes in answers.items() if len(np.unique(codes)) > 1}
-    why = "the truth never varies: it is known before anything is shown"
-    yield Check("variety", lambda: _variety(shown, limits))
-    yield Check("splits", lambda: _splits(subject, sizes))
-    yield Check("seeds", lambda: seeds(subject, sizes))
-    if not varied:
-        yield Check("leaks", lambda: Finding.judged("leaks", False, why))
-        yield Check("screens", lambda: Finding.skipped("screens", why))
-        return
-    yield Check("leaks", lambda: _nuisances(shown, varied, sizes, limits))
-    yield Check("screens", lambda: screens(subject, sizes, limits))
+        shown.append(Shown(number, incident, screen, render_observation(screen)))
+    return shown
 
 
-def _variety(shown: list[Shown], limits: Thresholds) -> Finding:
-    whole = Counter(_whole_answer(one) for one in shown)
-    share = whole.most_common(1)[0][1] / len(shown)
-    return Finding.judged(
-        "variety",
-        share <= limits.commonest,
-        f"the commonest of {len(whole):,} different truths is that of {share:.1%} of "
-        f"{len(shown):,} incidents, at most {limits.commonest:.0%} wanted",
-        truths=len(whole),
+def variety(work: Work) -> Outcome:
+    """No truth is shared by more than its share of the incidents."""
+    shown, most = work.shared(first_screens), work.limits.commonest
+    truths = Counter(
+        (row.incident.truth.severity, row.incident.truth.root_causes, row.incident.truth.teams,
+         row.incident.truth.remedies)
+        for row in shown
+    )  # fmt: skip
+    share = truths.most_common(1)[0][1] / len(shown)
+    return judged(
+        share <= most,
+        f"the commonest of {len(truths):,} different truths is that of {share:.1%} of "
+        f"{len(shown):,} incidents, at most {most:.0%} wanted",
+        truths=len(truths),
         commonest=share,
-        threshold=limits.commonest,
+        threshold=most,
     )
 
 
 # -- the truth, in parts --------------------------------------------------------------
 
 
-def _least(names: Any) -> Hashable:
+def _least(names: Iterable[str]) -> Hashable:
     return min(names, default=None)
 
 
 #: The parts of the truth that something may tell of.
-ANSWERS: Final[dict[str, Callable[[Incident], Hashable]]] = {
-    "severity": lambda one: one.truth.severity,
-    "root cause": lambda one: _least(one.truth.root_causes),
-    "fault": lambda one: None if one.truth.fault is None else one.truth.fault.kind,
-    "team": lambda one: _least(one.truth.teams),
-    "remedy": lambda one: _least(str(remedy) for remedy, _ in one.truth.remedies),
+ANSWERS: Final[Mapping[str, Callable[[Incident], Hashable]]] = {
+    "severity": lambda incident: incident.truth.severity,
+    "root cause": lambda incident: _least(incident.truth.root_causes),
+    "fault": lambda incident: incident.truth.fault and incident.truth.fault.kind,
+    "team": lambda incident: _least(incident.truth.teams),
+    "remedy": lambda incident: _least(str(remedy) for remedy, _ in incident.truth.remedies),
 }
 
 
-def _whole_answer(one: Shown) -> Hashable:
-    truth = one[1].truth
-    return truth.severity, truth.root_causes, truth.teams, truth.remedies
+def varied_answers(work: Work) -> dict[str, Codes]:
+    """The answers of the first screens, by the parts of the truth that vary."""
+    drawn = [row.incident for row in work.shared(first_screens)]
+    answers = {name: codes(map(read, drawn)) for name, read in ANSWERS.items()}
+    return {name: coded for name, coded in answers.items() if coded.any()}
 
 
 # -- what must carry nothing -------------------------------------------------------------
 
 
-def _sign(services: Sequence[str], screen: Observation) -> Hashable:
-    """Whether the first service listed stands before the last one in the topology."""
-    if len(services) < 2 or services[0] == services[-1]:
-        return _UNDEFINED
-    index = screen.topology.index
-    return index(services[0]) < index(services[-1])
+def _rises(values: Sequence[Any]) -> Hashable:
+    """Whether the first value is below the last; undefined if they are equal."""
+    return values[0] < values[-1] if values and values[0] != values[-1] else _UNDEFINED
 
 
-def _directory(one: Shown) -> str:
-    return next((line for line in one[3].splitlines() if line.startswith("DIRECTORY")), "")
+def _places(row: Shown, listed: Iterable[Any]) -> list[int]:
+    return [row.screen.topology.index(item.service) for item in listed]
 
 
-_NUISANCES: Final[dict[str, Callable[[Shown], Hashable]]] = {
-    "number modulo 2": lambda one: one[0] % 2,
-    "number modulo 3": lambda one: one[0] % 3,
-    "number modulo 5": lambda one: one[0] % 5,
-    "number modulo 7": lambda one: one[0] % 7,
-    "number, in blocks of 500": lambda one: one[0] // 500,
-    "characters in the id": lambda one: len(one[1].id),
-    "seed, low bits": lambda row: seed_of(row[1]) & 15,
-    "seed, high bits": lambda row: (seed_of(row[1]) >> 58) & 15,
-    "order of alerts": lambda one: _sign([a.service for a in one[2].alerts], one[2]),
-    "order of lines": lambda one: _sign([a.service for a in one[2].window], one[2]),
-    "order of levels": lambda one: _levels(one[2]),
-    "second of the first line": lambda one: one[2].window[0].second if one[2].window else -1,
-    "lines in the window": lambda one: len(one[2].window),
-    "blanks at the ends of lines": lambda one: sum(
-        line != line.strip() for line in one[3].splitlines()
+def _directory(row: Shown) -> str:
+    return next((line for line in row.text.splitlines() if line.startswith("DIRECTORY")), "")
+
+
+_NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
+    "number modulo 2": lambda row: row.number % 2,
+    "number modulo 3": lambda row: row.number % 3,
+    "number modulo 5": lambda row: row.number % 5,
+    "number modulo 7": lambda row: row.number % 7,
+    "number, in blocks of 500": lambda row: row.number // 500,
+    "characters in the id": lambda row: len(row.incident.id),
+    "seed, low bits": lambda row: seed_of(row.incident) & 15,
+    "seed, high bits": lambda row: (seed_of(row.incident) >> 58) & 15,
+    "order of alerts": lambda row: _rises(_places(row, row.screen.alerts)),
+    "order of lines": lambda row: _rises(_places(row, row.screen.window)),
+    "order of levels": lambda row: _rises([line.level for line in row.screen.window]),
+    "second of the first line": lambda row: (
+        row.screen.window[0].second if row.screen.window else -1
     ),
-    "horizon": lambda row: row[2].horizon,
-    "owners overridden": lambda one: sum(
+    "lines in the window": lambda row: len(row.screen.window),
+    "blanks at the ends of lines": lambda row: sum(
+        line != line.strip() for line in row.text.splitlines()
+    ),
+    "horizon": lambda row: row.screen.horizon,
+    "owners overridden": lambda row: sum(
         owner != usual
-        for owner, usual in zip(one[1].directory, one[1].topology.owners, strict=True)
+        for owner, usual in zip(row.incident.directory, row.incident.topology.owners, strict=True)
     ),
-    "characters in the directory": lambda one: len(_directory(one)) // 8,
+    "characters in the directory": lambda row: len(_directory(row)) // 8,
 }
 
 
-def _levels(screen: Observation) -> Hashable:
-    levels = [line.level for line in screen.window]
-    return levels[0] < levels[-1] if levels and levels[0] != levels[-1] else _UNDEFINED
-
-
-def _nuisances(
-    shown: list[Shown], answers: dict[str, Codes], sizes: Sizes, limits: Thresholds
-) -> Finding:
+def leaks(work: Work) -> Outcome:
+    """Ids, seeds, horizon, order and lengths say nothing of the truth."""
+    shown, answers = work.shared(first_screens), work.shared(varied_answers)
+    if not answers:
+        return judged(False, NEVER_VARIES)
     pairs: list[Pair] = []
     constant: list[str] = []
     for name, read in _NUISANCES.items():
-        values = [read(one) for one in shown]
-        defined = np.array([value is not _UNDEFINED for value in values])
+        values = [read(row) for row in shown]
         coded = codes(value for value in values if value is not _UNDEFINED)
-        if len(coded) and len(np.unique(coded)) > 1:
-            for answer in answers:
-                if answer != "team" or name not in _OF_DIRECTORY:
-                    pairs.append((name, answer, coded, np.flatnonzero(defined)))
-        else:
+        if not coded.any():
             constant.append(name)
+            continue
+        defined = np.flatnonzero([value is not _UNDEFINED for value in values])
+        for answer in answers:
+            if answer != "team" or name not in _OF_DIRECTORY:
+                pairs.append(Pair(name, answer, coded, defined))
     if not pairs:
-        return Finding.untested("leaks", f"nothing varies: {', '.join(constant)}")
-    told = told_by(pairs, answers, sizes.permutations)
-    seen, centre, chance = told.bits, told.by_chance, told.chance
+        return untested(f"nothing varies: {', '.join(constant)}")
+    test = Shuffled(pairs, answers, work.sizes.permutations)
     leaking = [
-        {"feature": f, "answer": a, "bits": bits, "by_chance": base, "p": p}
-        for (f, a, _, _), bits, base, p in zip(
-            pairs, seen.tolist(), centre.tolist(), chance.tolist(), strict=True
-        )
-        if p <= limits.leak
+        {
+            "feature": pairs[place].feature,
+            "answer": pairs[place].answer,
+            "bits": float(test.bits[place]),
+            "by_chance": float(test.by_chance[place]),
+            "p": float(test.chance[place]),
+        }
+        for place in test.beyond(work.limits.leak)
     ]
-    worst = told.nearest
     lead = "; ".join(
-        f"{one['feature']} tells {one['bits']:.3f} bits of the {one['answer']} (p {one['p']:.3g})"
-        for one in leaking
+        f"{row['feature']} tells {row['bits']:.3f} bits of the {row['answer']} (p {row['p']:.3g})"
+        for row in leaking
     )
-    return Finding.judged(
-        "leaks",
+    nearest = pairs[test.nearest]
+    return judged(
         not leaking,
         lead
         or f"{len(pairs)} pairs of feature and answer on {len(shown):,} incidents: nothing beyond "
-        f"chance; nearest {pairs[worst][0]} and {pairs[worst][1]}, {seen[worst]:.4f} bits where "
-        f"shuffling gives {centre[worst]:.4f} (family-wise p {chance[worst]:.2g})"
+        f"chance; nearest {nearest.feature} and {nearest.answer}, {test.in_words()}"
         + (f"; the same everywhere, and so untested: {', '.join(constant)}" if constant else ""),
         pairs=len(pairs),
         incidents=len(shown),
-        permutations=sizes.permutations,
+        permutations=work.sizes.permutations,
         leaking=leaking,
-        least_p=float(chance.min()),
+        least_p=float(test.chance.min()),
         untested=constant,
     )
 
@@ -202,23 +199,22 @@ def _nuisances(
 # -- splits -------------------------------------------------------------------------------
 
 
-def _splits(subject: Subject, sizes: Sizes) -> Finding:
+def splits(work: Work) -> Outcome:
     """No incident is in two splits: none has the truth and the telemetry of another split's."""
+    subject = work.subject
     first: dict[Hashable, str] = {}
     shared = []
     for split in subject.splits:
         for start in NUMBERS:
-            for number in range(start, start + sizes.splits):
+            for number in range(start, start + work.sizes.splits):
                 incident = subject.incident(split, number)
-                source: Hashable = (
-                    incident.telemetry if incident.simulation is None else incident.simulation.seed
-                )
+                world = incident.simulation
+                source: Hashable = incident.telemetry if world is None else world.seed
                 other = first.setdefault((incident.truth, incident.directory, source), split)
                 if other != split:
                     shared.append(f"{incident.id} is in {other}, too")
-    count = len(subject.splits) * len(NUMBERS) * sizes.splits
-    return Finding.judged(
-        "splits",
+    count = len(subject.splits) * len(NUMBERS) * work.sizes.splits
+    return judged(
         not shared,
         f"{len(shared):,} incidents are in two splits: {shared[0]}"
         if shared
@@ -232,39 +228,64 @@ def _splits(subject: Subject, sizes: Sizes) -> Finding:
 # -- estimates -----------------------------------------------------------------------------
 
 
-def codes(values: Any) -> Codes:
-    """Values as small integers."""
+def codes(values: Iterable[Hashable]) -> Codes:
+    """Values as small integers; all are 0 if no value differs from the first."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
 
 
-@attrs.frozen(eq=False)
-class Told:
-    """What each pair tells: mutual information, its mean by chance, and the family-wise chance.
+class Pair(NamedTuple):
+    """A feature to hold against an answer: its values, and the places that have a value."""
 
-    ``nearest`` is the place of the pair that lies the furthest above chance.
+    feature: str
+    answer: str
+    values: Codes
+    places: Codes
+
+
+class Shuffled:
+    """All pairs of feature and answer, tested at once against shuffled truths.
+
+    Attributes:
+        bits: the mutual information of each pair.
+        by_chance: its mean over shuffled truths.
+        chance: the family-wise chance of as much.
+        nearest: the place of the pair that lies the furthest above chance.
     """
 
-    bits: Floats
-    by_chance: Floats
-    chance: Floats
-    nearest: int
+    def __init__(
+        self, pairs: Sequence[Pair], answers: Mapping[str, Codes], permutations: int
+    ) -> None:
+        def information(coded: Mapping[str, Codes]) -> list[float]:
+            return [
+                mutual_information(pair.values, coded[pair.answer][pair.places]) for pair in pairs
+            ]
 
+        draws = np.random.default_rng(hash_name("audit of leaks"))
+        shuffled = np.empty((permutations, len(pairs)))
+        for row in range(permutations):
+            order = draws.permutation(len(next(iter(answers.values()))))
+            shuffled[row] = information({name: coded[order] for name, coded in answers.items()})
+        self.bits = np.array(information(answers))
+        self.by_chance = shuffled.mean(axis=0)
+        spread = np.maximum(shuffled.std(axis=0), 1e-12)
+        highest = ((shuffled - self.by_chance) / spread).max(axis=1)
+        scaled = (self.bits - self.by_chance) / spread
+        above = (highest[:, np.newaxis] >= scaled).sum(axis=0)
+        self.chance = (1 + above) / (1 + permutations)
+        self.nearest = int(scaled.argmax())
 
-def told_by(pairs: Sequence[Pair], answers: dict[str, Codes], permutations: int) -> Told:
-    """Test all pairs of feature and answer at once against shuffled truths."""
-    seen = np.array([mutual_information(f, answers[a][at]) for _, a, f, at in pairs])
-    draws = np.random.default_rng(hash_name("audit of leaks"))
-    shuffled = np.empty((permutations, len(pairs)))
-    for row in range(permutations):
-        order = draws.permutation(len(next(iter(answers.values()))))
-        mixed = {name: coded[order] for name, coded in answers.items()}
-        shuffled[row] = [mutual_information(f, mixed[a][at]) for _, a, f, at in pairs]
-    centre, spread = shuffled.mean(axis=0), np.maximum(shuffled.std(axis=0), 1e-12)
-    highest = ((shuffled - centre) / spread).max(axis=1)
-    scaled = (seen - centre) / spread
-    chance = (1 + (highest[:, np.newaxis] >= scaled).sum(axis=0)) / (1 + permutations)
-    return Told(seen, centre, chance, int(scaled.argmax()))
+    def beyond(self, rate: float) -> list[int]:
+        """The places of the pairs that tell something, at this family-wise error rate."""
+        return np.flatnonzero(self.chance <= rate).tolist()
+
+    def in_words(self, of: str = "") -> str:
+        """How much the nearest pair tells."""
+        at = self.nearest
+        return (
+            f"{self.bits[at]:.4f} bits {of}{' ' if of else ''}where shuffling gives "
+            f"{self.by_chance[at]:.4f} (family-wise p {self.chance[at]:.2g})"
+        )
 
 
 def mutual_information(first: Codes, second: Codes) -> float:
@@ -273,5 +294,5 @@ def mutual_information(first: Codes, second: Codes) -> float:
     joint = np.bincount(first * columns + second, minlength=rows * columns).reshape(rows, columns)
     share = joint / joint.sum()
     product = share.sum(axis=1, keepdims=True) * share.sum(axis=0, keepdims=True)
-    there = share > 0
-    return float((share[there] * np.log2(share[there] / product[there])).sum())
+    positive = share > 0
+    return float((share[positive] * np.log2(share[positive] / product[positive])).sum())

@@ -1,10 +1,10 @@
 """Every threshold and every sample size of an audit, in one place.
 
-:data:`PRICED` are those of tasks in which every hand-over has a price: nothing that looks at
-nothing may be worth having on call, and the expert must be. :data:`WORLD` are those of other
-simulated tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` are
-those of any other task, where who reads well should find the answer. A task that is meant
-to be easier or harder has others: hand them to :func:`logtriage.audit.audit`.
+:data:`PRICED` holds the thresholds of tasks in which every hand-over has a price: no blind policy
+may be worth having on call, and the expert must be. :data:`WORLD` holds those of other simulated
+tasks: evidence is in doubt, and the expert goes by rules of thumb. :data:`STANDARD` is for all
+other tasks: a good reader should find the answer. For a task that is meant to be easier or harder,
+hand your own thresholds to :func:`logtriage.audit.audit`.
 """
 
 from typing import Final
@@ -14,16 +14,16 @@ import attrs
 
 @attrs.frozen
 class Thresholds:
-    """What the checks hold a task and its rubric to.
+    """The thresholds of the checks.
 
-    From ``blind`` to ``chance``, ``expert`` and ``gap`` are mean grades; where every hand-over
-    has a price they are net values, of which 0 is what handing everything over earns.
+    ``blind`` to ``chance``, ``expert`` and ``gap`` are mean grades. If every hand-over has a price,
+    they are net values; handing everything over has net value 0.
 
     Attributes:
-        blind: the most that a policy which looks at nothing may earn, on average.
+        blind: the most that a policy may earn, on average, that looks at nothing.
         commonest: the largest share of incidents that may have the same truth.
         shallow: the most that a reflex to the first screen may earn.
-        unread: the most that a policy may earn which reads no log line, but treats
+        unread: the most that a policy may earn that reads no log line, but treats
             services and watches the panel.
         chance: the most that random actions may earn.
         expert: the least that the scripted expert must earn.
@@ -34,20 +34,18 @@ class Thresholds:
         no_signal: the largest share of groups without any variance, for the noisy expert.
         unseen: the most often that a fault may show neither at the edge nor in an alert.
         ignoring: the least of net value that never handing over must lose.
-        fixed_bar: the least of net value that handing over below the best fixed bar must lose,
-            whatever the price.
-        handed_over: prices of hand-over, each with the least and the most of the incidents that
-            are to be handed over at it.
+        fixed_bar: the least of net value that the best fixed bar for handing over must lose.
+        handed_over: (price, least, most) shares of the incidents to be handed over at a price.
         probing: the most that plans which mix pages and remedies may gain, on average, over
             plans that page first or not at all.
         probed_paged: the least that trying three or more remedies at the right service loses,
             after the right page.
         probed_unpaged: the same without the right page.
         teamwork: the least by which all roles of a team, after a full look, must expect more
-            than the best one of them that hears nothing, as a share of what there is to gain
+            than the best role that hears nothing, as a share of what there is to gain
             beyond handing over.
         talking: the least share of what observers earn who share all that they see, that those
-            must earn who tell it one another in words.
+            must earn who talk.
         prompt: the most characters that a world's system prompt may have.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
@@ -85,12 +83,14 @@ class Sizes:
 
     Attributes:
         search: train incidents that blind policies are optimised on.
-        slow: kinds of incident that they are optimised on where ``grade_batch`` does not
-            know a measure of the rubric.
+        slow: systems that they are optimised on, and kinds of incident if ``grade_batch`` does
+            not know a measure of the rubric.
+        lists: their search ends after so many lists, each counted once for every system.
         panel: test incidents that the panel plays.
         oracle: test incidents for the oracle and the exact search.
-        kinds: the most kinds of incident that are searched one by one, where the rubric
-            has measures that the search does not know.
+        searches: the most kinds of incident that are searched exactly.
+        kinds: the most kinds of incident that are searched where the rubric has measures that
+            the search does not know.
         beam: situations of each tick that are then followed.
         laws: kinds of incident for enumeration and monotonicity.
         fuzzed: benign incidents, and half as many as real faults, of each split and range of
@@ -103,22 +103,24 @@ class Sizes:
         same: incidents for determinism, replay, renaming and canaries.
         groups: incidents for groups of rollouts, :data:`GROUP` each.
         models: topologies for which the chance of an unseen fault is computed.
-        prices: incidents of which the observer decides at each price of hand-over.
-        beliefs: incidents at whose point of decision all plans are searched.
-        signs: incidents of which signs are read twice.
+        prices: incidents that the observer decides at each price of hand-over.
+        beliefs: incidents for the search over all plans.
+        signs: incidents whose signs are read twice.
         figures: screens whose figures and words are searched.
         twins: incidents that are shown with other truths and the same tokens.
-        teams: train incidents of which the roles of a team get a full look.
+        teams: train incidents that the roles of a team look at in full.
         talks: train incidents that teams of observers play.
         looks: incidents of a world that get a full look.
         net_values: incidents of a world that observer and expert play for their net value.
-        bars: incidents of a world at whose point of decision a hand-over is weighed.
+        bars: incidents of a world for weighing a hand-over.
     """
 
     search: int = 2_000
     slow: int = 40
+    lists: int = 1_000_000
     panel: int = 1_000
     oracle: int = 2_000
+    searches: int = 40
     kinds: int = 8
     beam: int = 400
     laws: int = 12
@@ -143,20 +145,22 @@ class Sizes:
     bars: int = 100
 
 
-#: The thresholds of any task but those of the simulated world.
+#: Thresholds for tasks without a simulated world.
 STANDARD: Final = Thresholds()
 WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
 PRICED: Final = attrs.evolve(
     WORLD, blind=0.02, shallow=0.0, unread=0.0, chance=0.0, expert=0.05, gap=0.05
 )
-#: The samples of an audit in earnest.
+#: Samples of a full audit.
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
 QUICK: Final = Sizes(
     search=200,
     slow=3,
+    lists=100_000,
     panel=80,
     oracle=100,
+    searches=20,
     kinds=3,
     beam=30,
     laws=3,

@@ -1,14 +1,14 @@
 """The best plan of all: pages, remedies and the root cause in any order, outcomes as evidence.
 
 :mod:`logtriage.belief.plans` pages first or not at all. Here a plan may also try a remedy,
-page on what came of it, name a root cause in between, or page after the fix. It is a tree:
+page on the outcome, name a root cause in between, or page after the fix. A plan is a tree:
 a page that leaves the incident open, and a remedy that changes nothing, leave fewer
-hypotheses. The search is exact, by branch and bound, for a belief at which nothing was
-done yet but asking: at most one page, at most as many remedies as the planner tries.
+hypotheses. The search is exact, by branch and bound, for beliefs before any action but requests.
+A plan has at most one page, and at most as many remedies as the planner tries.
 
-What may be left out without loss is left out. The severity is said last: it counts
-whenever it is said, and by then most is known. The root cause is named right before a
-remedy or the end: before a page it would be named on less.
+Plans that cannot be better are left out. The severity is declared last: it counts at any time,
+and by then most is known. The root cause is named right before a remedy or the end: before a page
+it would rest on less evidence.
 """
 
 from collections.abc import Iterator
@@ -42,15 +42,15 @@ class Searched:
 
     @property
     def gain(self) -> float:
-        """What mixing pages and remedies is worth."""
+        """The gain by mixing pages and remedies."""
         return self.best - self.page_first
 
 
 @attrs.frozen(eq=False)
 class Node:
-    """Nothing is fixed so far: what is left of each hypothesis (H,), and what was done.
+    """A point of a plan before any fix: the share left of each hypothesis (H,), and the actions.
 
-    ``early`` counts the remedies of ``tried`` that nobody had been paged for.
+    ``early`` counts the remedies of ``tried`` that came before a page.
     """
 
     tick: int
@@ -62,7 +62,7 @@ class Node:
 
 
 class PlanSearch:
-    """The search for one belief; hypotheses below 1 in 1,000 are left out on both sides.
+    """The search for a belief; hypotheses below 1 in 1,000 are left out on both sides.
 
     Raises:
         InvalidInput: if more was done already than asking.
@@ -77,32 +77,34 @@ class PlanSearch:
         self.page_first, self.nodes = case.worth, 0
         self.stakes, self.tick, self.teams = stakes, case.tick, len(belief.topology.teams)
         self.handed_over = units(case.handed_over(case.tick + 1) or 0.0) / UNIT
-        #: What wrong remedies before the page leave of the total, by their number.
+        #: The share of the total that so many wrong remedies before the page leave.
         self.left = tuple(stakes.rash(count) / UNIT for count in range(REMEDIES_TRIED + 1))
-        # Hypotheses that no plan can tell apart are one.
-        told = np.column_stack([case.team, case.root, case.severity_credit.T, case.hits])
-        _, places, group = np.unique(told, axis=0, return_index=True, return_inverse=True)
+        # Hypotheses that no plan can tell apart are merged.
+        columns = np.column_stack([case.team, case.root, case.severity_credit.T, case.hits])
+        _, places, group = np.unique(columns, axis=0, return_index=True, return_inverse=True)
         self.shares: Floats = np.bincount(group.ravel(), case.weights) / case.total
         self.team, self.root, self.hits = case.team[places], case.root[places], case.hits[places]
         self.fault, self.remedies = self.root >= 0, case.remedies
-        calm = np.array([stakes.benign_severity * one for one in stakes.severity_credits[::-1]])
-        #: What each severity that may be said is worth (3, H).
+        calm = np.array(
+            [stakes.benign_severity * credit for credit in stakes.severity_credits[::-1]]
+        )
+        #: The worth of each severity that may be declared (3, H).
         self.severity: Floats = (
             np.where(self.fault, case.severity_credit[:, places], calm[:, np.newaxis]) / UNIT
         )
         self.most_severity: Floats = self.severity.max(axis=0)
 
     def search(self, *, unaided: bool = False) -> Searched:
-        """Look at every plan that might be better than the best found so far.
+        """Look at every plan that might be better than the best so far.
 
-        That is the planner's at first; ``unaided`` it is to hand over, or none, which must come
-        to the same.
+        The best so far starts as the planner's plan; ``unaided`` it starts as the hand-over, or
+        none. Both starts must end at the same value.
         """
         start = Node(self.tick, self.shares)
         floor = self.handed_over if unaided else self.page_first
-        found = max(self._value(start, floor), self.handed_over)
+        value = max(self._value(start, floor), self.handed_over)
         exact = self.nodes < MOST_NODES
-        best = found if unaided else max(found, self.page_first)
+        best = value if unaided else max(value, self.page_first)
         return Searched(best, self.page_first, self.nodes, exact)
 
     def _value(self, node: Node, floor: float) -> float:
@@ -119,15 +121,15 @@ class PlanSearch:
         return best
 
     def _pages(self, node: Node) -> Iterator[Node]:
-        """Each team that might be right, paged: wrong ones end it with nothing."""
+        """The node after each page that might be right; a wrong page ends the plan at 0."""
         masses = [float(node.shares[self.team == team].sum()) for team in range(self.teams)]
-        for team in sorted(range(self.teams), key=lambda one: -masses[one]):
+        for team in sorted(range(self.teams), key=lambda team: -masses[team]):
             if masses[team]:
                 shares = node.shares * (self.team == team)
                 yield attrs.evolve(node, tick=node.tick + 1, shares=shares, paged=True)
 
     def _named(self, node: Node) -> Iterator[Node]:
-        """With a root cause named, the likeliest first; and with none."""
+        """The node with each root cause named, the likeliest first; then with none."""
         if node.root is None and node.tick + 1 < self.stakes.horizon:
             masses = np.bincount(self.root[self.fault], node.shares[self.fault])
             for root in np.argsort(-masses, kind="stable").tolist():
@@ -163,7 +165,7 @@ class PlanSearch:
         return self.left[node.early] * (1.0 if paged else self.stakes.silence / UNIT)
 
     def _most(self, node: Node) -> float:
-        """No plan from here on earns more: each hypothesis gets the best for itself."""
+        """An upper bound from here on: each hypothesis gets the best for itself."""
         stakes, wrong = self.stakes, len(node.tried)
         named = self.fault if node.root is None else self.root == node.root
         fix = stakes.remedy(wrong) + stakes.closed(node.tick + 2)
@@ -174,12 +176,12 @@ class PlanSearch:
         return float(node.shares @ np.where(self.fault, sick, calm)) * self.left[node.early]
 
     def _said(self, shares: Floats, factor: float, calm: float) -> float:
-        """What the best severity earns, said now, with the factors of faults and benign."""
+        """The points for the best severity declared now, with the factors of faults and benign."""
         weighed = shares * np.where(self.fault, factor, calm)
         return float((self.severity @ weighed).max())
 
     def _closed(self, node: Node) -> float:
-        """Nothing more is tried: resolved unfixed, or dismissed."""
+        """The points for giving up: resolved unfixed, or dismissed."""
         stakes, left = self.stakes, self.stakes.horizon - node.tick
         factor, calm_left = self._factor(node, paged=node.paged), self.left[node.early]
         sick = node.shares * self.fault
@@ -204,7 +206,7 @@ class PlanSearch:
         return max(resolved, dismissed)
 
     def fixed(self, node: Node, struck: Floats) -> float:
-        """The remedy works: page then or never, say the severity, resolve."""
+        """The points if the remedy works: page then or never, declare the severity, resolve."""
         stakes, used = self.stakes, node.tick + 1
         fix = stakes.remedy(len(node.tried))
         each = fix + stakes.root_cause * (self.root == node.root)

@@ -37,10 +37,10 @@ _SHORTEST: Final = 4
 
 @lru_cache(maxsize=64)
 def keywords(world: World) -> Mapping[str, str]:
-    """What whoever has read the runbook would look for in a log, and would then do.
+    """Words that a reader of the runbook would look for in a log, each with a remedy.
 
-    Words of what the runbook says of the kinds of fault, each with a remedy that mends all kinds
-    of which it is said; without words that no one remedy fits.
+    They are words of the summaries of faults. The remedy mends all kinds whose summary has the
+    word; words without such a remedy are left out.
     """
     fitting: dict[str, list[str]] = {}
     for kind in world.kinds:
@@ -52,75 +52,57 @@ def keywords(world: World) -> Mapping[str, str]:
 
 
 def _panel(screen: Observation) -> Reading | EdgePanel | None:
-    """What users see, where the source shows it."""
+    """The panel of what users see; None if the source has none."""
     return screen.slo if screen.edge is None else screen.edge
 
 
-def _reflex(screen: Observation, service: str, remedy: str, page: bool) -> tuple[Action, ...]:
-    """Everything at once: panel, this service, its owner, this remedy, done."""
-    plan: list[Action] = []
-    panel = _panel(screen)
-    if panel is not None:
-        plan.append(ClassifySeverity(severity_of(panel, screen.world)))
-    plan.append(IdentifyRootCause(service))
-    if page and screen.directory:
-        plan.append(Escalate(screen.directory[screen.topology.index(service)]))
-    return (*plan, Remediate(remedy, service), Resolve())
-
-
-def _first_alerting(screen: Observation) -> str:
-    if screen.alerts:
-        return screen.alerts[0].service
-    return screen.topology.names[screen.topology.edges[0]]
-
-
 @attrs.frozen
-class FirstAlerter:
+class Reflex:
     """Blames the first service that alerts, pages its owner if ``page``, applies a remedy.
 
-    It is the one that mends most kinds of fault.
+    The remedy is the one that mends most kinds of fault. With ``by_keyword``, the first line with
+    a word of :func:`keywords` decides both instead.
     """
 
     page: bool = True
+    by_keyword: bool = False
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """The next action of what the first screen triggered; memory is the rest of it."""
+        """The next action that the first screen triggered; memory is the rest of them."""
         if memory is None:
-            service = _first_alerting(observation)
-            memory = _reflex(observation, service, usual_remedy(observation), self.page)
+            memory = self._plan(observation, *self._suspect(observation))
         return memory[0], memory[1:]
 
+    def _plan(self, screen: Observation, service: str, remedy: str) -> tuple[Action, ...]:
+        panel, page = _panel(screen), self.page and bool(screen.directory)
+        return (
+            *([ClassifySeverity(severity_of(panel, screen.world))] if panel else []),
+            IdentifyRootCause(service),
+            *([Escalate(screen.directory[screen.topology.index(service)])] if page else []),
+            Remediate(remedy, service),
+            Resolve(),
+        )
 
-@attrs.frozen
-class Keyword:
-    """Takes the first line with one of :func:`keywords`, blames who wrote it, does what fits it."""
-
-    page: bool = True
-
-    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """The next action of what the first screen triggered; memory is the rest of it."""
-        if memory is None:
-            memory = _reflex(observation, *_told(observation), self.page)
-        return memory[0], memory[1:]
+    def _suspect(self, screen: Observation) -> tuple[str, str]:
+        """The service to blame, and the remedy."""
+        words = keywords(screen.world) if self.by_keyword and screen.world is not None else {}
+        for line in screen.window:
+            for word, remedy in words.items():
+                if word in line.message.lower():
+                    return line.service, remedy
+        edge = screen.topology.names[screen.topology.edges[0]]
+        return (screen.alerts[0].service if screen.alerts else edge), usual_remedy(screen)
 
 
-def _told(screen: Observation) -> tuple[str, str]:
-    for line in screen.window:
-        for word, remedy in () if screen.world is None else keywords(screen.world).items():
-            if word in line.message.lower():
-                return line.service, remedy
-    return _first_alerting(screen), usual_remedy(screen)
-
-
-#: A panel that fell to this share of its latency, or of its errors, is getting better: more
-#: than readings wobble, and than what a restart without need adds for a while.
+#: A panel is getting better if it fell to this share of its latency, or of its errors: readings
+#: wobble by less, and a needless restart adds less.
 _BETTER_P99: Final = 0.7
 _BETTER_ERRORS: Final = 0.5
 
 
 @attrs.frozen
 class _Treatment:
-    """What a :class:`PanelWatcher` remembers."""
+    """The memory of a :class:`PanelWatcher`: the last panel, and the treatments."""
 
     shown: Reading | EdgePanel
     untried: tuple[tuple[str, str], ...]
@@ -132,17 +114,17 @@ class _Treatment:
 class PanelWatcher:
     """Reads no log line: tries remedies one after another until the panel gets better.
 
-    Begins with the services that alert while nothing that they call does, then what those
-    call; for each the remedies that mend most kinds of fault of its tier come first. What
-    was treated when the panel got better is the root cause; its owner is paged if ``page``.
-    Where no user is hurt at first, it dismisses if ``dismiss``.
+    It begins with the services that alert while nothing that they call does, then those that they
+    call; for each service the remedies that mend most kinds of fault of its tier come first. It
+    blames the service that it treated when the panel got better, and pages its owner if ``page``.
+    If no user is hurt at first, it dismisses if ``dismiss``.
     """
 
     page: bool = True
     dismiss: bool = True
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Classify by the panel, then treat and watch, then say what was cured."""
+        """Classify by the panel, then treat and watch, then blame the service that was cured."""
         panel = _panel(observation)
         if panel is None:  # there is nothing to watch
             return Resolve(), memory
@@ -176,24 +158,24 @@ class PanelWatcher:
 
 def _treatments(screen: Observation) -> tuple[tuple[str, str], ...]:
     topology = screen.topology
-    alerting = {topology.index(one.service) for one in screen.alerts}
-    deepest = [one for one in sorted(alerting) if alerting.isdisjoint(topology.calls[one])]
-    below = [called for one in deepest for called in topology.calls[one]]
+    alerting = {topology.index(alert.service) for alert in screen.alerts}
+    deepest = [place for place in sorted(alerting) if alerting.isdisjoint(topology.calls[place])]
+    below = [called for place in deepest for called in topology.calls[place]]
     order = dict.fromkeys((*deepest, *below, *sorted(alerting), *range(len(topology))))
     world = screen.world  # a recording has none, and so no table of faults
     return tuple(
-        (remedy, topology.names[one])
-        for one in order
+        (remedy, topology.names[place])
+        for place in order
         for remedy in (
             topology.remedies
             if world is None
-            else world.likely_remedies(topology.services[one].tier)
+            else world.likely_remedies(topology.services[place].tier)
         )
     )
 
 
 def _has_helped(screen: Observation, now: Reading | EdgePanel, before: Reading | EdgePanel) -> bool:
-    """Whether the last remedy worked: as the screen says it, or else by the panel."""
+    """Whether the last remedy worked: the screen says so, or else the panel."""
     if screen.edge is not None:
         return any(eased for _, _, eased in screen.effects)
     fewer = (now.error_bp or 0) < _BETTER_ERRORS * (before.error_bp or 0)
@@ -203,10 +185,10 @@ def _has_helped(screen: Observation, now: Reading | EdgePanel, before: Reading |
 #: By name, every script that plays: reflexes to the first screen first.
 REFLEXES: Final[Mapping[str, Callable[[Incident], Policy]]] = MappingProxyType(
     {
-        "first alerter": lambda _: FirstAlerter(),
-        "first alerter, no page": lambda _: FirstAlerter(page=False),
-        "keyword": lambda _: Keyword(),
-        "keyword, no page": lambda _: Keyword(page=False),
+        "first alerter": lambda _: Reflex(),
+        "first alerter, no page": lambda _: Reflex(page=False),
+        "keyword": lambda _: Reflex(by_keyword=True),
+        "keyword, no page": lambda _: Reflex(page=False, by_keyword=True),
         "first error": make_policy("first_error"),
     }
 )
@@ -224,14 +206,14 @@ SCRIPTED: Final[Mapping[str, Callable[[Incident], Policy]]] = MappingProxyType(
     {
         **REFLEXES,
         **WATCHERS,
-        "random": lambda one: RandomPolicy(hash_name(f"audit {one.id}")),
+        "random": lambda incident: RandomPolicy(hash_name(f"audit {incident.id}")),
         "expert": lambda _: ExpertPolicy(),
     }
 )
 
 
 def played(subject: Subject, name: str, incident: Incident) -> State:
-    """How a script of :data:`SCRIPTED` ends an incident; played once."""
+    """The end of an incident that a script of :data:`SCRIPTED` plays; played once."""
     key = name, incident
     if key not in subject.played:
         subject.played[key] = play_episode(incident, SCRIPTED[name](incident))

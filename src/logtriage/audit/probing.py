@@ -1,10 +1,9 @@
-"""Nobody finds the cause by treating it: remedies are no questions.
+"""Remedies are no questions: treating must not be a way to find the cause.
 
-Remedies have effects that can be seen, so they could be used to ask. Two checks in one: at
-the right service, trying one remedy after another until one works must cost something, and
-more where the owners of production had not been paged; and of all plans that mix pages and
-remedies, none may be worth much more than paging first, at the beliefs at which an agent
-that asks well decides.
+Remedies have visible effects, so they could be used to ask. At the right service, trying one
+remedy after another until one works must cost something, and more if the owners of production
+had not been paged. And no plan that mixes pages and remedies may be worth much more than paging
+first, at the beliefs at which an agent that asks well decides.
 """
 
 from collections.abc import Iterator
@@ -12,10 +11,9 @@ from statistics import fmean
 
 from logtriage.actions import Action, Escalate, Remediate, Resolve
 from logtriage.audit.failing import score
-from logtriage.audit.findings import Check, Finding
-from logtriage.audit.limits import Sizes, Thresholds
+from logtriage.audit.findings import Outcome, searched, skipped
 from logtriage.audit.plan_search import PlanSearch, Searched
-from logtriage.audit.subject import Subject
+from logtriage.audit.subject import Work
 from logtriage.belief import Belief, belief
 from logtriage.grading import TRIAGE_3, Rubric
 from logtriage.incident import Incident
@@ -25,68 +23,70 @@ from logtriage.state import initial_state
 from logtriage.transition import play, transition
 
 NO_PRICE = "no incident of the sample is a real fault that can be handed over"
-#: From so many remedies on, trying them one after another is probing.
+#: Trying so many remedies one after another, or more, is probing.
 FEWEST = 3
 
 
-def probing(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The check ``probing``."""
-    yield Check("probing", lambda: _probing(subject, sizes, limits))
-
-
-def _probing(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    incidents = _priced(subject, sizes.same)
-    if not incidents:
-        return Finding.skipped("probing", NO_PRICE)
+def probing(work: Work) -> Outcome:
+    """Trying remedies loses enough, and no plan that mixes pages and remedies gains much."""
+    limits, rubric = work.limits, work.subject.rubric
+    faults = _priced_faults(work)
+    if not faults:
+        return skipped(NO_PRICE)
     lost = {
-        paged: min(loss for one in incidents for loss in _losses(one, subject.rubric, paged=paged))
+        paged: min(loss for fault in faults for loss in _losses(fault, rubric, paged=paged))
         for paged in (True, False)
     }
     cheap = (
         lost[True] < limits.probed_paged - limits.tolerance
         or lost[False] < limits.probed_unpaged - limits.tolerance
     )
-    told = (
+    summary = (
         f"trying {FEWEST} or more remedies at the right service loses at least {lost[True]:.3f} "
         f"after the page and {lost[False]:.3f} before it, {limits.probed_paged:g} and "
         f"{limits.probed_unpaged:g} wanted"
     )
-    found = _searched(subject, sizes)
-    gain = fmean(one.gain for one in found) if found else None
+    plans = _searched(work)
+    gain = fmean(plan.gain for plan in plans) if plans else None
+    largest = max((plan.gain for plan in plans), default=None)
     if gain is not None:
-        told += (
-            f"; at {len(found):,} decisions of the observer the best of all plans is worth "
+        summary += (
+            f"; at {len(plans):,} decisions of the observer the best of all plans is worth "
             f"{gain:.4f} more than the best that pages first, at most {limits.probing:g} wanted "
-            f"(largest {max(one.gain for one in found):.4f})"
+            f"(largest {largest:.4f})"
         )
-    return Finding.searched(
-        "probing",
-        found=cheap or (gain is not None and gain > limits.probing),
-        settled=all(one.exact for one in found),
-        summary=told,
+    return searched(
+        broken=cheap or (gain is not None and gain > limits.probing),
+        settled=all(plan.exact for plan in plans),
+        summary=summary,
         lost_paged=lost[True],
         lost_unpaged=lost[False],
-        decisions=len(found),
+        decisions=len(plans),
         gain=gain,
-        largest_gain=max((one.gain for one in found), default=None),
-        not_exact=sum(not one.exact for one in found),
+        largest_gain=largest,
+        not_exact=sum(not plan.exact for plan in plans),
         threshold=limits.probing,
     )
 
 
-def _priced(subject: Subject, count: int) -> list[Incident]:
+def _priced_faults(work: Work) -> list[Incident]:
     """Single faults among the first test incidents that can be handed over."""
-    drawn = subject.incidents("test", 4 * count)
-    faults = [one for one in drawn if one.truth.remedies and not one.truth.several]
-    return [one for one in faults if one.takes_hand_over][:count]
+    drawn = work.subject.incidents("test", 4 * work.sizes.same)
+    faults = [
+        incident for incident in drawn if incident.truth.remedies and not incident.truth.several
+    ]
+    return [fault for fault in faults if fault.takes_hand_over][: work.sizes.same]
 
 
 def _losses(incident: Incident, rubric: Rubric, *, paged: bool) -> Iterator[float]:
-    """What probing loses for each number of remedies of which each is as likely as the others."""
+    """For each number of equally likely remedies: the loss by trying them in turn."""
     truth = incident.truth
     right = Remediate(*min(truth.remedies))
-    others = [Remediate(one, right.service) for one in incident.topology.remedies]
-    wrong = [one for one in others if (one.remedy, one.service) not in truth.remedies]
+    wrong = [
+        Remediate(remedy, right.service)
+        for remedy in incident.topology.remedies
+        if (remedy, right.service) not in truth.remedies
+    ]
     known, page = perfect_actions(incident)[:2], Escalate(min(truth.teams))
     before: tuple[Action, ...] = (*known, page) if paged else known
     perfect = score(play(incident, perfect_actions(incident))[0], rubric)
@@ -99,14 +99,18 @@ def _losses(incident: Incident, rubric: Rubric, *, paged: bool) -> Iterator[floa
             yield perfect - fmean(earned)
 
 
-def _searched(subject: Subject, sizes: Sizes) -> list[Searched]:
+def _searched(work: Work) -> list[Searched]:
     """All plans at the observer's decisions, under the rubric that the planner knows."""
-    if subject.rubric.digest != TRIAGE_3.digest:
+    if work.subject.rubric.digest != TRIAGE_3.digest:
         return []
-    drawn = subject.incidents("test", sizes.beliefs)
-    incidents = [one for one in drawn if one.setting is not None and not one.setting.several]
-    held = [decision(one) for one in incidents]
-    return [PlanSearch(one).search() for one in held if one is not None]
+    drawn = work.subject.incidents("test", work.sizes.beliefs)
+    single = [
+        incident
+        for incident in drawn
+        if incident.setting is not None and not incident.setting.several
+    ]
+    beliefs = map(decision, single)
+    return [PlanSearch(held).search() for held in beliefs if held is not None]
 
 
 def decision(incident: Incident) -> Belief | None:

@@ -16,18 +16,19 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from enum import Enum
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.audit.findings import NOT_OF_A_WORLD, Finding
-from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.subject import NUMBERS, Subject
+from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, skipped, untested
+from logtriage.audit.leaks import NEVER_VARIES, varied_answers
+from logtriage.audit.subject import NUMBERS, Subject, Work, seed_of
 from logtriage.audit.vocabulary import asking
 from logtriage.belief import Belief, belief
+from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
@@ -47,14 +48,20 @@ _LEAST_VARIANCE: Final = 3.0
 _COMMON: Final = (0.03, 0.97)
 #: Hypotheses less likely than this are left out of sums.
 _NEGLIGIBLE: Final = 1e-7
-#: Values of features, or for pointers the place of the service that they name, by name.
+#: A tie to the seed counts from this share of the incidents on; rarer ties are chance.
+_SHARE_OF_SEEDS: Final = 0.05
+#: Smaller numbers say nothing of a seed.
+_LEAST_SEED: Final = 100_000
+_DECIMAL: Final = re.compile(r"\d{5,}")
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8,}")
+#: Values of features by name.
 _Facts = dict[str, Hashable]
 
 
 def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Each scalar in an object with its path; all places of a sequence have the same path.
 
-    A world is public, and stands for all that it holds by its fingerprint.
+    A world is public: its fingerprint stands for everything in it.
     """
     if isinstance(thing, World):
         yield f"{path}.fingerprint", thing.fingerprint
@@ -89,7 +96,7 @@ def shown(subject: Subject, count: int, after: int = 0) -> list[State]:
 
 
 def public_leaves(state: State) -> list[tuple[str, Any]]:
-    """What is in an observation after it was pickled."""
+    """Each scalar in an observation that survives pickling, with its path."""
     return list(leaves(pickle.loads(pickle.dumps(observe(state)))))
 
 
@@ -109,7 +116,7 @@ class _Search:
     overall: float
 
     def chances(self, pairs: Sequence[int]) -> Floats:
-        """The chance that any of some pairs is as far off as each of them is."""
+        """For each of some pairs: the chance that any of them is as far off."""
         highest = self.drawn[:, pairs].max(axis=1)
         chances: Floats = (1 + (highest[:, np.newaxis] >= self.seen[pairs]).sum(axis=0)) / (
             1 + len(highest)
@@ -117,75 +124,91 @@ class _Search:
         return chances
 
 
-def screens(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
+def screens(work: Work) -> Outcome:
     """No feature of a screen tells more of the truth than the posterior does.
 
     A pair of feature and answer that is too far off is searched again, on as many fresh screens:
     of many audits some find such a pair by chance, and no chance repeats itself.
     """
-    first = subject.incident(subject.splits[0], NUMBERS[-1])
-    if first.simulation is None:
-        return Finding.skipped("screens", NOT_OF_A_WORLD)
-    if not belief(initial_state(first)).exact:
-        return Finding.skipped("screens", "the posterior of these incidents is a search")
-    several = first.simulation.setting.several
-    count = sizes.screens // (FEWER_OF_SEVERAL if several else 1)
-    search = _search(shown(subject, count), sizes.permutations)
-    if search.overall <= limits.leak:
-        why = "the posterior is off for all screens together, whatever they show"
-        return Finding.untested("screens", why)
+    if not work.shared(varied_answers):
+        return skipped(NEVER_VARIES)
+    count, why_not = screens_weighed(work, work.sizes.screens)
+    if why_not:
+        return skipped(why_not)
+    draws, rate = work.sizes.permutations, work.limits.leak
+    search = _search(shown(work.subject, count), draws)
+    if search.overall <= rate:
+        return untested("the posterior is off for all screens together, whatever they show")
     chances = search.chances(range(len(search.labels)))
-    suspect = [search.labels[at] for at in np.flatnonzero(chances <= limits.leak)]
+    suspect = [search.labels[at] for at in np.flatnonzero(chances <= rate)]
     chance_alone = ""
     if suspect:
-        again = _search(shown(subject, count, after=count), sizes.permutations)
+        again = _search(shown(work.subject, count, after=count), draws)
         places = {label: at for at, label in enumerate(again.labels)}
         pairs = [places[label] for label in suspect if label in places]
         cleared = {
             again.labels[at]
             for at, chance in zip(pairs, again.chances(pairs) if pairs else (), strict=True)
-            if chance > limits.leak and again.seen[at] > 0
+            if chance > rate and again.seen[at] > 0
         }
         chance_alone = f"; {len(cleared)} that seemed to tell did not on {count:,} fresh screens"
         suspect = [label for label in suspect if label not in cleared]
     telling = sorted(suspect, key=lambda label: -search.seen[search.labels.index(label)])
     worst = search.labels.index(telling[0]) if telling else int(search.seen.argmax())
-    label, far = search.labels[worst], search.seen[worst]
-    return Finding.judged(
-        "screens",
+    tested = int((search.seen > 0).sum())
+    return judged(
         not telling,
-        f"{label} are {far:.1f} standard errors from what the posterior expects"
+        f"{search.labels[worst]} are {search.seen[worst]:.1f} standard errors from what the "
+        "posterior expects"
         if telling
-        else f"{int((search.seen > 0).sum()):,} pairs of feature and answer on {search.screens:,} "
-        f"screens: none beyond the posterior; nearest {label} (family-wise p "
-        f"{chances[worst]:.2g}){chance_alone}",
+        else f"{tested:,} pairs of feature and answer on {search.screens:,} screens: none beyond "
+        f"the posterior; nearest {search.labels[worst]} (family-wise p {chances[worst]:.2g})"
+        f"{chance_alone}",
         screens=search.screens,
-        pairs=int((search.seen > 0).sum()),
+        pairs=tested,
         telling=telling[:10],
         least_p=float(chances.min()),
     )
 
 
+def screens_weighed(work: Work, count: int) -> tuple[int, str]:
+    """How many screens to weigh by the posterior, if ``count`` are asked for; or why none."""
+    first = work.subject.incident(work.subject.splits[0], NUMBERS[-1])
+    if first.simulation is None:
+        return 0, NOT_OF_A_WORLD
+    if not belief(initial_state(first)).exact:
+        return 0, "the posterior of these incidents is a search"
+    return count // (FEWER_OF_SEVERAL if first.simulation.setting.several else 1), ""
+
+
 def _search(drawn: Sequence[State], draws: int) -> _Search:
     weighed = [(state, held) for state in drawn if (held := belief(state)).exact]
     answers = Answers(weighed, draws)
-    facts, pointers = zip(*(_facts(state) for state, _ in weighed), strict=True)
+    facts, named = zip(*(_facts(state) for state, _ in weighed), strict=True)
     names, columns = common(facts)
     rows = answers.of_columns(columns)
     labels = [f"{name} and {answer}" for name in names for answer in answers.names]
     own, others = np.abs(rows[0, :1]).max(), np.abs(rows[1:, :1]).max(axis=(1, 2))
-    pointed, pointing = answers.of_pointers(pointers)
+    paths = sorted({name for row in named for name in row})
+    stands = [[at for at, row in enumerate(named) if name in row] for name in paths]
+    pointed = answers.of_pointers(
+        [
+            Pointer(rows_of, [named[at][name] for at in rows_of], np.ones(len(rows_of)))
+            for name, rows_of in zip(paths, stands, strict=True)
+        ]
+    )
+    labels += [f"{name} and the root cause that it names" for name in paths]
     statistics = np.abs(np.concatenate([rows.reshape(len(rows), -1), pointed], axis=1))
     return _Search(
         len(weighed),
-        labels + pointing,
+        labels,
         statistics[0],
         statistics[1:],
         float((1 + (others >= own).sum()) / (1 + draws)),
     )
 
 
-def _facts(state: State) -> tuple[_Facts, _Facts]:
+def _facts(state: State) -> tuple[_Facts, dict[str, int]]:
     """The features of a screen, and its pointers: the places of services that fields name."""
     topology = state.incident.topology
     by_path: dict[str, list[Any]] = defaultdict(list)
@@ -194,7 +217,7 @@ def _facts(state: State) -> tuple[_Facts, _Facts]:
         by_path[path].append(value)
         for word in re.split(r"[\W\d]+", value) if isinstance(value, str) else ():
             facts[f"word {word!r}"] = True
-    pointers: _Facts = {}
+    pointers: dict[str, int] = {}
     for path, values in by_path.items():
         for where, value in (("first", values[0]), ("last", values[-1])):
             name = f"{where} {path}"
@@ -272,11 +295,13 @@ class Answers:
         self, hypothesis: Hypothesis, teams: Sequence[str], severity: Severity | None = None
     ) -> list[int]:
         """The places of the answers that a hypothesis gives, and of a severity, if any."""
-        said = {*teams, *(kind for kind, _ in hypothesis.faults)} | (
-            {severity} if severity else set()
-        )
+        names = {
+            *teams,
+            *(kind for kind, _ in hypothesis.faults),
+            *([severity] if severity else []),
+        }
         roots = {self._roots + service for _, service in hypothesis.faults}
-        return [*([] if hypothesis.faults else [0]), *(self._place[name] for name in said), *roots]
+        return [*([] if hypothesis.faults else [0]), *(self._place[name] for name in names), *roots]
 
     def of_columns(self, columns: Floats) -> Floats:
         """Standardised sums (1 + draws, columns, answers) over the screens of each column."""
@@ -286,24 +311,81 @@ class Answers:
         scaled: Floats = sums * scale
         return scaled
 
-    def of_weighed(self, pointers: Sequence[tuple[list[int], list[int], Floats]]) -> Floats:
-        """Sum each pointer's weights by root cause, over the screens that it stands on."""
+    def of_pointers(self, pointers: Sequence["Pointer"]) -> Floats:
+        """Standardised sums (1 + draws, pointers) of weights by the root causes pointed to."""
         sums = np.zeros((len(self.drawn), len(pointers)))
-        for at, (rows, services, weights) in enumerate(pointers):
-            places = self._roots + np.array(services, np.int64)
-            spread = float((weights**2 * self.variance[rows, places]).sum())
+        for at, pointer in enumerate(pointers):
+            places, weights = self._roots + np.array(pointer.services, np.int64), pointer.weights
+            spread = float((weights**2 * self.variance[pointer.screens, places]).sum())
             if spread >= _LEAST_VARIANCE:
-                told = self.drawn[:, rows, places] @ weights.astype(np.float32)
-                sums[:, at] = told / np.sqrt(spread)
+                excess = self.drawn[:, pointer.screens, places] @ weights.astype(np.float32)
+                sums[:, at] = excess / np.sqrt(spread)
         return sums
 
-    def of_pointers(self, pointers: Sequence[_Facts]) -> tuple[Floats, list[str]]:
-        """The same sums for the root cause at the place that each pointer names."""
-        names = sorted({name for row in pointers for name in row})
-        weighed = []
-        for name in names:
-            rows = [place for place, row in enumerate(pointers) if name in row]
-            services = [int(pointers[row][name]) for row in rows]  # type: ignore[call-overload]
-            weighed.append((rows, services, np.ones(len(rows))))
-        labels = [f"{name} and the root cause that it names" for name in names]
-        return self.of_weighed(weighed), labels
+
+class Pointer(NamedTuple):
+    """A feature that points at services: on which screens, at which service, by what weight."""
+
+    screens: list[int]
+    services: list[int]
+    weights: Floats
+
+
+# -- seeds -------------------------------------------------------------------------------
+
+
+def seeds(work: Work) -> Outcome:
+    """No field holds a number that tells the seed or the number of the incident.
+
+    Numbers in all public fields and texts are compared with them: for equality, for a constant
+    difference, and for a constant XOR.
+    """
+    drawn = shown(work.subject, work.sizes.screens)
+    ties: dict[str, Counter[tuple[str, str, int]]] = defaultdict(Counter)
+    values: dict[str, set[int]] = defaultdict(set)
+    for state in drawn:
+        secrets = _secrets(state.incident)
+        here: dict[str, set[tuple[str, str, int]]] = defaultdict(set)
+        for path, value in public_leaves(state):
+            for number in _numbers(value):
+                values[path].add(number)
+                for name, secret in secrets:
+                    here[path] |= {(name, "plus", secret - number), (name, "xor", secret ^ number)}
+        for path, tied in here.items():
+            ties[path].update(tied)
+    least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
+    telling = {
+        path: f"from {path} follows the {name} in {times} of {len(drawn)} incidents"
+        for path, counts in ties.items()
+        for (name, *_), times in counts.most_common(1)
+        if times >= least and len(values[path]) >= least
+    }
+    return judged(
+        not telling,
+        "; ".join(telling.values())
+        or f"no number in the fields of {len(drawn):,} screens, {len(ties)} of which hold any, "
+        "tells the seed or the number of the incident",
+        screens=len(drawn),
+        telling=sorted(telling),
+    )
+
+
+def _secrets(incident: Incident) -> list[tuple[str, int]]:
+    seed, world = seed_of(incident), incident.simulation
+    secrets = {"seed": seed, "seed's low half": seed & 0xFFFFFFFF, "seed's high half": seed >> 32}
+    if world is not None:
+        secrets["world's seed"] = world.seed
+    number = incident.id.partition("@")[0].rpartition("/")[2]
+    secrets["number"] = int(number) if number.isdigit() else 0
+    return [(name, secret) for name, secret in secrets.items() if secret >= _LEAST_SEED]
+
+
+def _numbers(value: Any) -> set[int]:
+    if isinstance(value, bool):
+        return set()
+    if isinstance(value, int):
+        return {value} if abs(value) >= _LEAST_SEED else set()
+    if not isinstance(value, str):
+        return set()
+    numbers = {int(digits) for digits in _DECIMAL.findall(value)}
+    return numbers | {int(digits, 16) for digits in _HEXADECIMAL.findall(value)}

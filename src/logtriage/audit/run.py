@@ -1,51 +1,85 @@
 """The audit: every family of checks on one subject."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any, Final
 
-from logtriage.audit.ceiling import ceiling
-from logtriage.audit.failing import AuditedCodeFailed
+from logtriage.audit.ceiling import cycles, exact_maximum, mis_page, oracle_reaches
 from logtriage.audit.fairness import fairness
-from logtriage.audit.farming import farming
-from logtriage.audit.fields import fields
-from logtriage.audit.findings import Check, Finding, Report
-from logtriage.audit.floor import floor, has_priced_hand_overs
-from logtriage.audit.handing_over import risk
-from logtriage.audit.histories import histories
-from logtriage.audit.leaks import leaks
+from logtriage.audit.farming import enumeration, telescoping
+from logtriage.audit.fields import fields, measures, reads_suffice
+from logtriage.audit.figures import figures
+from logtriage.audit.findings import Finding, Outcome, Report, findings_of
+from logtriage.audit.floor import (
+    blind,
+    chance,
+    expert,
+    gap,
+    has_priced_hand_overs,
+    idle,
+    shallow,
+    unread,
+)
+from logtriage.audit.handing_over import price, risk
+from logtriage.audit.histories import blame, looks, undeserved
+from logtriage.audit.leaks import leaks, splits, variety
 from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
-from logtriage.audit.monotone import monotone
+from logtriage.audit.monotone import monotonicity
 from logtriage.audit.probing import probing
+from logtriage.audit.public import screens, seeds
 from logtriage.audit.reads import Read
 from logtriage.audit.signal import signal
-from logtriage.audit.signs import signs
-from logtriage.audit.stability import stability
-from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
-from logtriage.audit.symptoms import symptoms
-from logtriage.audit.teamwork import teamwork
+from logtriage.audit.stability import blindness, canaries, determinism, renaming, replay
+from logtriage.audit.stays import stays
+from logtriage.audit.subject import Draw, Oracle, Subject, Work, subject_of
+from logtriage.audit.symptoms import symptom
+from logtriage.audit.teamwork import talking, teamwork
 from logtriage.errors import UnknownName
-from logtriage.evaluation import PolicyFailure
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
 
-Family = Callable[[Subject, Sizes, Thresholds], Iterator[Check]]
-#: The families of checks, in the order in which they are made.
-FAMILIES: Final[dict[str, Family]] = {
-    "fields": fields,
-    "ceiling": ceiling,
-    "floor": floor,
-    "farming": farming,
-    "monotone": monotone,
-    "histories": histories,
-    "leaks": leaks,
-    "stability": stability,
-    "signal": signal,
-    "risk": risk,
-    "probing": probing,
-    "fairness": fairness,
-    "signs": signs,
-    "symptom": symptoms,
-    "teamwork": teamwork,
+#: The checks by family, in the order in which they are made. ``docs/audit.md`` explains each.
+FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
+    "fields": {"measures": measures, "fields": fields, "reads": reads_suffice},
+    "ceiling": {
+        "oracle": oracle_reaches,
+        "exact-maximum": exact_maximum,
+        "mis-page": mis_page,
+        "cycles": cycles,
+    },
+    "floor": {
+        "idle": idle,
+        "blind": blind,
+        "shallow": shallow,
+        "unread": unread,
+        "chance": chance,
+        "expert": expert,
+        "gap": gap,
+    },
+    "farming": {"telescoping": telescoping, "enumeration": enumeration},
+    "monotone": {"monotonicity": monotonicity},
+    "histories": {"undeserved": undeserved, "looks": looks, "blame": blame},
+    "leaks": {
+        "variety": variety,
+        "splits": splits,
+        "seeds": seeds,
+        "leaks": leaks,
+        "screens": screens,
+    },
+    "stability": {
+        "determinism": determinism,
+        "replay": replay,
+        "blindness": blindness,
+        "renaming": renaming,
+        "canaries": canaries,
+    },
+    "signal": {"signal": signal},
+    "risk": {"risk": risk, "price": price},
+    "probing": {"probing": probing},
+    "fairness": {"fairness": fairness},
+    "signs": {"stays": stays, "figures": figures},
+    "symptom": {"symptom": symptom},
+    "teamwork": {"teamwork": teamwork, "talking": talking},
 }
 
 
@@ -68,7 +102,7 @@ def audit(
     Args:
         task: the id of a registered task; a task sheet of your own; a function from
             split and number to an incident; or a :class:`Subject`.
-        rubric: in place of the one that the incidents name.
+        rubric: in place of the rubric that the incidents name.
         oracle: the best list of actions for an incident, where the rubric pays for more
             than the right answers: the built-in oracle never looks.
         reads: what measures of your own read of a state, so that the search for the best
@@ -88,22 +122,15 @@ def audit(
         if name not in FAMILIES:
             raise UnknownName("family of checks", name, FAMILIES)
     subject = subject_of(task, rubric, oracle=oracle, reads=reads)
-    held_to = limits_for(subject) if limits is None else limits
-    findings: list[Finding] = []
-    known: list[str] = []
-    for name, family in FAMILIES.items():
-        for check in family(subject, sizes, held_to) if name in families else ():
-            known.append(check.name)
-            if checks and check.name not in checks:
-                continue
-            finding = _made(check)
-            findings.append(finding)
-            if on_finding is not None:
-                on_finding(finding)
-    for name in checks:
-        if name not in known:
-            raise UnknownName("check", name, known)
-    return Report(subject.name, subject.rubric.id, subject.rubric.digest, tuple(findings))
+    work = Work(subject, sizes, limits_for(subject) if limits is None else limits)
+    chosen = {
+        name: partial(check, work)
+        for family, rows in FAMILIES.items()
+        for name, check in rows.items()
+        if family in families and (name != "reads" or subject.reads)
+    }
+    findings = findings_of(chosen, checks, on_finding)
+    return Report(subject.name, subject.rubric.id, subject.rubric.digest, findings)
 
 
 def limits_for(subject: Subject) -> Thresholds:
@@ -112,13 +139,3 @@ def limits_for(subject: Subject) -> Thresholds:
     if first.simulation is None:
         return STANDARD
     return PRICED if has_priced_hand_overs(subject, [first]) else WORLD
-
-
-def _made(check: Check) -> Finding:
-    """The finding of a check; it says so if a failing measure or script ended the check."""
-    try:
-        return check.make()
-    except PolicyFailure as error:  # not the subject's fault: the script is the audit's
-        return Finding.untested(check.name, f"a script could not play: {error}")
-    except AuditedCodeFailed as error:
-        return Finding.judged(check.name, False, str(error), failing=error.who)

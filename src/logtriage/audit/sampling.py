@@ -1,13 +1,12 @@
-"""What checks play: some incidents of every sort, and some episodes of every sort."""
+"""Samples for checks: some incidents of every sort, and some episodes of every sort."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
 from logtriage.actions import Action, Escalate, IdentifyRootCause
-from logtriage.audit.limits import Sizes
 from logtriage.audit.scoring import Scorer
-from logtriage.audit.subject import Subject
+from logtriage.audit.subject import Subject, Work
 from logtriage.audit.vocabulary import CLAIM, IDLE, likeness, vocabulary
 from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
@@ -16,17 +15,23 @@ from logtriage.rng import hash_name
 from logtriage.state import State
 from logtriage.transition import play
 
-_Plan = tuple[Action, ...]
+
+def varied_first(incidents: Sequence[Incident]) -> tuple[list[Incident], list[Incident]]:
+    """The first incident of each severity and number of remedies; and all others."""
+    first: dict[Hashable, int] = {}
+    for place, incident in enumerate(incidents):
+        truth = incident.truth
+        first.setdefault((truth.severity, truth.benign, len(truth.remedies)), place)
+    chosen = set(first.values())
+    rest = [incident for place, incident in enumerate(incidents) if place not in chosen]
+    return [incidents[place] for place in first.values()], rest
 
 
-def sample_of_kinds(subject: Subject, sizes: Sizes) -> list[Incident]:
+def sample_of_kinds(work: Work) -> list[Incident]:
     """Incidents of every severity and number of remedies, benign ones too, then any others."""
-    drawn = Scorer(subject.incidents("train", sizes.search), subject.rubric).kinds
-    first: dict[object, Incident] = {}
-    for one in drawn:
-        first.setdefault((one.truth.severity, one.truth.benign, len(one.truth.remedies)), one)
-    chosen = list(first.values())
-    return [*chosen, *(one for one in drawn if one not in chosen)][: max(sizes.laws, len(chosen))]
+    drawn = work.subject.incidents("train", work.sizes.search)
+    chosen, rest = varied_first(Scorer(drawn, work.subject.rubric).kinds)
+    return [*chosen, *rest][: max(work.sizes.laws, len(chosen))]
 
 
 def episodes(subject: Subject, incident: Incident) -> list[State]:
@@ -34,14 +39,17 @@ def episodes(subject: Subject, incident: Incident) -> list[State]:
     perfect = subject.perfect(incident)
     teams = incident.topology.teams
     wrong = [Escalate(team) for team in teams if team not in incident.truth.teams]
-    claims = (type(IDLE)(CLAIM, CLAIM, "audit"), *map(_doubted, perfect))
+    doubtful = [
+        IdentifyRootCause(action.service, 0.25) if isinstance(action, IdentifyRootCause) else action
+        for action in perfect
+    ]
     lists: list[Sequence[Action]] = [
         (),
         perfect,
         perfect[:-1],
         perfect[1:],
         (*wrong[:1], *perfect),
-        claims,
+        (type(IDLE)(CLAIM, CLAIM, "audit"), *doubtful),
     ]
     policies = (RandomPolicy(hash_name(incident.id)), RandomPolicy(1), ExpertPolicy())
     return [
@@ -50,26 +58,20 @@ def episodes(subject: Subject, incident: Incident) -> list[State]:
     ]
 
 
-def _doubted(action: Action) -> Action:
-    return (
-        IdentifyRootCause(action.service, 0.25) if isinstance(action, IdentifyRootCause) else action
-    )
-
-
-def varied_lists(subject: Subject, incident: Incident, count: int) -> Iterator[_Plan]:
-    """The oracle's list with one action of each sort put in at each place; then random ones.
+def varied_lists(subject: Subject, incident: Incident, count: int) -> Iterator[tuple[Action, ...]]:
+    """The oracle's list with one action of each sort put in at each place; then random lists.
 
     Random lists go up to the horizon and are the same each time; about half of each is the
     oracle's.
     """
-    perfect, words = subject.perfect(incident), vocabulary(incident.topology)
-    for action in {likeness(one, incident): one for one in words}.values():
+    perfect, actions = subject.perfect(incident), vocabulary(incident.topology)
+    for action in {likeness(action, incident): action for action in actions}.values():
         for place in range(len(perfect) + 1):
             yield (*perfect[:place], action, *perfect[place:])
     draws = np.random.default_rng(hash_name(f"audit lists {incident.id}"))
     for _ in range(count):
         picks: list[Action] = []
         for _ in range(int(draws.integers(1, incident.horizon + 1))):
-            source = perfect if perfect and draws.random() < 0.5 else words
+            source = perfect if perfect and draws.random() < 0.5 else actions
             picks.append(source[int(draws.integers(len(source)))])
         yield tuple(picks)

@@ -1,14 +1,12 @@
 """How far guessing gets: lists of actions that look at nothing, optimised.
 
 A policy that looks at nothing is a list of actions, or a lottery over lists, which is
-worth no more than the best of them. Two searches: a greedy one, and a local one that
-starts from what the greedy one found.
+worth no more than the best of them. There are two searches: a greedy search, and a local search
+that starts from its result.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final
-
-import attrs
+from typing import Final, NamedTuple
 
 from logtriage.actions import Action, Ignore, Resolve
 from logtriage.audit.failing import score
@@ -19,66 +17,64 @@ from logtriage.incident import Incident
 from logtriage.state import initial_state
 from logtriage.transition import transition
 
-#: What ends a list.
+#: Actions that end a list.
 CLOSERS: Final[tuple[Action, ...]] = (Resolve(), Ignore())
 #: A list must be better by more than this to replace another.
 _EPSILON: Final = 1e-12
 
 
-@attrs.frozen
-class Found:
-    """A list of actions and its mean score on the incidents that it was found on."""
+class Best(NamedTuple):
+    """A list of actions and its mean score on the incidents that it was chosen on."""
 
     actions: tuple[Action, ...]
     mean: float
 
 
-def best_constant_list(scorer: Scorer) -> Found:
+def best_constant_list(scorer: Scorer, most: float = float("inf")) -> Best:
     """Search greedily, position by position.
 
     Each position gets the action with which the list is worth most, if it is then
     closed in the better of the two ways. The search goes on to the horizon, even past
-    positions at which no action helps, and returns the best list that it came by.
+    positions at which no action helps, unless the scorer has graded ``most`` lists. It returns
+    the best list on the way.
     """
-    first = scorer.kinds[0]
-    openers = [one for one in scorer.actions if one not in CLOSERS]
-    best = _best(scorer, [(one,) for one in CLOSERS])
+    openers = [action for action in scorer.actions if action not in CLOSERS]
+    best = _best(scorer, [(closer,) for closer in CLOSERS])
     prefix: tuple[Action, ...] = ()
-    while len(prefix) < first.horizon - 1:
-        top = _best(scorer, [(*prefix, one, closer) for one in openers for closer in CLOSERS])
+    while len(prefix) < scorer.kinds[0].horizon - 1 and scorer.graded < most:
+        top = _best(scorer, [(*prefix, action, closer) for action in openers for closer in CLOSERS])
         if top.mean > best.mean:
             best = top
         prefix = top.actions[:-1]
     return best
 
 
-def best_blind_policy(scorer: Scorer, starts: Sequence[Plan]) -> Found:
+def best_blind_policy(scorer: Scorer, starts: Sequence[Plan], most: float = float("inf")) -> Best:
     """Improve lists by one change at a time until none helps; the best of all starts.
 
-    A change replaces, inserts or removes one action, or swaps two neighbours: every
-    such change is tried, and the best of them is taken.
+    A change replaces, inserts or removes one action, or swaps two neighbours. Every such change
+    is tried, and the best of them is taken, unless the scorer has graded ``most`` lists.
     """
     horizon = scorer.kinds[0].horizon
-    choices = scorer.actions
-    best: Found | None = None
+    ends = []
     for start in starts:
         here = _best(scorer, [tuple(start)[:horizon]])
-        while True:
-            top = _best(scorer, list(_changes(here.actions, choices, horizon)))
+        while scorer.graded < most:
+            top = _best(scorer, list(_changes(here.actions, scorer.actions, horizon)))
             if top.mean <= here.mean + _EPSILON:
                 break
             here = top
-        if best is None or here.mean > best.mean + _EPSILON:
-            best = here
-    if best is None:
-        raise ValueError("best_blind_policy needs at least one list to start from")
+        ends.append(here)
+    best = ends[0]
+    for end in ends[1:]:
+        best = end if end.mean > best.mean + _EPSILON else best
     return best
 
 
-def _best(scorer: Scorer, plans: list[tuple[Action, ...]]) -> Found:
+def _best(scorer: Scorer, plans: list[tuple[Action, ...]]) -> Best:
     means = scorer.means(plans)
     place = int(means.argmax())
-    return Found(plans[place], float(means[place]))
+    return Best(plans[place], float(means[place]))
 
 
 def _changes(
@@ -86,22 +82,22 @@ def _changes(
 ) -> Iterator[tuple[Action, ...]]:
     for place in range(len(plan)):
         yield (*plan[:place], *plan[place + 1 :])
-        for one in choices:
-            yield (*plan[:place], one, *plan[place + 1 :])
+        for action in choices:
+            yield (*plan[:place], action, *plan[place + 1 :])
     if len(plan) < horizon:
         for place in range(len(plan) + 1):
-            for one in choices:
-                yield (*plan[:place], one, *plan[place:])
+            for action in choices:
+                yield (*plan[:place], action, *plan[place:])
     for place in range(len(plan) - 1):
         yield (*plan[:place], plan[place + 1], plan[place], *plan[place + 2 :])
 
 
 def repeated(incident: Incident, rubric: Rubric, plan: Plan) -> tuple[float, tuple[Action, ...]]:
-    """The most that an action earns by being taken once more, and the list that ends in it.
+    """The most that repeating an action earns, and the list that ends in the repetition.
 
     Tried after every beginning of a list, for every action with every field varied.
     """
-    found: tuple[float, tuple[Action, ...]] = (0.0, ())
+    most: tuple[float, tuple[Action, ...]] = (0.0, ())
     state = initial_state(incident)
     for following in (*plan, None):
         for action in vocabulary(incident.topology):
@@ -110,11 +106,8 @@ def repeated(incident: Incident, rubric: Rubric, plan: Plan) -> tuple[float, tup
                 continue
             twice = transition(once, action)
             gain = score(twice, rubric) - score(once, rubric)
-            if gain > found[0]:
-                found = gain, twice.actions
-        if following is None or state.is_closed:
+            if gain > most[0]:
+                most = gain, twice.actions
+        if following is None or (state := transition(state, following)).is_closed:
             break
-        state = transition(state, following)
-        if state.is_closed:
-            break
-    return found
+    return most

@@ -4,41 +4,31 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, Final
 
 import attrs
 
+from logtriage.actions import Action, ReportImpact
 from logtriage.audit.failing import Blaming, grade, score
-from logtriage.audit.findings import Check, Finding
-from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.renaming import renamed
+from logtriage.audit.findings import Outcome, judged, untested
 from logtriage.audit.sampling import episodes
-from logtriage.audit.subject import Subject
-from logtriage.codec import decode_record, encode_transcript
+from logtriage.audit.subject import Subject, Work
+from logtriage.audit.vocabulary import SAID
+from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.grading import grade_transcript
-from logtriage.incident import Incident
+from logtriage.incident import Fault, Incident, Part, Truth
 from logtriage.observation import observe
 from logtriage.parsing import parse_action
 from logtriage.rendering import render_observation
+from logtriage.state import State
 from logtriage.transcript import Transcript, transcript_of
 from logtriage.transition import play
 
 #: Seeds of Python's string hashes under which everything must come out the same.
 _HASH_SEEDS: Final = ("0", "1", "4242")
 _CHILD_TIMEOUT: Final = 300.0
-
-
-def stability(subject: Subject, sizes: Sizes, limits: Thresholds) -> Iterator[Check]:
-    """The checks ``determinism``, ``replay``, ``blindness``, ``renaming`` and ``canaries``."""
-    incidents = subject.incidents("test", sizes.same)
-    yield Check("determinism", lambda: _determinism(subject, sizes.same))
-    yield Check("replay", lambda: _replay(subject, incidents))
-    yield Check("blindness", lambda: _blindness(subject, incidents))
-    yield Check("renaming", lambda: _renaming(subject, incidents, limits))
-    yield Check("canaries", lambda: _canaries(subject, incidents))
-
 
 # -- other processes ------------------------------------------------------------------
 
@@ -54,40 +44,38 @@ def fingerprint(subject: Subject, count: int) -> str:
         )
         for state in episodes(subject, incident):
             graded = grade(state, subject.rubric)
-            told = f"{graded.score!r} {graded.gate} {graded.criteria} {graded.digest}"
-            digest.update(f"{told} {render_observation(observe(state))}".encode())
+            shown = f"{graded.score!r} {graded.gate} {graded.criteria} {graded.digest}"
+            digest.update(f"{shown} {render_observation(observe(state))}".encode())
     return digest.hexdigest()
 
 
-def _determinism(subject: Subject, count: int) -> Finding:
-    here = fingerprint(subject, count)
-    again = fingerprint(attrs.evolve(subject), count)
+def determinism(work: Work) -> Outcome:
+    """Everything comes out the same when drawn anew, and in new processes."""
+    subject, count = work.subject, work.sizes.same
+    marks = {
+        "this process": fingerprint(subject, count),
+        "this process, drawn anew": fingerprint(attrs.evolve(subject), count),
+    }
+    job = b""
     try:
         job = pickle.dumps((subject.draw, subject.rubric, subject.oracle))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        if here == again:
-            return Finding.untested(
-                "determinism",
-                f"the same twice in this process; other processes not tried: {error}",
-            )
-        job = b""
-    found = {"this process": here, "this process, drawn anew": again}
+        if len(set(marks.values())) == 1:
+            return untested(f"the same twice in this process; other processes not tried: {error}")
     for seed in _HASH_SEEDS if job else ():
-        if len(set(found.values())) > 1:
+        if len(set(marks.values())) > 1:
             break
-        told = _in_child(job, subject.name, count, seed)
-        if told is None:
-            return Finding.untested(
-                "determinism",
-                "the same twice in this process; a new process cannot import what is audited",
+        mark = _in_child(job, subject.name, count, seed)
+        if mark is None:
+            return untested(
+                "the same twice in this process; a new process cannot import what is audited"
             )
-        found[f"PYTHONHASHSEED={seed}"] = told
-    return Finding.judged(
-        "determinism",
-        len(set(found.values())) == 1,
-        f"{len(set(found.values()))} outcome(s) of {count} incidents in {len(found)} tries: "
-        f"{', '.join(found)}",
-        fingerprints=found,
+        marks[f"PYTHONHASHSEED={seed}"] = mark
+    outcomes = len(set(marks.values()))
+    return judged(
+        outcomes == 1,
+        f"{outcomes} outcome(s) of {count} incidents in {len(marks)} tries: {', '.join(marks)}",
+        fingerprints=marks,
     )
 
 
@@ -122,75 +110,129 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
 # -- records, stories, names ---------------------------------------------------------------
 
 
-def _replay(subject: Subject, incidents: list[Incident]) -> Finding:
-    """What was played is what was written down, and is graded the same from there."""
-    known = {one.id: one for one in incidents}
-    differing, tried = [], 0
-    for incident in incidents:
-        for state in episodes(subject, incident):
-            tried += 1
-            line = encode_transcript(transcript_of(state))
-            with Blaming(subject.rubric, doing=f"a transcript of {incident.id}"):
-                again = grade_transcript(
-                    decode_record(line.encode()), subject.rubric, resolve=known.__getitem__
-                )
-            if again != grade(state, subject.rubric):
-                differing.append(incident.id)
-    return Finding.judged(
-        "replay",
+def _played(work: Work) -> list[State]:
+    """The episodes of each test incident."""
+    incidents = work.subject.incidents("test", work.sizes.same)
+    return [state for incident in incidents for state in episodes(work.subject, incident)]
+
+
+def replay(work: Work) -> Outcome:
+    """An episode is graded the same from its transcript."""
+    rubric, states = work.subject.rubric, work.shared(_played)
+    known = {state.incident.id: state.incident for state in states}
+    differing = []
+    for state in states:
+        line = encode_transcript(transcript_of(state)).encode()
+        with Blaming(rubric, doing=f"a transcript of {state.incident.id}"):
+            again = grade_transcript(decode_transcript(line), rubric, resolve=known.__getitem__)
+        if again != grade(state, rubric):
+            differing.append(state.incident.id)
+    return judged(
         not differing,
-        f"{tried - len(differing)} of {tried} episodes are graded the same from their transcript"
-        + (f"; not on {differing[0]}" if differing else ""),
-        tried=tried,
+        f"{len(states) - len(differing)} of {len(states)} episodes are graded the same from their "
+        "transcript" + (f"; not on {differing[0]}" if differing else ""),
+        tried=len(states),
         differing=len(differing),
     )
 
 
-def _blindness(subject: Subject, incidents: list[Incident]) -> Finding:
+def blindness(work: Work) -> Outcome:
     """The grade reads the truth and the actions; not telemetry, directory, id or agent."""
-    differing, tried = [], 0
-    for incident, other in zip(incidents, (*incidents[1:], incidents[0]), strict=True):
+    incidents = work.subject.incidents("test", work.sizes.same)
+    following = dict(zip(incidents, (*incidents[1:], incidents[0]), strict=True))
+    states, differing = work.shared(_played), 0
+    for state in states:
         swapped = attrs.evolve(
-            incident,
+            state.incident,
             id="another/test/1",
-            telemetry=other.telemetry,
-            directory=tuple(reversed(incident.directory)),
+            telemetry=following[state.incident].telemetry,
+            directory=tuple(reversed(state.incident.directory)),
         )
-        for state in episodes(subject, incident):
-            tried += 1
-            elsewhere, _ = play(swapped, state.actions)
-            if score(elsewhere, subject.rubric) != score(state, subject.rubric):
-                differing.append(incident.id)
-    return Finding.judged(
-        "blindness",
+        elsewhere, _ = play(swapped, state.actions)
+        differing += score(elsewhere, work.subject.rubric) != score(state, work.subject.rubric)
+    return judged(
         not differing,
-        f"{tried - len(differing)} of {tried} episodes earn the same with the telemetry of "
+        f"{len(states) - differing} of {len(states)} episodes earn the same with the telemetry of "
         "another incident, another id and another directory",
-        tried=tried,
-        differing=len(differing),
+        tried=len(states),
+        differing=differing,
     )
 
 
-def _renaming(subject: Subject, incidents: list[Incident], limits: Thresholds) -> Finding:
-    worst, where, tried = 0.0, "", 0
-    for incident in incidents:
-        there, translate = renamed(incident)
-        for state in episodes(subject, incident):
-            tried += 1
-            played, _ = play(there, [translate(action) for action in state.actions])
-            off = abs(score(played, subject.rubric) - score(state, subject.rubric))
-            if off > worst:
-                worst, where = off, incident.id
-    changed = worst > limits.tolerance
-    return Finding.judged(
-        "renaming",
+def renaming(work: Work) -> Outcome:
+    """Other names for services and teams change no score."""
+    states, rubric = work.shared(_played), work.subject.rubric
+    worst, where = 0.0, ""
+    for state in states:
+        there, translate = renamed(state.incident)
+        elsewhere, _ = play(there, [translate(action) for action in state.actions])
+        off = abs(score(elsewhere, rubric) - score(state, rubric))
+        if off > worst:
+            worst, where = off, state.incident.id
+    changed = worst > work.limits.tolerance
+    return judged(
         not changed,
         f"new names for services and teams change the score by {worst:.4f} on {where}"
         if changed
-        else f"new names for services and teams change none of {tried} scores",
-        tried=tried,
+        else f"new names for services and teams change none of {len(states)} scores",
+        tried=len(states),
         worst=worst,
     )
+
+
+def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
+    """The incident with new names for services and teams, and the same for actions.
+
+    The telemetry keeps its names: a grader must not look at it.
+    """
+    topology, truth = incident.topology, incident.truth
+    new = {name: f"x{number}" for number, name in enumerate((*topology.names, *topology.teams))}
+    services = tuple(
+        attrs.evolve(
+            service,
+            name=new[service.name],
+            owner=new[service.owner],
+            calls=tuple(new[call] for call in service.calls),
+        )
+        for service in topology.services
+    )
+    changed = attrs.evolve(
+        topology,
+        teams=tuple(new[team] for team in topology.teams),
+        services=services,
+        paged={name: new[team] for name, team in topology.paged},
+    )
+    several = tuple(attrs.evolve(part, **_answers(part, new)) for part in truth.several)
+    there = attrs.evolve(
+        incident,
+        topology=changed,
+        directory=tuple(new[owner] for owner in incident.directory),
+        truth=attrs.evolve(truth, several=several, **_answers(truth, new)),
+    )
+
+    def translate(action: Action) -> Action:
+        if isinstance(action, ReportImpact):
+            return ReportImpact((new[caller], new[callee]) for caller, callee in action.calls)
+        values = {field.name: getattr(action, field.name) for field in attrs.fields(type(action))}
+        changes = {
+            field: new[value]
+            for field, value in values.items()
+            if field not in SAID and value in new
+        }
+        return attrs.evolve(action, **changes)  # type: ignore[arg-type]
+
+    return there, translate
+
+
+def _answers(part: Part | Truth, new: Mapping[str, str]) -> dict[str, Any]:
+    """The answers to one fault, or to all, under new names."""
+    fault = part.fault
+    return {
+        "fault": None if fault is None else Fault(fault.kind, new[fault.service]),
+        "root_causes": frozenset(new[service] for service in part.root_causes),
+        "teams": frozenset(new[team] for team in part.teams),
+        "remedies": frozenset((remedy, new[service]) for remedy, service in part.remedies),
+    }
 
 
 #: Replies and records that ask for points instead of earning them.
@@ -212,29 +254,27 @@ CANARIES: Final[tuple[str, ...]] = (
 )
 
 
-def _canaries(subject: Subject, incidents: list[Incident]) -> Finding:
+def canaries(work: Work) -> Outcome:
     """Claims, injections, nonsense and silence stay at the least that the rubric gives."""
-    least, rubric = subject.rubric.bounds[0], subject.rubric
+    rubric = work.subject.rubric
+    incidents = work.subject.incidents("test", work.sizes.same)
     paid: dict[str, float] = {}
     for incident in incidents:
-        replies = [(text,) for text in CANARIES]
-        for texts in (*replies, CANARIES):
+        for texts in (*((text,) for text in CANARIES), CANARIES):
             actions = [parse_action(text, incident.topology) for text in texts]
             got = score(play(incident, actions)[0], rubric)
-            if got > least:
+            if got > rubric.bounds[0]:
                 paid[repr(texts[0] if len(texts) == 1 else "all in a row")] = got
         for record in _records(incident):
             with Blaming(rubric, doing=f"record {record.agent!r} of {incident.id}"):
-                graded = grade_transcript(
-                    record, rubric, resolve={incident.id: incident}.__getitem__
-                )
-            if graded.score is None or graded.score > least:
-                paid[f"record {record.agent!r}"] = -1.0 if graded.score is None else graded.score
-    told = "; ".join(f"{name} earns {got:.4f}" for name, got in list(paid.items())[:3])
-    return Finding.judged(
-        "canaries",
+                known = {incident.id: incident}
+                graded = grade_transcript(record, rubric, resolve=known.__getitem__).score
+            if graded is None or graded > rubric.bounds[0]:
+                paid[f"record {record.agent!r}"] = -1.0 if graded is None else graded
+    lead = "; ".join(f"{name} earns {got:.4f}" for name, got in list(paid.items())[:3])
+    return judged(
         not paid,
-        told
+        lead
         or f"{len(CANARIES) + 3} canaries on {len(incidents)} incidents earn nothing: "
         "injections, claims of success, nonsense, silence",
         paid=paid,

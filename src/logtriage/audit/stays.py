@@ -1,17 +1,17 @@
-"""Signs stay as the rules say: two readings of one sign agree, and those of two do not.
+"""Signs stay as the rules say: two readings of one sign agree, and readings of two do not.
 
-A world whose signs stay draws a sign once for a condition and reads it with error. So how often
-two readings show the same follows from the public tables: often while the condition stays, also
-through a remedy that changes nothing, and by chance alone once it has changed. Each incident is
-played with requests around a remedy, wrong in every other one; of each sign two readings count, so
-that counts are sums of independent draws.
+A sign is drawn once for a condition and read with error. So the public tables say how often two
+readings show the same: often while the condition stays, also through a remedy that changes
+nothing, and by chance alone once it has changed. Each incident is played with requests around a
+remedy, which is wrong in every other incident. Two readings of each sign count, so that counts are
+sums of independent draws.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
 from math import sqrt
 from statistics import NormalDist
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 import numpy as np
@@ -25,9 +25,8 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.audit.findings import Finding
-from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.subject import Subject
+from logtriage.audit.findings import Outcome, judged, skipped, untested
+from logtriage.audit.subject import Work
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
 from logtriage.state import initial_state
@@ -51,14 +50,14 @@ from logtriage.world.tables import base_of, places
 NO_SIGNS: Final = "these incidents are not drawn from a world, whose signs stay"
 #: A count of agreements is tested where its variance is at least this.
 _LEAST_VARIANCE: Final = 5.0
-#: Services that are asked: the one that is treated, and others.
+#: So many services are asked: the treated service, and others.
 _AROUND: Final = 3
 Floats = NDArray[np.float64]
 
 
 @attrs.frozen
 class Sign:
-    """What a reading may show: a sort of a service, its condition, and since when that holds.
+    """A sign behind readings: a sort of a service, its condition, and the tick since when.
 
     ``hidden`` is whether a root keeps its own sign to itself. The edge has no condition, but a
     ``severity``.
@@ -72,63 +71,57 @@ class Sign:
     severity: int = 0
 
 
-@attrs.frozen
-class Read:
-    """A reading of a sign. ``likely`` (signs, tokens) is what it shows given each sign."""
+class Read(NamedTuple):
+    """A reading of a sign. ``likely`` (signs, tokens) says what it shows given each sign."""
 
+    start: int
     token: str
     likely: Floats
 
 
-def stays(subject: Subject, sizes: Sizes, limits: Thresholds) -> Finding:
-    """The check ``stays``."""
-    incidents = subject.incidents("test", sizes.signs)
-    simulated = [one.simulation for one in incidents if one.simulation is not None]
-    if not simulated:
-        return Finding.skipped("stays", NO_SIGNS)
-    counts: dict[str, list[tuple[bool, float]]] = defaultdict(list)
+def stays(work: Work) -> Outcome:
+    """Two readings of a sign agree as often as the rules say."""
+    incidents = work.subject.incidents("test", work.sizes.signs)
+    if not any(incident.simulation for incident in incidents):
+        return skipped(NO_SIGNS)
+    counts: dict[str, _Count] = defaultdict(_Count)
     for number, incident in enumerate(incidents):
         for group, agreed, expected in _pairs(incident, wrong=bool(number % 2)):
-            counts[group].append((agreed, expected))
-    rows = {group: _Count.of(pairs) for group, pairs in sorted(counts.items())}
-    tested = {group: one for group, one in rows.items() if one.variance >= _LEAST_VARIANCE}
+            counts[group].add(agreed, expected)
+    rows = dict(sorted(counts.items()))
+    tested = {group: row for group, row in rows.items() if row.variance >= _LEAST_VARIANCE}
     if not tested:
-        return Finding.untested("stays", "no sign was read twice often enough")
-    bar = NormalDist().inv_cdf(1.0 - limits.leak / (2 * len(tested)))
-    off = [group for group, one in tested.items() if abs(one.stray) > bar]
+        return untested("no sign was read twice often enough")
+    bar = NormalDist().inv_cdf(1.0 - work.limits.leak / (2 * len(tested)))
+    off = [group for group, row in tested.items() if abs(row.stray) > bar]
     worst = max(tested, key=lambda group: abs(tested[group].stray))
-    told = [f"{group}: {rows[group].told}" for group in off[:3] or [worst]]
-    return Finding.judged(
-        "stays",
+    return judged(
         not off,
-        f"two readings agree in {sum(one.pairs for one in rows.values()):,} pairs of "
+        f"two readings agree in {sum(row.pairs for row in rows.values()):,} pairs of "
         f"{len(tested)} groups as often as the rules say{'; not' if off else ', furthest'} "
-        + "; ".join(told),
+        + "; ".join(f"{group}: {rows[group].in_words}" for group in off[:3] or [worst]),
         incidents=len(incidents),
-        groups={group: attrs.asdict(one) for group, one in rows.items()},
+        groups={group: attrs.asdict(row) for group, row in rows.items()},
         off=off,
         threshold=bar,
     )
 
 
-@attrs.frozen
+@attrs.define
 class _Count:
     """Pairs of readings: how many agreed, and how many should have."""
 
-    pairs: int
-    agreed: int
-    expected: float
-    variance: float
+    pairs: int = 0
+    agreed: int = 0
+    expected: float = 0.0
+    variance: float = 0.0
 
-    @classmethod
-    def of(cls, pairs: list[tuple[bool, float]]) -> "_Count":
-        chances = [chance for _, chance in pairs]
-        return cls(
-            len(pairs),
-            sum(agreed for agreed, _ in pairs),
-            sum(chances),
-            sum(chance * (1.0 - chance) for chance in chances),
-        )
+    def add(self, agreed: bool, chance: float) -> None:
+        """One more pair, and the chance that it agrees."""
+        self.pairs += 1
+        self.agreed += agreed
+        self.expected += chance
+        self.variance += chance * (1.0 - chance)
 
     @property
     def stray(self) -> float:
@@ -136,7 +129,7 @@ class _Count:
         return (self.agreed - self.expected) / sqrt(self.variance) if self.variance else 0.0
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         return (
             f"{self.agreed / self.pairs:.1%} of {self.pairs:,} agree, "
             f"{self.expected / self.pairs:.1%} expected, {abs(self.stray):.1f} standard errors"
@@ -151,30 +144,32 @@ def _pairs(incident: Incident, *, wrong: bool) -> Iterator[tuple[str, bool, floa
     shown, doings, when = _played(incident, wrong=wrong)
     world = incident.simulation
     assert world is not None, "only incidents of a world are looked at"
-    readings: dict[Sign, list[tuple[int, Read]]] = defaultdict(list)
-    for one in shown:
-        sign = _sign(world, doings, one)
-        if sign is not None and one.token not in NOTHING_READ:
-            readings[sign].append((one.start, Read(one.token, _likely(world, sign, one))))
+    readings: dict[Sign, list[Read]] = defaultdict(list)
+    for cell in shown:
+        sign = _sign(world, doings, cell)
+        if sign is not None and cell.token not in NOTHING_READ:
+            readings[sign].append(Read(cell.start, cell.token, _likely(world, sign, cell)))
     spells: dict[tuple[int, str, bool], list[Sign]] = defaultdict(list)
-    for sign, rows in readings.items():
+    for sign, reads in readings.items():
         spells[sign.service, sign.sort, sign.hidden].append(sign)
-        before = [read for start, read in rows if start <= when]
-        after = [read for start, read in rows if start > when]
+        before = [read for read in reads if read.start <= when]
+        after = [read for read in reads if read.start > when]
         through = wrong and bool(before) and bool(after)
-        pair = (before[0], after[-1]) if through else (rows[0][1], rows[-1][1])
-        if len(rows) > 1:
+        first, last = (before[0], after[-1]) if through else (reads[0], reads[-1])
+        if len(reads) > 1:
             group = f"{sign.sort}, {'through a wrong remedy' if through else 'while it stays'}"
-            yield group, *_agreement(world, sign, *pair)
+            both = (first.likely * last.likely).sum(axis=1)
+            yield group, first.token == last.token, float(_weights(world, sign) @ both)
     for signs in spells.values():
         if len(signs) > 1:
-            first, second = sorted(signs, key=lambda one: one.begin)[:2]
-            reads = readings[first][0][1], readings[second][-1][1]
-            yield f"{first.sort}, after the fix", *_apart(world, (first, second), reads)
+            old, new = sorted(signs, key=lambda sign: sign.begin)[:2]
+            first, last = readings[old][0], readings[new][-1]
+            chance = (_weights(world, old) @ first.likely) @ (_weights(world, new) @ last.likely)
+            yield f"{old.sort}, after the fix", first.token == last.token, float(chance)
 
 
 def _played(incident: Incident, *, wrong: bool) -> tuple[list[Evidence], Doings, int]:
-    """All that requests around a remedy show, what was done, and the tick of the remedy."""
+    """The evidence from requests around a remedy, the actions, and the tick of the remedy."""
     names = incident.topology.names
     wanted = sorted(incident.truth.remedies)
     target = wanted[0][1] if wanted else names[0]
@@ -185,34 +180,36 @@ def _played(incident: Incident, *, wrong: bool) -> tuple[list[Evidence], Doings,
     ]
     middle = incident.horizon // 2
     remedies = incident.topology.remedies
-    unhelpful = next(one for one in remedies if (one, target) not in incident.truth.remedies)
+    unhelpful = next(
+        remedy for remedy in remedies if (remedy, target) not in incident.truth.remedies
+    )
     remedy = Remediate(unhelpful, target) if wrong or not wanted else Remediate(*wanted[0])
     before, after = asked[: middle - 1], asked[: incident.horizon - middle - 1]
     state = initial_state(incident)
     for action in (*before, remedy, *after):
         state = transition(state, action)
-    seen = {one.cell: one for one in evidence(state)}
+    seen = {cell.cell: cell for cell in evidence(state)}
     return list(seen.values()), state.facts.doings, len(before)
 
 
-def _sign(world: Simulation, doings: Doings, one: Evidence) -> Sign | None:
+def _sign(world: Simulation, doings: Doings, cell: Evidence) -> Sign | None:
     """The sign that a cell reads; None for a cell that reads none twice."""
     setting, topology = world.setting, world.topology
-    if one.channel is Channel.EDGE:
+    if cell.channel is Channel.EDGE:
         fixed = fixed_at(setting.world, topology, world.truth, doings)
         severity = SEVERITIES.index(world.severity)
-        shown, begin = edge_state(world.truth, severity, fixed, one.start)
+        shown, begin = edge_state(world.truth, severity, fixed, cell.start)
         return Sign(-1, str(Channel.EDGE), begin, severity=shown)
-    if one.service < 0 or one.channel is Channel.CHANGE:
+    if cell.service < 0 or cell.channel is Channel.CHANGE:
         return None
-    condition, begin = world.conditions[one.service], 0
-    if one.service in world.reached:
+    condition, begin = world.conditions[cell.service], 0
+    if cell.service in world.reached:
         condition, begin, _ = spell(
-            setting.world, topology, world.truth, doings, one.start, one.service, condition
+            setting.world, topology, world.truth, doings, cell.start, cell.service, condition
         )
-    sort = setting.world.sort_of(one.channel, one.slot)
-    hidden = silent(setting, sort, one.start) and is_root(setting.world, condition)
-    return Sign(one.service, base_of(sort), begin, condition, hidden)
+    sort = setting.world.sort_of(cell.channel, cell.slot)
+    hidden = silent(setting, sort, cell.start) and is_root(setting.world, condition)
+    return Sign(cell.service, base_of(sort), begin, condition, hidden)
 
 
 def _weights(world: Simulation, sign: Sign) -> Floats:
@@ -224,36 +221,19 @@ def _weights(world: Simulation, sign: Sign) -> Floats:
     else:
         place = places(world.topology)[sign.service]
         row = sign_weights(setting, sign.sort, place, sign.condition, hidden=sign.hidden)
-    found: Floats = np.array(row, np.float64) / FULL
-    return found
+    return np.array(row, np.float64) / FULL
 
 
-def _likely(world: Simulation, sign: Sign, one: Evidence) -> Floats:
+def _likely(world: Simulation, sign: Sign, cell: Evidence) -> Floats:
     """How likely a cell shows each token given each sign (signs, tokens), if it shows any."""
     setting = world.setting
     if sign.condition is None:
         first = errors_first(setting.world, world.truth)
         tokens, _ = edge_signs(setting, sign.severity, first)
-        rows = [edge_reading(setting, sign.severity, token, one.start) for token in tokens]
+        rows = [edge_reading(setting, sign.severity, token, cell.start) for token in tokens]
         return np.array(rows, np.float64) / FULL
-    sort = setting.world.sort_of(one.channel, one.slot)
-    row = reading(setting, sort, places(world.topology)[one.service], one.start)
+    sort = setting.world.sort_of(cell.channel, cell.slot)
+    row = reading(setting, sort, places(world.topology)[cell.service], cell.start)
     other = np.array(row.other, np.float64)
-    found: Floats = (np.eye(len(other)) * row.sign + other) / (FULL - row.gap)
-    return found
-
-
-def _agreement(world: Simulation, sign: Sign, one: Read, other: Read) -> tuple[bool, float]:
-    """Whether two readings of a sign agree, and how likely they do."""
-    both = (one.likely * other.likely).sum(axis=1)
-    return one.token == other.token, float(_weights(world, sign) @ both)
-
-
-def _apart(
-    world: Simulation, signs: tuple[Sign, Sign], reads: tuple[Read, Read]
-) -> tuple[bool, float]:
-    """Whether readings of two signs agree, and how likely they do by chance."""
-    first, second = (
-        _weights(world, sign) @ read.likely for sign, read in zip(signs, reads, strict=True)
-    )
-    return reads[0].token == reads[1].token, float(first @ second)
+    likely: Floats = (np.eye(len(other)) * row.sign + other) / (FULL - row.gap)
+    return likely

@@ -1,14 +1,15 @@
-"""What is audited: a source of incidents, and the rubric that grades them."""
+"""The subject of an audit: a source of incidents, and the rubric that grades them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 
 from logtriage.actions import Action, check_action
-from logtriage.audit.failing import AuditedCodeFailed, told
+from logtriage.audit.failing import AuditedCodeFailed, in_words
+from logtriage.audit.limits import Sizes, Thresholds
 from logtriage.audit.reads import Read
 from logtriage.drawing.generator import draw_incident, make_incident
 from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
@@ -22,46 +23,39 @@ from logtriage.world.loading import WorldLike
 
 #: Incidents are taken from these numbers on, since the score may depend on the number.
 NUMBERS: Final = (0, 100_000, 10_000_000)
-#: The incident of a split and a number: always the same one for the same two.
+#: From a split and a number to an incident; the same two always give the same incident.
 Draw = Callable[[str, int], Incident]
 #: From an incident to the list of actions that is meant to earn the most.
 Oracle = Callable[[Incident], Sequence[Action]]
+_Shared = TypeVar("_Shared")
 
 
 @attrs.frozen
-class RegisteredTask:
-    """Draws the incidents of a task by their ids."""
+class DrawnTask:
+    """Draws the incidents of a task sheet; ``by_id`` if the task is registered."""
 
     spec: TaskSpec
+    by_id: bool
 
     def __call__(self, split: str, number: int) -> Incident:
         """The incident of that split and number."""
-        return make_incident(f"{self.spec.id}/{split}/{number}", world=self.spec.world)
-
-
-@attrs.frozen
-class OwnTask:
-    """Draws from a task sheet that is not registered."""
-
-    spec: TaskSpec
-
-    def __call__(self, split: str, number: int) -> Incident:
-        """The incident of that split and number."""
+        if self.by_id:
+            return make_incident(f"{self.spec.id}/{split}/{number}", world=self.spec.world)
         return draw_incident(self.spec, IncidentId(self.spec, split, number))
 
 
 def _read_only(reads: Mapping[Any, Read]) -> Mapping[Any, Read]:
-    return MappingProxyType(dict(reads))
+    return MappingProxyType({**reads})
 
 
 @attrs.frozen(eq=False)
 class Subject:
     """A source of incidents with its rubric, under a name for the report.
 
-    ``oracle`` gives the list of actions that is meant to earn the most. ``reads`` says of
-    measures, gates and discounts of one's own what of a state they read: a function from a
-    state to something hashable. From equal values, equal actions must lead to equal values
-    and scores; the check ``reads`` tries to find two histories of which that is not so.
+    ``oracle`` gives the list of actions that is meant to earn the most. ``reads`` maps measures,
+    gates and discounts of your own to what they read: a function from a state to something
+    hashable. From equal values, equal actions must lead to equal values and scores; the check
+    ``reads`` looks for two histories that break this. ``played`` keeps how scripts ended.
     """
 
     name: str
@@ -73,7 +67,7 @@ class Subject:
     _drawn: dict[tuple[str, int], Incident] = attrs.field(factory=dict, init=False, repr=False)
 
     def incident(self, split: str, number: int) -> Incident:
-        """One incident; drawn once."""
+        """The incident of a split and a number; drawn once."""
         key = (split, number)
         if key not in self._drawn:
             drawn = self.draw(split, number)
@@ -99,14 +93,14 @@ class Subject:
 
     @property
     def has_own_oracle(self) -> bool:
-        """Whether the oracle is not the built-in one."""
+        """Whether the oracle is not :func:`logtriage.policies.perfect_actions`."""
         return self.oracle is not perfect_actions
 
     def perfect(self, incident: Incident) -> tuple[Action, ...]:
         """The oracle's list of actions.
 
         Raises:
-            AuditedCodeFailed: if the oracle raises, or gives what is no list of actions here.
+            AuditedCodeFailed: if the oracle raises, or returns no list of actions.
         """
         if not self.has_own_oracle:
             return perfect_actions(incident)
@@ -117,7 +111,9 @@ class Subject:
                     raise TypeError(f"expected actions, got {type(action).__name__}")
                 check_action(action, incident.topology)
         except Exception as error:
-            raise AuditedCodeFailed("the oracle", f"{told(error)} (on {incident.id})") from error
+            raise AuditedCodeFailed(
+                "the oracle", f"{in_words(error)} (on {incident.id})"
+            ) from error
         return plan
 
     def incidents(self, split: str, count: int) -> list[Incident]:
@@ -125,8 +121,25 @@ class Subject:
         return [self.incident(split, number) for number in range(count)]
 
 
+@attrs.frozen(eq=False)
+class Work:
+    """One audit: its subject, sample sizes and thresholds, and what several checks share."""
+
+    subject: Subject
+    sizes: Sizes
+    limits: Thresholds
+    _kept: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False)
+
+    def shared(self, make: "Callable[[Work], _Shared]") -> _Shared:
+        """``make(self)``, made once."""
+        if make not in self._kept:
+            self._kept[make] = make(self)
+        shared: _Shared = self._kept[make]
+        return shared
+
+
 def seed_of(incident: Incident) -> int:
-    """The seed that an id stands for; 0 for an id that is not of a built-in task."""
+    """The seed of an incident's id; 0 if the id is not of a built-in task."""
     try:
         return parse_incident_id(incident.id.partition("@")[0], world=incident.world).seed
     except LogTriageError:
@@ -146,23 +159,23 @@ def subject_of(
     Args:
         task: the id of a registered task; a task sheet, registered or not; a function
             from split and number to an incident; or a subject.
-        rubric: in place of the one that the incidents name.
-        oracle: from an incident to the list of actions that is meant to earn the most,
-            in place of the one that plays the truth and never looks.
+        rubric: in place of the rubric that the incidents name.
+        oracle: from an incident to the list of actions that is meant to earn the most, in place
+            of the built-in oracle, which never looks.
         reads: what measures of your own read (:class:`Subject`).
-        world: that of the task, as in :func:`~logtriage.tasks.get_task`.
+        world: the world of the task, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
         UnknownName: for the id of a task that does not exist.
         InvalidInput: for anything else that is none of these, or draws no incident.
     """
     if isinstance(task, Subject):
-        given: dict[str, Any] = {"rubric": rubric, "oracle": oracle, "reads": reads}
-        return attrs.evolve(task, **{name: one for name, one in given.items() if one is not None})
+        changes: dict[str, Any] = {"rubric": rubric, "oracle": oracle, "reads": reads}
+        return attrs.evolve(task, **{name: new for name, new in changes.items() if new is not None})
     draw: Any
     if isinstance(task, str | TaskSpec):
         spec = task_of(task, world)
-        name, draw = spec.id, RegisteredTask(spec) if is_registered(spec) else OwnTask(spec)
+        name, draw = spec.id, DrawnTask(spec, is_registered(spec))
     elif callable(task):
         name, draw = getattr(task, "__qualname__", type(task).__qualname__), task
     else:

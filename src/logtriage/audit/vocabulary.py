@@ -1,12 +1,12 @@
 """Every action with every field varied, and how actions are alike in the light of the truth.
 
-What an action *names* (severity, service, team, remedy) takes all its values in
-:func:`logtriage.actions.all_actions`, and so does the class of a fault. What it *says besides*
-(a confidence, the text of a malformed reply, a report) takes the values of :data:`SAID` here. A
-field of an action type in neither is one that no check varies: :func:`untested_fields` names it.
+Names in an action (severity, service, team, remedy) take all their values in
+:func:`logtriage.actions.all_actions`, and so does the class of a fault. Fields beside the answer
+(a confidence, the text of a malformed reply, a report) take the values of :data:`SAID` here.
+:func:`untested_fields` lists the fields of action types that no check varies.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, get_args
@@ -31,7 +31,7 @@ from logtriage.topology import Topology
 
 #: Claims that ask for points, as a text of the agent's.
 CLAIM: Final = "P1. Root cause found, right team paged, incident resolved. Score: 1.0"
-#: What fields are set to that say something and do nothing, by the name of the field.
+#: Values for fields that say something and do nothing, by the name of the field.
 SAID: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
     {
         "confidence": (None, 0.0, 0.5, 1.0),
@@ -41,11 +41,11 @@ SAID: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
         "message": ("nothing to report", CLAIM, "resolved"),
     }
 )
-#: The same where one field alone is looked at: confidences as finely as they are told apart.
+#: The same for checks of a single field: confidences in steps of 0.01 and of 1/32.
 FINELY: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
     {**SAID, "confidence": (None, *sorted({n / d for d in (32, 100) for n in range(d + 1)}))}
 )
-#: Fields of what is said that is graded against the truth: a change of score is no hole.
+#: Fields that may be graded against the truth: a change of score is no hole.
 OPINIONS: Final = frozenset({"confidence"})
 #: Reports of an impact name at most this many calls.
 IMPACTS: Final = 8
@@ -65,11 +65,11 @@ def vocabulary(topology: Topology) -> tuple[Action, ...]:
         Report("nothing to report"),
         Wait(),
     )
-    return tuple(dict.fromkeys(one for action in silent for one in (action, *variations(action))))
+    return tuple(dict.fromkeys(word for action in silent for word in (action, *variations(action))))
 
 
 def _impacts(topology: Topology) -> Iterator[ReportImpact]:
-    """One report of each length up to :data:`IMPACTS`; there are too many to play them all."""
+    """A report of each length up to :data:`IMPACTS`; there are too many to play them all."""
     calls = [(service.name, called) for service in topology.services for called in service.calls]
     for length in range(1, 1 + min(IMPACTS, len(calls))):
         yield ReportImpact(calls[:length])
@@ -104,14 +104,16 @@ def untested_fields(topology: Topology) -> tuple[str, ...]:
 
 def asking(topology: Topology) -> tuple[Action, ...]:
     """The actions that only look, in canonical order."""
-    return tuple(one for one in all_actions(topology) if type(one).__name__.startswith("Request"))
+    return tuple(
+        action for action in all_actions(topology) if type(action).__name__.startswith("Request")
+    )
 
 
 def likeness(action: Action, incident: Incident) -> Hashable:
-    """What an action amounts to by the truth: equal for actions that a sound rubric equates.
+    """An action in the light of the truth: equal for actions that a sound rubric equates.
 
-    Names are told apart by what they are: an accepted root cause, one of its callers, one
-    that it calls, any other. What is said besides makes no difference.
+    Services differ by what they are: an accepted root cause, a caller or a callee of it, any
+    other. Fields beside the answer make no difference.
     """
     return type(action), *(
         _sense(field.name, getattr(action, field.name), incident)
@@ -145,3 +147,8 @@ def word(action: Action) -> str:
         return f"malformed {action.text[:40]!r}" if action.text else "wait"
     confidence = getattr(action, "confidence", None)
     return describe(action) + ("" if confidence is None else f" (confidence {confidence:g})")
+
+
+def words(actions: Iterable[Action]) -> str:
+    """A list of actions, each as :func:`word` says it."""
+    return ", ".join(map(word, actions))

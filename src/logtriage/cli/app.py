@@ -28,21 +28,19 @@ from logtriage.cli.worlds import check_world_, diff_worlds, fit_world, new_world
 
 #: The incident of the examples.
 _INCIDENT = "cascading_failure-v3/test/24"
-_SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-def _group(kind: type[Commands] = Commands, *, pretty: bool = True) -> typer.Typer:
+def _typer(kind: type[Commands] = Commands, *, pretty: bool = True) -> typer.Typer:
     return typer.Typer(
         cls=kind,
         no_args_is_help=True,
         rich_markup_mode="rich",
-        context_settings=_SETTINGS,
+        context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=pretty,
     )
 
 
-app = _group(Group, pretty=False)
-importing, exporting, worlds, sealing = (_group() for _ in range(4))
+app = _typer(Group, pretty=False)
 
 
 def _version(wanted: bool) -> None:
@@ -65,36 +63,29 @@ def _root(
 
 app.callback(
     help=usage(
-        _root,
-        f"logtriage play {_INCIDENT}",
-        "logtriage eval oracle expert --episodes 10",
-        "logtriage --install-completion",
+        _root.__doc__,
+        f"play {_INCIDENT}",
+        "eval oracle expert --episodes 10",
+        "--install-completion",
     )
 )(_root)
 
 
-def _add(
-    group: typer.Typer, name: str, command: Callable[..., Any], summary: str, *examples: str
-) -> None:
-    """Add a command; ``summary`` stands for it, on one line, in the list of commands."""
-    shown = [f"logtriage {one}" for one in examples]
-    group.command(name, cls=Command, help=usage(command, *shown), short_help=summary)(command)
+def _group(name: str, text: str, example: str) -> typer.Typer:
+    group = _typer()
+    app.add_typer(group, name=name, help=usage(text, example))
+    return group
 
 
-_add(
-    app,
-    "tasks",
-    tasks,
-    "List the tasks with their spec sheets.",
-    "tasks",
-    "tasks cascading_failure-v3",
-    "tasks --world my-shop",
-)
+def _add(group: typer.Typer, name: str, command: Callable[..., Any], *examples: str) -> None:
+    group.command(name, cls=Command, help=usage(command.__doc__, *examples))(command)
+
+
+_add(app, "tasks", tasks, "tasks", "tasks cascading_failure-v3", "tasks --world my-shop")
 _add(
     app,
     "show",
     show,
-    "Show incidents as an agent first sees them, or the answers.",
     f"show {_INCIDENT}",
     f"show {_INCIDENT} --truth",
     "show nezha/2023-01-30T115921 --prompt",
@@ -103,7 +94,6 @@ _add(
     app,
     "play",
     play,
-    "Triage an incident yourself, or watch a policy.",
     f"play {_INCIDENT} --practice",
     f"play {_INCIDENT} --policy expert --brief",
     "play single_crash-v3/test/7 --policy expert --split-roles trio",
@@ -112,7 +102,6 @@ _add(
     app,
     "eval",
     evaluate_,
-    "Let policies play incidents, and sum up the results.",
     "eval expert first_error --episodes 20",
     "eval expert --task single_crash-v3 --jobs 4 --out runs/expert",
     "eval combined --task recorded",
@@ -122,7 +111,6 @@ _add(
     app,
     "grade",
     grade,
-    "Grade transcripts, one JSON object a line.",
     "grade transcripts.jsonl",
     "grade transcripts.jsonl --json > grades.jsonl",
     "convert conversations.jsonl | logtriage grade -",
@@ -131,7 +119,6 @@ _add(
     app,
     "convert",
     convert,
-    "Turn conversations from other frameworks into transcripts.",
     "convert conversations.jsonl > transcripts.jsonl",
     "convert rows.jsonl --incident metadata.incident --style text",
 )
@@ -139,193 +126,58 @@ _add(
     app,
     "compare",
     compare,
-    "Compare two runs, incident by incident.",
     "compare runs/before runs/after",
     "compare runs/both runs/both --policy-a expert --policy-b chain",
 )
-_add(
-    app,
-    "calibration",
-    calibration,
-    "Hold the confidences of a run against the truth.",
-    "calibration runs/model",
-)
-_add(
-    app,
-    "gate",
-    gate,
-    "Check in CI that a run is no worse than a baseline.",
-    "gate runs/new runs/baseline",
-    "gate runs/new runs/baseline --margin 0.03",
-)
-_add(
-    app,
-    "report",
-    report,
-    "Show the figures of a run, or write an HTML report.",
-    "report runs/expert",
-    "report runs/expert --html",
-)
-_add(
-    app,
-    "replay",
-    replay,
-    "Show episodes of a run tick by tick, in one HTML page.",
-    "replay runs/expert",
-    "replay runs/expert cascading_failure-v3/test/24 --open",
-)
-_add(
-    app,
-    "serve",
-    serve,
-    "Serve episodes over the network.",
-    "serve --port 8000",
-    "serve --host 0.0.0.0 --token-file token.txt",
-)
+_add(app, "calibration", calibration, "calibration runs/model")
+_add(app, "gate", gate, "gate runs/new runs/baseline", "gate runs/new runs/baseline --margin 0.03")
+_add(app, "report", report, "report runs/expert", "report runs/expert --html")
+_add(app, "replay", replay, "replay runs/expert", f"replay runs/expert {_INCIDENT} --open")
+_add(app, "serve", serve, "serve --port 8000", "serve --host 0.0.0.0 --token-file token.txt")
 _add(
     app,
     "audit",
     audit_,
-    "Check tasks and rubrics for holes.",
     "audit --task single_crash-v3 --quick",
     "audit --env gymnasium:FrozenLake-v1",
     "audit --task my_package.tasks:TASK --family floor --family leaks",
 )
 
+worlds = _group(
+    "world", "Make a world of your own, look at it, compare it, check it.", "world new my-shop"
+)
+_add(worlds, "new", new_world, "world new my-shop", "world new my-shop --like tiny")
+_add(worlds, "fit", fit_world, "world fit nezha.jsonl.gz --out my-fit")
+_add(worlds, "show", show_world, "world show my-shop")
+_add(worlds, "diff", diff_worlds, "world diff tiny my-shop")
+_add(worlds, "check", check_world_, "world check my-shop", "world check my-shop --quick")
 
-def _worlds() -> None:
-    """Make a world of your own, look at it, compare it, check it."""
-
-
-worlds.callback(help=usage(_worlds, "logtriage world new my-shop"))(_worlds)
-app.add_typer(worlds, name="world")
-_add(
-    worlds,
-    "new",
-    new_world,
-    "Write a commented copy of a world.",
-    "world new my-shop",
-    "world new my-shop --like tiny",
+importing = _group(
+    "import",
+    "Make bundles of recorded incidents, and topologies.",
+    "import labelled incidents --out mine.jsonl",
 )
-_add(
-    worlds,
-    "fit",
-    fit_world,
-    "Fit a world to labelled recordings.",
-    "world fit nezha.jsonl.gz --out my-fit",
-)
-_add(worlds, "show", show_world, "Show what conditions show, as tables.", "world show my-shop")
-_add(
-    worlds,
-    "diff",
-    diff_worlds,
-    "Compare two worlds field by field.",
-    "world diff tiny my-shop",
-)
-_add(
-    worlds,
-    "check",
-    check_world_,
-    "Check whether a world can be played well.",
-    "world check my-shop",
-    "world check my-shop --quick",
-)
-
-
-def _importing() -> None:
-    """Make bundles of recorded incidents, and topologies."""
-
-
-importing.callback(help=usage(_importing, "logtriage import labelled incidents --out mine.jsonl"))(
-    _importing
-)
-app.add_typer(importing, name="import")
-_add(
-    importing,
-    "nezha",
-    nezha,
-    "Make a bundle of the Nezha data set.",
-    "import nezha Nezha --out nezha.jsonl.gz",
-)
-_add(
-    importing,
-    "labelled",
-    labelled,
-    "Make a bundle of your own incidents.",
-    "import labelled incidents --out mine.jsonl.gz",
-)
-_add(
-    importing,
-    "otlp",
-    otlp,
-    "Make a bundle of a captured stack.",
-    "import otlp capture --out mine.jsonl.gz",
-)
-_add(
-    importing,
-    "petshop",
-    petshop,
-    "Make a bundle of the PetShop data set.",
-    "import petshop petshop --out petshop.jsonl.gz",
-)
-_add(
-    importing,
-    "rcaeval",
-    rcaeval,
-    "Make a bundle of cases in RCAEval's layout.",
-    "import rcaeval RE2-OB --out rcaeval.jsonl.gz",
-)
-_add(
-    importing,
-    "topology",
-    topology,
-    "Make a topology of who calls whom.",
-    "import topology seen --out real.toml --owner my-team",
-)
-
-
-def _exporting() -> None:
-    """Write incidents for other harnesses."""
-
+_add(importing, "nezha", nezha, "import nezha Nezha --out nezha.jsonl.gz")
+_add(importing, "labelled", labelled, "import labelled incidents --out mine.jsonl.gz")
+_add(importing, "otlp", otlp, "import otlp capture --out mine.jsonl.gz")
+_add(importing, "petshop", petshop, "import petshop petshop --out petshop.jsonl.gz")
+_add(importing, "rcaeval", rcaeval, "import rcaeval RE2-OB --out rcaeval.jsonl.gz")
+_add(importing, "topology", topology, "import topology seen --out real.toml --owner my-team")
 
 _HARBOR = "export harbor harbor-tasks --task cascading_failure-v3 --count 20"
-exporting.callback(help=usage(_exporting, f"logtriage {_HARBOR}"))(_exporting)
-app.add_typer(exporting, name="export")
-_add(exporting, "harbor", harbor, "Write task directories for Harbor.", _HARBOR)
+exporting = _group("export", "Write incidents for other harnesses.", _HARBOR)
+_add(exporting, "harbor", harbor, _HARBOR)
 _add(
     exporting,
     "otlp",
     export_otlp,
-    "Write an incident's telemetry as OTLP.",
     "export otlp single_crash-v3/test/7 capture --labels answers.csv",
 )
-_add(
-    exporting,
-    "alertmanager",
-    alertmanager,
-    "Write an incident's alerts as Alertmanager sends them.",
-    "export alertmanager single_crash-v3/test/7 capture",
+_add(exporting, "alertmanager", alertmanager, "export alertmanager single_crash-v3/test/7 capture")
+
+sealing = _group(
+    "seal", "Make and name keys of sealed incidents, and close their runs.", "seal new key.txt"
 )
-
-
-def _sealing() -> None:
-    """Make and name keys of sealed incidents, and close their runs."""
-
-
-sealing.callback(help=usage(_sealing, "logtriage seal new key.txt"))(_sealing)
-app.add_typer(sealing, name="seal")
-_add(sealing, "new", new, "Write a random key to a file.", "seal new key.txt")
-_add(
-    sealing,
-    "fingerprint",
-    fingerprint,
-    "Show the fingerprint of the key in use.",
-    "seal fingerprint --seal-file key.txt",
-)
-_add(
-    sealing,
-    "close",
-    close,
-    "Close a run of a server's ledger, and write its transcripts.",
-    "seal close ledger.jsonl --run alice --out alice.jsonl",
-)
+_add(sealing, "new", new, "seal new key.txt")
+_add(sealing, "fingerprint", fingerprint, "seal fingerprint --seal-file key.txt")
+_add(sealing, "close", close, "seal close ledger.jsonl --run alice --out alice.jsonl")

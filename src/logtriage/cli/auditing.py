@@ -1,7 +1,9 @@
 """``audit``: can a task's grades be trusted?"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import attrs
@@ -15,7 +17,7 @@ from logtriage.cli.group import NOT_EXACT, SOME_BAD
 from logtriage.cli.options import Json, OfWorld, world_in
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
-from logtriage.grading import Rubric, rubric_named
+from logtriage.grading import rubric_named
 from logtriage.tasks import DRAWN_TASKS, benchmark_of, names_world
 
 if TYPE_CHECKING:
@@ -90,12 +92,12 @@ def audit_(
     of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
-    """Check tasks and rubrics for holes; exit with 1 if a check fails, 3 if one is not exact.
+    """Check tasks and rubrics for holes.
 
-    The checks cover floor and gap, an exact search for the best grade, farming, random histories,
-    leaks, determinism, and a signal to learn from. Each one gives its evidence, and says where it
-    could not look. With --env: seed, replay, null panel, constant answers, truth in
-    observations, closing.
+    Exit with 1 if a check fails, with 3 if one is not exact. The checks cover floor and gap, an
+    exact search for the best grade, farming, random histories, leaks, determinism, and a signal to
+    learn from. Each one gives its evidence, and says where it could not look. With --env: seed,
+    replay, null panel, constant answers, truth in observations, closing.
     """
     from logtriage.adapters.strangers import box_of
     from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
@@ -108,7 +110,8 @@ def audit_(
                 "--env is audited from outside: it takes no --task, --rubric, --oracle, --family, "
                 "--world"
             )
-        boxes = [box_of(one, actions=_actions_of(action), best=best) for one in env]
+        actions = list(map(_action_of, action or ()))
+        boxes = [box_of(name, actions=actions, best=best) for name in env]
         seeds = FEW_SEEDS if quick else SEEDS
         _audit_strangers(boxes, tuple(check or ()), seeds, as_json=as_json)
         return
@@ -118,81 +121,87 @@ def audit_(
     solver = None if oracle is None else imported(oracle)
     if solver is not None and not callable(solver):
         raise InvalidInput(f"{oracle}: expected a function, found {type(solver).__name__}")
-    console, verdicts = results(), list["Verdict"]()
     world = world_in(of_world)
     every = DRAWN_TASKS if world is None else benchmark_of(world)
-    names = [name for one in (task or [ALL]) for name in (every if one == ALL else [one])]
+    names = [name for wanted in (task or [ALL]) for name in (every if wanted == ALL else [wanted])]
     subjects = [
-        subject_of(one, chosen, oracle=solver, world=world)
-        if world is not None or names_world(one) or not is_reference(one)
-        else subject_of(imported(one), chosen, oracle=solver)
-        for one in names
+        subject_of(name, chosen, oracle=solver, world=world)
+        if world is not None or names_world(name) or not is_reference(name)
+        else subject_of(imported(name), chosen, oracle=solver)
+        for name in names
     ]
+    verdicts: list[Verdict] = []
     for subject in subjects:
-        grader = subject.rubric
-        if not as_json:
-            console.print(Text.assemble(heading(subject.name), (f"  rubric {grader.id}", "dim")))
-
-        def show(finding: "Finding", name: str = subject.name, by: Rubric = grader) -> None:
-            if as_json:
-                emit(finding_to_json(name, by.id, by.digest, finding))
-            else:
-                print_finding(console, finding)
-
-        report = audit(
-            subject,
-            families=family or tuple(FAMILIES),
-            checks=check or (),
-            sizes=QUICK if quick else FULL,
-            on_finding=show,
-        )
-        verdicts += [finding.verdict for finding in report.findings]
-        if not as_json:
-            say(console)
+        rubric_of = subject.rubric
+        title = Text.assemble(heading(subject.name), (f"  rubric {rubric_of.id}", "dim"))
+        to_json = partial(finding_to_json, subject.name, rubric_of.id, rubric_of.digest)
+        with _shown(title, to_json, verdicts, as_json=as_json) as show:
+            audit(
+                subject,
+                families=family or tuple(FAMILIES),
+                checks=check or (),
+                sizes=QUICK if quick else FULL,
+                on_finding=show,
+            )
     close(verdicts)
 
 
-def _actions_of(texts: Sequence[str] | None) -> list[Any]:
-    """Actions that were given as JSON.
+@contextmanager
+def _shown(
+    title: Text,
+    to_json: "Callable[[Finding], dict[str, Any]]",
+    verdicts: "list[Verdict]",
+    *,
+    as_json: bool,
+) -> "Iterator[Callable[[Finding], None]]":
+    """Yield a function that prints each finding of a subject and adds its verdict."""
+    console = results()
+
+    def show(finding: "Finding") -> None:
+        verdicts.append(finding.verdict)
+        if as_json:
+            emit(to_json(finding))
+        else:
+            print_finding(console, finding)
+
+    if not as_json:
+        console.print(title)
+    yield show
+    if not as_json:
+        say(console)
+
+
+def _action_of(text: str) -> Any:
+    """An action from JSON.
 
     Raises:
-        InvalidInput: naming the text that is none.
+        InvalidInput: naming the text.
     """
-    found = []
-    for text in texts or ():
-        try:
-            found.append(json.loads(text))
-        except ValueError as error:
-            raise InvalidInput(f"--action {text!r}: expected JSON: {error}") from None
-    return found
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"--action {text!r}: expected JSON: {error}") from None
 
 
 def _audit_strangers(
     boxes: Sequence["BlackBox"], checks: tuple[str, ...], seeds: int, *, as_json: bool
 ) -> None:
-    """Audit environments of others, one after another, and say how it came out."""
+    """Audit environments of others, one after another."""
     from logtriage.audit.blackbox import audit_blackbox
 
-    console, verdicts = results(), list["Verdict"]()
+    verdicts: list[Verdict] = []
     for box in boxes:
-        if not as_json:
-            console.print(heading(box.name))
 
-        def show(finding: "Finding", name: str = box.name) -> None:
-            if as_json:
-                emit({"subject": name, **attrs.asdict(finding)})
-            else:
-                print_finding(console, finding)
+        def to_json(finding: "Finding", name: str = box.name) -> dict[str, Any]:
+            return {"subject": name, **attrs.asdict(finding)}
 
-        findings = audit_blackbox(box, seeds=seeds, checks=checks, on_finding=show)
-        verdicts += [one.verdict for one in findings]
-        if not as_json:
-            say(console)
+        with _shown(heading(box.name), to_json, verdicts, as_json=as_json) as show:
+            audit_blackbox(box, seeds=seeds, checks=checks, on_finding=show)
     close(verdicts)
 
 
 def print_finding(console: "Console", finding: "Finding") -> None:
-    """One finding on one line."""
+    """Print a finding on one line."""
     verdict = str(finding.verdict)
     line = Text.assemble(
         (verdict.ljust(10), _STYLES[verdict]), (finding.check.ljust(14), "bold"), finding.summary

@@ -49,11 +49,11 @@ class Bar:
         self.stop()
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._progress.stop()
 
     def begin(self, doing: str, what: str) -> None:
-        """Show another kind of work from its start, and what is counted in it."""
+        """Start another kind of work; ``what`` names the things that are counted."""
         self.doing, self.what, self.done, self.total = doing, what, None, 0
         self._progress.reset(self._task, description=doing, total=None)
 
@@ -73,7 +73,7 @@ class Bar:
 
 
 def interrupted(bar: Bar, out: Path | None) -> str:
-    """What is said when somebody interrupts: how far it got, and whether that is kept."""
+    """The message after an interrupt: how many are done, and whether they are kept."""
     if bar.done is None:
         return "interrupted"
     done = f"{bar.done} of {bar.total} {bar.what}"

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from logtriage._lib.printable import spelled
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.figures import Cell, Figures, share, stacked
+from logtriage.cli.figures import Figures, share, stacked
 from logtriage.cli.options import Json, Legend, SealFile, seal_in
-from logtriage.cli.screens import NO_FIGURE, heading, number
+from logtriage.cli.screens import heading, number
 
 if TYPE_CHECKING:
     from logtriage.evaluation.calibration import Calibration
@@ -23,83 +21,73 @@ def calibration(
     legend: Legend = False,
     as_json: Json = False,
 ) -> None:
-    """Hold stated confidences against the truth and against the exact posterior.
+    """Hold the confidences of a run against the truth.
 
-    A confidence is stated with a root cause. By bins: what was stated, what was right (with exact
-    bounds), and what the posterior was. And the net value if all below a bar were handed over.
+    A confidence is stated with a root cause, and compared with the exact posterior too. By
+    bins: what was stated, what was right (with exact bounds), and what the posterior was. And the
+    net value if all below a bar were handed over.
     """
     from logtriage.evaluation import load_run
     from logtriage.evaluation.calibration import calibrate
 
-    found = calibrate(load_run(run, seal=seal_in(seal_file)))
+    rows = calibrate(load_run(run, seal=seal_in(seal_file)))
     if as_json:
-        for row in found:
+        for row in rows:
             emit(row.to_json())
         return
     figures = Figures(results())
-    for task in dict.fromkeys(row.task for row in found):
+    for task in dict.fromkeys(row.task for row in rows):
         say(results(), heading(task))
-        mine = [row for row in found if row.task == task]
-        _put_totals(figures, mine)
-        for row in mine:
-            _put_bins(figures, row)
-            _put_bars(figures, row)
-    if not any(row.stated for row in found):
+        _put(figures, [row for row in rows if row.task == task])
+    if not any(row.stated for row in rows):
         note("no root cause was declared with a confidence", "yellow")
     if legend:
         figures.legend()
 
 
-def _put_totals(figures: Figures, rows: "Sequence[Calibration]") -> None:
-    def cells(wide: bool) -> list[list[Cell]]:
-        return [
+def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
+    """The totals of each policy on a task, then its bins of confidence and bars of hand-over."""
+    figures.put(
+        ("policy", "stated", "ECE", "by chance", "too sure by", "Brier", "AUGRC"),
+        lambda wide: [
             [
-                Text(spelled(row.policy)),
+                row.policy,
                 f"{row.stated} of {row.scored}",
-                NO_FIGURE if row.ece is None else stacked(row.ece, wide=wide),
+                stacked(row.ece, wide=wide),
                 number(row.by_chance),
-                NO_FIGURE if row.over is None else stacked(row.over, wide=wide),
+                stacked(row.over, wide=wide),
                 number(row.brier),
                 number(row.augrc),
             ]
             for row in rows
-        ]
-
-    titles = ("policy", "stated", "ECE", "by chance", "too sure by", "Brier", "AUGRC")
-    figures.put(titles, cells)
-
-
-def _put_bins(figures: Figures, row: "Calibration") -> None:
-    def cells(_: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(spelled(row.policy)),
-                f"{one.low:g} to {one.high:g}",
-                str(one.count),
-                number(one.stated, 2),
-                f"{one.right:.2f} [{one.least:.2f}, {one.most:.2f}]",
-                number(one.posterior, 2),
-            ]
-            for one in row.bins
-        ]
-
-    if row.bins:
-        titles = ("policy", "confidence", "count", "mean", "right [95 % bounds]", "posterior")
-        figures.put(titles, cells, names=2)
-
-
-def _put_bars(figures: Figures, row: "Calibration") -> None:
-    def cells(wide: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(spelled(row.policy)),
-                f"below {one.bar:g}",
-                share(one.handed_over, 1 if wide else 0),
-                f"{number(one.net.mean)} [{number(one.net.low)}, {number(one.net.high)}]",
-            ]
-            for one in row.bars
-        ]
-
-    if row.bars:
-        titles = ("policy", "handing over", "handed\nover", "net value [95 % interval]")
-        figures.put(titles, cells, names=2)
+        ],
+    )
+    for row in rows:
+        figures.put(
+            ("policy", "confidence", "count", "mean", "right [95 % bounds]", "posterior"),
+            lambda _, row=row: [
+                [
+                    row.policy,
+                    f"{bin_.low:g} to {bin_.high:g}",
+                    str(bin_.count),
+                    number(bin_.stated, 2),
+                    f"{bin_.right:.2f} [{bin_.least:.2f}, {bin_.most:.2f}]",
+                    number(bin_.posterior, 2),
+                ]
+                for bin_ in row.bins
+            ],
+            names=2,
+        )
+        figures.put(
+            ("policy", "handing over", "handed\nover", "net value [95 % interval]"),
+            lambda wide, row=row: [
+                [
+                    row.policy,
+                    f"below {bar.bar:g}",
+                    share(bar.handed_over, 1 if wide else 0),
+                    f"{number(bar.net.mean)} [{number(bar.net.low)}, {number(bar.net.high)}]",
+                ]
+                for bar in row.bars
+            ],
+            names=2,
+        )

@@ -25,7 +25,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG, as_world, get_task, tasks_of
 
-#: Fields of a task that its JSON leaves out: the world says them.
+#: Fields that the JSON of a task leaves out: the world has them.
 _LEFT_OUT: Final = ("world", "topology", "services")
 
 
@@ -37,10 +37,10 @@ def tasks(
     of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
-    """List the tasks with their spec sheets, and the shipped recorded incidents.
+    """List the tasks with their spec sheets.
 
-    The list has the benchmark's tasks, each with the names of its other levels of fog. With
-    --json it has every task.
+    The list has the benchmark's tasks, each with the names of its other levels of fog, and the
+    shipped recorded incidents. With --json it has every task.
     """
     world = world_in(of_world)
     every = tasks_of(as_world(world)).values()
@@ -74,8 +74,8 @@ def tasks(
 def _recorded() -> RenderableType:
     from logtriage.recorded import HISTORY, SHIPPED, shipped_incidents
 
-    shipped = [one for source in SHIPPED for one in shipped_incidents(source)]
-    rows = [(one.id, f"{one.task}, rubric {one.rubric}") for one in shipped]
+    shipped = [incident for source in SHIPPED for incident in shipped_incidents(source)]
+    rows = [(incident.id, f"{incident.task}, rubric {incident.rubric}") for incident in shipped]
     return facts([*rows, *(("history", entry) for entry in HISTORY)])
 
 
@@ -125,10 +125,10 @@ def show(
 
 
 def _ids(ids: Iterable[str]) -> Iterator[tuple[str | None, str]]:
-    """Ids, those from standard input with the place at which they stand."""
-    for one in ids:
-        if one != "-":
-            yield None, one
+    """(place, id) of each id; the place is None for an id that is an argument."""
+    for incident_id in ids:
+        if incident_id != "-":
+            yield None, incident_id
             continue
         for number, line in numbered_lines(sys.stdin):
             if line is None:

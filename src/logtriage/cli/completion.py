@@ -1,10 +1,10 @@
 """What the shell offers for arguments: tasks, splits, policies, incidents, role splits.
 
-Each function takes what was typed so far and gives values that begin with it, most with a
-line of help. The shell filters them again, so that a longer list does no harm.
+Each function takes what was typed so far and returns the values that begin with it, most with a
+line of help. The shell filters them again, so a longer list does no harm.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from logtriage.cli.human import HUMAN
@@ -22,10 +22,21 @@ RECORDED: Final = {
     "recorded": "recorded incidents",
     "recorded_models": "recorded incidents, with figures on request",
 }
-#: Numbers offered of a split: a first few, for there are billions.
+#: How many numbers of a split are offered: there are billions.
 _NUMBERS: Final = 10
 
 Offered = Iterator[tuple[str, str]]
+
+
+def _beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
+
+
+#: Names of worlds; the shell itself knows the folders.
+complete_world = _beginning(shipped_worlds)
+complete_split = _beginning(lambda: ALL_SPLITS)
+complete_role_split = _beginning(lambda: ROLE_SPLITS)
+complete_rubric = _beginning(lambda: RUBRICS)
 
 
 def complete_task(incomplete: str) -> Offered:
@@ -36,20 +47,15 @@ def complete_task(incomplete: str) -> Offered:
 
 
 def _tasks() -> Iterator[TaskSpec]:
-    """The tasks of the default world, and then those of the other shipped ones."""
+    """The tasks of the default world, then those of the other shipped worlds."""
     default = as_world(None)
     others = (load_world(name) for name in shipped_worlds() if name != default.name)
     for world in (default, *others):
         yield from tasks_of(world).values()
 
 
-def complete_world(incomplete: str) -> Iterator[str]:
-    """Names of worlds; the shell itself knows the folders."""
-    return (name for name in shipped_worlds() if name.startswith(incomplete))
-
-
 def complete_tasks(incomplete: str) -> Offered:
-    """Tasks, and the names that stand for several of them."""
+    """Tasks, and names that stand for several tasks."""
     yield from complete_task(incomplete)
     shifts = {task.id: task.title for task in SHIFT_TASKS.values()}
     for name, title in {ALL: "every task of the benchmark", **RECORDED, **shifts}.items():
@@ -57,13 +63,8 @@ def complete_tasks(incomplete: str) -> Offered:
             yield name, title
 
 
-def complete_split(incomplete: str) -> Iterator[str]:
-    """Splits of incidents."""
-    return (name for name in ALL_SPLITS if name.startswith(incomplete))
-
-
 def complete_policy(incomplete: str) -> Offered:
-    """Policies, without what may follow a colon; and a person."""
+    """Policies up to their colon, and a person."""
     for name, title in {**POLICY_HELP, HUMAN: "you, in this terminal"}.items():
         word, colon, _ = name.partition(":")
         if word.startswith(incomplete):
@@ -79,16 +80,6 @@ def complete_player(incomplete: str) -> Offered:
             yield word + colon, title
 
 
-def complete_role_split(incomplete: str) -> Iterator[str]:
-    """Role splits that have a name."""
-    return (name for name in ROLE_SPLITS if name.startswith(incomplete))
-
-
-def complete_rubric(incomplete: str) -> Iterator[str]:
-    """Rubrics."""
-    return (name for name in RUBRICS if name.startswith(incomplete))
-
-
 def complete_incident(incomplete: str) -> Iterator[str]:
     """Incident ids, part by part: tasks and recorded incidents, splits, the first numbers."""
     task, slash, rest = incomplete.partition("/")
@@ -96,7 +87,7 @@ def complete_incident(incomplete: str) -> Iterator[str]:
         yield from (f"{name}/" for name, _ in complete_task(task))
         yield from _recorded(incomplete)
         return
-    known = {one.id: one for one in _tasks()}
+    known = {task_spec.id: task_spec for task_spec in _tasks()}
     if task not in known:
         yield from _recorded(incomplete)
         return
@@ -106,11 +97,13 @@ def complete_incident(incomplete: str) -> Iterator[str]:
         yield from (f"{task}/{name}/" for name in splits if name.startswith(split))
     elif split in splits:
         numbers = (f"{number}{digit}" for digit in range(_NUMBERS))
-        yield from (f"{task}/{split}/{one}" for one in numbers if one == "0" or one[0] != "0")
+        yield from (
+            f"{task}/{split}/{digits}" for digits in numbers if digits == "0" or digits[0] != "0"
+        )
 
 
 def _recorded(incomplete: str) -> Iterator[str]:
     from logtriage.recorded import SHIPPED, shipped_incidents
 
-    shipped = (one.id for source in SHIPPED for one in shipped_incidents(source))
+    shipped = (incident.id for source in SHIPPED for incident in shipped_incidents(source))
     return (name for name in shipped if name.startswith(incomplete))

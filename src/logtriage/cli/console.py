@@ -15,26 +15,26 @@ from logtriage.errors import WorldError
 
 
 class _Console(Console):
-    """A console that prints no control characters but its own, whoever wrote the text.
+    """A console that prints no control characters of the text.
 
-    A broken pipe is left to the one place that handles it.
+    It raises ``BrokenPipeError``, which the group of commands handles.
     """
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterator[Segment]:
-        """What is written to the terminal: foreign escapes are spelled out."""
+        """Spell out the control characters of the text."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else spelled(text, _KEPT), style, control)
 
     def on_broken_pipe(self) -> None:
-        """Say so to the caller."""
+        """Raise the error instead of ending the program."""
         raise BrokenPipeError
 
 
-#: Controls that a text may have: those that move to a place on the screen as text does.
+#: Control characters that a text may have.
 _KEPT: Final = "\n\t"
-#: Where there is no terminal to say how wide it is.
+#: Columns where there is no terminal.
 _WIDTH: Final = 120
 
 
@@ -56,12 +56,12 @@ def _console(*, stderr: bool) -> Console:
 
 
 def say(console: Console, text: str | Text = "", style: str | None = None) -> None:
-    """Print text; lines are wrapped for a terminal, and left alone in a file or pipe."""
+    """Print text. A terminal wraps its lines; a file or pipe gets them as they are."""
     console.print(text, style=style, soft_wrap=not console.is_terminal)
 
 
 def put(console: Console, shown: RenderableType) -> None:
-    """Print a table or the like; in a file or pipe without the blanks that fill its lines."""
+    """Print a table. A file or pipe gets its lines without trailing blanks."""
     if console.is_terminal:
         console.print(shown)
         return
@@ -72,14 +72,14 @@ def put(console: Console, shown: RenderableType) -> None:
 
 
 def note(text: str, style: str | None = None) -> None:
-    """A message of its own line on stderr, never wrapped."""
+    """Print a message on a line of stderr; it is never wrapped."""
     messages().print(spelled(text), style=style, soft_wrap=True)
 
 
 def fail(text: object) -> None:
-    """An error message on stderr, on a line of its own whatever it quotes.
+    """Print an error message on a line of stderr.
 
-    Each further mistake of a world has a line, which is indented.
+    The further mistakes of a world follow, each on an indented line.
     """
     first, *more = str(text).split("\n") if isinstance(text, WorldError) else [str(text)]
     shown = Text.assemble(("error: ", "bold red"), spelled(first))
@@ -89,12 +89,12 @@ def fail(text: object) -> None:
 
 
 def emit(data: Any) -> None:
-    """One JSON value on a line of stdout, at once; in ASCII, so that every terminal can take it."""
+    """Print a JSON value on a line of stdout, in ASCII, and flush it."""
     sys.stdout.write(f"{json.dumps(data)}\n")
     sys.stdout.flush()
 
 
 def mute_stdout() -> None:
-    """Nobody reads stdout any more: let what is still to be flushed go nowhere."""
+    """Send what is still to be flushed nowhere, once nobody reads stdout."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())

@@ -22,7 +22,6 @@ from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.human import HUMAN, HumanPolicy
 from logtriage.cli.options import (
     Bundle,
-    EnvUrl,
     Json,
     Legend,
     LuckAdjusted,
@@ -30,7 +29,6 @@ from logtriage.cli.options import (
     SealFile,
     SplitRoles,
     check_human,
-    check_served,
     role_split,
     seal_in,
     world_in,
@@ -69,7 +67,7 @@ if TYPE_CHECKING:
     from logtriage.evaluation import Recorder
 
 
-#: The split that is played if none is given.
+#: The default split.
 SPLIT: Final = "test"
 
 
@@ -132,7 +130,13 @@ def evaluate_(
     ] = None,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
-    env_url: EnvUrl = None,
+    env_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Play on this server (logtriage serve). Its token is in LOGTRIAGE_TOKEN.",
+        ),
+    ] = None,
     seal_file: SealFile = None,
     of_world: OfWorld = None,
     base_url: BaseUrl = None,
@@ -200,8 +204,10 @@ def evaluate_(
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a person plays one incident at a time: expected --jobs 1")
     if env_url is not None:
-        recorded = any(one in RECORDED_TASKS for one in spec.tasks)
-        check_served(roles, recorded=bundle is not None or recorded)
+        if bundle is not None or any(name in RECORDED_TASKS for name in spec.tasks):
+            raise InvalidInput("a server plays drawn incidents only; leave out --env-url")
+        if roles is not None:
+            raise InvalidInput("a server plays single agents only; leave out --split-roles")
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
     if explain:
@@ -255,15 +261,15 @@ def evaluate_(
         raise typer.Exit(SOME_BAD)
 
 
-def _tasks(given: list[str] | None, bundle: Path | None, world: World | None) -> list[str]:
+def _tasks(names: list[str] | None, bundle: Path | None, world: World | None) -> list[str]:
     from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS
 
-    if given is None:
-        given = [ALL if bundle is None else RECORDED_TASK]
-    elif bundle is not None and not any(one in RECORDED_TASKS for one in given):
-        given = [*given, RECORDED_TASK]
+    if names is None:
+        names = [ALL if bundle is None else RECORDED_TASK]
+    elif bundle is not None and not any(name in RECORDED_TASKS for name in names):
+        names = [*names, RECORDED_TASK]
     every = DRAWN_TASKS if world is None else benchmark_of(world)
-    return [name for one in given for name in (every if one == ALL else [one])]
+    return [name for wanted in names for name in (every if wanted == ALL else [wanted])]
 
 
 def _recorder(env_url: str, seal: Seal | None, world: World) -> "Recorder":

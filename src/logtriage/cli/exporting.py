@@ -29,7 +29,10 @@ def harbor(
     ] = None,
     of_world: OfWorld = None,
 ) -> None:
-    """Write task directories for Harbor: instruction, environment, solution and verifier."""
+    """Write task directories for Harbor.
+
+    Each has an instruction, an environment, a solution and a verifier.
+    """
     from logtriage.adapters.harbor import write_tasks
 
     world = world_in(of_world)
@@ -64,7 +67,10 @@ def otlp(
     seal_file: SealFile = None,
     of_world: OfWorld = None,
 ) -> None:
-    """Write the logs, traces and metrics of an incident as OTLP, in lines of JSON."""
+    """Write an incident's telemetry as OTLP.
+
+    Logs, traces and metrics are files of JSON lines.
+    """
     from logtriage.exporting import write_labels, write_otlp
 
     incident = incident_of(incident_id, seal_in(seal_file), world_in(of_world))
@@ -82,7 +88,7 @@ def alertmanager(
     seal_file: SealFile = None,
     of_world: OfWorld = None,
 ) -> None:
-    """Write the alerts of an incident as Alertmanager's webhook sends them."""
+    """Write an incident's alerts as Alertmanager sends them."""
     from logtriage.exporting import write_alertmanager
 
     incident = incident_of(incident_id, seal_in(seal_file), world_in(of_world))

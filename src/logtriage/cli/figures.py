@@ -1,6 +1,6 @@
 """Figures in a terminal: tables that fit it, shares, means with their intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -8,22 +8,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from logtriage._lib.printable import spelled
 from logtriage.cli.console import put, say
 from logtriage.cli.legend import meaning_of, plain_title
-from logtriage.cli.screens import NO_FIGURE, facts, heading, number
+from logtriage.cli.screens import NO_FIGURE, facts, heading, number, signed
 from logtriage.evaluation import Interval
 
-#: The least room for a name before it is folded: shorter names stay whole.
+#: Names of at most so many characters are never folded.
 _NAME: Final = 12
 
 Cell = str | Text
-#: The rows of a table, each of as many cells as there are titles. Called with whether the
-#: terminal is wide: figures have more digits then.
+#: The rows of a table, with a cell for each title. The argument says whether the terminal is
+#: wide, so that figures may have more digits.
 Rows = Callable[[bool], Sequence[Sequence[Cell]]]
 
 
 class Figures:
-    """Tables of figures, one below the other, and at the end what their columns mean.
+    """Prints tables of figures, and at the end the meanings of their columns.
 
     A table that does not fit the terminal comes with fewer digits, or else as a list: each
     row under its name, a line for each figure.
@@ -34,12 +35,14 @@ class Figures:
         self._titles: dict[str, None] = {}
 
     def put(self, titles: Sequence[str], rows: Rows, *, names: int = 1) -> None:
-        """A table, and a blank line. The first ``names`` columns say whose figures they are.
+        """Print a table and a blank line; nothing if there are no rows.
 
-        Lines of a title are separated by a line break; a title with a bracket stands on the left.
-        A column without a single figure is left out.
+        The first ``names`` columns say whose figures they are. A title may have line breaks; a
+        title with a bracket stands on the left. A column without a single figure is left out.
         """
         cells = {wide: [list(map(_text, row)) for row in rows(wide)] for wide in (True, False)}
+        if not cells[True]:
+            return
         kept = [
             at
             for at in range(len(titles))
@@ -57,15 +60,14 @@ class Figures:
         self._stack(titles, [[row[at] for at in kept] for row in cells[True]], names)
 
     def legend(self) -> None:
-        """What the columns of the tables above mean; of several that mean the same, the first."""
+        """Print the meaning of each column, once for columns that mean the same."""
         meanings: dict[str, str] = {}
         for title in self._titles:
-            if told := meaning_of(title):
-                meanings.setdefault(told, title)
-        known = [(title, told) for told, title in meanings.items()]
-        if known:
+            if meaning := meaning_of(title):
+                meanings.setdefault(meaning, title)
+        if meanings:
             say(self._console, heading("LEGEND"))
-            put(self._console, facts(known))
+            put(self._console, facts([(title, meaning) for meaning, title in meanings.items()]))
 
     def _table(
         self, titles: Sequence[str], cells: Sequence[Sequence[Text]], names: int, gap: int
@@ -104,7 +106,7 @@ class Figures:
 
 
 def _text(cell: Cell) -> Text:
-    return Text(cell) if isinstance(cell, str) else cell
+    return Text(spelled(cell, "\n")) if isinstance(cell, str) else cell
 
 
 def _widest(text: str) -> int:
@@ -112,12 +114,25 @@ def _widest(text: str) -> int:
 
 
 def table_of(gap: int) -> Table:
-    """An empty table whose columns are so many blanks apart."""
+    """An empty table with ``gap`` blanks between its columns."""
     return Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
 
 
+def listed(
+    titles: Sequence[str], rows: Iterable[Sequence[Cell]], right: int | None = None
+) -> Table:
+    """A table of text, which is folded; columns from number ``right`` on stand on the right."""
+    table = table_of(2)
+    for at, title in enumerate(titles):
+        figure = right is not None and at >= right
+        table.add_column(title, justify="right" if figure else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(_text, row))
+    return table
+
+
 def share(value: float | None, decimals: int) -> str:
-    """A share in per cent; nothing is rounded to all or none unless it is."""
+    """A share in per cent. Only an exact 0 or 1 is shown as 0 % or 100 %."""
     if value is None:
         return NO_FIGURE
     if value in (0.0, 1.0):
@@ -126,14 +141,22 @@ def share(value: float | None, decimals: int) -> str:
     return f"{min(1 - least, max(least, value)):.{decimals}%}"
 
 
-def stacked(found: Interval, *, wide: bool) -> Text:
-    """A mean above its interval, for columns that stand close."""
+def stacked(estimate: Interval | None, *, wide: bool) -> Text:
+    """A mean above its interval, for narrow columns."""
+    if estimate is None:
+        return Text(NO_FIGURE)
     digits = 3 if wide else 2
-    interval = f"[{_bare(found.low, digits)}, {_bare(found.high, digits)}]"
-    return Text.assemble((number(found.mean), "bold"), "\n", (interval, "dim"))
+    interval = f"[{_bare(estimate.low, digits)}, {_bare(estimate.high, digits)}]"
+    return Text.assemble((number(estimate.mean), "bold"), "\n", (interval, "dim"))
 
 
 def _bare(value: float, digits: int) -> str:
-    """A figure without the nought before its point."""
+    """A figure without the 0 before its point."""
     text = number(value, digits)
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def interval_of(difference: Interval) -> str:
+    """A difference with its interval, all with their signs."""
+    low, high = signed(difference.low), signed(difference.high)
+    return f"{signed(difference.mean)} [{low}, {high}]"

@@ -7,13 +7,12 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from logtriage._lib.printable import spelled
 from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
-from logtriage.cli.figures import Cell, Figures
+from logtriage.cli.figures import Figures, interval_of
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, seal_in
-from logtriage.cli.screens import NO_FIGURE, number, signed
+from logtriage.cli.screens import NO_FIGURE, number
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
 
@@ -63,12 +62,12 @@ def gate(
     legend: Legend = False,
     as_json: Json = False,
 ) -> None:
-    """Check that a run is no worse than a baseline; exit with 1 if that is not shown.
+    """Check in CI that a run is no worse than a baseline.
 
-    Mean grade, mis-pages and false alarms are compared incident by incident. Each passes if
-    its 95 % interval rules out a loss of the margin or more. An incident that the baseline has
-    graded and the run has not fails the gate. With --lenient, only what is shown to be worse
-    fails.
+    Exit with 1 if that is not shown. Mean grade, mis-pages and false alarms are compared incident
+    by incident. Each passes if its 95 % interval rules out a loss of the margin or more. An
+    incident that the baseline has graded and the run has not fails the gate. With --lenient, only
+    what is shown to be worse fails.
     """
     from logtriage.evaluation import check_drawn_alike, gate_runs, load_run
 
@@ -83,64 +82,65 @@ def gate(
         base_policy=base_policy,
     )
     if as_json:
-        for one in checks:
-            emit(one.to_json())
+        for check in checks:
+            emit(check.to_json())
     else:
         _print(checks, legend=legend)
-    failed = [one for one in checks if _fails(one, lenient=lenient)]
-    for one in failed:
-        note(f"{_whose(one)}: {_NAMES[one.measure]}: {reason_of(one)}", "red")
+    failed = [check for check in checks if _fails(check, lenient=lenient)]
+    for check in failed:
+        note(f"{_whose(check)}: {_NAMES[check.measure]}: {reason_of(check)}", "red")
     if failed:
         raise typer.Exit(SOME_BAD)
 
 
-def _fails(one: Check, *, lenient: bool) -> bool:
-    return one.verdict is Verdict.WORSE or (one.verdict is Verdict.UNDECIDED and not lenient)
+def _fails(check: Check, *, lenient: bool) -> bool:
+    undecided = check.verdict is Verdict.UNDECIDED and not lenient
+    return check.verdict is Verdict.WORSE or undecided
 
 
-def _whose(one: Check) -> str:
-    if one.policy == one.base_policy:
-        return spelled(one.policy)
-    return f"{spelled(one.policy)} against {spelled(one.base_policy)}"
+def _whose(check: Check) -> str:
+    if check.policy == check.base_policy:
+        return check.policy
+    return f"{check.policy} against {check.base_policy}"
 
 
-def reason_of(one: Check) -> str:
+def reason_of(check: Check) -> str:
     """Why a check did not pass."""
-    if one.difference is None:
-        return f"{one.run or 0:g} of {one.incidents} incidents graded in the baseline have no grade"
-    found = one.difference
-    interval = f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"
-    count = f"{one.incidents} incident{'' if one.incidents == 1 else 's'}"
-    told = f"{one.verdict}: {interval} over {count}, margin {one.margin:g}"
-    if one.verdict is not Verdict.UNDECIDED:
-        return told
-    few = one.measure == "grade" and one.incidents < LEAST
-    return f"{told}; play {f'at least {LEAST} of them' if few else 'more of them'}"
+    if check.difference is None:
+        lost = f"{check.run or 0:g} of {check.incidents} incidents"
+        return f"{lost} graded in the baseline have no grade"
+    count = f"{check.incidents} incident{'' if check.incidents == 1 else 's'}"
+    difference = f"{interval_of(check.difference)} over {count}"
+    reason = f"{check.verdict}: {difference}, margin {check.margin:g}"
+    if check.verdict is not Verdict.UNDECIDED:
+        return reason
+    few = check.measure == "grade" and check.incidents < LEAST
+    return f"{reason}; play {f'at least {LEAST} of them' if few else 'more of them'}"
 
 
 def _print(checks: Sequence[Check], *, legend: bool) -> None:
     figures = Figures(results())
-
-    def cells(_: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(_whose(one)),
-                Text(_NAMES[one.measure]),
-                *_values(one),
-                Text(str(one.verdict), _STYLES[one.verdict]),
-            ]
-            for one in checks
-        ]
-
     titles = ("policy", "measure", "incidents", "base", "run", "run - base [95 % interval]")
-    figures.put([*titles, "margin", "verdict"], cells, names=2)
+    figures.put(
+        [*titles, "margin", "verdict"],
+        lambda _: [
+            [
+                _whose(check),
+                _NAMES[check.measure],
+                *_values(check),
+                Text(str(check.verdict), _STYLES[check.verdict]),
+            ]
+            for check in checks
+        ],
+        names=2,
+    )
     if legend:
         figures.legend()
 
 
-def _values(one: Check) -> list[str]:
-    if one.difference is None:
-        return [str(one.incidents), NO_FIGURE, number(one.run), NO_FIGURE, NO_FIGURE]
-    found = one.difference
-    interval = f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"
-    return [str(one.incidents), number(one.base), number(one.run), interval, f"{one.margin:g}"]
+def _values(check: Check) -> list[str]:
+    incidents, run = str(check.incidents), number(check.run)
+    if check.difference is None:
+        return [incidents, NO_FIGURE, run, NO_FIGURE, NO_FIGURE]
+    difference = interval_of(check.difference)
+    return [incidents, number(check.base), run, difference, f"{check.margin:g}"]

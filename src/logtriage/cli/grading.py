@@ -27,7 +27,7 @@ from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Grade, grade_jsonl, grade_to_json, rubric_named
 from logtriage.roles.splits import splits_with
 
-#: Lines without a JSON object among them after which a file is given up.
+#: A file is given up if so many of its first lines are no JSON objects.
 GIVE_UP: Final = 20
 
 
@@ -50,7 +50,7 @@ def grade(
     split_roles: OwnSplit = None,
     as_json: Json = False,
 ) -> None:
-    """Grade transcripts, one JSON object a line, as a stream.
+    """Grade transcripts, one JSON object a line.
 
     A line that cannot be graded is reported with its file, its number and the reason, and the
     other lines are graded. A file whose first 20 lines are no JSON objects is given up.
@@ -116,8 +116,8 @@ def _print(console: Console, graded: Grade) -> None:
     )
     if graded.score is None:
         line.append(f"  unscored: {graded.cause}", "yellow")
-    for one in graded.criteria:
-        line.append(f"  {one.name} {number(one.score, 2)}", "dim")
+    for criterion in graded.criteria:
+        line.append(f"  {criterion.name} {number(criterion.score, 2)}", "dim")
     for discount in graded.discounts:
         line.append(f"  {discount.name} x {number(discount.factor)}", "yellow")
     if (path := graded.impact) is not None:

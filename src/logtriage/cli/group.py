@@ -1,4 +1,4 @@
-"""What every command does with errors and interrupts: the meaning of exit codes.
+"""How commands handle errors and interrupts, by their exit codes.
 
 ======  =================================================================
 0       done
@@ -27,10 +27,7 @@ BROKEN_PIPE: Final = 141
 
 
 class _Helps:
-    """Help is done when nobody reads on, so leaving the pager is no failure.
-
-    Flags take no value, so that their help names no type.
-    """
+    """Help that may be cut short, as by a pager, and that names no type for flags."""
 
     def get_params(self, ctx: Any) -> Any:
         """The parameters, those of flags without a type."""
@@ -41,7 +38,7 @@ class _Helps:
         return params
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help; the console of typer exits with 1 where nobody reads it."""
+        """Write the help. Typer would exit with 1 if nobody reads it to the end."""
         try:
             super().format_help(ctx, formatter)  # type: ignore[misc]
         except (BrokenPipeError, SystemExit):

@@ -1,4 +1,4 @@
-"""A person as a policy: what is typed, and how it becomes an action."""
+"""A person as a policy: reads typed lines as actions."""
 
 import sys
 from contextlib import suppress
@@ -43,7 +43,7 @@ WORDS: Final = {
     "traces": "request_traces",
     "handover": "hand_over",
 }
-#: The ones that take no value.
+#: Actions that take no value.
 _ALONE: Final = ("resolve", "ignore", "hand_over")
 
 #: What each kind of action is typed as, and does.
@@ -88,7 +88,7 @@ _OTHERS: Final = (
 
 
 def commands(incident: Incident) -> list[tuple[str, str]]:
-    """What may be typed, each with a line of help: the actions that the incident offers first."""
+    """(command, help) of all that may be typed; the actions of the incident come first."""
     offered, remedies = useful_actions(incident), ", ".join(incident.topology.remedies)
     return [
         *(
@@ -101,14 +101,13 @@ def commands(incident: Incident) -> list[tuple[str, str]]:
 
 
 class Quit(KeyboardInterrupt):
-    """The person has had enough: an interrupt, and no failure of the policy."""
+    """The person stops: an interrupt, not a failure of the policy."""
 
 
 class HumanPolicy:
     """Shows each screen on a console and asks for the next action.
 
-    What cannot be understood is asked again and costs no tick: a person mistypes,
-    which says nothing about the triage.
+    A line that cannot be understood costs no tick, because a typing mistake is no triage.
     """
 
     def __init__(self, console: Console, incident: Incident) -> None:

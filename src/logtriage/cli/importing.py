@@ -1,4 +1,4 @@
-"""``import``: recorded incidents from published data sets, and one's own."""
+"""``import``: recorded incidents from published data sets and from your own captures."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,7 +55,10 @@ def nezha(
     priced: Priced = False,
     as_json: Json = False,
 ) -> None:
-    """Make a bundle of the Nezha data set: faults injected into the TrainTicket system."""
+    """Make a bundle of the Nezha data set.
+
+    It has faults that were injected into the TrainTicket system.
+    """
     from logtriage.recorded import import_nezha, on_request
 
     _check(models=models, priced=priced)
@@ -80,7 +83,10 @@ def labelled(
     priced: Priced = False,
     as_json: Json = False,
 ) -> None:
-    """Make a bundle of your own incidents: CSV files, and a file of labels."""
+    """Make a bundle of your own incidents.
+
+    They are CSV files, and a file of labels.
+    """
     from logtriage.recorded import import_labelled
 
     _check(models=models, priced=priced)
@@ -109,7 +115,10 @@ def otlp(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a bundle of a captured stack: OTLP, Jaeger or Prometheus, alerts, and labels."""
+    """Make a bundle of a captured stack.
+
+    The capture holds OTLP, Jaeger or Prometheus data, alerts, and labels.
+    """
     from logtriage.recorded import import_otlp
 
     _check(models=models, priced=priced)
@@ -136,7 +145,10 @@ def petshop(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a bundle of the PetShop data set: metrics of an application, every five minutes."""
+    """Make a bundle of the PetShop data set.
+
+    It has metrics of an application, every five minutes.
+    """
     from logtriage.recorded import calm_petshop, import_petshop
 
     if models and only:
@@ -156,7 +168,7 @@ def rcaeval(
     priced: Priced = False,
     as_json: Json = False,
 ) -> None:
-    """Make a bundle of cases in the layout of the RCAEval benchmark."""
+    """Make a bundle of cases in RCAEval's layout."""
     from logtriage.recorded import import_rcaeval
 
     _check(models=models, priced=priced)
@@ -177,10 +189,10 @@ def topology(
     ],
     as_json: Json = False,
 ) -> None:
-    """Make a topology of a captured stack, for a world of your own.
+    """Make a topology of a captured stack.
 
-    Who calls whom is read of spans (OTLP or Jaeger), or of what Jaeger answers at
-    /api/dependencies. Owners stand in no recording: change them in the file.
+    The calls come from spans (OTLP or Jaeger), or from Jaeger's /api/dependencies. Recordings do
+    not say who owns a service: change the owners in the file.
     """
     from logtriage.recorded import import_topology
     from logtriage.world.schema.canonical import said_of
@@ -191,7 +203,7 @@ def topology(
     layout = import_topology(directory, out.stem, owner, lambda text: note(text, "yellow"))
     with replacing(out) as file:
         file.write(toml_text(said_of(layout)).encode())
-    calls = sum(len(one.calls) for one in layout.services)
+    calls = sum(len(service.calls) for service in layout.services)
     if as_json:
         emit({"topology": str(out), "services": len(layout.services), "calls": calls})
     else:
@@ -226,26 +238,28 @@ def _write(
     if priced:
         incidents = tuple(map(with_price, incidents))
     dump_bundle(incidents, out)
-    # Of the answers nothing is said: whoever prepares a blind run may play in it.
+    # The answers are not printed: whoever prepares a blind run may play in it.
     if as_json:
         read = {} if report is None else attrs.asdict(report)
-        emit({"bundle": str(out), "incidents": [one.id for one in incidents], **read})
+        emit({"bundle": str(out), "incidents": [incident.id for incident in incidents], **read})
     else:
         console = results()
         console.print(heading(str(out)))
         if report is None:
-            rows = [(one.id, f"baseline: {one.recording.baseline}") for one in incidents]
+            rows = [
+                (incident.id, f"baseline: {incident.recording.baseline}") for incident in incidents
+            ]
         else:
             rows = [
                 ("incidents", str(len(incidents))),
                 ("files", str(report.files)),
                 ("rows", str(report.rows)),
-                ("skipped", str(sum(one.count for one in report.skipped))),
+                ("skipped", str(sum(row.count for row in report.skipped))),
             ]
         rubric = incidents[0].rubric
         rows += [(f"graded ({rubric})", GRADED[rubric]), ("remedies", "change nothing")]
         put(console, facts(rows))
-    for one in report.skipped if report else ():
-        _warn(f"{one.file}:{one.first}: {one.reason} ({one.count} rows)")
+    for row in report.skipped if report else ():
+        _warn(f"{row.file}:{row.first}: {row.reason} ({row.count} rows)")
     for text in report.notes if report else ():
         _warn(text)

@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rich.text import Text
-
-from logtriage._lib.printable import spelled
 from logtriage.cli.figures import Cell, Figures, share, stacked
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Calls, Comparison, LossDifference, Losses, Row
@@ -21,7 +18,7 @@ _WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 
 
 def check_adjusted(losses: Iterable[Losses | LossDifference | None]) -> None:
-    """Refuse to adjust for luck where no episode is explained.
+    """Check that an episode is explained, so that grades can be adjusted for luck.
 
     Raises:
         InvalidInput: saying how to explain some.
@@ -33,71 +30,54 @@ def check_adjusted(losses: Iterable[Losses | LossDifference | None]) -> None:
 
 
 def put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -> None:
-    """What the explained episodes of a task say, if there are any."""
+    """The explained episodes of a task: the parts of the grades, and how pages were justified."""
     explained = [(row.policy, row.losses) for row in rows if row.losses is not None]
-    if explained:
-        _put_parts(figures, explained, luck_adjusted=luck_adjusted)
-        _put_calls(figures, explained)
+    parts = _parts(luck_adjusted)
+    figures.put(
+        ["policy", "explained", *(title for _, title in parts)],
+        lambda wide: [
+            [policy, str(losses.episodes), *_means(losses, parts, wide=wide)]
+            for policy, losses in explained
+        ],
+    )
+    figures.put(
+        ("policy", "of", "made", "right", "justified", "lucky"),
+        lambda wide: [
+            [policy, name, *_shares(calls, wide=wide)]
+            for policy, losses in explained
+            for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes))
+        ],
+        names=2,
+    )
 
 
 def put_loss_differences(
     figures: Figures, comparisons: Sequence[Comparison], *, luck_adjusted: bool
 ) -> None:
     """The differences of the parts, where both runs have explanations."""
-    found = [(one, one.losses) for one in comparisons if one.losses is not None]
-    if not found:
-        return
+    explained = [(pair, pair.losses) for pair in comparisons if pair.losses is not None]
     parts = _parts(luck_adjusted)
-
-    def cells(wide: bool) -> list[list[Cell]]:
-        return [
+    figures.put(
+        ["B - A", "explained", *(title for _, title in parts)],
+        lambda wide: [
             [
-                Text(f"{spelled(one.policy_b)} -\n{spelled(one.policy_a)}"),
+                f"{pair.policy_b} -\n{pair.policy_a}",
                 str(losses.incidents),
-                *(stacked(getattr(losses, part), wide=wide) for part, _ in parts),
+                *_means(losses, parts, wide=wide),
             ]
-            for one, losses in found
-        ]
-
-    figures.put(["B - A", "explained", *(title for _, title in parts)], cells)
+            for pair, losses in explained
+        ],
+    )
 
 
 def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
     return (*_PARTS, _WITHOUT_LUCK) if luck_adjusted else _PARTS
 
 
-def _put_parts(
-    figures: Figures, explained: Sequence[tuple[str, Losses]], *, luck_adjusted: bool
-) -> None:
-    parts = _parts(luck_adjusted)
-
-    def cells(wide: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(spelled(policy)),
-                str(losses.episodes),
-                *(stacked(getattr(losses, part), wide=wide) for part, _ in parts),
-            ]
-            for policy, losses in explained
-        ]
-
-    figures.put(["policy", "explained", *(title for _, title in parts)], cells)
-
-
-def _put_calls(figures: Figures, explained: Sequence[tuple[str, Losses]]) -> None:
-    def cells(wide: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(spelled(policy)),
-                Text(name),
-                *_shares(calls, wide=wide),
-            ]
-            for policy, losses in explained
-            for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes))
-        ]
-
-    titles = ("policy", "of", "made", "right", "justified", "lucky")
-    figures.put(titles, cells, names=2)
+def _means(
+    losses: Losses | LossDifference, parts: Sequence[tuple[str, str]], *, wide: bool
+) -> list[Cell]:
+    return [stacked(getattr(losses, part), wide=wide) for part, _ in parts]
 
 
 def _shares(calls: Calls, *, wide: bool) -> list[str]:

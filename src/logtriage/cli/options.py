@@ -84,34 +84,34 @@ OwnSplit = Annotated[
 ]
 
 
-def role_split(given: str | None) -> RoleSplit | None:
+def role_split(named: str | None) -> RoleSplit | None:
     """A built-in role split by its name, or one from a JSON file.
 
     Raises:
         UnknownName: for what is neither a built-in name nor a file.
         InvalidInput: naming the file and the field.
     """
-    if given is None:
+    if named is None:
         return None
-    # What is called like a file is taken for one, so that the error says that it is missing.
-    if given not in ROLE_SPLITS and (Path(given).is_file() or Path(given).suffix == ".json"):
-        return load_role_split(given)
-    return get_role_split(given)
+    # A name with the suffix of a file is opened, so that the error says that it is missing.
+    if named not in ROLE_SPLITS and (Path(named).is_file() or Path(named).suffix == ".json"):
+        return load_role_split(named)
+    return get_role_split(named)
 
 
-def world_in(given: str | None) -> World | None:
-    """The world of a folder or a name; None if none is given, and the ids say it.
+def world_in(named: str | None) -> World | None:
+    """The world of a folder or a name; None for None: the ids then name the world.
 
     Raises:
         UnknownName: for what is neither.
         WorldError: naming the file and the field.
         OSError: if it cannot be read.
     """
-    return None if given is None else load_world(folder_or_name(given))
+    return None if named is None else load_world(folder_or_name(named))
 
 
 def seal_in(path: Path | None) -> Seal | None:
-    """The seal of a file; None if none is given, and the environment may have one.
+    """The seal of a file; None for None: the environment may have a seal.
 
     Raises:
         SealError: naming the file, for a key that is none.
@@ -130,24 +130,3 @@ def check_human(policies: tuple[str, ...], split: RoleSplit | None) -> None:
         raise InvalidInput(
             "a person plays alone: leave out --split-roles, or name a team, such as expert"
         )
-
-
-EnvUrl = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="Play on this server (logtriage serve). Its token is in LOGTRIAGE_TOKEN.",
-    ),
-]
-
-
-def check_served(split: RoleSplit | None, *, recorded: bool) -> None:
-    """Refuse what a server cannot play.
-
-    Raises:
-        InvalidInput: saying what it is.
-    """
-    if recorded:
-        raise InvalidInput("a server plays drawn incidents only: --env-url takes no recorded ones")
-    if split is not None:
-        raise InvalidInput("a server plays single agents only: --env-url excludes --split-roles")

@@ -89,13 +89,13 @@ def play(
     of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
-    """Triage an incident yourself, or watch a policy, and see the grade explained.
+    """Triage an incident yourself, or watch a policy.
 
-    In a terminal, you play in a full-screen console (extra play). With --plain, or without
-    that extra, each tick asks for a line; so commands may come from a pipe. Type help for the
-    commands. If you stop early, the grade is of what you did so far. With --json, stdout has
-    the grade alone, and the screens go to stderr. With --split-roles, you watch a team, role by
-    role.
+    At the end the grade is explained. In a terminal, you play in a full-screen console (extra
+    play). With --plain, or without that extra, each tick asks for a line; so commands may come
+    from a pipe. Type help for the commands. If you stop early, the grade is of what you did so
+    far. With --json, stdout has the grade alone, and the screens go to stderr. With
+    --split-roles, you watch a team, role by role.
     """
     from logtriage.evaluation import Incidents, PolicyFailure
 
@@ -149,19 +149,21 @@ def play(
         raise typer.Exit(SOME_BAD)
 
 
-def _hindsight(state: State, found: "Explanation | None") -> RenderableType:
-    """The belief beside what was done, or why there is none."""
+def _hindsight(state: State, explanation: "Explanation | None") -> RenderableType:
+    """The belief beside each action, or the reason why there is none."""
     from logtriage.belief.explain import why_unexplained
     from logtriage.cli.hindsight import hindsight
 
     reason = why_unexplained(state.incident)
-    return hindsight(state, found) if reason is None else Text(f"not explained: {reason}", "dim")
+    return (
+        hindsight(state, explanation) if reason is None else Text(f"not explained: {reason}", "dim")
+    )
 
 
 def _is_terminal() -> bool:
     """Whether somebody sits at a screen: the console reads stdin, and draws on stderr."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
-    return os.environ.get("TERM") != "dumb" and all(one.isatty() for one in streams)
+    return os.environ.get("TERM") != "dumb" and all(stream.isatty() for stream in streams)
 
 
 def _missing_desk() -> str | None:
@@ -207,7 +209,7 @@ def _show(
     *,
     brief: bool,
 ) -> None:
-    """A step of a watched policy; of a person's game the last screen, after all they were asked."""
+    """Print a step of a watched policy, or the last screen of a person's game."""
     human = policy == HUMAN
     if brief and not human:
         return

@@ -39,27 +39,28 @@ def replay(
     seal_file: SealFile = None,
     as_json: Json = False,
 ) -> None:
-    """Show the episodes of a run tick by tick, as one self-contained page.
+    """Show episodes of a run tick by tick, in one HTML page.
 
-    Screens, services, actions, the belief, and how each grade came about. With ID, every
-    episode on that incident is explained. Of a run of shifts it is a timeline of each shift.
+    The page has screens, services, actions, the belief, and how each grade came about. With ID,
+    every episode on that incident is explained. Of a run of shifts it is a timeline of each shift.
     """
     from logtriage.evaluation.cells import slug
-    from logtriage.report.replay import write_replay
+    from logtriage.report.replay import MAX_BELIEFS, write_replay
 
     page = out
     if (run / "shifts.jsonl").exists():
         from logtriage.report.shifts import write_timelines
 
         page = page or run / "shifts.html"
-        note(f"wrote {page}: {write_timelines(run, page)} shifts")
+        count = write_timelines(run, page, beliefs=MAX_BELIEFS if beliefs is None else beliefs)
+        note(f"wrote {page}: {count} shifts")
         if show:
             webbrowser.open(page.resolve().as_uri())
         return
     if page is None:
         name = "replay" if incident_id is None else f"replay-{slug(incident_id)}"
         page = run / f"{name}.html"
-    found = write_replay(
+    document = write_replay(
         run,
         page,
         bases=bases or (),
@@ -68,11 +69,11 @@ def replay(
         explain=explain,
         seal=seal_in(seal_file),
     )
-    count = found.facts["episodes"]
+    count = document.facts["episodes"]
     if as_json:
-        told = {"page": str(page), "episodes": count}
-        emit({**told, "screens": found.shown, "beliefs": found.believed})
+        written = {"page": str(page), "episodes": count}
+        emit({**written, "screens": document.shown, "beliefs": document.believed})
     else:
-        note(f"wrote {page}: {count} episodes, beliefs of {found.believed}")
+        note(f"wrote {page}: {count} episodes, beliefs of {document.believed}")
     if show:
         webbrowser.open(page.resolve().as_uri())

@@ -38,10 +38,10 @@ def compare(
     legend: Legend = False,
     as_json: Json = False,
 ) -> None:
-    """Compare two runs on the incidents that are graded in both.
+    """Compare two runs, incident by incident.
 
-    Differences are B - A, incident by incident, with a paired bootstrap interval. Grades by
-    different rubrics are not compared, nor are runs with different seals.
+    Incidents that are graded in both runs count. Differences are B - A, with a paired bootstrap
+    interval. Grades by different rubrics are not compared, nor are runs with different seals.
     """
     from logtriage.cli.tables import print_comparisons
     from logtriage.evaluation import check_drawn_alike, compare_runs, load_run
@@ -52,8 +52,8 @@ def compare(
     a, b = load_run(run_a, seal=seal), load_run(run_b, seal=seal)
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     if as_json:
-        for one in compared:
-            emit(one.to_json())
+        for pair in compared:
+            emit(pair.to_json())
     else:
         print_comparisons(
             results(),
@@ -64,14 +64,16 @@ def compare(
         )
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
-    for one in compared:
-        if one.only_a or one.only_b:
-            pair = (
-                one.policy_a if one.policy_a == one.policy_b else f"{one.policy_a}, {one.policy_b}"
+    for comparison in compared:
+        if comparison.only_a or comparison.only_b:
+            policies = (
+                comparison.policy_a
+                if comparison.policy_a == comparison.policy_b
+                else f"{comparison.policy_a}, {comparison.policy_b}"
             )
             note(
-                f"{one.task} ({pair}): {one.shared} incidents shared; "
-                f"left out: {one.only_a} only in A, {one.only_b} only in B",
+                f"{comparison.task} ({policies}): {comparison.shared} incidents shared; "
+                f"left out: {comparison.only_a} only in A, {comparison.only_b} only in B",
                 "yellow",
             )
 
@@ -106,7 +108,10 @@ def report(
     legend: Legend = False,
     as_json: Json = False,
 ) -> None:
-    """Show the figures of a run again, or write them as a page with plots and episodes."""
+    """Show the figures of a run, or write an HTML report.
+
+    The report has plots and episodes.
+    """
     from logtriage.evaluation import load_run, summarise
 
     if html or show:

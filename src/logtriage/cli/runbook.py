@@ -23,7 +23,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.;]) (?=[A-Z0-9])")
 
 
 def runbook(incident: Incident) -> RenderableType:
-    """What an agent is told of an incident, laid out for a person to look things up in."""
+    """The rules and the runbook of an incident, in an order that is easy to look up."""
     lines, _, table = system_prompt(incident).partition("\nRUNBOOK.")
     parts: list[RenderableType] = []
     if table and incident.setting is not None:
@@ -39,7 +39,7 @@ def runbook(incident: Incident) -> RenderableType:
 
 
 def _faults(world: World) -> Iterator[RenderableType]:
-    """Each kind of fault with whom to page, its remedies and signs; then what is none."""
+    """Each kind of fault: whom to page, remedies, signs; then the conditions without a fault."""
     signatures = dict(world.signatures)
     for row in world.rules.classes:
         whom = "the owner" if row.pages == OWNER else row.pages
@@ -65,10 +65,9 @@ def _condition(
         usual = world.ordinary[sort]
         shares |= {f"{sort} {token}": share for token, share in tokens.items() if token != usual}
     signs = sorted(shares.items(), key=lambda pair: -pair[1])
-    told = ", ".join(f"{token.replace('_', ' ')} {share} %" for token, share in signs
-                     if share >= _LEAST)  # fmt: skip
+    shown = (f"{token.replace('_', ' ')} {share}%" for token, share in signs if share >= _LEAST)
     yield _indented(Text.assemble((name.replace("_", " "), "bold"), f": {where}"))
-    yield Padding(Text(told, "dim"), (0, 0, 0, 4))
+    yield Padding(Text(", ".join(shown), "dim"), (0, 0, 0, 4))
 
 
 def _indented(text: Text) -> RenderableType:

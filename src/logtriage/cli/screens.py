@@ -13,6 +13,7 @@ from logtriage.grading import Grade
 from logtriage.grading.debrief import COLUMNS, debrief_of
 from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
+from logtriage.report.truth import truth_of
 from logtriage.roles import RoleSplit
 from logtriage.state import State
 from logtriage.world.simulation import Simulation
@@ -26,7 +27,7 @@ _POOR: Final = re.compile(r"\b(?:WARN|degraded)\b")
 _DIM: Final = re.compile(r"^[+-]\d+s ", re.MULTILINE)
 
 
-#: Stands where there is no figure.
+#: Shown in place of a figure that is not known.
 NO_FIGURE: Final = "–"
 
 
@@ -39,7 +40,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A figure with its sign; what is rounded to nothing has a plus."""
+    """A figure with its sign; a rounded 0 has a plus."""
     text = f"{value:+.{digits}f}"
     return text if float(text) else text.replace("-", "+")
 
@@ -55,7 +56,7 @@ def screen(rendered: str) -> Text:
 
 
 def facts(rows: list[tuple[str, str]]) -> RenderableType:
-    """Names and values in two columns; as text, whoever renders it, and never as markup."""
+    """Names and values in two columns. Markup in them is shown as text."""
     table = Table.grid(padding=(0, 2), pad_edge=True)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
@@ -66,45 +67,14 @@ def facts(rows: list[tuple[str, str]]) -> RenderableType:
 
 def truth(incident: Incident) -> RenderableType:
     """The answer, for people."""
-    answer = incident.truth
-    rows = [
-        ("fault", "none: benign" if answer.fault is None else _fault(incident)),
-        ("severity", str(answer.severity or "not known")),
-    ]
-    if not answer.benign:
-        # Of one fault any of the names will do, of several each asks for its own.
-        words, joined = ("root cause", "remedy"), " or "
-        if answer.several:
-            words, joined = ("root causes", "remedies"), ", "
-        remedies = sorted(f"{remedy}:{service}" for remedy, service in answer.remedies)
-        rows += [
-            (words[0], joined.join(sorted(answer.root_causes))),
-            *(
-                ()
-                if answer.fault_category is None
-                else (("fault class", str(answer.fault_category)),)
-            ),
-            ("page", joined.join(sorted(answer.teams)) or "not known"),
-            (words[1], joined.join(remedies) or "not known"),
-        ]
-    if incident.price_of_hand_over is not None:
-        rows += [
-            ("par", f"{incident.par} ticks"),
-            ("hand-over", f"worth {incident.price_of_hand_over:g}"),
-        ]
-    return facts(rows)
-
-
-def _fault(incident: Incident) -> str:
-    faults = [part.fault for part in incident.truth.parts if part.fault is not None]
-    return ", ".join(f"{fault.kind} on {fault.service}" for fault in faults)
+    return facts(list(truth_of(incident).items()))
 
 
 def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> RenderableType:
-    """What was done, what it was worth and why, and what would have been right."""
-    told = debrief_of(grade, None if roles is None else roles.names)
+    """The grade with its reasons, the truth, and what was done."""
+    words = debrief_of(grade, None if roles is None else roles.names)
     return Group(
-        Text(told.verdict, style="bold"),
+        Text(words.verdict, style="bold"),
         heading("GRADE"),
         total(grade),
         Padding(criteria(grade), (0, 0, 0, 2)),
@@ -112,19 +82,19 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
         heading("TRUTH"),
         truth(state.incident),
         heading("ACTIONS"),
-        facts(list(told.actions) or [("none", "")]),
+        facts(list(words.actions) or [("none", "")]),
     )
 
 
 def _path(state: State) -> Iterator[RenderableType]:
-    """What a report of the impact was worth, beside the grade; nothing if there is none."""
+    """The score of a report of the impact, which is no part of the grade; empty without one."""
     if isinstance(state.incident.telemetry, Simulation):
-        found = impact_of(state)
-        if found.node_f1 is not None and found.edge_f1 is not None:
+        impact = impact_of(state)
+        if impact.node_f1 is not None and impact.edge_f1 is not None:
             yield heading("PATH OF THE DAMAGE")
-            exact = "the exact set was" if found.exact_roots else "not the exact set that was"
-            rows = [("services", f"F1 {found.node_f1:.3f}"), ("calls", f"F1 {found.edge_f1:.3f}")]
-            yield facts([*rows, ("root causes", f"{exact} declared")])
+            exact = "all declared, and no others" if impact.exact_roots else "not declared exactly"
+            rows = [("services", f"F1 {impact.node_f1:.3f}"), ("calls", f"F1 {impact.edge_f1:.3f}")]
+            yield facts([*rows, ("root causes", exact)])
 
 
 def heading(text: str) -> Text:
@@ -140,14 +110,16 @@ def criteria(grade: Grade) -> Table:
     for column in figures:
         table.add_column(column, justify="right")
     table.add_column(why, ratio=1)
-    for one, (row, score, *rest) in zip(grade.criteria, debrief_of(grade).criteria, strict=True):
-        style = "green" if one.score >= 1 else "red" if one.score <= 0 else "yellow"
+    for criterion, (row, score, *rest) in zip(
+        grade.criteria, debrief_of(grade).criteria, strict=True
+    ):
+        style = "green" if criterion.score >= 1 else "red" if criterion.score <= 0 else "yellow"
         table.add_row(Text(row), Text(score, style=style), *map(Text, rest))
     return table
 
 
 def total(grade: Grade) -> Text:
-    """The score, and what it is due to."""
+    """The score, then the gates and discounts that changed it."""
     score, *others = debrief_of(grade).total
     text = Text(f"  {score}", style="bold yellow" if grade.score is None else "bold")
     for line in others:

@@ -20,7 +20,10 @@ def new(
     ],
     as_json: Json = False,
 ) -> None:
-    """Write a random key to a file that only you may read."""
+    """Write a random key to a file.
+
+    Only you may read the file.
+    """
     _say(new_seal(path).fingerprint, as_json=as_json)
     note(f"wrote {path}; anyone who reads it can draw every answer", "dim")
 
@@ -31,10 +34,10 @@ def close(
     out: Annotated[Path, typer.Option(metavar="FILE", help="Write its transcripts here.")],
     as_json: Json = False,
 ) -> None:
-    """Close a run of attempts at sealed incidents, for good.
+    """Close a run of a server's ledger, and write its transcripts.
 
-    The server that wrote the ledger must have ended. To grade the transcripts with all reasons:
-    logtriage grade FILE --seal-file PATH
+    A closed run takes no more attempts. The server that wrote the ledger must have ended. To grade
+    the transcripts with all reasons: logtriage grade FILE --seal-file PATH
     """
     if not ledger.exists():
         raise InvalidInput(f"{ledger}: no such ledger")
@@ -50,15 +53,18 @@ def close(
 
 
 def fingerprint(seal_file: SealFile = None, as_json: Json = False) -> None:
-    """Show the fingerprint of the key in use, as results carry it."""
+    """Show the fingerprint of the key in use.
+
+    Results carry this fingerprint.
+    """
     seal = seal_at_hand(seal_file)
     if seal is None:
         raise SealError(f"no key: {HOW}")
     _say(seal.fingerprint, as_json=as_json)
 
 
-def _say(found: str, *, as_json: bool) -> None:
+def _say(fingerprint_: str, *, as_json: bool) -> None:
     if as_json:
-        emit({"seal": found})
+        emit({"seal": fingerprint_})
     else:
-        say(results(), found)
+        say(results(), fingerprint_)

@@ -84,7 +84,7 @@ class Asking:
     def players(
         self, policies: Sequence[str], split: RoleSplit | None, *, elsewhere: bool
     ) -> dict[str, ServedPlayer]:
-        """The players of the policies that are served models, or teams with served models.
+        """A player for each policy that is a served model, or a team with one.
 
         Raises:
             MissingExtra: without the extra ``openai``.
@@ -129,7 +129,7 @@ class Asking:
         return words
 
     def sum_up(self, rows: "Sequence[Row]") -> bool:
-        """Print each model's usage; whether too many replies of a model were cut off."""
+        """Print each model's usage; return whether too many replies were cut off."""
         cut = False
         for policy in dict.fromkeys(row.policy for row in rows):
             usages = [row.usage for row in rows if row.policy == policy and row.usage is not None]

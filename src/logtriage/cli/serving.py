@@ -67,20 +67,20 @@ def serve(
         bool, typer.Option("--grader/--no-grader", help="Grade lists of actions at /grader.")
     ] = _DEFAULT.grader,
 ) -> None:
-    """Serve episodes over the network, by the OpenEnv protocol.
+    """Serve episodes over the network.
 
-    A client opens one WebSocket session per episode at /ws. The original environment's paths
-    work as well. On SIGTERM, running episodes may finish.
+    The protocol is OpenEnv's. A client opens one WebSocket session per episode at /ws. On SIGTERM,
+    running episodes may finish.
     """
     from logtriage.server import serve as serve_now
 
-    given = os.environ.get(TOKEN_VARIABLE) if token_file is None else _read(token_file)
+    token = os.environ.get(TOKEN_VARIABLE) if token_file is None else _read(token_file)
     chosen: dict[str, Any] = {"tasks": task, "per_address": per_address}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     settings = Settings(
         host=host,
         port=port,
-        token=given or None,
+        token=token or None,
         max_sessions=max_sessions,
         idle_seconds=idle_seconds,
         drain_seconds=drain_seconds,

@@ -28,7 +28,7 @@ def sheet(task: TaskSpec) -> RenderableType:
             (
                 "other fog",
                 ", ".join(
-                    one.id for one in tasks_of(task.world).values() if _is_sibling(one, task)
+                    other.id for other in tasks_of(task.world).values() if _is_sibling(other, task)
                 ),
             )
         )
@@ -38,13 +38,13 @@ def sheet(task: TaskSpec) -> RenderableType:
     return facts(rows)
 
 
-def _is_sibling(one: TaskSpec, task: TaskSpec) -> bool:
-    """Whether a task differs from another in its fog alone."""
-    return (one.name, one.version) == (task.name, task.version) and one.fog != task.fog
+def _is_sibling(other: TaskSpec, task: TaskSpec) -> bool:
+    """Whether two tasks differ only in their fog."""
+    return (other.name, other.version) == (task.name, task.version) and other.fog != task.fog
 
 
 def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
-    """The public constants of a world."""
+    """(name, value) of the public constants of a task's world."""
     fogged, blind, named = (
         f"{100 * share / FULL:.0f} %"
         for share in (setting.fog_weight, setting.blind_weight, setting.naming_weight)
@@ -61,7 +61,7 @@ def _setting(setting: Setting) -> Iterator[tuple[str, str]]:
     ticks = ", ".join(map(str, setting.alert_ticks))
     yield "alerts", f"judged at tick {ticks} and after each remedy"
     if setting.several:
-        shares = ", ".join(f"{100 * one / sum(setting.counts):.0f} %" for one in setting.counts)
+        shares = ", ".join(f"{100 * count / sum(setting.counts):.0f} %" for count in setting.counts)
         yield "faults", f"one to {len(setting.counts)} at once ({shares}); nobody says how many"
     if setting.root_silent:
         silent = f"silent in alerts and window before tick {setting.root_silent}"

@@ -1,11 +1,8 @@
 """Shifts on the command line: ``eval --task busy_shift-v1`` and ``play busy_shift-v1/train/1``."""
 
-import json
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import typer
@@ -67,30 +64,18 @@ def evaluate_shifts(
     Raises:
         UnknownName: for a task or a player that does not exist.
     """
-    from logtriage.evaluation.shifts import record_shift, shift_row
+    from logtriage.evaluation.shifts import record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
     served = asking.players(policies, None, elsewhere=False)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
     file = None if out is None else out / "shifts.jsonl"
-    kept: dict[tuple[str, str], dict[str, Any]] = {}
-    if file is not None and file.exists():
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        kept = {(one["shift"], one["policy"]): one for one in lines}
-    elif file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
     rows: list[ShiftRow] = []
     for task, ids in every.items():
         for policy, recorder in recorders.items():
-            left = [one for one in ids if (one, policy) not in kept]
-            play_one = partial(record_shift, policy=policy, recorder=recorder)
-            with ThreadPoolExecutor(asking.concurrency if policy not in PLAYERS else 1) as pool:
-                for record in pool.map(play_one, left):
-                    kept[record["shift"], policy] = record
-                    if file is not None:
-                        with file.open("a") as lines_out:
-                            lines_out.write(f"{json.dumps(record)}\n")
-            rows.append(shift_row(policy, task, [kept[one, policy] for one in ids]))
+            workers = asking.concurrency if policy in served else 1
+            records = record_shifts(ids, policy, recorder, file=file, workers=workers)
+            rows.append(shift_row(policy, task, records))
     if as_json:
         for row in rows:
             emit(attrs.asdict(row))
@@ -114,12 +99,11 @@ def _recorder(
         return scripted(policy)
     if policy not in served:
         raise UnknownName("player of shifts", policy, (*PLAYERS, f"{ENDPOINT}MODEL"))
-    ask, reply = served[policy].asked[policy], served[policy].reply
+    reply: Reply = "json" if served[policy].reply == "json" else "tools"
 
-    def record(shift: Shift) -> tuple[Sequence[Wire], str | None]:
-        way: Reply = "json" if reply == "json" else "tools"
-        episode = play_served(ask, shift, way, screens)
-        return episode.actions, episode.error
+    def record(shift: Shift) -> tuple[ShiftState, str | None]:
+        episode = play_served(served[policy].asked[policy], shift, reply, screens)
+        return episode.state, episode.error
 
     return record
 
@@ -128,13 +112,11 @@ def _table(task: str, rows: Sequence["ShiftRow"]) -> Table:
     titles = ("player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over")
     table = Table(*titles, title=f"{task}, rubric shift/1", title_justify="left", box=None)
     for row in rows:
-        spans = [
-            "-" if one is None else f"{number(one.mean)} [{number(one.low)}, {number(one.high)}]"
-            for one in (row.score, row.net)
-        ]
-        means = ["-" if one is None else f"{one:.1f}" for one in (row.mtta, row.mttr)]
-        counts = [f"{one:.1f} of {row.incidents:.1f}" for one in (row.missed, row.handed_over)]
-        table.add_row(row.policy, str(row.shifts), *spans, *means, *counts)
+        table.add_row(
+            *row.cells(
+                lambda span: f"{number(span.mean)} [{number(span.low)}, {number(span.high)}]"
+            )
+        )
     return table
 
 

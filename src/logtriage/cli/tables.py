@@ -8,9 +8,9 @@ from rich.text import Text
 
 from logtriage._lib.printable import spelled
 from logtriage.cli.console import say
-from logtriage.cli.figures import Cell, Figures, share
+from logtriage.cli.figures import Cell, Figures, interval_of, share
 from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
-from logtriage.cli.screens import NO_FIGURE, heading, number, signed
+from logtriage.cli.screens import NO_FIGURE, heading, number
 from logtriage.evaluation import Comparison, Interval, Row
 
 _SHARES: Final = (
@@ -29,12 +29,12 @@ _Column = tuple[str, Callable[[Row, bool], Cell]]
 def print_rows(
     console: Console, rows: Sequence[Row], *, legend: bool, luck_adjusted: bool = False
 ) -> None:
-    """One table a task, all with the same columns; with a ``legend``, what they mean.
+    """Print a table for each task, all with the same columns, and if wanted their ``legend``.
 
     ``luck_adjusted`` adds the mean grade less the luck where episodes are explained.
 
     Raises:
-        InvalidInput: if none is, and the grades are to be adjusted for luck.
+        InvalidInput: for ``luck_adjusted`` without an explained episode.
     """
     if luck_adjusted:
         check_adjusted(row.losses for row in rows)
@@ -48,15 +48,11 @@ def print_rows(
         count = f"{played} episodes{roles}"
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_rows(figures, mine, unscored=unscored)
-        if any(row.net for row in mine):
-            _put_by_price(figures, mine)
-        if any(row.located for row in mine):
-            _put_located(figures, mine)
-        if any(row.impacts for row in mine):
-            _put_impacts(figures, mine)
+        _put_by_price(figures, mine)
+        _put_located(figures, mine)
+        _put_impacts(figures, mine)
         put_losses(figures, mine, luck_adjusted=luck_adjusted)
-        if any(row.teamwork for row in mine):
-            _put_teamwork(figures, mine)
+        _put_teamwork(figures, mine)
     if legend:
         figures.legend()
 
@@ -68,8 +64,8 @@ def _title(task: str, split: str | None, count: str, rubric: str, seal: str | No
 
 
 def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    """The figures of each policy: one table, or two where net values leave no room for all."""
-    # Where it is not the mean itself.
+    """The figures of each policy: one table, or two if there are net values."""
+    # The column is left out where it repeats the mean.
     bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
     net = any(row.net for row in rows)
     headline: list[_Column] = [
@@ -94,9 +90,7 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
 def _put_columns(figures: Figures, rows: Sequence[Row], columns: Sequence[_Column]) -> None:
     figures.put(
         ["policy", *(title for title, _ in columns)],
-        lambda wide: [
-            [Text(spelled(row.policy)), *(cell(row, wide) for _, cell in columns)] for row in rows
-        ],
+        lambda wide: [[row.policy, *(cell(row, wide) for _, cell in columns)] for row in rows],
     )
 
 
@@ -116,113 +110,102 @@ def _unscored(row: Row, _: bool) -> Cell:
     return Text(str(row.unscored), style="bold yellow" if row.unscored else "")
 
 
-def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
-    """How root causes were ranked, over all incidents and by fault kind."""
-
-    def cells(_: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(spelled(row.policy)),
-                Text(one.kind or "all", style="" if one.kind else "bold"),
-                str(one.incidents),
-                *(number(value) for value in (one.ac1, one.ac3, one.ac5, one.avg5)),
-            ]
-            for row in rows
-            for one in row.located
-        ]
-
-    titles = ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5")
-    figures.put(titles, cells, names=2)
-
-
-def _put_impacts(figures: Figures, rows: Sequence[Row]) -> None:
-    """What reports of how the damage spread were worth, beside the grades."""
-
-    def cells(wide: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(spelled(row.policy)),
-                str(found.episodes),
-                number(found.node_f1),
-                number(found.edge_f1),
-                share(found.exact_roots, 1 if wide else 0),
-            ]
-            for row in rows
-            if (found := row.impacts) is not None
-        ]
-
-    titles = ("path of the damage", "reported", "node F1", "edge F1", "exact\nroots")
-    figures.put(titles, cells)
-
-
-def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
-    """Doubt in bits when the last actions were chosen: pooled, and of each role by itself."""
-    names = next([spelled(one.role) for one in row.teamwork.alone] for row in rows if row.teamwork)
-
-    def cells(_: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(spelled(row.policy)),
-                str(found.episodes),
-                number(found.pooled.mean, 2),
-                *(number(one.bits.mean, 2) for one in found.alone),
-            ]
-            for row in rows
-            if (found := row.teamwork) is not None
-        ]
-
-    figures.put(("bits of doubt", "episodes", "pooled", *names), cells)
-
-    wavered = any(
-        row.teamwork and row.teamwork.listening and row.teamwork.listening.asked_twice
-        for row in rows
-    )
-
-    def told(_: bool) -> list[list[Cell]]:
-        return [
-            [
-                Text(spelled(row.policy)),
-                number(found.each, 1),
-                number(None if found.bits is None else found.bits.mean, 2),
-                share(found.read / found.heard if found.heard else None, 0),
-                share(None if heeded is None else heeded.share, 0),
-                *([share(None if heeded is None else heeded.noise, 0)] if wavered else []),
-            ]
-            for row in rows
-            if row.teamwork is not None and (found := row.teamwork.messages) is not None
-            for heeded in [row.teamwork.listening]
-        ]
-
-    if any(row.teamwork and row.teamwork.messages for row in rows):
-        last = ("wavered",) if wavered else ()
-        figures.put(("reports", "an episode", "bits each", "read", "heeded", *last), told)
-
-
 def _put_by_price(figures: Figures, rows: Sequence[Row]) -> None:
     """Net value and hand-overs for each price of a hand-over."""
-
-    def cells(wide: bool) -> list[list[Cell]]:
-        return [
+    figures.put(
+        ("policy", "price", "net value\n[95 % interval]", "handed\nover"),
+        lambda wide: [
             [
-                Text(spelled(row.policy)),
-                f"{one.price:g} ({one.incidents})",
-                _estimate(one.net, wide=wide),
-                share(one.handed_over, 1 if wide else 0),
+                row.policy,
+                f"{priced.price:g} ({priced.incidents})",
+                _estimate(priced.net, wide=wide),
+                share(priced.handed_over, 1 if wide else 0),
             ]
             for row in rows
             if row.net is not None
-            for one in row.net.by_price
-        ]
+            for priced in row.net.by_price
+        ],
+    )
 
-    figures.put(("policy", "price", "net value\n[95 % interval]", "handed\nover"), cells)
+
+def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
+    """How root causes were ranked, over all incidents and by fault kind."""
+    figures.put(
+        ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5"),
+        lambda _: [
+            [
+                row.policy,
+                Text(located.kind or "all", style="" if located.kind else "bold"),
+                str(located.incidents),
+                *map(number, (located.ac1, located.ac3, located.ac5, located.avg5)),
+            ]
+            for row in rows
+            for located in row.located
+        ],
+        names=2,
+    )
 
 
-def _estimate(found: Interval | None, *, wide: bool) -> Text:
-    if found is None:
+def _put_impacts(figures: Figures, rows: Sequence[Row]) -> None:
+    """The scores of reports of how the damage spread. They are no part of the grades."""
+    figures.put(
+        ("path of the damage", "reported", "node F1", "edge F1", "exact\nroots"),
+        lambda wide: [
+            [
+                row.policy,
+                str(impacts.episodes),
+                number(impacts.node_f1),
+                number(impacts.edge_f1),
+                share(impacts.exact_roots, 1 if wide else 0),
+            ]
+            for row in rows
+            if (impacts := row.impacts) is not None
+        ],
+    )
+
+
+def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
+    """The doubt in bits before the last actions, and the worth of the roles' reports."""
+    teams = [(row.policy, row.teamwork) for row in rows if row.teamwork is not None]
+    if not teams:
+        return
+    roles = [alone.role for alone in teams[0][1].alone]
+    figures.put(
+        ("bits of doubt", "episodes", "pooled", *map(spelled, roles)),
+        lambda _: [
+            [
+                policy,
+                str(team.episodes),
+                number(team.pooled.mean, 2),
+                *(number(alone.bits.mean, 2) for alone in team.alone),
+            ]
+            for policy, team in teams
+        ],
+    )
+    figures.put(
+        ("reports", "an episode", "bits each", "read", "heeded", "wavered"),
+        lambda _: [
+            [
+                policy,
+                number(reports.each, 1),
+                number(None if reports.bits is None else reports.bits.mean, 2),
+                share(reports.read / reports.heard if reports.heard else None, 0),
+                share(None if heeded is None else heeded.share, 0),
+                share(None if heeded is None else heeded.noise, 0),
+            ]
+            for policy, team in teams
+            if (reports := team.messages) is not None
+            for heeded in [team.listening]
+        ],
+    )
+
+
+def _estimate(estimate: Interval | None, *, wide: bool) -> Text:
+    if estimate is None:
         return Text(NO_FIGURE)
     write = number if wide else _short
-    interval = f" [{write(found.low)}, {write(found.high)}]"
-    return Text.assemble((number(found.mean), "bold"), (interval, "dim"))
+    interval = f" [{write(estimate.low)}, {write(estimate.high)}]"
+    return Text.assemble((number(estimate.mean), "bold"), (interval, "dim"))
 
 
 def _short(value: float) -> str:
@@ -241,7 +224,7 @@ def print_comparisons(
     legend: bool,
     luck_adjusted: bool = False,
 ) -> None:
-    """One table a task, with a line for each pair of policies.
+    """Print a table for each task, with a line for each pair of policies.
 
     ``runs`` are the names of runs A and B. With a ``legend``, what the columns mean.
     ``luck_adjusted`` is as in :func:`print_rows`.
@@ -250,11 +233,11 @@ def print_comparisons(
         InvalidInput: as :func:`print_rows`.
     """
     if luck_adjusted:
-        check_adjusted(one.losses for one in comparisons)
+        check_adjusted(pair.losses for pair in comparisons)
     figures = Figures(console)
-    for task in dict.fromkeys(one.task for one in comparisons):
-        mine = [one for one in comparisons if one.task == task]
-        shared = " to ".join(map(str, sorted({one.shared for one in mine})))
+    for task in dict.fromkeys(pair.task for pair in comparisons):
+        mine = [pair for pair in comparisons if pair.task == task]
+        shared = " to ".join(map(str, sorted({pair.shared for pair in mine})))
         count = f"{shared} shared incidents"
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
         _put_comparisons(figures, mine, runs)
@@ -270,41 +253,39 @@ def _put_comparisons(
         figures.put(
             ["A", "B", *titles],
             lambda _: [
-                [
-                    Text(f"{spelled(runs[0])}: {spelled(one.policy_a)}"),
-                    Text(f"{spelled(runs[1])}: {spelled(one.policy_b)}"),
-                    *cells(one),
-                ]
-                for one in comparisons
+                [f"{runs[0]}: {pair.policy_a}", f"{runs[1]}: {pair.policy_b}", *cells(pair)]
+                for pair in comparisons
             ],
             names=2,
         )
 
-    if any(one.net for one in comparisons):
+    if any(pair.net for pair in comparisons):
         put(["net A", "net B", "net B - A [95 % interval]"], _net)
-    # Where they are not the means themselves.
-    bounded = any((one.bound_a, one.bound_b) != (one.mean_a, one.mean_b) for one in comparisons)
+    # The columns are left out where they repeat the means.
+    bounded = any(
+        (pair.bound_a, pair.bound_b) != (pair.mean_a, pair.mean_b) for pair in comparisons
+    )
     titles = ["mean A", "mean B"]
     titles += ["A, unscored\nas 0", "B, unscored\nas 0"] if bounded else []
     put(
         [*titles, "B - A [95 % interval]", "better", "worse", "same"],
-        lambda one: (
-            number(one.mean_a),
-            number(one.mean_b),
-            *((number(one.bound_a), number(one.bound_b)) if bounded else ()),
-            _signed(one.difference),
-            *(str(count) for count in (one.better, one.worse, one.same)),
+        lambda pair: (
+            number(pair.mean_a),
+            number(pair.mean_b),
+            *((number(pair.bound_a), number(pair.bound_b)) if bounded else ()),
+            _signed(pair.difference),
+            *(str(count) for count in (pair.better, pair.worse, pair.same)),
         ),
     )
 
 
-def _net(one: Comparison) -> Sequence[Cell]:
-    if one.net is None:
+def _net(pair: Comparison) -> Sequence[Cell]:
+    if pair.net is None:
         return (NO_FIGURE,) * 3
-    return number(one.net.a), number(one.net.b), _signed(one.net.difference)
+    return number(pair.net.a), number(pair.net.b), _signed(pair.net.difference)
 
 
-def _signed(found: Interval) -> Text:
-    style = "bold green" if found.low > 0 else "bold red" if found.high < 0 else "bold"
-    interval = f" [{signed(found.low)}, {signed(found.high)}]"
-    return Text.assemble((signed(found.mean), style), (interval, "dim"))
+def _signed(difference: Interval) -> Text:
+    colour = " green" if difference.low > 0 else " red" if difference.high < 0 else ""
+    mean, interval = interval_of(difference).split(" ", 1)
+    return Text.assemble((mean, f"bold{colour}"), (f" {interval}", "dim"))

@@ -1,14 +1,15 @@
-"""Worlds as tables: what conditions show, how two worlds differ, what is confused with what."""
+"""Worlds as tables: what conditions show, differences of worlds, kinds that are confused."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from logtriage.cli.console import put, say
-from logtriage.cli.figures import Cell, Figures, table_of
+from logtriage.cli.figures import Cell, Figures, listed
 from logtriage.cli.screens import facts, heading, number
 from logtriage.rendering.signature_table import groups_of, shares_of
 from logtriage.tasks import tasks_of
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from logtriage.audit import Finding
     from logtriage.world.differences import Difference
 
-#: Other kinds named beside a kind, and the least share of which that is worth it.
+#: How many other kinds are named beside a kind, and the least share of a kind that is named.
 _OTHERS: Final = 3
 _LEAST: Final = 0.005
 #: The longest text of a field that is shown whole.
@@ -69,34 +70,32 @@ def _about(world: World) -> Iterator[tuple[str, str]]:
         yield f"topology {name}", f"{len(layout)} services"
 
 
-def _kinds(world: World) -> Any:
-    table = table_of(2)
-    for title in ("kind", "class", "pages", "tiers", "remedies", "what happens"):
-        table.add_column(title, overflow="fold")
-    for kind in world.kinds:
-        pages = kind.pages or world.classes[kind.fault_class].pages
-        table.add_row(
-            Text(kind.name, "bold"),
-            kind.fault_class,
-            pages,
-            ", ".join(kind.tiers),
-            ", ".join(kind.remedies),
-            Text(kind.summary),
-        )
-    return table
+def _kinds(world: World) -> Table:
+    return listed(
+        ("kind", "class", "pages", "tiers", "remedies", "what happens"),
+        (
+            (
+                Text(kind.name, "bold"),
+                kind.fault_class,
+                kind.pages or world.classes[kind.fault_class].pages,
+                ", ".join(kind.tiers),
+                ", ".join(kind.remedies),
+                kind.summary,
+            )
+            for kind in world.kinds
+        ),
+    )
 
 
-def _benign(world: World) -> Any:
-    table = table_of(2)
-    for title in ("kind", "tiers"):
-        table.add_column(title)
-    for kind in world.benign:
-        table.add_row(Text(kind.name, "bold"), ", ".join(kind.tiers))
-    return table
+def _benign(world: World) -> Table:
+    return listed(
+        ("kind", "tiers"),
+        ((Text(kind.name, "bold"), ", ".join(kind.tiers)) for kind in world.benign),
+    )
 
 
 def _signs(console: Console, world: World, sort: str) -> None:
-    """How often each condition shows each token; by token where they are too many for a table."""
+    """How often each condition shows each token: a table, or a list if there are many tokens."""
     rows = {
         name: shares
         for group in groups_of(world).values()
@@ -107,14 +106,12 @@ def _signs(console: Console, world: World, sort: str) -> None:
     ordinary = world.ordinary[sort]
     tokens = [*dict.fromkeys(token for row in rows.values() for token in row if token != ordinary)]
     if sum(len(token) + 2 for token in tokens) + 2 * len(ordinary) < console.width // 2:
-        table = table_of(2)
-        table.add_column("")
-        for token in (*tokens, ordinary):
-            table.add_column(token, justify="right")
-        for name, row in rows.items():
-            cells = (str(row[token]) if row.get(token) else "" for token in (*tokens, ordinary))
-            table.add_row(Text(name, "bold"), *cells)
-        put(console, table)
+        shown = (*tokens, ordinary)
+        cells = (
+            (Text(name, "bold"), *(str(row.get(token) or "") for token in shown))
+            for name, row in rows.items()
+        )
+        put(console, listed(("", *shown), cells, right=1))
         return
     rows_by_token = []
     for token in tokens:
@@ -127,7 +124,7 @@ def _signs(console: Console, world: World, sort: str) -> None:
 
 
 def shown_json(world: World) -> dict[str, Any]:
-    """The same as JSON data; signatures by group, condition, sort and token, in per cent."""
+    """A world as JSON data; signatures by group, condition, sort and token, in per cent."""
     return {
         "world": world.name,
         "title": world.rules.title,
@@ -168,7 +165,7 @@ def _told(value: Any) -> str:
 
 
 def checked(console: Console, findings: Sequence["Finding"]) -> None:
-    """Print what is confused with what after a full look, and what c changes, as tables."""
+    """Print two tables: kinds confused after a full look, and what each price changes."""
     by_name = {finding.check: finding.evidence for finding in findings}
     figures = Figures(console)
     say(console, heading("AFTER A FULL LOOK"))

@@ -1,4 +1,4 @@
-"""``world``: make a world of one's own or fit one, look at it, compare it, check it."""
+"""``world``: make or fit a world of your own, look at it, compare it, check it."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ def new_world(
         ),
     ] = None,
 ) -> None:
-    """Write a commented copy of a world, to be made your own.
+    """Write a commented copy of a world.
 
     The folder's name becomes the world's. Everything is written, or nothing.
     """
@@ -68,7 +68,7 @@ def fit_world(
     ] = "oncall",
     as_json: Json = False,
 ) -> None:
-    """Fit a world to labelled recordings of injected faults.
+    """Fit a world to labelled recordings.
 
     Signatures are counts of what each service showed. How strongly they are smoothed is chosen by
     the log loss on groups left out, of one kind of fault at one service each. The world is a
@@ -94,7 +94,10 @@ def fit_world(
 
 
 def show_world(world: _World, as_json: Json = False) -> None:
-    """Show a world: teams, kinds, and how often each condition shows what, in per cent."""
+    """Show a world as tables.
+
+    The tables have teams, kinds, and how often each condition shows what, in per cent.
+    """
     loaded = as_world(world_in(world))
     if as_json:
         emit(shown_json(loaded))
@@ -112,10 +115,11 @@ def diff_worlds(
     ],
     as_json: Json = False,
 ) -> None:
-    """Compare two worlds field by field; exit with 1 if they differ.
+    """Compare two worlds field by field.
 
-    What two folders say is compared, not how they say it: comments and the order of keys count
-    for nothing. A dash stands for a field that says nothing, and so is at its default.
+    Exit with 1 if they differ. What two folders say is compared, not how they say it: comments and
+    the order of keys count for nothing. A dash stands for a field that says nothing, and so is at
+    its default.
     """
     rows = differences(as_world(world_in(before)), as_world(world_in(after)))
     if as_json:
@@ -139,12 +143,13 @@ def check_world_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check a world in about a minute; exit with 1 if a check fails, 2 if it cannot be read.
+    """Check whether a world can be played well.
 
-    What is wrong in a file is said with the file and the field. The checks then say which kinds
-    nobody can tell apart, which faults nobody may notice, how long the prompt is, what stays in
-    doubt after a full look, what observer and expert are worth, and whether the price of a
-    hand-over changes what to do.
+    It takes about a minute. Exit with 1 if a check fails, with 2 if the world cannot be read. What
+    is wrong in a file is said with the file and the field. The checks then say which kinds nobody
+    can tell apart, which faults nobody may notice, how long the prompt is, what stays in doubt
+    after a full look, what observer and expert are worth, and whether the price of a hand-over
+    changes what to do.
     """
     from logtriage.audit import FULL, QUICK, check_world
 

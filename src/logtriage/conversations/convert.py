@@ -7,16 +7,13 @@ are recognised by their fields; transcripts pass through unchanged.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage.conversations.rows import rows_of, transcript_of_row
-from logtriage.conversations.wires import Style
-from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
-from logtriage.grading import Resolver
 from logtriage.transcript import Transcript
 
 __all__ = ["convert_file", "transcript_of_row"]
@@ -25,18 +22,15 @@ __all__ = ["convert_file", "transcript_of_row"]
 def convert_file(
     source: str | Path | IO[str] | IO[bytes],
     *,
-    incident_at: str | None = None,
-    style: Style | str = Style.AUTO,
-    other_tools: Collection[str] = (),
-    resolve: Resolver = incident_of,
     on_error: Callable[[TranscriptError], None] | None = None,
+    **options: Any,
 ) -> Iterator[Transcript]:
     """Convert a file of rows as a stream: JSONL, or one JSON document if named ``.json``.
 
     A document holds a list of rows, one row, or an Inspect log with its ``samples``. A
     row that cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with
     file and line (or number), and the rest is converted; without ``on_error`` it is
-    raised.
+    raised. ``options`` are those of :func:`transcript_of_row`.
 
     Raises:
         TranscriptError: for the first bad row, if there is no ``on_error``; for a
@@ -46,14 +40,7 @@ def convert_file(
     """
     if isinstance(source, str | Path):
         with Path(source).open("rb") as stream:
-            yield from convert_file(
-                stream,
-                incident_at=incident_at,
-                style=style,
-                other_tools=other_tools,
-                resolve=resolve,
-                on_error=on_error,
-            )
+            yield from convert_file(stream, on_error=on_error, **options)
         return
     name = str(getattr(source, "name", "<stream>"))
     rows = _document(source, name) if name.endswith(".json") else _lines(source, name)
@@ -61,13 +48,7 @@ def convert_file(
         try:
             if isinstance(row, TranscriptError):
                 raise row
-            converted = transcript_of_row(
-                row,
-                incident_at=incident_at,
-                style=style,
-                other_tools=other_tools,
-                resolve=resolve,
-            )
+            transcript = transcript_of_row(row, **options)
         except SealError as error:  # the key is wrong, not the row
             raise SealError(f"{place}{'' if line is None else f':{line}'}: {error}") from None
         except LogTriageError as error:
@@ -77,10 +58,10 @@ def convert_file(
                 raise located from error
             on_error(located)
         else:
-            yield converted
+            yield transcript
 
 
-#: Where a row stands (file, line), and the row, or why there is none.
+#: File and line of a row, and the row, or the error that stands for it.
 _Row = tuple[str, int | None, object]
 
 
@@ -107,15 +88,15 @@ def _document(stream: IO[str] | IO[bytes], name: str) -> Iterator[_Row]:
         header = document.get("eval")
         model = header.get("model") if isinstance(header, Mapping) else None
         rows = [
-            {"model": model, **one} if isinstance(one, Mapping) else one
-            for one in document["samples"]
+            {"model": model, **sample} if isinstance(sample, Mapping) else sample
+            for sample in document["samples"]
         ]
         name = f"{name}: samples"
     else:
         rows = document if isinstance(document, list) else [document]
     for number, row in enumerate(rows):
-        for one in rows_of(row):
-            yield f"{name}[{number}]", None, one
+        for part in rows_of(row):
+            yield f"{name}[{number}]", None, part
 
 
 def _decoded(text: str | bytes) -> Any:

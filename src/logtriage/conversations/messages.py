@@ -1,8 +1,8 @@
 """Messages of any provider in one form: who wrote it, its text, and its calls.
 
 OpenAI's chat messages, items, responses and chunks of a stream, Anthropic's and Bedrock's
-blocks, Gemini's parts, LangChain's and Inspect's messages. What is none of these is refused
-by its place, so that nothing is graded that was not understood.
+blocks, Gemini's parts, LangChain's and Inspect's messages. Anything else is refused by its place,
+so that no conversation is graded that was not understood.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,13 +13,13 @@ from logtriage.errors import InvalidInput
 
 Message = Mapping[str, Any]
 
-#: Who wrote a message, where it is the agent.
+#: The roles of the agent.
 AGENT_ROLES: Final = frozenset({"assistant", "ai", "model"})
-#: Who else may have written one.
+#: Other roles that may have written a message.
 OTHER_ROLES: Final = frozenset(
     {"system", "developer", "user", "human", "tool", "function", "environment", "observation"}
 )
-#: Items of OpenAI's responses that are calls of the agent, and other work of its own.
+#: Items of OpenAI's responses by the agent: calls, and other work.
 CALL_ITEMS: Final = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 _QUIET_ITEMS: Final = frozenset(
     {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "computer_call"}
@@ -27,7 +27,7 @@ _QUIET_ITEMS: Final = frozenset(
 _OTHER_ITEMS: Final = frozenset(
     {"function_call_output", "custom_tool_call_output", "computer_call_output", "mcp_list_tools"}
 )
-#: Blocks of a content that are calls, and those that are neither calls nor text.
+#: Types of blocks: calls, text, and others.
 CALL_BLOCKS: Final = frozenset({"tool_use", "mcp_tool_use"})
 _TEXT_BLOCKS: Final = frozenset({"text", "output_text", "input_text"})
 _QUIET_BLOCKS: Final = frozenset(
@@ -35,7 +35,7 @@ _QUIET_BLOCKS: Final = frozenset(
     | {"audio", "input_audio", "video", "document", "file", "data", "server_tool_use"}
     | {"web_search_tool_result", "mcp_tool_result", "tool_result"}
 )
-#: What blocks without a type (Gemini's parts, Bedrock's) hold, by their key; None: no matter.
+#: The type of blocks without a type (Gemini's parts, Bedrock's), by their key.
 _UNTYPED: Final = {
     "text": "text",
     "functionCall": "tool_use",
@@ -50,67 +50,64 @@ _FOREIGN: Final = frozenset(
     {"toolcalls", "tooluse", "tooluses", "toolinvocations", "functioncalls"}
 )
 
-#: Responses within responses are followed so far.
+#: How deep responses within responses are followed.
 _DEEPEST: Final = 3
 
 
-def messages_of(given: object) -> list[dict[str, Any]]:
+def messages_of(raw: object) -> list[dict[str, Any]]:
     """The messages of a conversation, one reply as text, or a provider's raw response.
 
     Raises:
         InvalidInput: naming the message and the field, for what is none of these.
     """
-    if isinstance(given, str):
-        return [{"role": "assistant", "content": given}]
-    if isinstance(given, Mapping):
-        return _unwrapped(given, "")
-    if not isinstance(given, Sequence):
-        raise InvalidInput(f"expected a list of messages, got {json_kind(given)}")
-    return _listed(given, "")
+    if isinstance(raw, str):
+        return [{"role": "assistant", "content": raw}]
+    if isinstance(raw, Mapping):
+        return _unwrapped(raw, "")
+    if not isinstance(raw, Sequence):
+        raise InvalidInput(f"expected a list of messages, got {json_kind(raw)}")
+    return _listed(raw, "")
 
 
-def _listed(given: Sequence[Any], inside: str) -> list[dict[str, Any]]:
+def _listed(items: Sequence[Any], inside: str) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
-    for number, one in enumerate(given):
+    for number, item in enumerate(items):
         where = f"{inside}[{number}]"
-        if not isinstance(one, Mapping):
-            raise InvalidInput(f"{where}: expected an object, got {json_kind(one)}")
-        if one.get("object") == "chat.completion.chunk":
+        if _object(item, where).get("object") == "chat.completion.chunk":
             raise InvalidInput(f"{where}: a chunk of a stream; put the whole reply together first")
-        messages += _unwrapped(one, where)
+        messages += _unwrapped(item, where)
     return messages
 
 
-def _unwrapped(one: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+def _object(value: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{where}: expected an object, got {json_kind(value)}")
+    return value
+
+
+def _unwrapped(raw: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
     """The messages of an object: itself, or those of a provider's response."""
     for field, inside in (("choices", "message"), ("candidates", "content")):
-        options = one.get(field)
-        if isinstance(options, list) and "role" not in one:
+        options = raw.get(field)
+        if isinstance(options, list) and "role" not in raw:
+            place = f"{where}.{field}".removeprefix(".")
             if len(options) != 1 or not isinstance(options[0], Mapping):
-                raise InvalidInput(
-                    f"{where}{'.' if where else ''}{field}: expected one, got {len(options)}; "
-                    "a row is one reply"
-                )
-            reply = options[0].get(inside)
-            if not isinstance(reply, Mapping):
-                raise InvalidInput(
-                    f"{where}{'.' if where else ''}{field}[0].{inside}: expected an object, "
-                    f"got {json_kind(reply)}"
-                )
-            # Gemini leaves out the role, and the parts of a reply that has none.
+                raise InvalidInput(f"{place}: expected one, got {len(options)}; a row is one reply")
+            reply = _object(options[0].get(inside), f"{place}[0].{inside}")
+            # Gemini leaves out the role, and the parts of an empty reply.
             return [_checked({"role": "assistant", "parts": [], **reply}, where)]
     for field in ("output", "messages"):
-        if isinstance(one.get(field), list) and "role" not in one and "type" not in one:
+        if isinstance(raw.get(field), list) and "role" not in raw and "type" not in raw:
             if where.count(".") > _DEEPEST:
                 raise InvalidInput(f"{where}.{field}: messages nested too deeply")
-            return _listed(one[field], f"{where}.{field}")
-    if isinstance(one.get("data"), Mapping) and _among(one.get("type"), AGENT_ROLES | OTHER_ROLES):
-        one = {"role": one["type"], **one["data"]}  # LangChain's messages_to_dict
-    return [_checked(one, where)]
+            return _listed(raw[field], f"{where}.{field}")
+    if isinstance(raw.get("data"), Mapping) and _among(raw.get("type"), AGENT_ROLES | OTHER_ROLES):
+        raw = {"role": raw["type"], **raw["data"]}  # LangChain's messages_to_dict
+    return [_checked(raw, where)]
 
 
-def _checked(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    message = dict(given)
+def _checked(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
+    message = dict(raw)
     if absent(message.get("role")):
         kind = message.get("type")
         if _among(kind, AGENT_ROLES | OTHER_ROLES):  # LangChain's messages
@@ -126,7 +123,13 @@ def _checked(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     parts = message.pop("parts", None)
     if message.get("content") is None and parts is not None:
         message["content"] = parts
-    _check_lists(message, where)
+    for field, wanted, kinds in (
+        ("tool_calls", "a list", list | tuple),
+        ("content", "a string or a list", str | list | tuple),
+    ):
+        value = message.get(field)
+        if not absent(value) and not isinstance(value, kinds):
+            raise InvalidInput(f"{where}.{field}: expected {wanted}, got {json_kind(value)}")
     if is_agents(message):
         _read_agents(message, where)
     return message
@@ -136,18 +139,8 @@ def _among(value: object, names: frozenset[str]) -> bool:
     return isinstance(value, str) and value in names
 
 
-def _check_lists(message: Mapping[str, Any], where: str) -> None:
-    for field in ("tool_calls", "content"):
-        value = message.get(field)
-        if not (absent(value) or isinstance(value, list | tuple)) and (
-            field == "tool_calls" or not isinstance(value, str)
-        ):
-            wanted = "a list" if field == "tool_calls" else "a string or a list"
-            raise InvalidInput(f"{where}.{field}: expected {wanted}, got {json_kind(value)}")
-
-
 def is_agents(message: Message) -> bool:
-    """Whether the agent wrote a message, and was not given it (Inspect notes the source)."""
+    """Whether the agent wrote a message. Inspect marks messages that were given to it."""
     role = message.get("role")
     if absent(role):
         return _among(message.get("type"), CALL_ITEMS | _QUIET_ITEMS)
@@ -155,7 +148,7 @@ def is_agents(message: Message) -> bool:
 
 
 def _read_agents(message: dict[str, Any], where: str) -> None:
-    """Bring what the agent wrote into one form, or refuse it by its field."""
+    """Bring a message of the agent into one form, or refuse it by its field."""
     for key, value in message.items():
         plain = "".join(letter for letter in str(key).lower() if letter.isalpha())
         if plain in _FOREIGN and key != "tool_calls" and value:
@@ -163,12 +156,12 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
     calls = message.get("tool_calls")
     if not absent(calls) and calls is not None:
         message["tool_calls"] = [
-            _call(one, f"{where}.tool_calls[{number}]") for number, one in enumerate(calls)
+            _call(call, f"{where}.tool_calls[{number}]") for number, call in enumerate(calls)
         ]
     content = message.get("content")
     if isinstance(content, list | tuple):
         message["content"] = [
-            _block(one, f"{where}.content[{number}]") for number, one in enumerate(content)
+            _block(block, f"{where}.content[{number}]") for number, block in enumerate(content)
         ]
     elif "content" not in message and not absent(message.get("role")):
         calls_at = ("tool_calls", "function_call", "invalid_tool_calls")
@@ -179,9 +172,8 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
             )
 
 
-def _call(call: object, where: str) -> dict[str, Any]:
-    if not isinstance(call, Mapping):
-        raise InvalidInput(f"{where}: expected an object, got {json_kind(call)}")
+def _call(raw: object, where: str) -> dict[str, Any]:
+    call = _object(raw, where)
     function = call.get("function")
     name = function.get("name") if isinstance(function, Mapping) else function
     name = call.get("name") if absent(name) else name
@@ -190,12 +182,11 @@ def _call(call: object, where: str) -> dict[str, Any]:
     return dict(call)
 
 
-def _block(block: object, where: str) -> dict[str, Any]:
+def _block(raw: object, where: str) -> dict[str, Any]:
     """A block of the agent's content with its type."""
-    if isinstance(block, str):
-        return {"type": "text", "text": block}
-    if not isinstance(block, Mapping):
-        raise InvalidInput(f"{where}: expected an object, got {json_kind(block)}")
+    if isinstance(raw, str):
+        return {"type": "text", "text": raw}
+    block = _object(raw, where)
     kind = block.get("type")
     if _among(kind, _TEXT_BLOCKS | CALL_BLOCKS | _QUIET_BLOCKS):
         return dict(block)
@@ -205,21 +196,17 @@ def _block(block: object, where: str) -> dict[str, Any]:
         for key, meaning in _UNTYPED.items():
             if not absent(block.get(key)):
                 inside = block[key]
-                if meaning == "tool_use":
-                    if not (isinstance(inside, Mapping) and isinstance(inside.get("name"), str)):
-                        raise InvalidInput(f"{where}.{key}: expected an object with a name")
-                    return {**_renamed(inside), "type": "tool_use"}
-                return {"type": meaning, "text": inside} if meaning == "text" else {"type": "data"}
+                if meaning != "tool_use":
+                    return {"type": "text", "text": inside} if key == "text" else {"type": "data"}
+                if not (isinstance(inside, Mapping) and isinstance(inside.get("name"), str)):
+                    raise InvalidInput(f"{where}.{key}: expected an object with a name")
+                ids = {} if absent(inside.get("toolUseId")) else {"id": inside["toolUseId"]}
+                return {**inside, **ids, "type": "tool_use"}
     shown = f"of type {kind!r:.40}" if isinstance(kind, str) else f"with {', '.join(block)[:80]}"
     raise InvalidInput(
         f"{where}: a block {shown} is not known; calls are read from tool_use, functionCall "
         "and tool_calls"
     )
-
-
-def _renamed(call: Mapping[str, Any]) -> dict[str, Any]:
-    ids = {} if absent(call.get("toolUseId")) else {"id": call["toolUseId"]}
-    return {**call, **ids}
 
 
 def text_of(message: Message) -> str:

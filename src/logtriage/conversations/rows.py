@@ -1,23 +1,32 @@
 """One row of a framework's file becomes a transcript: a conversation and an incident's id."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.codec import structure_transcript
+from logtriage.codec import TRANSCRIPT_FIELDS, structure_transcript
 from logtriage.conversations.atif import is_atif, row_of_trajectory
-from logtriage.conversations.examples import without_examples, without_prompt
-from logtriage.conversations.messages import AGENT_ROLES, is_agents, messages_of
+from logtriage.conversations.messages import (
+    AGENT_ROLES,
+    Message,
+    is_agents,
+    messages_of,
+    text_of,
+)
 from logtriage.conversations.teams import joint_wires
 from logtriage.conversations.wires import Style, actions_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Resolver
 from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.rendering import render_observation
 from logtriage.roles.splits import get_role_split
-from logtriage.transcript import COMPLETED, ROLE_SPLIT, TICKS, Transcript, check_drawn, plays_of
+from logtriage.state import initial_state
+from logtriage.transcript import COMPLETED, Transcript, check_drawn, plays_of
 
-#: Where the id of the incident may stand, in the order in which it is looked for.
+#: Where the id of the incident may stand; the first that is there counts.
 INCIDENT_AT: Final = (
     "incident",
     "incident_id",
@@ -41,23 +50,13 @@ MESSAGES_AT: Final = (
     "output",
     "reply",
 )
-#: Those of them that hold what a provider answered; the first ones are the row's own fields.
+#: Keys that hold the response of a provider; the first two are fields of the response itself.
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
-_OWN_KEYS: Final = frozenset(
-    {
-        "schema",
-        "incident",
-        "actions",
-        "status",
-        "agent",
-        "error",
-        "seal",
-        "world",
-        ROLE_SPLIT,
-        TICKS,
-    }
-)
+_FIRST: Final = re.compile(r"^TICK 0/\d+", re.MULTILINE)
+#: Roles whose messages show screens; not tools, since an agent may have written their messages.
+_SHOWING: Final = ("user", "human", "system", "developer")
+_OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
 
 
 def transcript_of_row(
@@ -74,8 +73,8 @@ def transcript_of_row(
     :data:`INCIDENT_AT`; ``style`` and ``other_tools`` as in
     :func:`~logtriage.conversations.wires.actions_of_conversation`. A row with an
     ``error`` (or ``errors``) gets it as its status, so that it is not scored. Short
-    plain fields of the row are kept. A row of a sealed incident must have ``seal``, the
-    fingerprint of its key, beside the id; one of another world than the default one ``world``.
+    plain fields of the row are kept. Beside the id, a row of a sealed incident must have ``seal``,
+    the fingerprint of its key, and a row of another world than the default one ``world``.
 
     Raises:
         TranscriptError: naming the field and what was expected.
@@ -87,13 +86,16 @@ def transcript_of_row(
     if is_atif(row):
         row = row_of_trajectory(row)
     if isinstance(row.get("actions"), list) and incident_at is None:
-        return _checked(structure_transcript(dict(row)), resolve)
+        transcript = structure_transcript(dict(row))
+        if transcript.role_split is not None:  # whose roles share ticks as it allows
+            plays_of(transcript, resolve(transcript.incident).topology)
+        return transcript
     if _is_teams(row):
         return _joint_transcript(row, resolve)
     incident = _incident(row, incident_at, resolve)
-    place, given = _conversation(row)
+    place, conversation = _conversation(row)
     try:
-        messages = without_examples(without_prompt(messages_of(given), row), incident)
+        messages = _without_examples(_without_prompt(messages_of(conversation), row), incident)
         wires = actions_of_conversation(
             messages, incident.topology, style=style, other_tools=other_tools
         )
@@ -115,9 +117,9 @@ def transcript_of_row(
 
 
 def rows_of(row: object) -> list[object]:
-    """A row as it is; of an episode of verifiers each trace, but a team's is one row.
+    """The row, or the traces of a verifiers episode; an episode of a team stays one row.
 
-    An episode that failed before its first trace is one row without a word.
+    An episode that failed before its first trace is one row without messages.
     """
     traces = row.get("traces") if isinstance(row, Mapping) else None
     if not isinstance(row, Mapping) or not isinstance(traces, list) or _is_teams(row):
@@ -130,15 +132,13 @@ def rows_of(row: object) -> list[object]:
 def _is_teams(row: Mapping[str, Any]) -> bool:
     """Whether a row is an episode of verifiers in which agents played the roles of a team."""
     traces = row.get("traces")
-    return (
-        isinstance(traces, list)
-        and bool(traces)
-        and all(
-            isinstance(one, Mapping)
-            and isinstance(one.get("nodes"), list)
-            and isinstance(_at(one, "task.data.role"), str)
-            for one in traces
-        )
+    if not isinstance(traces, list) or not traces:
+        return False
+    return all(
+        isinstance(trace, Mapping)
+        and isinstance(trace.get("nodes"), list)
+        and isinstance(_at(trace, "task.data.role"), str)
+        for trace in traces
     )
 
 
@@ -163,49 +163,36 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     )
 
 
-def _checked(transcript: Transcript, resolve: Resolver) -> Transcript:
-    """A transcript whose roles share ticks only as their split allows."""
-    if transcript.role_split is not None:
-        plays_of(transcript, resolve(transcript.incident).topology)
-    return transcript
-
-
 def _agent(row: Mapping[str, Any]) -> str | None:
     """Who played: ``agent`` or ``model``, or the model in the agent's settings."""
     for path in ("agent", "model", "agent.config.model"):
-        found = _at(row, path)
-        if isinstance(found, str):
-            return found
+        name = _at(row, path)
+        if isinstance(name, str):
+            return name
     return None
 
 
 def _at(row: Mapping[str, Any], path: str) -> Any:
-    found: Any = row
+    value: Any = row
     for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _incident(row: Mapping[str, Any], incident_at: str | None, resolve: Resolver) -> Incident:
-    """The incident of a row: of the very key, and in the very world, that the row says."""
-    path, found = _incident_id(row, incident_at)
-    incident = resolve(found)
-    if incident.seal is not None or incident.world_mark is not None:
-        beside = path.rpartition(".")[0]
-        said = (_at(row, f"{beside}.{name}".removeprefix(".")) for name in ("seal", "world"))
-        seal, world = (one if isinstance(one, str) else None for one in said)
-        check_drawn(seal, world, incident)
-    return incident
-
-
-def _incident_id(row: Mapping[str, Any], incident_at: str | None) -> tuple[str, str]:
-    """Where the id of a row's incident stands, and the id."""
+    """The incident of a row, drawn with the key and in the world that the row names beside it."""
     for path in INCIDENT_AT if incident_at is None else (incident_at,):
-        found = _at(row, path)
-        if isinstance(found, str):
-            return path, found
-        if not absent(found):
-            raise TranscriptError(f"{path}: expected an incident id, got {json_kind(found)}")
+        name = _at(row, path)
+        if isinstance(name, str):
+            incident = resolve(name)
+            if incident.seal is not None or incident.world_mark is not None:
+                beside = _at(row, path.rpartition(".")[0]) if "." in path else row
+                marks = (beside.get("seal"), beside.get("world"))
+                seal, world = (mark if isinstance(mark, str) else None for mark in marks)
+                check_drawn(seal, world, incident)
+            return incident
+        if not absent(name):
+            raise TranscriptError(f"{path}: expected an incident id, got {json_kind(name)}")
     raise TranscriptError(
         f"no incident id at {incident_at or ', '.join(INCIDENT_AT)}; "
         f"the row has: {', '.join(map(str, row)) or 'nothing'}"
@@ -216,23 +203,60 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
     """Where the conversation stands, and the conversation."""
     if isinstance(row.get("nodes"), list):
         return "nodes", _last_branch(row["nodes"])
-    found = [(key, row[key]) for key in MESSAGES_AT if not absent(row.get(key))]
-    if not found and row.get("role") in AGENT_ROLES and "content" in row:
+    keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
+    if not keys and row.get("role") in AGENT_ROLES and "content" in row:
         return "the row", row  # a response of Anthropic's
-    if not found:
+    if not keys:
         raise TranscriptError(
             f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
             f"the row has: {', '.join(map(str, row)) or 'nothing'}"
         )
-    key, given = found[0]
-    if key == "filtered_resps" and isinstance(given, list) and len(given) == 1:
-        given = given[0]  # a sample of lm-evaluation-harness
+    key, *others = keys
+    messages = row[key]
+    if key == "filtered_resps" and isinstance(messages, list) and len(messages) == 1:
+        messages = messages[0]  # a sample of lm-evaluation-harness
     if key in _RESPONSES:
-        return key, row if key in _IN_ROW else given
-    replies = [other for other, _ in found[1:] if other in _RESPONSES]
-    if isinstance(given, list) and replies:
-        given = _answered(given, row if replies[0] in _IN_ROW else row[replies[0]])
-    return key, given
+        return key, row if key in _IN_ROW else messages
+    replies = [other for other in others if other in _RESPONSES]
+    if isinstance(messages, list) and replies:
+        messages = _answered(messages, row if replies[0] in _IN_ROW else row[replies[0]])
+    return key, messages
+
+
+def _without_prompt(messages: Sequence[Message], row: Mapping[str, Any]) -> Sequence[Message]:
+    """The messages without those of the row's ``prompt``, if they begin with these."""
+    prompt = messages_of(row["prompt"]) if isinstance(row.get("prompt"), list) else []
+    return messages[len(prompt) :] if list(messages[: len(prompt)]) == prompt else messages
+
+
+def _without_examples(messages: Sequence[Message], incident: Incident) -> Sequence[Message]:
+    """The messages from the incident's first screen on, if turns of the agent stand before it.
+
+    Such turns are examples: they are of other incidents.
+
+    Raises:
+        InvalidInput: if a first screen follows turns of the agent, but is not the only one
+            of this incident and the last of all.
+    """
+    first_screens = [
+        number
+        for number, message in enumerate(messages)
+        if message.get("role") in _SHOWING
+        and not is_agents(message)
+        and _FIRST.search(text_of(message))
+    ]
+    acted = next((n for n, message in enumerate(messages) if is_agents(message)), len(messages))
+    late = [number for number in first_screens if number > acted]
+    if not late:
+        return messages
+    screen = render_observation(observe(initial_state(incident))).strip()
+    own = [number for number in first_screens if screen in text_of(messages[number])]
+    if own == first_screens[-1:]:
+        return messages[own[0] :]
+    raise InvalidInput(
+        f"[{late[0]}]: a first screen after replies of the agent, which may be examples or play; "
+        "leave examples out, or give them as the row's 'prompt'"
+    )
 
 
 def _answered(messages: list[Any], reply: Any) -> list[Any]:
@@ -246,7 +270,7 @@ def _answered(messages: list[Any], reply: Any) -> list[Any]:
 def _last_branch(nodes: Sequence[Any]) -> list[Any]:
     """The messages that lead to the last one of a verifiers trace, which is a tree.
 
-    What stands there in the agent's name but was not sampled was given to it.
+    Messages of role ``assistant`` that were not sampled are left out: the agent was given them.
     """
     messages: list[Any] = []
     position: int | None = len(nodes) - 1
@@ -265,9 +289,9 @@ def _last_branch(nodes: Sequence[Any]) -> list[Any]:
 
 
 def _status(row: Mapping[str, Any]) -> str:
-    """Why a row must not be scored, from what frameworks note of failures.
+    """The status of a row, from the errors that frameworks note.
 
-    verifiers keeps the errors of attempts that were made again, and says ``ok``.
+    verifiers keeps the errors of repeated attempts beside ``ok``.
     """
     if row.get("ok") is True:
         return COMPLETED

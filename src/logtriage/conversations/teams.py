@@ -1,8 +1,7 @@
 """A team whose roles are agents of a framework, each with a conversation of its own.
 
-As with a single agent, what was said is the whole state: a role's replies are its
-actions, one a tick, so that joint play can be put together again from what a framework
-saved of each role.
+As with a single agent, the conversation is the whole state. A role's replies are its actions, one
+a tick, so joint play can be put together from the conversations that a framework saved.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,16 +29,16 @@ def role_opening(incident: Incident, split: RoleSplit, role: Role) -> list[dict[
 
 
 def role_screen(state: State, split: RoleSplit, role: Role) -> str:
-    """What a role of a split is shown of a state."""
+    """The screen of a role in a state."""
     return render_observation(observe_role(state, split, role))
 
 
 def role_action(reply: Message, role: Role, topology: Topology, left: int | None = None) -> Action:
-    """What a role does in its tick: the tool call of its reply.
+    """The action of a role in its tick: the tool call of its reply.
 
-    A reply without a call, with several different ones, or with one that is not the
-    role's to make is malformed: the role loses its turn. So is a request of what it does
-    not watch, or one more than are ``left`` (None for any number).
+    A reply without a call, with several different calls, or with a call that the role may not
+    make is malformed: the role loses its turn. So is a request for a service that it does not
+    watch, and a request if none is ``left`` (None: there is no limit).
     """
     wires = [wire_of(call, TEAM_TOOLS) for call in calls_of(reply)]
     actions = actions_from_wire(wires, topology, role.kinds)
@@ -64,28 +63,22 @@ def joint_wires(
     Raises:
         InvalidInput: naming the message and the field, if these are no messages.
     """
-    rounds = list(
-        zip(
-            *(
-                _actions(messages_of(conversations.get(role.name, ())), role, topology)
-                for role in split.roles
-            ),
-            strict=False,
-        )
+    played = (
+        _actions(messages_of(conversations.get(role.name, ())), role, topology)
+        for role in split.roles
     )
+    rounds = list(zip(*played, strict=False))
     wires = [action_to_wire(action) for actions in rounds for action in actions]
     return wires, tuple(tick for tick, actions in enumerate(rounds) for _ in actions)
 
 
 def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> list[Action]:
-    """What a role did, tick by tick, within its budget."""
-    found: list[Action] = []
+    """The actions of a role, a tick each, within its budget."""
+    actions: list[Action] = []
     left = role.budget
-    for message in messages:
-        if not is_agents(message):
-            continue
+    for message in filter(is_agents, messages):
         action = role_action(message, role, topology, left)
         if left is not None and is_request(action):
             left -= 1
-        found.append(action)
-    return found
+        actions.append(action)
+    return actions

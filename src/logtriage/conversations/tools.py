@@ -1,20 +1,15 @@
-"""The actions as tools: the one schema that every framework's tools are made from.
+"""The tools of an incident in the schemas of providers, and the calls of actions.
 
-A tool is named as the action type on the wire. :func:`logtriage.parsing.calls.wire_from_call` turns
-any call of a tool into exactly one wire action, :func:`call_from_action` goes the other way.
+:func:`logtriage.parsing.calls.wire_from_call` makes exactly one wire action of any call,
+:func:`call_from_action` goes the other way.
 """
 
-import json
 from collections.abc import Container, Iterable
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from logtriage.actions import (
-    ALL_SERVICES,
-    FAULT_CATEGORIES,
-    MAX_REPORT,
-    SEVERITIES,
     Action,
     IdentifyRootCause,
     Malformed,
@@ -26,9 +21,19 @@ from logtriage.actions import (
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 from logtriage.parsing.calls import Wire, malformed, tool_name, wire_from_call
+from logtriage.parsing.tools import (
+    ALL_TOOLS,
+    SHIFT_TOOLS,
+    SOLO_TOOLS,
+    TEAM_TOOLS,
+    TOOLS,
+    Parameter,
+    Tool,
+)
 
 __all__ = [
     "ALL_TOOLS",
+    "SHIFT_TOOLS",
     "SOLO_TOOLS",
     "TEAM_TOOLS",
     "TOOLS",
@@ -36,6 +41,7 @@ __all__ = [
     "Tool",
     "Wire",
     "anthropic_tools",
+    "as_openai",
     "call_from_action",
     "malformed",
     "openai_tools",
@@ -45,172 +51,19 @@ __all__ = [
 ]
 
 
-@attrs.frozen
-class Parameter:
-    """One argument of a tool. ``kind`` is its JSON type, ``choices`` are all it may be."""
-
-    name: str
-    description: str
-    kind: str = "string"
-    choices: tuple[str, ...] = ()
-    required: bool = True
-
-    def json_schema(self) -> dict[str, Any]:
-        """The JSON schema of the argument."""
-        schema: dict[str, Any] = {"type": self.kind}
-        if self.choices:
-            schema["enum"] = list(self.choices)
-        return {**schema, "description": self.description}
-
-
-@attrs.frozen
-class Tool:
-    """One action type as a tool. Descriptions are short: they are paid for in every prompt."""
-
-    name: str
-    description: str
-    parameters: tuple[Parameter, ...] = ()
-
-    def json_schema(self) -> dict[str, Any]:
-        """The JSON schema of the arguments, as MCP, OpenAI and Anthropic take it."""
-        return {
-            "type": "object",
-            "properties": {one.name: one.json_schema() for one in self.parameters},
-            "required": [one.name for one in self.parameters if one.required],
-        }
-
-    def docstring(self) -> str:
-        """A Google-style docstring, for frameworks that read tools from Python functions.
-
-        Choices are written as transformers reads them, ``(choices: ["a", "b"])``.
-        """
-        if not self.parameters:
-            return self.description
-        rows = []
-        for one in self.parameters:
-            choices = f" (choices: {json.dumps(one.choices)})" if one.choices else ""
-            rows.append(f"    {one.name}: {one.description}{choices}")
-        return "\n".join((self.description, "", "Args:", *rows, ""))
-
-
-_TOOLS: Final = (
-    Tool(
-        "classify_severity",
-        "Declare the severity. The first declaration stands.",
-        (Parameter("severity", "By the panel of the edge.", choices=tuple(map(str, SEVERITIES))),),
-    ),
-    Tool(
-        "identify_root_cause",
-        "Declare a root-cause service. The first declaration stands (of k faults, the first k).",
-        (
-            Parameter("service", "The service that started it."),
-            Parameter("confidence", "From 0 to 1.", kind="number", required=False),
-        ),
-    ),
-    Tool(
-        "escalate",
-        "Page a team. A wrong one ends the incident with 0.",
-        (Parameter("team", "The team to page."),),
-    ),
-    Tool(
-        "remediate",
-        "Apply a remedy to a service.",
-        (
-            Parameter("remedy", "From the runbook."),
-            Parameter("service", "The service to treat."),
-        ),
-    ),
-    Tool(
-        "request_more_logs",
-        "Read a service's own recent lines.",
-        (Parameter("service", f"A service, or {ALL_SERVICES}.", required=False),),
-    ),
-    Tool(
-        "request_metrics",
-        "Read a service's gauges.",
-        (Parameter("service", "The service to measure."),),
-    ),
-    Tool(
-        "request_traces",
-        "See where a service's time goes and errors start.",
-        (Parameter("service", "The service to trace."),),
-    ),
-    Tool("resolve", "Close the incident as fixed."),
-    Tool("ignore", "Close the incident as nothing to act on."),
-    Tool("hand_over", "Hand the incident to the duty manager. Closes it."),
-)
-#: What roles in joint play may do besides.
-_TEAM_TOOLS: Final = (
-    Tool(
-        "report",
-        "Tell the others what you suspect.",
-        (Parameter("text", f"A fault of the runbook, or up to {MAX_REPORT} characters."),),
-    ),
-    Tool("wait", "Do nothing in this tick."),
-)
-#: What a single agent may do besides in recordings that are graded by it.
-_RECORDED_TOOLS: Final = (
-    Tool(
-        "classify_fault",
-        "Declare the class of the fault. The first declaration stands.",
-        (
-            Parameter(
-                "fault_category",
-                "What is at fault.",
-                choices=tuple(map(str, FAULT_CATEGORIES)),
-            ),
-        ),
-    ),
-)
-#: The tools of simulated incidents by name, in the order of the action types; the remedies of a
-#: world are not among them.
-TOOLS: Final = {tool.name: tool for tool in _TOOLS}
-#: The same with those of roles in joint play.
-TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
-#: What a single agent's calls are read by, whatever was on offer.
-SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
-#: What the engineer of a shift may do: anything to the incident of a system, and two things more.
-SHIFT_TOOLS: Final = {
-    tool.name: tool
-    for tool in (
-        *(
-            attrs.evolve(
-                tool,
-                parameters=(Parameter("system", "Whose incident it is."), *tool.parameters),
-            )
-            for tool in _TOOLS
-        ),
-        Tool(
-            "wait",
-            "Let time pass until an incident arrives.",
-            (Parameter("ticks", "At most so many; 1 if missing.", "integer", required=False),),
-        ),
-        Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
-    )
-}
-#: All that there are for one incident.
-ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
-
-
 def tools_of(incident: Incident, may: Container[str] | None = None) -> tuple[Tool, ...]:
     """The tools that an incident offers a single agent, or those that a role ``may`` call.
 
     The remedies are those of the incident's world. Every shell offers the tools of its incident.
     """
     names = useful_actions(incident) if may is None else may
-    remedies = incident.topology.remedies
-    return tuple(_listing(tool, remedies) for tool in ALL_TOOLS.values() if tool.name in names)
-
-
-def _listing(tool: Tool, remedies: tuple[str, ...]) -> Tool:
-    """The tool with remedies as the choices of an argument ``remedy``."""
-    return attrs.evolve(
-        tool,
-        parameters=tuple(
-            attrs.evolve(one, choices=remedies) if one.name == "remedy" else one
-            for one in tool.parameters
-        ),
-    )
+    tools = [tool for tool in ALL_TOOLS.values() if tool.name in names]
+    for place, tool in enumerate(tools):
+        if tool.name == "remediate":
+            remedy, service = tool.parameters
+            remedy = attrs.evolve(remedy, choices=incident.topology.remedies)
+            tools[place] = attrs.evolve(tool, parameters=(remedy, service))
+    return tuple(tools)
 
 
 def openai_tools(incident: Incident, may: Container[str] | None = None) -> list[dict[str, Any]]:

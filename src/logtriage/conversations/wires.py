@@ -1,11 +1,11 @@
-"""What an agent did in a conversation, as wire actions, whoever recorded it.
+"""The actions of an agent in a conversation of any provider, as wire actions.
 
-A message counts if the agent wrote it; :mod:`logtriage.conversations.messages` reads those of any
-provider. Nothing that the agent did is dropped: what cannot be read is a malformed action.
+A message counts if the agent wrote it. None of its replies is dropped: a reply that cannot be read
+is a malformed action.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -32,9 +32,9 @@ class Style(StrEnum):
 
     ``TOOLS``: each tool call is an action, in order; text beside a call is talk, and a
     reply without any is a malformed action. ``TEXT``: each reply is one action in JSON.
-    ``WORD``: each reply is one in a word. ``PLAN``: the last reply is a JSON array of actions.
-    ``AUTO``: tools if there is any tool call; a plan if there is one reply and it holds an array
-    of actions; else text.
+    ``WORD``: each reply is an action in one word. ``PLAN``: the last reply is a JSON array of
+    actions. ``AUTO``: tools if there is any tool call; a plan if there is one reply and it holds
+    an array of actions; else text.
     """
 
     AUTO = "auto"
@@ -55,8 +55,8 @@ def actions_of_conversation(
 
     ``messages`` are a list of them, the text of a reply, or a provider's raw response
     (:func:`~logtriage.conversations.messages.messages_of`). ``topology`` is needed to read
-    text, which may name services and teams. Calls of ``other_tools``, the harness's own
-    such as ``submit``, are no actions; calls of any other unknown tool are malformed ones.
+    text, which may name services and teams. Calls of ``other_tools``, such as the harness's
+    ``submit``, are no actions; a call of any other unknown tool is a malformed action.
 
     Raises:
         InvalidInput: naming the message and the field, if these are no messages.
@@ -67,22 +67,25 @@ def actions_of_conversation(
         turns = list(_with_calls(read))
         if style is Style.TOOLS or any(calls for _, calls in turns):
             others = frozenset(other_tools)
-            return [wire for turn, calls in turns for wire in _wires_of_turn(turn, calls, others)]
+            wires: list[Wire] = []
+            for turn, calls in turns:
+                wires += (wire_of(call) for call in calls if _name(call) not in others)
+                if not calls:
+                    wires.append(no_call("\n".join(filter(None, map(text_of, turn)))))
+            return wires
     replies = [text_of(message) for message in read if is_agents(message)]
     if style is Style.PLAN:
-        return _wires(parse_plan(replies[-1], topology)) if replies else []
-    if style is Style.AUTO and len(replies) == 1:
-        return _wires(parse_plan(replies[0], topology))
-    form: Form = "word" if style is Style.WORD else "json"
-    return _wires(parse_action(reply, topology, form=form) for reply in replies)
-
-
-def _wires(actions: Iterable[Any]) -> list[Wire]:
+        replies = replies[-1:]
+    if style is Style.PLAN or (style is Style.AUTO and len(replies) == 1):
+        actions = [action for reply in replies for action in parse_plan(reply, topology)]
+    else:
+        form: Form = "word" if style is Style.WORD else "json"
+        actions = [parse_action(reply, topology, form=form) for reply in replies]
     return [action_to_wire(action) for action in actions]
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Message]]]:
-    """The agent's turns, what it wrote until somebody answered; each with the answers."""
+    """The agent's turns, each up to the next answer, with the answers to it."""
     turn: list[Message] = []
     answers: list[Message] = []
     for message in messages:
@@ -101,8 +104,8 @@ def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Me
 def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Any]]]:
     """Each turn with its calls, without calls that were recorded twice.
 
-    A call repeated with its id was recorded twice, unless each repetition has an answer: then it
-    was carried out as often, by a server whose ids are not unique.
+    A call with the id of an earlier call was recorded twice, unless both have an answer: then the
+    server's ids are not unique, and both were carried out.
     """
     for turn, answers in _turns(messages):
         answered = Counter(number for answer in answers for number in _answered(answer))
@@ -130,16 +133,8 @@ def _answered(message: Message) -> Iterator[str]:
             yield from (number for number in named if isinstance(number, str))
 
 
-def _wires_of_turn(
-    turn: Sequence[Message], calls: Sequence[Any], others: frozenset[str]
-) -> list[Wire]:
-    if not calls:
-        return [no_call("\n".join(filter(None, map(text_of, turn))))]
-    return [wire_of(call) for call in calls if _name(call) not in others]
-
-
 def no_call(text: str) -> Wire:
-    """The malformed action that a reply without a call is."""
+    """The malformed action of a reply without a call."""
     said, _, wrong = calls_in(text)
     return malformed(said, NO_CALL if wrong is None else wrong)
 
@@ -147,7 +142,7 @@ def no_call(text: str) -> Wire:
 def calls_of(message: Message) -> list[Any]:
     """The tool calls of a message, in order, as its framework wrote them.
 
-    Where it has none, those that stand in its text, as ``<tool_call>``.
+    Without any, the calls in its text, such as ``<tool_call>``.
     """
     if message.get("type") in CALL_ITEMS:
         return [message]
@@ -177,10 +172,7 @@ def is_in_text(call: object) -> bool:
 
 
 def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
-    """The wire action of one tool call, in the words of any of the frameworks.
-
-    ``tools`` are the names of those that were on offer.
-    """
+    """The wire action of a tool call of any framework; ``tools`` names the tools on offer."""
     if not isinstance(call, Mapping):
         return malformed(repr(call), "a tool call must be an object")
     error = call.get("parse_error")
@@ -192,8 +184,8 @@ def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
 def _id(call: object) -> str | None:
     if not isinstance(call, Mapping):
         return None
-    found = call.get("call_id") if absent(call.get("id")) or "call_id" in call else call["id"]
-    return found if isinstance(found, str) and found else None
+    number = call.get("call_id") if absent(call.get("id")) or "call_id" in call else call["id"]
+    return number if isinstance(number, str) and number else None
 
 
 def _name(call: object) -> Any:
@@ -211,8 +203,5 @@ def _call_arguments(call: Any) -> Any:
         return None
     function = call.get("function")
     places = (function, call) if isinstance(function, Mapping) else (call,)
-    for place in places:
-        for key in ("arguments", "input", "args"):
-            if place.get(key) is not None:
-                return place[key]
-    return None
+    values = (place.get(key) for place in places for key in ("arguments", "input", "args"))
+    return next((value for value in values if value is not None), None)

@@ -1,4 +1,4 @@
-"""Draws incidents by their ids: those of a task's distribution, and the original's fixed ones."""
+"""Incidents by their ids: drawn from a task's distribution, or fixed by an original."""
 
 from functools import lru_cache
 
@@ -49,11 +49,7 @@ def make_incident(
 
 @lru_cache(maxsize=4096)
 def open_incident(incident_id: str, world: World) -> Incident:
-    """The incident of an id that needs no key; what is kept here tells of none.
-
-    Raises:
-        UnknownName, InvalidInput, SealError: as :func:`make_incident`.
-    """
+    """The incident of an id that needs no key, so that the cache holds no secret."""
     parsed = parse_incident_id(incident_id, world=world)
     if parsed.task.original:
         return _original_incident(parsed)
@@ -63,11 +59,10 @@ def open_incident(incident_id: str, world: World) -> Incident:
 def draw_incident(
     task: TaskSpec, incident_id: IncidentId, topology: Topology | None = None
 ) -> Incident:
-    """An incident of ``task``; on ``topology``, if given, instead of the split's own.
+    """An incident of ``task``, on the split's topology or on ``topology``.
 
-    On a topology of one's own the id ends in ``@`` and its name, so that it cannot be
-    mistaken for the incident that :func:`make_incident` draws; hand graders a
-    ``resolve`` that knows it.
+    On a topology of your own the id ends in ``@`` and its name, so that it differs from the id
+    of the incident that :func:`make_incident` draws; hand graders a ``resolve`` that knows it.
 
     Raises:
         InvalidInput: for a ``*-v0`` task, whose incident is fixed, for one of unseen worlds, or
@@ -87,7 +82,7 @@ def _original_incident(incident_id: IncidentId) -> Incident:
     original = ORIGINALS[task.name]
     root = topology.index(original.service)
     faults = Hypothesis(tuple((kind, root) for kind in original.kinds))
-    # None of them is benign, and nobody is told that some are.
+    # None of them is benign, and no prior says so.
     drawn = setting_of(task.world, task.world.tasks[task.name], 0)
     setting = attrs.evolve(drawn, noise=task.noise, benign=0)
     simulation = Simulation(

@@ -27,9 +27,9 @@ from logtriage.world.unseen import unseen_world, world_number
 
 #: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")
-#: The split whose incidents are drawn with a secret key; none of the originals are.
+#: The split whose incidents are drawn with a secret key; originals have no such split.
 SEALED: Final = "sealed"
-#: What an incident of a task may be named by.
+#: All splits of a task.
 ALL_SPLITS: Final = (*SPLITS, SEALED)
 #: Incidents of one split of one task are numbered below this.
 MAX_INDEX: Final = 1 << 48
@@ -40,12 +40,7 @@ SCRAMBLE: Final = ((29, 0x3F58476D1CE4E5B9), (31, 0x14D049BB133111EB), (30, 1))
 
 
 def check_split(task: TaskSpec, split: str) -> None:
-    """Refuse what is no split of a task.
-
-    Raises:
-        UnknownName: for an unknown split.
-        InvalidInput: for split ``sealed`` of a ``*-v0`` task.
-    """
+    """Refuse an unknown split, and split ``sealed`` of a ``*-v0`` task."""
     if split not in ALL_SPLITS:
         raise UnknownName("split", split, SPLITS if task.setting is None else ALL_SPLITS)
     if split == SEALED and task.setting is None:
@@ -56,7 +51,7 @@ def check_split(task: TaskSpec, split: str) -> None:
 
 
 def is_sealed(incident_id: str) -> bool:
-    """Whether an id is one of a sealed incident, if it exists."""
+    """Whether an id has the form of a sealed incident's."""
     return incident_id.split("/")[1:-1] == [SEALED]
 
 
@@ -77,8 +72,8 @@ class IncidentId:
         """The incident's 62-bit seed with the split in the two bits above.
 
         Splits are disjoint by construction (the top bits differ), indices of one
-        task and split too (a bijection on 62 bits); neighbours share nothing. A sealed
-        incident's is a keyed hash of its id, and wider than any of these.
+        task and split too (a bijection on 62 bits); neighbours share nothing. The seed of a sealed
+        incident is a keyed hash of its id, and wider than any of these.
 
         Raises:
             SealError: for a sealed incident without its seal.
@@ -134,11 +129,10 @@ def parse_incident_id(
 
 
 def world_of_incident(text: str, world: WorldLike | None = None) -> World:
-    """The world that an incident's id stands for: of an unseen one, that of its number.
+    """The world of an incident's id; of an unseen world, the world of the number in the id.
 
     Raises:
-        UnknownName: as :func:`~logtriage.tasks.world_of_id`.
-        InvalidInput: as that, and for a number that is not written as such.
+        UnknownName, InvalidInput: as :func:`~logtriage.tasks.world_of_id`.
     """
     of = world_of_id(text, world)
     task, _, place = text.partition("/")
@@ -155,11 +149,7 @@ def world_of_incident(text: str, world: WorldLike | None = None) -> World:
 
 
 def index_of(text: str) -> int:
-    """The number at the end of an incident's id.
-
-    Raises:
-        InvalidInput: if it is not written as a number in range is.
-    """
+    """The number at the end of an incident's id, in range and in canonical form."""
     digits = text.rpartition("/")[2]
     canonical = digits.isascii() and digits.isdigit() and (digits == "0" or digits[0] != "0")
     if not canonical or len(digits) > 15 or int(digits) >= MAX_INDEX:
@@ -171,11 +161,7 @@ def index_of(text: str) -> int:
 
 
 def indices(count: int, start: int = 0) -> range:
-    """The numbers ``start`` to ``start + count - 1`` of incidents.
-
-    Raises:
-        InvalidInput: for a negative count or start, and for numbers that are too large.
-    """
+    """The numbers ``start`` to ``start + count - 1`` of incidents, all of them in range."""
     if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
         raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
     return range(start, start + count)
@@ -198,7 +184,7 @@ def incident_ids(
 
 
 def _missing(parts: list[str]) -> str:
-    """What an id of fewer or more than three parts lacks."""
+    """What is wrong with an id of fewer or more than three parts."""
     if not is_of_task(parts[0]) or len(parts) > 2:
         return "expected <task>/<split>/<index>"
     if len(parts) == 1:
@@ -208,9 +194,9 @@ def _missing(parts: list[str]) -> str:
 
 
 def is_of_task(incident_id: str) -> bool:
-    """Whether an id begins with a task's, as that of a drawn incident does.
+    """Whether an id begins with the id of a task, as ids of drawn incidents do.
 
-    Worlds other than the default one are not read for it: what names one counts.
+    Other worlds than the default one are not read: any id that names a world counts.
     """
     task = incident_id.partition("/")[0]
     return OF_WORLD in task or task in DEFAULT_TASKS or task in UNSEEN_TASKS

@@ -36,20 +36,20 @@ class Slot(IntEnum):
     COUNT = 5
 
 
-#: What it may be worth to hand an incident over at once.
+#: The prices of hand-over.
 PRICES_OF_HAND_OVER: Final = (0.3, 0.5, 0.7, 0.8, 0.9)
-#: Phrasing groups: train and val share one, and so do test and sealed.
+#: Phrasing groups: train and val share a group, and so do test and sealed.
 _PHRASING: Final = {"train": 0, "val": 0, "test": 1, SEALED: 1, "ood": 2}
 
 
 def draw_from(
     task: TaskSpec, setting: Setting, incident_id: IncidentId, own: Topology | None = None
 ) -> Incident:
-    """An incident of a task in a setting; on a topology of one's own, if given.
+    """An incident of a task in a setting, on ``own`` if that is a topology.
 
     Raises:
-        InvalidInput: if the topology is none of the task's world, has no place for its faults,
-            or the name of a recording's, with which an id could not be read.
+        InvalidInput: if the topology is not of the task's world, has no place for its faults, or
+            has a name that an id cannot hold.
         SealError: for a sealed incident without its seal.
     """
     if own is not None and "/" in own.name:
@@ -92,7 +92,7 @@ def draw_from(
 
 
 def price_of_hand_over(seed: int) -> float:
-    """The price of hand-over of a seed, each as likely; whatever the truth is."""
+    """The price of hand-over of a seed: each is as likely, whatever the truth is."""
     count = len(PRICES_OF_HAND_OVER)
     return PRICES_OF_HAND_OVER[below(draw(subkey(seed, HAND_OVER_STREAM), 0), count)]
 
@@ -100,7 +100,7 @@ def price_of_hand_over(seed: int) -> float:
 def _topology(
     task: TaskSpec, world: World, incident_id: IncidentId, draws: Draws, own: Topology | None
 ) -> tuple[Topology, bool | None]:
-    """The topology, and which (service, fault) pairs its prior holds back."""
+    """The topology, and ``held`` for its prior."""
     if own is not None:
         return fitting(own, world), None
     ood, drawn = incident_id.split == "ood", world.rules.drawn_topologies
@@ -126,10 +126,8 @@ def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
     key = subkey(seed, DIRECTORY_STREAM)
     owners, rows = _owners(world, topology)
     return tuple(
-        [
-            owners[bisect_right(steps, below(draw(key, 0, place), steps[-1]))]
-            for place, steps in enumerate(rows)
-        ]
+        owners[bisect_right(steps, below(draw(key, 0, place), steps[-1]))]
+        for place, steps in enumerate(rows)
     )
 
 
@@ -149,10 +147,10 @@ def _owners(
 def truth_of(
     world: World, topology: Topology, teams: tuple[str, ...], truth: Hypothesis, severity: Severity
 ) -> Truth:
-    """The answer of an incident in which a hypothesis holds, and these teams are to be paged.
+    """The answer of an incident if a hypothesis holds and these teams are to be paged.
 
-    Faults at different services are several, each with the team at its place. What may go by
-    more than one kind at one service is one fault, and any of the teams is right.
+    Faults at different services are several, each with the team at its place. Several kinds at
+    one service are one fault, and any of the teams is right.
     """
     names = topology.names
     return Truth(
@@ -160,7 +158,7 @@ def truth_of(
         severity=severity,
         root_causes=frozenset(names[service] for service in truth.services),
         teams=frozenset(teams),
-        remedies=_remedies(world, topology, truth),
+        remedies=frozenset(accepted_remedies(world, topology, truth)),
         several=_parts(world, topology, teams, truth) if len(truth.services) > 1 else (),
     )
 
@@ -174,12 +172,8 @@ def _parts(
             Fault(kind, topology.names[service]),
             frozenset({topology.names[service]}),
             frozenset({team}),
-            _remedies(world, topology, Hypothesis(((kind, service),))),
+            frozenset(accepted_remedies(world, topology, Hypothesis(((kind, service),)))),
             service in brought_about,
         )
         for (kind, service), team in zip(truth.faults, teams, strict=True)
     )
-
-
-def _remedies(world: World, topology: Topology, truth: Hypothesis) -> frozenset[tuple[str, str]]:
-    return frozenset(accepted_remedies(world, topology, truth))

@@ -20,13 +20,13 @@ from logtriage.world.loading import WorldLike
 
 #: Random bytes of a new key, which is written as twice as many hex digits.
 _NEW_KEY: Final = 32
-#: What is longer cannot be looked for.
+#: The name of a file has no more characters.
 _LONGEST_NAME: Final = 255
 HOW: Final = f"set {SEAL_VARIABLE}, or give --seal-file PATH (in Python, seal=Seal(key))"
 
 
 def _seal(source: str, key: bytes) -> Seal:
-    """The seal of what stood in ``source``, without the white space around it."""
+    """The seal of a key from ``source``, without white space around it."""
     try:
         return Seal(key.strip())
     except SealError as error:
@@ -39,15 +39,15 @@ def seal_of_environment() -> Seal | None:
     Raises:
         SealError: for a key that is none, or the name of a file in its place.
     """
-    given = os.environ.get(SEAL_VARIABLE)
-    if not given:
+    key = os.environ.get(SEAL_VARIABLE)
+    if not key:
         return None
-    if len(given) <= _LONGEST_NAME and Path(given).is_file():
+    if len(key) <= _LONGEST_NAME and Path(key).is_file():
         raise SealError(
             f"{SEAL_VARIABLE}: holds the name of a file, but must hold the key itself; "
             "use --seal-file for a file"
         )
-    return _seal(SEAL_VARIABLE, os.fsencode(given))
+    return _seal(SEAL_VARIABLE, os.fsencode(key))
 
 
 def read_seal(path: str | PathLike[str]) -> Seal:
@@ -75,7 +75,7 @@ def new_seal(path: str | PathLike[str]) -> Seal:
 
 
 def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
-    """The seal of a file, if one is given, else that of the environment, if it has one.
+    """The seal in a file; without ``path`` that of the environment, if it has one.
 
     Raises:
         SealError: for a key that is none.
@@ -84,21 +84,21 @@ def seal_at_hand(path: str | PathLike[str] | None = None) -> Seal | None:
     return seal_of_environment() if path is None else read_seal(path)
 
 
-def seal_for(split: str, given: Seal | None = None) -> Seal | None:
-    """The seal that a split needs: ``given`` or that of the environment; None for any other.
+def seal_for(split: str, own: Seal | None = None) -> Seal | None:
+    """The seal of split ``sealed``: ``own``, or that of the environment. None for other splits.
 
     Raises:
         SealError: if it needs one and there is none; saying how to give it.
     """
     if split != SEALED:
         return None
-    seal = seal_of_environment() if given is None else given
+    seal = seal_of_environment() if own is None else own
     if seal is None:
         raise SealError(f"split {SEALED!r}: its incidents are drawn with a secret key; {HOW}")
     return seal
 
 
-def seal_of_run(fingerprint: str | None, given: Seal | None, where: str) -> Seal | None:
+def seal_of_run(fingerprint: str | None, own: Seal | None, where: str) -> Seal | None:
     """The seal that a record says it was played under; None if it says none.
 
     Raises:
@@ -106,7 +106,7 @@ def seal_of_run(fingerprint: str | None, given: Seal | None, where: str) -> Seal
     """
     if fingerprint is None:
         return None
-    seal = seal_of_environment() if given is None else given
+    seal = seal_of_environment() if own is None else own
     if seal is None:
         raise SealError(f"{where}: sealed by {fingerprint!r:.40}; {HOW}")
     if seal.fingerprint != fingerprint:
@@ -120,7 +120,7 @@ def seal_of_run(fingerprint: str | None, given: Seal | None, where: str) -> Seal
 def incident_of(
     incident_id: str, seal: Seal | None = None, world: WorldLike | None = None
 ) -> Incident:
-    """:func:`make_incident`; a sealed one with ``seal``, or else the environment's.
+    """:func:`make_incident`, with ``seal`` or the seal of the environment if it is sealed.
 
     Raises:
         UnknownName, InvalidInput, SealError: as :func:`make_incident`.

@@ -37,7 +37,7 @@ _NAMES = {
 
 
 def _env_id(name: str, fog: int) -> str:
-    """As the task's, but that Gymnasium wants the version last."""
+    """The id of a task at Gymnasium, which wants the version last."""
     level = "" if fog == BENCHMARK_FOG else f"-fog{fog}"
     return f"logtriage/{_NAMES[name]}{level}-v3"
 

@@ -10,7 +10,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from logtriage.drawing.ids import SEALED
-from logtriage.env.playlist import Playlist, Tasks, option
+from logtriage.env.playlist import Playlist, Tasks, Weighted, option
 from logtriage.env.spaces import action_space, belief_box, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric
@@ -25,13 +25,13 @@ from logtriage.vector.shaping import BatchedShaping
 from logtriage.world.loading import WorldLike
 
 Bools = NDArray[np.bool_]
-#: What a row shows: the counts of tokens, or what an ideal observer believes after them.
+#: The content of a row: counts of tokens, or the belief of an ideal observer.
 Observations = Literal["tokens", "belief"]
 OBSERVATIONS: Final[tuple[str, ...]] = get_args(Observations)
 _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
 
 
-class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
+class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     """N incidents of one task side by side, by compiled kernels (extra ``fast``).
 
     Autoreset is Gymnasium's ``NEXT_STEP``: the step that closes a row returns its last
@@ -42,26 +42,19 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     ``action_mask`` (N, A) int8, ``score``, ``closing`` and ``tick`` (N,), as in
     :class:`logtriage.env.TriageEnv`, each with the mask ``_<name>`` that Gymnasium asks for.
 
+    Arguments that are not named here are those of :class:`logtriage.env.TriageEnv`.
+
     Args:
-        task: a drawn task, such as ``cascading_failure-v3``; or several with weights, such
-            as ``{"cascading_failure-v3-fog0": 3, "cascading_failure-v3": 1}``, see
-            :meth:`set_task_weights`.
         num_envs: how many incidents at a time.
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
-        topology: the task's, or one of your own, as ``fleet_outage`` needs.
-        rubric: another one than the task's.
         observations: ``tokens``, or ``belief``, the columns of
-            :class:`logtriage.vector.BeliefScreens`; these take one task.
+            :class:`logtriage.vector.BeliefScreens`, for one task.
         dtype: ``float32``, or ``uint8`` for a quarter of the bytes: whole numbers, each column in
             its unit of the layout. Beliefs are float32.
-        show_id: whether ``infos`` tell the ``index`` (N,) of the incidents, too.
-        shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
-            step told, as :func:`logtriage.belief.shaping.shaped_reward`; ``infos`` then hold the
-            ``potential`` (N,), too. A belief is held in each row, which takes time.
-        pool: for a task of unseen worlds, the numbers of those that are played, at most 64: the
-            first 64 if not given.
-        world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
-            without it, the task's id says it.
+        shaping: as of :class:`logtriage.env.TriageEnv`; a belief is held in each row, which takes
+            time.
+        pool: for ``unseen_world-v3``, the numbers of the worlds that are played, at most 64: the
+            first 64 by default.
 
     Raises:
         UnknownName: for a task, split, dtype or kind of observations that does not exist.
@@ -101,13 +94,13 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             )
         if observations not in OBSERVATIONS:
             raise UnknownName("kind of observations", observations, OBSERVATIONS)
-        given = task if isinstance(task, Mapping) else (task,)
-        worlds = checked_pool([task_of(one, world) for one in given], pool)
+        names = task if isinstance(task, Mapping) else (task,)
+        worlds = checked_pool([task_of(name, world) for name in names], pool)
         self._playlist = Playlist(task, split, topology is not None, world, worlds)
         self._batch = BatchedTriage(
             self._playlist.tasks, topology=topology, rubric=rubric, dtype=dtype, pool=pool
         )
-        self.tasks = tuple(one.id for one in self._batch.tasks)
+        self.tasks = tuple(sheet.id for sheet in self._batch.tasks)
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
         self._beliefs: BeliefScreens | None = None
         if observations == "belief":
@@ -186,20 +179,6 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             truncations,
             self._infos(screen),
         )
-
-    @property
-    def task_weights(self) -> dict[str, float]:
-        """The share of each task in the incidents to come."""
-        return self._playlist.weights
-
-    def set_task_weights(self, weights: Mapping[str, float]) -> None:
-        """Draw the tasks of incidents to come by these weights; one not named is not played.
-
-        Raises:
-            UnknownName: for a task that is none of ``tasks``.
-            InvalidInput: for a weight that is no number from 0 on, or none above 0.
-        """
-        self._playlist.set_weights(weights)
 
     def _infos(self, screen: Step) -> dict[str, Any]:
         values = {

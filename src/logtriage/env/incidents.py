@@ -1,6 +1,6 @@
-"""One incident after another of a task and split, on the scalar core."""
+"""The incidents of a task and split, one after another, on the scalar core."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from logtriage._lib.seal import Seal
@@ -14,20 +14,23 @@ from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.incident import Incident
 from logtriage.state import State
-from logtriage.tasks import is_registered, task_of
+from logtriage.tasks import get_task, is_registered, task_of
 from logtriage.topology import Topology
+from logtriage.vector.checks import checked_pool, places_in
 from logtriage.world.loading import WorldLike
 from logtriage.world.topologies import fitting
+from logtriage.world.unseen import unseen_world
 
 
 class Incidents:
     """The incidents that an environment plays, drawn when their turn comes.
 
-    ``number`` is that of the task of the last one drawn, among ``tasks``; ``task`` the first.
+    ``number`` is the place in ``tasks`` of the task drawn last. ``task`` is the first task; with a
+    pool, that of the first world.
 
     Raises:
         UnknownName: for a task or split that does not exist.
-        InvalidInput: as :class:`Playlist`.
+        InvalidInput: as :class:`Playlist` and :func:`~logtriage.vector.checks.checked_pool`.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -39,15 +42,26 @@ class Incidents:
         seal: Seal | None = None,
         horizon: int | None = None,
         world: WorldLike | None = None,
+        pool: Sequence[int] | None = None,
     ) -> None:
         if isinstance(tasks, Mapping):
             if horizon is not None:
                 raise InvalidInput(f"horizon {horizon!r}: can be given for one task, not several")
+            sheets = [task_of(task, world) for task in tasks]
         else:
             tasks = task_of(tasks, world, horizon)
-        self.playlist = Playlist(tasks, split, topology is not None, world)
+            sheets = [tasks]
+        numbers = () if pool is None else checked_pool(sheets, pool)
+        self.playlist = Playlist(tasks, split, topology is not None, world, numbers)
         self.tasks = self.playlist.tasks
         self.task = self.tasks[0]
+        if numbers:
+            if topology is not None:
+                raise InvalidInput(
+                    f"topology {topology.name!r}: each world of a pool has a topology of its own"
+                )
+            self.task = get_task(self.task.id, unseen_world(split, numbers[0]))
+        self._pool, self.pooled = numbers, bool(numbers)
         self.number = 0
         own = topology or self.task.topology
         assert own is not None  # or the playlist would have refused it
@@ -56,7 +70,7 @@ class Incidents:
         self._seal = seal_for(split, seal)
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:
-        """The index and the incident asked for, by id or index, or else of the next one.
+        """The index and the incident of an id or index, or else the next ones.
 
         Raises:
             UnknownName, InvalidInput: as :meth:`Playlist.ask`.
@@ -65,17 +79,18 @@ class Incidents:
         numbers, indices = self.playlist.take(1)
         self.number, index = int(numbers[0]), int(indices[0])
         task = self.tasks[self.number]
+        places_in(self._pool, indices)  # refuses an incident of a world outside of the pool
         name = IncidentId(task, self._split, index, self._seal)
         if self._own is None and is_registered(task):
-            return index, make_incident(str(name), seal=self._seal, world=task.world)
+            world = None if self._pool else task.world
+            return index, make_incident(str(name), seal=self._seal, world=world)
         return index, draw_incident(task, name, self._own)
 
 
 def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:
-    """What an environment tells of a state beside observations: numbers only.
+    """The numbers of a state that stand in infos.
 
-    ``index`` is that of the incident where it may be told: it says which incident is
-    played, and so its truth to whoever has this package.
+    ``index`` names the incident, and so its truth to anybody who has this package; None hides it.
     """
     known = {
         "score": score(state, rubric),

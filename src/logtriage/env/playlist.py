@@ -1,4 +1,4 @@
-"""Which incidents an environment plays: those asked for, then one after another."""
+"""The order of incidents in an environment: requested ones first, then a sequence."""
 
 import math
 import warnings
@@ -59,12 +59,7 @@ class Playlist:
         return dict(zip([task.id for task in self.tasks], self._shares.tolist(), strict=True))
 
     def set_weights(self, weights: Mapping[str, float]) -> None:
-        """Draw tasks by these weights from now on; one that is not named is not played.
-
-        Raises:
-            UnknownName: for a task that is none of these.
-            InvalidInput: for a weight that is no number from 0 on, or none above 0.
-        """
+        """Draw tasks by these weights from now on, as :meth:`Weighted.set_task_weights`."""
         known = [task.id for task in self.tasks]
         named: Mapping[str, Any] = weights
         for name, weight in named.items():
@@ -75,10 +70,10 @@ class Playlist:
                 raise InvalidInput(
                     f"weight of task {name!r}: expected a number from 0 on, got {weight!r}"
                 )
-        given = np.array([float(weights.get(name, 0.0)) for name in known])
-        if not given.sum() > 0:
+        shares = np.array([float(weights.get(name, 0.0)) for name in known])
+        if not shares.sum() > 0:
             raise InvalidInput(f"weights of tasks: expected one above 0, got {dict(weights)}")
-        self._shares = given / given.sum()
+        self._shares = shares / shares.sum()
         steps = np.cumsum(self._shares)
         self._steps = steps / steps[-1]
 
@@ -88,20 +83,19 @@ class Playlist:
         return self._next is not None
 
     def begin(self, random: np.random.Generator) -> None:
-        """Draw where the sequence of each task begins, and of several how they mix."""
+        """Draw where the sequence of each task begins, and how several tasks mix."""
         self._next = np.array([random.integers(self._count) for _ in self.tasks], np.int64)
         if len(self.tasks) > 1:  # a stream of its own, which nobody else draws from
             self._random = np.random.default_rng(random.integers(1 << 63))
 
     def ask(self, ids: Iterable[Any], at_least: int = 0) -> None:
-        """Play these ids (or indices) next; what was asked for before is dropped.
+        """Play these ids (or indices) next, in place of earlier ones.
 
         Raises:
-            UnknownName: for an id with an unknown task or split.
-            InvalidInput: for anything else that is not an incident of a task and split, for
+            UnknownName, InvalidInput: for an id that is none of the tasks and the split, for
                 an index where there are several tasks, and for fewer than ``at_least``.
         """
-        asked = [self._parsed(one) for one in ids]
+        asked = list(map(self._parsed, ids))
         if len(asked) < at_least:
             raise InvalidInput(
                 f"{len(asked)} ids for {at_least} environments; give at least one each"
@@ -109,7 +103,7 @@ class Playlist:
         self._asked = asked
 
     def take(self, count: int) -> tuple[Ints, Ints]:
-        """The next ``count`` incidents: the number of each one's task, and its index."""
+        """The next ``count`` incidents: task numbers and indices, (count,) each."""
         asked, self._asked = self._asked[:count], self._asked[count:]
         numbers, index = self._follow(count - len(asked))
         first = np.array(asked, np.int64).reshape(len(asked), 2)
@@ -132,36 +126,52 @@ class Playlist:
             self._next[number] = (self._next[number] + len(at)) % self._count
         return numbers, index
 
-    def _parsed(self, one: Any) -> tuple[int, int]:
+    def _parsed(self, name: Any) -> tuple[int, int]:
         """The number of an incident's task, and its index."""
         names = " or ".join(f"{task.id}/{self._split}/…" for task in self.tasks)
-        if isinstance(one, str):
+        if isinstance(name, str):
             world = None if self._pool else self.tasks[0].world
-            parsed = parse_incident_id(one, world=world)
+            parsed = parse_incident_id(name, world=world)
             known = [task.id for task in self.tasks]
             if parsed.task.id not in known or parsed.split != self._split:
                 raise InvalidInput(
-                    f"incident id {one!r}: this environment plays {names}; "
+                    f"incident id {name!r}: this environment plays {names}; "
                     "make another one for another task or split"
                 )
             return known.index(parsed.task.id), parsed.index
-        whole = isinstance(one, int | np.integer) and not isinstance(one, bool)
+        whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
         if len(self.tasks) > 1:
-            raise InvalidInput(f"incident {one!r}: expected an id, {names}")
-        if not (whole and 0 <= one < MAX_INDEX):
+            raise InvalidInput(f"incident {name!r}: expected an id, {names}")
+        if not (whole and 0 <= name < MAX_INDEX):
             raise InvalidInput(
-                f"incident {one!r}: expected an id, {self.tasks[0].id}/{self._split}/<index>, or a "
-                f"whole number in [0, {MAX_INDEX})"
+                f"incident {name!r}: expected an id, {self.tasks[0].id}/{self._split}/<index>, or "
+                f"a whole number in [0, {MAX_INDEX})"
             )
-        return 0, int(one)
+        return 0, int(name)
+
+
+class Weighted:
+    """An environment whose tasks are drawn by weights."""
+
+    _playlist: Playlist
+
+    @property
+    def task_weights(self) -> dict[str, float]:
+        """The share of each task in the incidents to come."""
+        return self._playlist.weights
+
+    def set_task_weights(self, weights: Mapping[str, float]) -> None:
+        """Draw the tasks of incidents to come by these weights; one not named is not played.
+
+        Raises:
+            UnknownName: for a task that is none of ``tasks``.
+            InvalidInput: for a weight that is no number from 0 on, or none above 0.
+        """
+        self._playlist.set_weights(weights)
 
 
 def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:
-    """Refuse what no environment plays.
-
-    That is a task that is one fixed incident, a split that a task lacks, and incidents that
-    have topologies of their own.
-    """
+    """Refuse a task of one fixed incident, a split that a task lacks, and own topologies."""
     if task.original:
         raise InvalidInput(
             f"task {task.id!r} is one fixed incident; environments play tasks that draw theirs"
@@ -184,19 +194,17 @@ def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: b
 
 
 def option(options: dict[str, Any] | None, name: str, *, strict: bool = True) -> Any:
-    """The one option that a reset knows, None if not given.
+    """The value of the only option of a reset; None without it.
 
-    Any other one, which would do nothing, is not passed over in silence: if not
-    ``strict`` a warning says so.
+    Another option would do nothing; if not ``strict`` a warning says so.
 
     Raises:
-        InvalidInput: for any other option, if ``strict``.
+        InvalidInput: for another option, if ``strict``.
     """
-    given = options or {}
-    for other in given:
+    for other in options or {}:
         if other != name:
             reason = f"unknown option {other!r}; known: {name}"
             if strict:
                 raise InvalidInput(reason)
             warnings.warn(reason, stacklevel=3)
-    return given.get(name)
+    return (options or {}).get(name)

@@ -1,6 +1,6 @@
 """One incident at a time: :class:`gymnasium.Env` over the scalar core."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from logtriage.actions import all_actions
 from logtriage.belief.shaping import potential as potential_of
 from logtriage.env.incidents import Incidents, standing
-from logtriage.env.playlist import Tasks, option
+from logtriage.env.playlist import Tasks, Weighted, option
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
@@ -28,7 +28,7 @@ from logtriage.vector.tokens.setting import check_together
 from logtriage.world.loading import WorldLike
 
 
-class TriageEnv(gymnasium.Env[Floats, np.int64]):
+class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
     """A single agent with numeric observations; ``render_mode="ansi"`` shows the text.
 
     ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
@@ -47,17 +47,19 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
-        shaping: the trainer's discount, up to 1, if rewards are to be shaped by what each
-            step told: :func:`logtriage.belief.shaping.shaped_reward`; ``info`` then holds the
-            ``potential``, too.
+        shaping: the trainer's discount in (0, 1]; rewards are then shaped by the information of
+            each step (:func:`logtriage.belief.shaping.shaped_reward`), and ``info`` also holds the
+            ``potential``. None for plain rewards.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.
+        pool: for ``unseen_world-v3``, the numbers of the worlds that are played, at most 64, such
+            as ``range(16)``. Columns and actions mean the same in all of them; names differ.
 
     Raises:
         UnknownName: for a task, split or render mode that does not exist.
-        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology, and for
-            split ``sealed`` of a task that has none; for shaping with a discount out of
-            (0, 1] or a rubric of your own.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology,
+            ``unseen_world-v3`` without a pool, and split ``sealed`` of a task that has none; for
+            shaping with a discount out of (0, 1] or a rubric of your own.
         SealError: for split ``sealed`` without a key.
     """
 
@@ -74,27 +76,27 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         show_id: bool = False,
         shaping: float | None = None,
         world: WorldLike | None = None,
+        pool: Sequence[int] | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise UnknownName("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self._incidents = Incidents(task, split, topology, world=world)
-        self._rubric = rubric
+        self._incidents = Incidents(task, split, topology, world=world, pool=pool)
+        self._playlist, self._rubric = self._incidents.playlist, rubric
         if shaping is not None:
             shaping = checked_discount(self._incidents.task, rubric, shaping)
         self._discount, self._potential = shaping, 0.0
-        self._topology = self._incidents.topology
-        self.tasks = tuple(one.id for one in self._incidents.tasks)
-        tasks = self._incidents.tasks
+        tasks = (self._incidents.task, *self._incidents.tasks[1:])
+        self.tasks = tuple(sheet.id for sheet in tasks)
         check_together(tasks, own=topology is not None)
         self._layout = layout_of_several(
-            [one.setting for one in tasks if one.setting is not None],
-            self._topology,
-            max(one.horizon for one in tasks),
+            [sheet.setting for sheet in tasks if sheet.setting is not None],
+            self._incidents.topology,
+            max(sheet.horizon for sheet in tasks),
         )
         self.observation_space = box_of(self._layout)
-        self._hand_over = self._incidents.task.takes_hand_over
-        self.action_space = action_space(self._topology, hand_over=self._hand_over)
+        self._hand_over = tasks[0].takes_hand_over
+        self.action_space = action_space(self._incidents.topology, hand_over=self._hand_over)
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
 
@@ -109,9 +111,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
                 unknown option.
         """
         super().reset(seed=seed)
-        playlist = self._incidents.playlist
-        if seed is not None or not playlist.begun:
-            playlist.begin(self.np_random)
+        if seed is not None or not self._playlist.begun:
+            self._playlist.begin(self.np_random)
         self._index, incident = self._incidents.draw(option(options, "id"))
         self._now = initial_state(incident)
         return self._look()
@@ -123,8 +124,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             EpisodeOver: if the incident is closed.
             InvalidInput: for an action out of range.
         """
-        choices = all_actions(self._topology, hand_over=self._hand_over)
         before = self._state
+        choices = all_actions(before.incident.topology, hand_over=self._hand_over)
         if not self.action_space.contains(action):
             raise InvalidInput(f"action {action!r}: expected an integer in [0, {len(choices)})")
         self._now = after = transition(before, choices[int(action)])
@@ -135,22 +136,8 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             earned = earned + self._discount * self._potential - potential
         return observation, earned, after.is_closed and not truncated, truncated, info
 
-    @property
-    def task_weights(self) -> dict[str, float]:
-        """The share of each task in the incidents to come."""
-        return self._incidents.playlist.weights
-
-    def set_task_weights(self, weights: Mapping[str, float]) -> None:
-        """Draw the tasks of incidents to come by these weights; one not named is not played.
-
-        Raises:
-            UnknownName: for a task that is none of ``tasks``.
-            InvalidInput: for a weight that is no number from 0 on, or none above 0.
-        """
-        self._incidents.playlist.set_weights(weights)
-
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions could have an effect (A,): all but declarations already made."""
+        """The actions (A,) that could have an effect: all but repeated declarations."""
         return action_mask(observe(self._state)).astype(bool)
 
     def render(self) -> str | None:
@@ -174,4 +161,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             info["task"] = self._incidents.number
         if self._discount is not None:
             info["potential"] = self._potential = potential_of(state)
-        return encode_tokens(state, layout=self._layout), info
+        # The worlds of a pool name their columns by their own teams.
+        layout = None if self._incidents.pooled else self._layout
+        return encode_tokens(state, layout=layout), info

@@ -12,14 +12,14 @@ from logtriage.vector.believing import KEPT
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.tokens.layout import MOST
 
-#: By how much a sum of probabilities in float32 may pass 1.
+#: A sum of probabilities in float32 may exceed 1 by this much.
 ROUNDING: Final = 1e-5
 
 
 def box_of(
     layout: TokenLayout | RoleTokens | TeamTokens, dtype: Any = np.float32
 ) -> spaces.Space[Floats]:
-    """The box of an observation: every column lies between 0 and 255, of its units if float32."""
+    """The box of an observation: each column lies in [0, 255], times its unit if float32."""
     high = MOST * (layout.units if dtype == np.float32 else np.ones(layout.size))
     return cast(
         "spaces.Space[Floats]",
@@ -28,7 +28,7 @@ def box_of(
 
 
 def belief_box(layout: Layout, tokens: TokenLayout) -> spaces.Space[Floats]:
-    """The box of a belief: probabilities, sums of counts, and columns as of the token layout."""
+    """The box of a belief: probabilities, sums of counts, and columns of the token layout."""
     low = np.zeros(layout.size, np.float32)
     high = np.full(layout.size, 1 + ROUNDING, np.float32)
     for name, where in layout.blocks.items():

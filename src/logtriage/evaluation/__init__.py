@@ -1,4 +1,4 @@
-"""Evaluation: policies and teams play incidents, and what they did is kept, graded and compared.
+"""Evaluation: policies and teams play incidents; runs are kept, graded and compared.
 
 >>> from logtriage.evaluation import RunSpec, evaluate
 >>> spec = RunSpec(policies=["expert"], tasks=["single_crash-v3"], episodes=20)
@@ -12,7 +12,6 @@ transcripts in it, by the one grader.
 from logtriage.evaluation.compare import Comparison, check_drawn_alike, compare_runs
 from logtriage.evaluation.episodes import (
     PolicyFailure,
-    failure_of,
     joint_steps,
     play_episode,
     play_joint_episode,
@@ -24,22 +23,20 @@ from logtriage.evaluation.episodes import (
 from logtriage.evaluation.explaining import explain_run
 from logtriage.evaluation.explanations import Explained
 from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
-from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents, is_recorded
+from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, LossDifference, Losses
-from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
 from logtriage.evaluation.recorders import Recorder
 from logtriage.evaluation.runner import evaluate
-from logtriage.evaluation.selective import CoveragePoint, augrc, risk_coverage
-from logtriage.evaluation.spec import Cell, RunSpec, plan
+from logtriage.evaluation.selective import augrc
+from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.evaluation.statistics import (
     Interval,
     brier,
     mean_interval,
     paired_difference,
-    paired_share_difference,
     pass_at_k,
     pass_hat_k,
 )
@@ -52,10 +49,8 @@ __all__ = [
     "SOLVED",
     "AtPrice",
     "Calls",
-    "Cell",
     "Check",
     "Comparison",
-    "CoveragePoint",
     "Explained",
     "Incidents",
     "Interval",
@@ -63,7 +58,6 @@ __all__ = [
     "Located",
     "LossDifference",
     "Losses",
-    "Manifest",
     "Margins",
     "NetValue",
     "PolicyFailure",
@@ -77,17 +71,14 @@ __all__ = [
     "compare_runs",
     "evaluate",
     "explain_run",
-    "failure_of",
     "gate_runs",
     "hit_at",
-    "is_recorded",
     "joint_steps",
     "load_run",
     "locate",
     "mean_interval",
     "net_value",
     "paired_difference",
-    "paired_share_difference",
     "pass_at_k",
     "pass_hat_k",
     "plan",
@@ -96,7 +87,6 @@ __all__ = [
     "played_state",
     "record_episode",
     "record_joint_episode",
-    "risk_coverage",
     "steps",
     "summarise",
 ]

@@ -1,7 +1,7 @@
 """Finished episodes that wait for earlier ones; kept at once, since asking costs money.
 
-Transcripts stand in their files in the order of the plan. When episodes are played side by side,
-one may finish long before its turn.
+Transcripts stand in their files in the order of the plan. An episode that is played beside others
+may finish long before its turn.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Final, Self
 from logtriage._lib.files import open_here, replacing
 from logtriage._lib.printable import spelled
 from logtriage.codec import decode_transcript
-from logtriage.evaluation.cells import whole_lines
+from logtriage.evaluation.cells import append_lines, whole_lines
 from logtriage.transcript import COMPLETED, Transcript
 
 AHEAD_FILE: Final = "ahead.jsonl"
@@ -23,11 +23,6 @@ class Ahead:
     """The file of such episodes in the directory of a run; threads share it.
 
     Unscored episodes are not kept: they are played again.
-
-    Raises:
-        TranscriptError: naming file and line, for a line that is no transcript.
-        InvalidInput: if the file is a link.
-        OSError: if it cannot be read or written.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -45,7 +40,7 @@ class Ahead:
     def line(
         self, agent: str, incident: str, play: Callable[[], tuple[Transcript, bytes]]
     ) -> bytes:
-        """The line of an episode: the kept line, or else the line that ``play`` makes now."""
+        """The line of an episode: the kept line, or else a new one by ``play``."""
         key = spelled(agent), incident
         if key in self._lines:
             return self._lines[key]
@@ -53,7 +48,7 @@ class Ahead:
         if transcript.status == COMPLETED:
             with self._lock:
                 if self._open:
-                    self._append(line)
+                    append_lines(self._path, line)
                     self._lines[key] = line
         return line
 
@@ -62,11 +57,6 @@ class Ahead:
         """Agent and incident of each episode in the file."""
         with self._lock:
             return set(self._lines)
-
-    def _append(self, line: bytes) -> None:
-        descriptor = open_here(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write(line)
 
     def __enter__(self) -> Self:
         return self

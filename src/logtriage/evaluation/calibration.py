@@ -1,12 +1,13 @@
-"""What stated confidences are worth over a whole run, and what handing over by them would be.
+"""How good stated confidences are over a run, and what handing over by them would earn.
 
-A confidence is stated with a root cause. It is held against the truth, and against the exact
-posterior of what was on the screens when it was stated. A figure that cannot be computed is None,
-never NaN, and no figure here enters a grade.
+A confidence is stated with a root cause. It is compared with the truth, and with the exact
+posterior at the tick of the statement. A figure that cannot be computed is None, never NaN, and no
+figure here enters a grade.
 """
 
 from collections.abc import Sequence
-from math import fsum, lgamma
+from math import lgamma
+from statistics import fmean
 from typing import Any, Final
 
 import attrs
@@ -27,6 +28,7 @@ from logtriage.evaluation.statistics import (
     mean_interval,
     resampled_interval,
 )
+from logtriage.grading import Grade
 from logtriage.state import State, initial_state
 from logtriage.transition import transition
 
@@ -39,8 +41,8 @@ _HALVINGS: Final = 50
 class Stated:
     """A root cause that was declared with a confidence.
 
-    ``posterior`` is what the exact belief gave the service when it was declared; None where
-    probabilities are not known, or a team played. ``grade`` and ``price`` are those of the episode.
+    ``posterior`` is the exact probability of the service at that tick; None where probabilities are
+    unknown, or a team played. ``grade`` and ``price`` are those of the episode.
     """
 
     confidence: float
@@ -52,10 +54,10 @@ class Stated:
 
 @attrs.frozen
 class Bin:
-    """Confidences from ``low`` on and below ``high``: how many, what they stated, what was right.
+    """Confidences in [``low``, ``high``): their count, mean, and the share that was right.
 
-    ``least`` and ``most`` bound the share that is right, exactly. Confidences that are right on
-    average lie within in all but one of twenty bins.
+    ``least`` and ``most`` are exact bounds of that share: calibrated confidences lie between them
+    in 19 of 20 bins. ``posterior`` is the mean of the exact posteriors.
     """
 
     low: float
@@ -70,7 +72,7 @@ class Bin:
 
 @attrs.frozen
 class Bar:
-    """Net value if all that is stated below the bar were handed over at once, for its price."""
+    """Net value if every incident with a confidence below the bar were handed over at once."""
 
     bar: float
     handed_over: float
@@ -81,10 +83,10 @@ class Bar:
 class Calibration:
     """The confidences of one policy on one task.
 
-    ``stated`` of the ``scored`` episodes have one. ``ece`` is the expected calibration error, with
-    its bootstrap interval; ``by_chance`` is the error that a perfectly calibrated policy with the
-    same confidences exceeds in one case of twenty, since the error is never negative. ``over`` is
-    the mean of confidence minus exact posterior; above 0, too sure.
+    ``stated`` of the ``scored`` episodes have a confidence. ``ece`` is the expected calibration
+    error with its bootstrap interval. It is never negative: ``by_chance`` is the error that a
+    calibrated policy with the same confidences exceeds in one case of twenty. ``over`` is the mean
+    of confidence minus exact posterior; above 0, the policy is too sure.
     """
 
     policy: str
@@ -123,20 +125,19 @@ def share_bounds(hits: int, count: int, level: float) -> tuple[float, float]:
 
 
 def _calibration(run: LoadedRun, policy: str, task: str) -> Calibration:
-    scored = [one for one in run.grades[policy, task] if one.score is not None]
-    states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
-    known = [found for state, grade in zip(states, scored, strict=True)
-             if (found := _stated(state, grade.score or 0.0)) is not None]  # fmt: skip
-    said, right = [one.confidence for one in known], [one.right for one in known]
-    over = [one.confidence - one.posterior for one in known if one.posterior is not None]
-    error, by_chance = _error_of(said, right) if known else (None, None)
+    scored = [grade for grade in run.grades[policy, task] if grade.score is not None]
+    rows = (_stated(played_state(run.incidents(grade.incident), grade), grade) for grade in scored)
+    known = [row for row in rows if row is not None]
+    stated, right = [row.confidence for row in known], [row.right for row in known]
+    over = [row.confidence - row.posterior for row in known if row.posterior is not None]
+    error, by_chance = _error_of(stated, right) if known else (None, None)
     return Calibration(
         policy, task, len(scored), len(known), error, by_chance, mean_interval(over),
-        brier(said, right), augrc(said, right), _bins(known), _bars(known),
+        brier(stated, right), augrc(stated, right), _bins(known), _bars(known),
     )  # fmt: skip
 
 
-def _stated(state: State, grade: float) -> Stated | None:
+def _stated(state: State, grade: Grade) -> Stated | None:
     """The confidence of an episode, at the tick where it was stated."""
     facts, incident = state.facts, state.incident
     if facts.confidence is None or facts.root_cause is None:
@@ -150,73 +151,70 @@ def _stated(state: State, grade: float) -> Stated | None:
             now = transition(now, action)
         posterior = belief(now).root_causes.get(facts.root_cause, 0.0)
     right = facts.root_cause in incident.truth.root_causes
-    return Stated(facts.confidence, right, posterior, grade, incident.price_of_hand_over)
+    score, price = grade.score or 0.0, incident.price_of_hand_over
+    return Stated(facts.confidence, right, posterior, score, price)
 
 
-def _error_of(said: Sequence[float], right: Sequence[bool]) -> tuple[Interval, float]:
-    """The calibration error with its interval, and what chance alone makes of the confidences."""
-    confidences, outcomes = np.asarray(said, float), np.asarray(right, float)
+def _error_of(stated: Sequence[float], right: Sequence[bool]) -> tuple[Interval, float]:
+    """The calibration error with its interval, and the error of calibrated confidences."""
+    confidences, outcomes = np.asarray(stated, float), np.asarray(right, float)
     draws = np.random.default_rng(SEED)
-    rows = draws.integers(len(said), size=(RESAMPLES, len(said)))
-    resampled = _errors(confidences[rows], outcomes[rows])
-    fair = draws.random((RESAMPLES, len(said))) < confidences
+    rows = draws.integers(len(stated), size=(RESAMPLES, len(stated)))
+    error = resampled_interval(ece(stated, right), _errors(confidences[rows], outcomes[rows]))
+    fair = draws.random((RESAMPLES, len(stated))) < confidences
     by_chance = _errors(np.broadcast_to(confidences, fair.shape), fair.astype(float))
-    return (
-        resampled_interval(ece(said, right), resampled),
-        float(np.quantile(by_chance, LEVEL)),
-    )
+    return error, float(np.quantile(by_chance, LEVEL))
 
 
 def _errors(confidences: Any, outcomes: Any) -> Any:
     """The calibration error of each row of (rows, count) confidences and outcomes."""
     places = np.minimum(BINS - 1, (confidences * BINS).astype(int))
-    gaps = np.stack(
-        [
-            np.abs(((confidences - outcomes) * (places == number)).sum(axis=1))
-            for number in range(BINS)
-        ]
-    )
-    return gaps.sum(axis=0) / max(1, confidences.shape[1])
+    gaps = [
+        np.abs(((confidences - outcomes) * (places == number)).sum(axis=1))
+        for number in range(BINS)
+    ]
+    return np.sum(gaps, axis=0) / max(1, confidences.shape[1])
 
 
 def _bins(known: Sequence[Stated]) -> tuple[Bin, ...]:
-    found = []
+    bins = []
     for number in range(BINS):
-        inside = [one for one in known if min(BINS - 1, int(one.confidence * BINS)) == number]
+        inside = [row for row in known if min(BINS - 1, int(row.confidence * BINS)) == number]
         if not inside:
             continue
-        count, hits = len(inside), sum(one.right for one in inside)
-        exact = [one.posterior for one in inside if one.posterior is not None]
-        found.append(
+        count, hits = len(inside), sum(row.right for row in inside)
+        exact = [row.posterior for row in inside if row.posterior is not None]
+        bounds = share_bounds(hits, count, 1.0 - LEVEL)
+        bins.append(
             Bin(
                 number / BINS,
                 (number + 1) / BINS,
                 count,
-                fsum(one.confidence for one in inside) / count,
+                fmean(row.confidence for row in inside),
                 hits / count,
-                *share_bounds(hits, count, 1.0 - LEVEL),
-                fsum(exact) / len(exact) if exact else None,
+                *bounds,
+                fmean(exact) if exact else None,
             )
         )
-    return tuple(found)
+    return tuple(bins)
 
 
 def _bars(known: Sequence[Stated]) -> tuple[Bar, ...]:
     """The hand-over curve over the bars 0, 0.1, ..., 1, of incidents that have a price."""
-    priced = [(one, one.price) for one in known if one.price is not None]
-    found = []
+    priced = [(row, row.price) for row in known if row.price is not None]
+    bars = []
     for number in range(BINS + 1):
         bar = number / BINS
-        graded = [(price if one.confidence < bar else one.grade, price) for one, price in priced]
+        graded = [(price if row.confidence < bar else row.grade, price) for row, price in priced]
         net = net_value(graded)
         if net is not None:
-            below = sum(one.confidence < bar for one, _ in priced)
-            found.append(Bar(bar, below / len(priced), net))
-    return tuple(found)
+            below = sum(row.confidence < bar for row, _ in priced)
+            bars.append(Bar(bar, below / len(priced), net))
+    return tuple(bars)
 
 
 def _share_at(hits: int, count: int, tail: float, *, above: bool) -> float:
-    """The share at which so many hits or more (or fewer) have the chance ``tail``; by bisection."""
+    """The share under which ``hits`` or more (or fewer) have probability ``tail``; by bisection."""
     numbers = np.arange(hits, count + 1) if above else np.arange(hits + 1)
     ways = np.array(
         [lgamma(count + 1) - lgamma(n + 1) - lgamma(count - n + 1) for n in numbers.tolist()]

@@ -24,7 +24,7 @@ _BEGINNING: Final = b'{"'
 
 
 def slug(name: str) -> str:
-    """A file name for a policy or task; other names never share it."""
+    """A file name for a policy or task, unique to its name."""
     short = re.sub(r"[^A-Za-z0-9._]+", "-", name)[:_SLUG].strip("-.")
     if short == name:
         return name
@@ -37,53 +37,39 @@ def transcripts_path(directory: Path, cell: Cell) -> Path:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse to go where a link leads.
-
-    Raises:
-        InvalidInput: if the path is one.
-    """
+    """Refuse to go where a link leads."""
     if path.is_symlink():
         raise InvalidInput(f"{path}: a link; a run writes only into its own directory")
 
 
 def mend(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
-    """The transcripts of a cell that are there already; a torn last line is cut off.
+    """The transcripts of a cell so far; a torn last line is cut off.
 
-    Nothing is cut off unless every line before it is one that this run wrote, and it is the
-    beginning of one.
-
-    Raises:
-        TranscriptError: naming file and line, if a line is not what this run wrote.
-        InvalidInput: if the file is a link.
-        OSError: if it cannot be read or written.
+    Nothing is cut off unless this run wrote every line before it, and it begins like a transcript.
     """
     path = transcripts_path(directory, cell)
     refuse_link(path)
-    found = read_cell(directory, cell)
+    kept = read_cell(directory, cell)
     if not path.exists():
-        return found
+        return kept
     with os.fdopen(open_here(path, os.O_RDWR), "r+b") as file:
         whole = sum(len(line) for line in whole_lines(file))
         file.seek(whole)
         torn = file.read(MAX_LINE + 1)
         if not torn:
-            return found
+            return kept
         if len(torn) > MAX_LINE or not _BEGINNING.startswith(torn[: len(_BEGINNING)]):
             raise TranscriptError(
                 "no beginning of a transcript; remove the line to play its episode again",
                 source=str(path),
-                line=len(found) + 1,
+                line=len(kept) + 1,
             )
         file.truncate(whole)
-    return found
+    return kept
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file that have their line break; a torn last one is left out.
-
-    Raises:
-        TranscriptError: naming file and line, for one that is too long.
-    """
+    """The lines of a file that have their line break; a torn last one is left out."""
     for number, line in numbered_lines(file):
         if line is None:
             raise TranscriptError(TOO_LONG, source=str(file.name), line=number)
@@ -91,24 +77,20 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
             yield line
 
 
-def append(directory: Path, cell: Cell, lines: bytes) -> None:
-    """Add transcripts, each a line with its line break, to those of a cell.
-
-    Raises:
-        OSError: if they cannot be written, or the file is a link.
-    """
-    path = transcripts_path(directory, cell)
+def append_lines(path: Path, lines: bytes) -> None:
+    """Add lines to a file, which is made if it is not there, and must not be a link."""
     descriptor = open_here(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     with os.fdopen(descriptor, "ab") as file:
         file.write(lines)
 
 
-def replace(directory: Path, cell: Cell, lines: bytes) -> None:
-    """Put transcripts in the place of those of the same incidents, all at once.
+def append(directory: Path, cell: Cell, lines: bytes) -> None:
+    """Add transcripts, each a line with its line break, to those of a cell."""
+    append_lines(transcripts_path(directory, cell), lines)
 
-    Raises:
-        OSError: if they cannot be written.
-    """
+
+def replace(directory: Path, cell: Cell, lines: bytes) -> None:
+    """Replace the transcripts of the same incidents, all at once."""
     new = {decode_transcript(line).incident: line for line in lines.splitlines(keepends=True)}
     path = transcripts_path(directory, cell)
     with path.open("rb") as old, replacing(path) as file:
@@ -117,11 +99,7 @@ def replace(directory: Path, cell: Cell, lines: bytes) -> None:
 
 
 def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
-    """The transcripts of a cell, as far as they go; checked against what was planned.
-
-    Raises:
-        TranscriptError: naming file and line, if a line is not what this run wrote.
-    """
+    """The transcripts of a cell so far, checked against the plan."""
     path = transcripts_path(directory, cell)
     if not path.exists():
         return ()

@@ -8,10 +8,10 @@ from typing import Any
 import attrs
 
 from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
-from logtriage.evaluation.loading import LoadedRun
+from logtriage.evaluation.loading import LoadedRun, rubric_label
 from logtriage.evaluation.losses import LossDifference, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
-from logtriage.evaluation.net_values import Priced, net_difference, net_value
+from logtriage.evaluation.net_values import net_difference, net_value
 from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
 
 
@@ -28,16 +28,14 @@ class NetComparison:
 class Comparison:
     """One task, played by a policy of run A and by one of run B.
 
-    ``shared`` incidents have a score in both runs, and everything else is about these:
-    the two means, their ``difference`` B - A with its paired bootstrap interval, and in
-    how many of them B did better, worse or the same. Beside each mean stands its ``bound``:
-    over the incidents that both runs planned, with 0 for those without a score. ``only_a`` and
-    ``only_b`` count the
-    scored incidents of one run that lack a score in the other. ``losses`` are the
-    differences of the parts over the incidents that both runs explained, if any.
-    ``seal`` is the fingerprint of the key of sealed incidents. ``net`` compares net values,
-    where every shared incident has a price of hand-over. ``split`` is that of the incidents; None
-    for recorded ones.
+    ``shared`` incidents have a score in both runs. Means, their ``difference`` B - A with its
+    paired bootstrap interval, and the counts of ``better``, ``worse`` and ``same`` incidents of B
+    are over these. A ``bound`` is a mean over the incidents that both runs planned, with 0 for
+    those without a score. ``only_a`` and ``only_b`` count scored incidents of one run without a
+    score in the other. ``losses`` are the differences of the parts over incidents that both runs
+    explained. ``seal`` is the fingerprint of the key of sealed incidents. ``net`` compares net
+    values, if every shared incident has a price of hand-over. ``split`` is None for recorded
+    incidents.
     """
 
     task: str
@@ -82,11 +80,11 @@ def compare_runs(
         SealError: if one run is sealed and the other not, or by another key.
     """
     pairs, tasks = pair_runs(a, b, policy_a, policy_b)
-    compared = [_compare(a, b, task, *pair) for pair in pairs for task in tasks]
-    found = tuple(one for one in compared if one is not None)
-    if not found:
+    compared = (_compare(a, b, task, *pair) for pair in pairs for task in tasks)
+    comparisons = tuple(comparison for comparison in compared if comparison is not None)
+    if not comparisons:
         raise InvalidInput(f"{a.directory} and {b.directory} share no scored incident")
-    return found
+    return comparisons
 
 
 def pair_runs(
@@ -106,8 +104,8 @@ def pair_runs(
         if a.rubrics[task] != b.rubrics[task]:
             raise RubricError(
                 f"{task}: grades of different rubrics are not compared: "
-                f"{_rubric(a.rubrics[task])} in {a.directory}, "
-                f"{_rubric(b.rubrics[task])} in {b.directory}"
+                f"{rubric_label(a.rubrics[task])} in {a.directory}, "
+                f"{rubric_label(b.rubrics[task])} in {b.directory}"
             )
     return pairs, tasks
 
@@ -144,9 +142,8 @@ def _policy(run: LoadedRun, name: str | None, side: str) -> str:
 
 def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> Comparison | None:
     scores_a, scores_b = _scores(a, name_a, task), _scores(b, name_b, task)
-    shared = [incident for incident in scores_a if incident in scores_b]
-    before = [scores_a[incident] for incident in shared]
-    after = [scores_b[incident] for incident in shared]
+    shared = [name for name in scores_a if name in scores_b]
+    before, after = [scores_a[name] for name in shared], [scores_b[name] for name in shared]
     difference = paired_difference(before, after)
     if difference is None:
         return None
@@ -170,7 +167,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         sum(new == old for old, new in pairs),
         _losses(a, b, task, name_a, name_b),
         a.manifest.seal,
-        _net([a.incidents(one).price_of_hand_over for one in shared], before, after),
+        _net([a.incidents(name).price_of_hand_over for name in shared], before, after),
         a.split_of(task),
     )
 
@@ -181,8 +178,8 @@ def _net(
     known = [price for price in prices if price is not None]
     if len(known) < len(prices):
         return None
-    sides: list[list[Priced]] = [list(zip(one, known, strict=True)) for one in (before, after)]
-    a, b, difference = net_value(sides[0]), net_value(sides[1]), net_difference(*sides)
+    priced_a, priced_b = (list(zip(side, known, strict=True)) for side in (before, after))
+    a, b, difference = net_value(priced_a), net_value(priced_b), net_difference(priced_a, priced_b)
     if a is None or b is None or difference is None:
         return None
     return NetComparison(a.mean, b.mean, difference)
@@ -192,8 +189,8 @@ def _losses(
     a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str
 ) -> LossDifference | None:
     before, after = a.explained[name_a, task], b.explained[name_b, task]
-    shared = [incident for incident in before if incident in after]
-    return loss_difference([before[one] for one in shared], [after[one] for one in shared])
+    shared = [name for name in before if name in after]
+    return loss_difference([before[name] for name in shared], [after[name] for name in shared])
 
 
 def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:
@@ -214,9 +211,7 @@ def _bound(scores: Mapping[str, float], planned: Collection[str]) -> float:
 
 
 def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
-    """See that two runs are of one world, and under the same seal or both under none.
-
-    It needs no key.
+    """Refuse two runs of different worlds or under different seals; it needs no key.
 
     Raises:
         SealError: if they are under different seals.
@@ -230,25 +225,21 @@ def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) ->
 def _drawn_alike(*runs: tuple[Path, Manifest]) -> None:
     if len({manifest.spec.world for _, manifest in runs}) > 1:
         worlds = ", ".join(
-            f"{directory} is of {one.spec.world.name!r} ({one.spec.world.fingerprint})"
-            for directory, one in runs
+            f"{directory} is of {run.spec.world.name!r} ({run.spec.world.fingerprint})"
+            for directory, run in runs
         )
         raise InvalidInput(
             f"runs of different worlds have no incident in common and are not compared: {worlds}"
         )
     if len({manifest.seal for _, manifest in runs}) > 1:
-        said = ", ".join(
+        seals = ", ".join(
             f"{directory} is "
-            + ("not sealed" if one.seal is None else f"sealed by {one.seal!r:.40}")
-            for directory, one in runs
+            + ("not sealed" if run.seal is None else f"sealed by {run.seal!r:.40}")
+            for directory, run in runs
         )
         raise SealError(
-            f"runs under different seals have no incident in common and are not compared: {said}"
+            f"runs under different seals have no incident in common and are not compared: {seals}"
         )
-
-
-def _rubric(rubric: tuple[str, str]) -> str:
-    return f"{rubric[0]} (digest {rubric[1]})"
 
 
 def _list(names: Iterable[str]) -> str:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Final
 
+import attrs
+
 from logtriage._lib.printable import spelled
 from logtriage.actions import Action
 from logtriage.errors import LogTriageError
-from logtriage.evaluation.listening import LISTENED, News, listened, to_json
+from logtriage.evaluation.listening import LISTENED, News, listened
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade
 from logtriage.grading.offered import check_joint
@@ -44,7 +46,7 @@ class PolicyFailure(LogTriageError):
 
 
 def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
-    """Every state of an episode, from the first to the one in which it is closed.
+    """Every state of an episode, from the first to the closed one.
 
     The generator's return value is what the policy remembers at the end.
 
@@ -76,10 +78,9 @@ def joint_steps(
 ) -> Iterator[State]:
     """:func:`steps` of a team: in each tick every role acts once, in role order.
 
-    What a role may not do is a malformed action of that role, whose reason names what it
-    may (:func:`logtriage.policies.as_taken`). With ``on_news`` the team is asked once more
-    whenever a report has come up (:mod:`logtriage.evaluation.listening`); with ``again`` the
-    same question, too.
+    An action that a role may not take becomes a malformed action; its reason names what the role
+    may do (:func:`logtriage.policies.as_taken`). ``on_news`` receives how the team heeded reports
+    (:mod:`logtriage.evaluation.listening`), with ``again`` also whether it wavers.
 
     Raises:
         InvalidInput: if the incident asks for what no role of the split may do.
@@ -134,7 +135,6 @@ def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Tr
     def play() -> tuple[State, Mapping[str, object]]:
         policy = factory(incident)
         states = steps(incident, policy)
-        state = next(states)
         while True:
             try:
                 state = next(states)
@@ -145,7 +145,7 @@ def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Tr
 
 
 def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, object]:
-    """What a transcript keeps of the ranking of a policy that has one."""
+    """The ranking of a policy as a transcript keeps it; empty without a ranking."""
     if not isinstance(policy, Ranks):
         return {}
     try:
@@ -167,20 +167,20 @@ def record_joint_episode(
 ) -> Transcript:
     """:func:`record_episode` of a team; the transcript names the split, and has ticks.
 
-    With ``listening`` it keeps whether roles heeded reports: in a tick with a new report, it asks
-    again without the report, for each role that heard it. With ``again`` it also keeps whether
-    the same question gets the same answer; use this for a team that may not be pure.
+    With ``listening`` it keeps whether roles heeded reports
+    (:mod:`logtriage.evaluation.listening`). With ``again`` it also keeps whether the same question
+    gets the same answer; use this for a team that may not be pure.
 
     Raises:
         InvalidInput: if the incident asks for what no role of the split may do.
     """
     check_joint(incident, split)
-    found: list[News] = []
+    news: list[News] = []
 
     def play() -> tuple[State, Mapping[str, object]]:
-        told = found.extend if listening else None
-        *_, last = joint_steps(incident, factory(incident), split, told, again=again)
-        return last, {LISTENED: to_json(found)} if listening else {}
+        on_news = news.extend if listening else None
+        *_, last = joint_steps(incident, factory(incident), split, on_news, again=again)
+        return last, {LISTENED: list(map(attrs.asdict, news))} if listening else {}
 
     return _record(incident, play, agent, split)
 
@@ -203,14 +203,20 @@ def _record(
 
 
 def played_state(incident: Incident, graded: Grade) -> State:
-    """The state that a scored grade is of."""
+    """The state of a scored grade."""
     if graded.schedule is None:
         return play(incident, graded.actions)[0]
     return play_jointly(incident, tuple(zip(graded.schedule, graded.actions, strict=True)))[0]
 
 
+def mis_paged(state: State) -> bool | None:
+    """Whether a wrong team was paged; None where the right ones are unknown, as of recordings."""
+    truth = state.incident.truth
+    return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
+
+
 def failure_of(state: State, error: Exception) -> PolicyFailure:
-    """What ended an episode in this state: the policy raised."""
+    """The failure of a policy that raised in a state."""
     return _failure(state, _say(error))
 
 

@@ -1,4 +1,4 @@
-"""Explaining the episodes of a run that is there, over several processes."""
+"""Explaining the episodes of an existing run, over several processes."""
 
 from contextlib import closing
 from os import PathLike
@@ -31,7 +31,7 @@ from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import Grade
 from logtriage.incident import Incident
 
-#: Of so many incidents of a task at most it is looked up whether any can be explained.
+#: The most incidents of a task that are tried before it counts as unexplained.
 LOOKED_AT: Final = 10
 
 
@@ -45,10 +45,10 @@ def explain_run(
 ) -> tuple[Row, ...]:
     """Explain the first episodes of each policy and task of a run, and sum it up again.
 
-    What is explained already stays; interrupted, the same call goes on where it stopped,
-    and ends with the same files. An episode takes half a second to a second, on a fleet
-    two to four. Unscored episodes are left out, and so are incidents that
-    :func:`logtriage.belief.explain.why_unexplained` names a reason for.
+    Explanations are kept: after an interrupt the same call goes on, and ends with the same files.
+    An episode takes half a second to a second, on a fleet two to four. Unscored episodes are left
+    out, and so are incidents with a reason by
+    :func:`logtriage.belief.explain.why_unexplained`.
 
     Args:
         directory: where the run is kept.
@@ -95,29 +95,28 @@ def explain_run(
 
 
 def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
-    """The tasks of a run that cannot be explained, if others can, by their first incidents.
+    """The tasks whose first incidents cannot be explained.
 
     Raises:
-        InvalidInput: if none can, or teams play.
+        InvalidInput: if no task has any, or teams play.
     """
     if spec.role_split is not None:
         raise InvalidInput("joint play is not explained: a tick has several actions")
     tasks = {
-        cell.task: [incidents(one) for one in cell.ids[:LOOKED_AT]]
-        for cell in plan(spec, incidents)
+        cell.task: list(map(incidents, cell.ids[:LOOKED_AT])) for cell in plan(spec, incidents)
     }
     reasons = {
-        task: why_unexplained(some[0])
-        for task, some in tasks.items()
-        if all(map(why_unexplained, some))
+        task: why_unexplained(first[0])
+        for task, first in tasks.items()
+        if all(map(why_unexplained, first))
     }
     if len(reasons) == len(tasks):
-        recorded = any(one.telemetry.open_loop for some in tasks.values() for one in some)
+        recorded = any(drawn.telemetry.open_loop for first in tasks.values() for drawn in first)
         unknown = [task for task in reasons if tasks[task][0].setting is None]
-        told = [f"the probabilities are not known for {', '.join(unknown)}"] if unknown else []
-        told += [f"{task}: {why}" for task, why in reasons.items() if task not in unknown]
+        causes = [f"the probabilities are not known for {', '.join(unknown)}"] if unknown else []
+        causes += [f"{task}: {why}" for task, why in reasons.items() if task not in unknown]
         raise InvalidInput(
-            f"nothing to explain: {'; '.join(told)}" + (f"; {NOT_CLAIMED}" if recorded else "")
+            f"nothing to explain: {'; '.join(causes)}" + (f"; {NOT_CLAIMED}" if recorded else "")
         )
     return tuple(reasons)
 
@@ -130,7 +129,7 @@ class _Task:
 
 
 def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
-    """What of a cell is to be explained and is not yet."""
+    """The episodes of a cell that are still to be explained."""
     key = cell.policy, cell.task
     there, small = run.explained[key], attrs.evolve(cell, ids=())
     return [
@@ -148,10 +147,9 @@ def explained_state(incident: Incident, graded: Grade) -> Explained:
     Raises:
         InvalidInput: as :func:`logtriage.belief.explain.explain`.
     """
-    state = played_state(incident, graded)
-    return Explained(explain(state, samples=SAMPLES), SAMPLES)
+    return Explained(explain(played_state(incident, graded), samples=SAMPLES), SAMPLES)
 
 
 def _explain(task: _Task) -> bytes:
-    found = explained_state(task.incidents(task.graded.incident), task.graded)
-    return encode_explained(task.graded, found)
+    explained = explained_state(task.incidents(task.graded.incident), task.graded)
+    return encode_explained(task.graded, explained)

@@ -1,8 +1,7 @@
-"""Why episodes earned what they earned, kept beside their transcripts.
+"""Explanations of grades, kept beside the transcripts.
 
-Explanations of a cell stand in a file of their own, one a line in the order of the
-ids. They are derived from the transcripts: each line has the digest of the grade that
-it explains, and is checked against it when it is read.
+The explanations of a cell stand in a file of their own, one a line in the order of the
+ids. Each line has the digest of the grade that it explains; reading checks the digest.
 """
 
 import json
@@ -17,7 +16,7 @@ import attrs
 from logtriage._lib.files import open_here, replacing
 from logtriage.belief.explain import Explanation, Leading, Step
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.cells import refuse_link, slug, whole_lines
+from logtriage.evaluation.cells import append_lines, refuse_link, slug, whole_lines
 from logtriage.evaluation.spec import Cell
 from logtriage.grading import Grade
 
@@ -40,30 +39,25 @@ def explanations_path(directory: Path, cell: Cell) -> Path:
     return directory / EXPLANATIONS / f"{slug(cell.policy)}--{slug(cell.task)}.jsonl"
 
 
-def encode_explained(graded: Grade, one: Explained) -> bytes:
+def encode_explained(graded: Grade, explained: Explained) -> bytes:
     """An explanation as its line; the actions stand in the transcript."""
-    found = one.explanation
+    explanation = explained.explanation
     data = {
         "incident": graded.incident,
         "digest": graded.digest,
-        "samples": one.samples,
-        "grade": found.grade,
-        **{name: getattr(found, name) for name in _FIGURES},
+        "samples": explained.samples,
+        "grade": explanation.grade,
+        **{name: getattr(explanation, name) for name in _FIGURES},
         "steps": [
             attrs.asdict(step, filter=lambda field, _: field.name != "action")
-            for step in found.steps
+            for step in explanation.steps
         ],
     }
     return f"{json.dumps(data, allow_nan=False)}\n".encode()
 
 
 def mend_explanations(directory: Path, cell: Cell) -> None:
-    """Cut off a torn last line.
-
-    Raises:
-        InvalidInput: if the file is a link.
-        OSError: if it cannot be read or written.
-    """
+    """Cut off a torn last line."""
     path = explanations_path(directory, cell)
     refuse_link(path.parent)
     refuse_link(path)
@@ -73,24 +67,16 @@ def mend_explanations(directory: Path, cell: Cell) -> None:
 
 
 def append_explained(directory: Path, cell: Cell, line: bytes) -> None:
-    """Add an explanation to those of a cell.
-
-    Raises:
-        OSError: if it cannot be written, or the file is a link.
-    """
+    """Add an explanation to those of a cell."""
     path = explanations_path(directory, cell)
     path.parent.mkdir(exist_ok=True)
-    with os.fdopen(open_here(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
-        file.write(line)
+    append_lines(path, line)
 
 
 def put_in_order(directory: Path, cell: Cell) -> None:
-    """Put the explanations of a cell into the order of its ids, if they are not.
+    """Sort the explanations of a cell by the order of its ids.
 
-    They are not if an episode was played again after others had been explained.
-
-    Raises:
-        OSError: if the file cannot be written.
+    An episode that was played again after others had been explained stands out of order.
     """
     path = explanations_path(directory, cell)
     if not path.exists():
@@ -107,27 +93,23 @@ def put_in_order(directory: Path, cell: Cell) -> None:
 def read_explanations(
     directory: Path, cell: Cell, grades: Mapping[str, Grade]
 ) -> dict[str, Explained]:
-    """The explanations of a cell by incident, checked against the grades that they explain.
-
-    Raises:
-        InvalidInput: naming file, line and field, if a line is not what this run wrote.
-    """
+    """The explanations of a cell by incident, checked against the grades that they explain."""
     path = explanations_path(directory, cell)
-    found: dict[str, Explained] = {}
+    explanations: dict[str, Explained] = {}
     if not path.exists():
-        return found
+        return explanations
     with path.open("rb") as file:
         for number, line in enumerate(whole_lines(file), start=1):
             try:
-                incident, one = _decode(line, grades)
-                if incident in found:
+                incident, explained = _decode(line, grades)
+                if incident in explanations:
                     raise InvalidInput(f"incident: {incident} is listed twice")
             except InvalidInput as error:
                 raise InvalidInput(
                     f"{path}, line {number}: {error}; remove the file, and run --explain again"
                 ) from None
-            found[incident] = one
-    return found
+            explanations[incident] = explained
+    return explanations
 
 
 def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
@@ -143,7 +125,10 @@ def _decode(line: bytes, grades: Mapping[str, Grade]) -> tuple[str, Explained]:
         raise InvalidInput(f"incident: no scored episode of this run: {incident!r:.80}")
     if raw.get("digest") != graded.digest:
         raise InvalidInput(f"digest: expected {graded.digest!r}, got {raw.get('digest')!r:.80}")
-    values = {name: _float(raw, name) for name in ("grade", *_FIGURES)}
+    values: dict[str, Any] = {name: raw.get(name) for name in ("grade", *_FIGURES)}
+    for name, value in values.items():
+        if not _is_number(value):
+            raise InvalidInput(f"{name}: expected a number, got {value!r:.80}")
     samples = raw.get("samples")
     if type(samples) is not int or samples < 1:
         raise InvalidInput(f"samples: expected a whole number of 1 or more, got {samples!r:.80}")
@@ -164,45 +149,31 @@ def _steps(raw: object, graded: Grade) -> tuple[Step, ...]:
     if not isinstance(raw, list) or len(raw) != len(played):
         raise InvalidInput(f"steps: expected a list of {len(played)}")
     steps = []
-    for number, (action, one) in enumerate(zip(played, raw, strict=True)):
-        try:
-            steps.append(
-                Step(
-                    action,
-                    _float(one, "before"),
-                    _float(one, "after_acting"),
-                    _float(one, "after_seeing"),
-                    _leading(one["leading"]),
-                    _truth_value(one, "justified"),
-                    _truth_value(one, "right"),
-                )
-            )
-        except (InvalidInput, TypeError, KeyError) as error:
-            raise InvalidInput(f"steps[{number}]: {error}") from None
+    for number, (action, row) in enumerate(zip(played, raw, strict=True)):
+        match row:
+            case {
+                "before": before,
+                "after_acting": acting,
+                "after_seeing": seeing,
+                "leading": {"root_cause": cause, "team": team, "benign": benign},
+                "justified": bool() | None as justified,
+                "right": bool() | None as right,
+            } if all(map(_is_number, (before, acting, seeing, benign))):
+                leading = Leading(_likeliest(cause), _likeliest(team), benign)
+                steps.append(Step(action, before, acting, seeing, leading, justified, right))
+            case _:
+                raise InvalidInput(f"steps[{number}]: no step of an explanation: {row!r:.80}")
     return tuple(steps)
 
 
-def _leading(raw: Any) -> Leading:
-    def pair(name: str) -> tuple[str, float] | None:
-        value = raw[name]
-        if value is None:
+def _likeliest(pair: Any) -> tuple[str, float] | None:
+    match pair:
+        case None:
             return None
-        if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], str):
-            raise InvalidInput(f"{name}: expected a name and a probability, got {value!r:.80}")
-        return value[0], _float({name: value[1]}, name)
-
-    return Leading(pair("root_cause"), pair("team"), _float(raw, "benign"))
+        case [str(name), chance] if _is_number(chance):
+            return name, chance
+    raise InvalidInput(f"leading: expected a name and a probability, got {pair!r:.80}")
 
 
-def _float(raw: Any, name: str) -> float:
-    value = raw[name] if isinstance(raw, dict) and name in raw else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise InvalidInput(f"{name}: expected a number, got {value!r:.80}")
-    return float(value)
-
-
-def _truth_value(raw: Any, name: str) -> bool | None:
-    value = raw[name]
-    if value is not None and not isinstance(value, bool):
-        raise InvalidInput(f"{name}: expected true, false or null, got {value!r:.80}")
-    return value
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

@@ -1,8 +1,7 @@
-"""What each role of a split could know, if everything was asked for and nobody talked.
+"""What each role of a split could know after a full look, without any talk.
 
-One reading of every channel of every service, taken in one tick: what all of it is worth to
-one who acts on what a role was shown, beside what it is worth to one who saw all. The
-difference is what a team has to tell one another.
+A full look is one reading of every channel of every service in one tick. The best plan given all
+readings is worth more than the best plan given one role's share: talk has to carry the difference.
 """
 
 from collections.abc import Sequence
@@ -23,9 +22,9 @@ LOOK_TICK: Final = 5
 
 
 def full_look(incident: Incident) -> State:
-    """The state in which logs, metrics and traces of every service were just asked for.
+    """The state right after requests for logs, metrics and traces of every service.
 
-    No play leads there: it is a bound on what could be known.
+    No play leads there: it bounds what could be known.
     """
     asked = tuple(
         (LOOK_TICK - 1, kind(name))
@@ -37,10 +36,9 @@ def full_look(incident: Incident) -> State:
 
 @attrs.frozen
 class Headroom:
-    """Mean expected grades of the best plan given a full look: pooled, and by role.
+    """Mean expected grades of the best plan after a full look: pooled, and by role.
 
-    ``best_alone`` is the role that would do best by itself, had it all hands; ``error`` is
-    the standard error of :attr:`gap`.
+    ``error`` is the standard error of :attr:`gap`.
     """
 
     pooled: float
@@ -49,12 +47,12 @@ class Headroom:
 
     @property
     def best_alone(self) -> str:
-        """The role that alone is worth most."""
+        """The role that would do best by itself, if it could take every action."""
         return max(self.alone, key=lambda name: self.alone[name])
 
     @property
     def gap(self) -> float:
-        """By how much the pooled belief beats the best role that hears nothing."""
+        """The grade of the pooled belief, less that of the best role alone."""
         return self.pooled - self.alone[self.best_alone]
 
 
@@ -64,13 +62,13 @@ def headroom(incidents: Sequence[Incident], split: RoleSplit) -> Headroom:
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
     """
-    states = [full_look(one) for one in incidents]
+    states = list(map(full_look, incidents))
 
     def worth(viewer: Role | RoleSplit) -> list[float]:
-        return [belief(one, viewer).best().value for one in states]
+        return [belief(state, viewer).best().value for state in states]
 
     pooled, alone = worth(split), {role.name: worth(role) for role in split.roles}
     best = max(alone.values(), key=fmean)
-    lost = [one - other for one, other in zip(pooled, best, strict=True)]
+    lost = [together - apart for together, apart in zip(pooled, best, strict=True)]
     error = stdev(lost) / sqrt(len(lost)) if len(lost) > 1 else 0.0
-    return Headroom(fmean(pooled), {name: fmean(one) for name, one in alone.items()}, error)
+    return Headroom(fmean(pooled), {name: fmean(grades) for name, grades in alone.items()}, error)

@@ -14,27 +14,29 @@ incident by incident, and its 95 % interval is held against a margin:
 =============  ===================================================================
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Any, Final
+from statistics import fmean
+from typing import Any, Final, TypeVar
 
 import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.compare import pair_runs
-from logtriage.evaluation.episodes import played_state
+from logtriage.evaluation.episodes import mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
 from logtriage.grading import Grade
 from logtriage.state import State
 
+T = TypeVar("T")
 #: Below so many incidents the interval of the mean grade is not trusted.
 LEAST: Final = 20
 UNSCORED, GRADE, MIS_PAGED, FALSE_ALARM = "unscored", "grade", "mis_paged", "false_alarm"
 
 
 class Verdict(StrEnum):
-    """What a measure says; see the table of the module."""
+    """The result of a measure; see the table of the module."""
 
     NO_WORSE = "no worse"
     WORSE = "worse"
@@ -62,9 +64,9 @@ class Check:
 
     ``run`` and ``base`` are its values over the ``incidents`` that both runs have graded,
     and ``difference`` is run - base. A mis-page is an incident in which a wrong team was
-    paged, of those whose teams are known; a false alarm a benign incident in which anybody
-    was paged or a remedy applied. For ``unscored`` they are counts over the incidents that
-    the base has graded, and any in the run is worse.
+    paged, if its teams are known; a false alarm is a benign incident with a page or a remedy.
+    For ``unscored`` the values are counts over the incidents that the base has graded, and any
+    unscored episode in the run is worse.
     """
 
     policy: str
@@ -113,74 +115,65 @@ def gate_runs(
 def _checks(
     run: LoadedRun, base: LoadedRun, tasks: Sequence[str], mine: str, theirs: str, margins: Margins
 ) -> Iterator[Check]:
-    before = {one.incident: one for task in tasks for one in _scored(base, theirs, task)}
-    after = {one.incident: one for task in tasks for one in _scored(run, mine, task)}
+    before, after = _scored(base, theirs, tasks), _scored(run, mine, tasks)
     lost = sum(incident not in after for incident in before)
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
     yield Check(mine, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
-    shared = [
-        (before[incident], after[incident], incident) for incident in before if incident in after
-    ]
-    grades = [(old.score or 0.0, new.score or 0.0) for old, new, _ in shared]
+    shared = [(before[name], after[name]) for name in before if name in after]
+    grades = [(old.score or 0.0, new.score or 0.0) for old, new in shared]
     yield judged(Check(mine, theirs, GRADE, Verdict.UNMEASURED, 0), grades, margins.grade)
     states = [
-        (played_state(base.incidents(one), old), played_state(run.incidents(one), new))
-        for old, new, one in shared
+        (
+            played_state(base.incidents(old.incident), old),
+            played_state(run.incidents(new.incident), new),
+        )
+        for old, new in shared
     ]
     for measure, value, margin in (
         (MIS_PAGED, mis_paged, margins.mis_paged),
         (FALSE_ALARM, alarmed, margins.false_alarm),
     ):
-        check = Check(mine, theirs, measure, Verdict.UNMEASURED, 0)
-        yield judged_shares(check, _measured(value, states), margin)
+        pairs = [(value(old), value(new)) for old, new in states]
+        known = [(old, new) for old, new in pairs if old is not None and new is not None]
+        yield judged_shares(Check(mine, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
 
 
-def _scored(run: LoadedRun, policy: str, task: str) -> Iterator[Grade]:
-    return (one for one in run.grades[policy, task] if one.score is not None)
-
-
-def _measured(
-    value: Callable[[State], bool | None], states: Sequence[tuple[State, State]]
-) -> list[tuple[bool, bool]]:
-    pairs = [(value(old), value(new)) for old, new in states]
-    return [(old, new) for old, new in pairs if old is not None and new is not None]
-
-
-def mis_paged(state: State) -> bool | None:
-    """Whether a wrong team was paged; None where nobody knows the right ones."""
-    truth = state.incident.truth
-    return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
+def _scored(run: LoadedRun, policy: str, tasks: Sequence[str]) -> dict[str, Grade]:
+    grades = (grade for task in tasks for grade in run.grades[policy, task])
+    return {grade.incident: grade for grade in grades if grade.score is not None}
 
 
 def alarmed(state: State) -> bool | None:
-    """Whether anybody was paged or a remedy applied for nothing; None for a real fault."""
+    """Whether a benign incident led to a page or a remedy; None for a real fault."""
     facts = state.facts
     return bool(facts.pages or facts.remedies) if state.incident.truth.benign else None
 
 
 def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) -> Check:
     """A check of the mean of (base, run) pairs, of which more is better."""
-    before, after = [old for old, _ in pairs], [new for _, new in pairs]
-    found = paired_difference(before, after)
-    if found is None:
+    difference = paired_difference(*_sides(pairs))
+    if difference is None:
         return check
-    verdict = Verdict.UNDECIDED
-    if len(pairs) >= LEAST:
-        verdict = _verdict(found.low, found.high, margin)
-    return _filled(check, before, after, found, margin, verdict)
+    trusted = len(pairs) >= LEAST
+    verdict = _verdict(difference.low, difference.high, margin) if trusted else Verdict.UNDECIDED
+    return _filled(check, pairs, difference, margin, verdict)
 
 
 def judged_shares(check: Check, pairs: Sequence[tuple[bool, bool]], margin: float) -> Check:
     """A check of the share of (base, run) pairs, of which less is better."""
-    before, after = [old for old, _ in pairs], [new for _, new in pairs]
-    found = paired_share_difference(before, after)
-    if found is None:
+    difference = paired_share_difference(*_sides(pairs))
+    if difference is None:
         return check
-    return _filled(check, before, after, found, margin, _verdict(-found.high, -found.low, margin))
+    verdict = _verdict(-difference.high, -difference.low, margin)
+    return _filled(check, pairs, difference, margin, verdict)
+
+
+def _sides(pairs: Sequence[tuple[T, T]]) -> tuple[list[T], list[T]]:
+    return [before for before, _ in pairs], [after for _, after in pairs]
 
 
 def _verdict(low: float, high: float, margin: float) -> Verdict:
-    """The verdict on an interval of a difference of which more is better."""
+    """The verdict on the interval of a difference, of which more is better."""
     if low > -margin:
         return Verdict.NO_WORSE
     return Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
@@ -188,19 +181,18 @@ def _verdict(low: float, high: float, margin: float) -> Verdict:
 
 def _filled(
     check: Check,
-    before: Sequence[float],
-    after: Sequence[float],
+    pairs: Sequence[tuple[float, float]],
     difference: Interval,
     margin: float,
     verdict: Verdict,
 ) -> Check:
-    count = len(before)
+    base, run = map(fmean, _sides(pairs))
     return attrs.evolve(
         check,
         verdict=verdict,
-        incidents=count,
-        run=sum(after) / count,
-        base=sum(before) / count,
+        incidents=len(pairs),
+        run=run,
+        base=base,
         difference=difference,
         margin=margin,
     )

@@ -19,21 +19,21 @@ from logtriage.incident import Incident
 from logtriage.world.loading import WorldLike, load_world
 from logtriage.world.model import World
 
-#: Stands for the recorded incidents at hand, whatever their tasks are called.
+#: The task of all recorded incidents at hand.
 RECORDED_TASK: Final = "recorded"
-#: Stands for those of them that are graded by ``recorded/2``.
+#: The task of the recorded incidents graded by ``recorded/2``.
 MODELS_TASK: Final = "recorded_models"
-#: What stands for recorded incidents, with the shipped source that it is without a bundle.
+#: Tasks of recorded incidents, with their shipped source, which plays without a bundle.
 RECORDED_TASKS: Final = MappingProxyType({RECORDED_TASK: "trainticket", MODELS_TASK: "models"})
 
 
 def is_recorded(incident_id: str) -> bool:
-    """Whether an id is one of a recorded incident, ``<source>/<name>``, if it exists."""
+    """Whether an id has the form of a recorded incident, ``<source>/<name>``."""
     return incident_id.count("/") == 1
 
 
 def digest_of(bundle: bytes) -> str:
-    """What identifies the content of a bundle, as 16 hexadecimal digits."""
+    """The digest of a bundle's content, as 16 hexadecimal digits."""
     return blake2b(bundle, digest_size=8).hexdigest()
 
 
@@ -64,7 +64,7 @@ class Incidents:
         seal: Seal | None = None,
         world: WorldLike | None = None,
     ) -> "Incidents":
-        """With the recorded incidents of a bundle, or for None the shipped ones.
+        """A finder with the recorded incidents of a bundle; for None, the shipped ones.
 
         Raises:
             OSError: if the bundle or the world cannot be read.
@@ -99,7 +99,7 @@ class Incidents:
             raise UnknownName("recorded incident", incident_id, recorded) from None
 
     def recorded(self, task: str = RECORDED_TASK) -> Mapping[str, Incident]:
-        """The recorded incidents by id, in their order: those that are played as ``task``.
+        """The recorded incidents of a ``task`` by id, in order.
 
         With a bundle, ``recorded`` are all of them, and ``recorded_models`` those that
         ``recorded/2`` grades. Of the shipped ones they are those of TrainTicket, which
@@ -124,15 +124,15 @@ def _recorded(
     from logtriage.recorded import open_bundle, shipped_incidents
 
     if bundle is None:
-        return {one.id: one for one in shipped_incidents(RECORDED_TASKS[task])}
-    found = open_bundle(bundle)
+        return {row.id: row for row in shipped_incidents(RECORDED_TASKS[task])}
+    opened = open_bundle(bundle)
     if task == RECORDED_TASK:
-        return found
-    return {name: one for name, one in found.items() if one.rubric == RECORDED_2.id}
+        return opened
+    return {name: row for name, row in opened.items() if row.rubric == RECORDED_2.id}
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Incident]:
     from logtriage.recorded import SHIPPED, shipped_incidents
 
-    return {one.id: one for source in SHIPPED for one in shipped_incidents(source)}
+    return {row.id: row for source in SHIPPED for row in shipped_incidents(source)}

@@ -1,15 +1,16 @@
 """Positive listening: would a role have done something else, had a report not reached it?
 
-When a report comes up on a role's screen for the first time, the team is asked once more,
-with the same memory and the same screens but for that news. What it then does was not done;
-it is compared with what was. Called causal influence where teams learn to talk.
+When a report comes up on a role's screen for the first time, the team is asked again with the
+same memory and the same screens without that news. The answer is compared with the action taken.
+Research on teams that learn to talk calls this causal influence.
 
-A team that is pure answers the same question alike. Of one that may not be, such as models
-behind a server, the question itself is asked again, too: how often the answer to it *wavers*
-is what an answer without the news must exceed.
+A pure team answers the same question alike. Other teams, such as models behind a server, may
+*waver*: they are also asked the very same question again, and news counts for something only if
+answers change more often without it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import attrs
@@ -54,8 +55,8 @@ class Listening:
     def of(cls, news: Iterable[News]) -> "Listening":
         """The counts of some news."""
         every = list(news)
-        twice = [one.wavered for one in every if one.wavered is not None]
-        return cls(len(every), sum(one.changed for one in every), len(twice), sum(twice))
+        twice = [row.wavered for row in every if row.wavered is not None]
+        return cls(len(every), sum(row.changed for row in every), len(twice), sum(twice))
 
     @property
     def share(self) -> float | None:
@@ -80,49 +81,41 @@ def listened(
 ) -> list[News]:
     """Which roles had news on their screens in a tick, and which heeded it.
 
-    ``memory`` is what the team was given with ``seen``, the screens of this tick;
-    ``before`` those of the last one, ``actions`` what it answered. With ``again`` it is asked
-    the same once more, too, in the ticks that have news.
+    ``seen`` are the screens of this tick, ``before`` those of the last tick, ``memory`` and
+    ``actions`` what the team remembered and answered. With ``again`` the team is also asked the
+    same question again, in ticks that have news.
     """
-    found: list[News] = []
+    heard: list[News] = []
     same: tuple[Action, ...] | None = None
     for lane, role in enumerate(split.roles):
         known = () if before is None else before[lane].reports
-        news = [one for one in seen[lane].reports if one not in known and one[1].by != role.name]
+        news = [row for row in seen[lane].reports if row not in known and row[1].by != role.name]
         if not news:
             continue
         if again and same is None:
             same, _ = team.act(seen, memory)
-        deaf = tuple(
-            _without(one, news) if place == lane else one for place, one in enumerate(seen)
-        )
+        deaf = (*seen[:lane], _without(seen[lane], news), *seen[lane + 1 :])
         instead, _ = team.act(deaf, memory)
         wavered = None if same is None else same[lane] != actions[lane]
-        found.append(News(seen[lane].tick, role.name, instead[lane] != actions[lane], wavered))
-    return found
+        heard.append(News(seen[lane].tick, role.name, instead[lane] != actions[lane], wavered))
+    return heard
 
 
-def _without(seen: Observation, news: Iterable[tuple[int, Report]]) -> Observation:
-    gone = list(news)
-    reports = [one for _, one in gone]
+def _without(seen: Observation, news: Sequence[tuple[int, Report]]) -> Observation:
+    reports = [report for _, report in news]
     return attrs.evolve(
         seen,
-        reports=tuple(one for one in seen.reports if one not in gone),
-        last_actions=tuple(one for one in seen.last_actions if one not in reports),
+        reports=tuple(row for row in seen.reports if row not in news),
+        last_actions=tuple(action for action in seen.last_actions if action not in reports),
     )
 
 
-def to_json(found: Iterable[News]) -> list[dict[str, Any]]:
-    """As a transcript keeps it."""
-    return [attrs.asdict(one) for one in found]
-
-
 def news_in(extra: Mapping[str, Any]) -> tuple[News, ...] | None:
-    """What a transcript keeps; None where it keeps nothing of the kind, or what is no news."""
+    """The news that a transcript keeps; None where it keeps none, or something that is no news."""
     rows = extra.get(LISTENED)
     if not isinstance(rows, list):
         return None
-    found = []
+    news = []
     for row in rows:
         match row:
             case {
@@ -131,18 +124,18 @@ def news_in(extra: Mapping[str, Any]) -> tuple[News, ...] | None:
                 "changed": bool(changed),
                 "wavered": bool() | None as wavered,
             }:
-                found.append(News(tick, role, changed, wavered))
+                news.append(News(tick, role, changed, wavered))
             case _:
                 return None
-    return tuple(found)
+    return tuple(news)
 
 
 def heeded_in(extra: Mapping[str, Any]) -> dict[tuple[int, str], bool]:
-    """Whether the news of a tick changed what a role did, by both, as a transcript keeps it."""
-    return {(one.tick, one.role): one.changed for one in news_in(extra) or ()}
+    """Whether news changed an action, by tick and role, as a transcript keeps it."""
+    return {(news.tick, news.role): news.changed for news in news_in(extra) or ()}
 
 
 def listening_of(extras: Iterable[Mapping[str, Any]]) -> Listening | None:
-    """The counts of what transcripts keep; None where none of them keeps any."""
-    found = [news for extra in extras if (news := news_in(extra)) is not None]
-    return Listening.of(one for news in found for one in news) if found else None
+    """The counts over transcripts; None where none of them keeps news."""
+    kept = [news for extra in extras if (news := news_in(extra)) is not None]
+    return Listening.of(chain.from_iterable(kept)) if kept else None

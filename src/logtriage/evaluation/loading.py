@@ -1,4 +1,4 @@
-"""A run read back from its directory: what was planned and played, graded anew."""
+"""A run read back from its directory and graded anew."""
 
 import os
 from collections.abc import Mapping
@@ -26,10 +26,9 @@ from logtriage.transcript import Transcript
 class LoadedRun:
     """A run read back: transcripts and their grades by policy and task.
 
-    Grades are computed anew on loading; nothing in a run's files says them. ``planned``
-    are the cells of the definition, with the ids of all their incidents. ``rubrics``
-    maps each task to the id and digest of the rubric that the grades are by.
-    ``explained`` holds what was explained of each cell, by incident.
+    Loading grades the transcripts; no file of a run holds a grade. ``planned`` are the cells of the
+    definition, with the ids of all their incidents. ``rubrics`` maps each task to the id and
+    digest of its rubric. ``explained`` maps each cell to its explanations, by incident.
     """
 
     directory: Path
@@ -93,34 +92,33 @@ def load_run(
         used = get_rubric(cell.rubric) if rubric is None else rubric
         rubrics[cell.task] = used.id, used.digest
     if rubric is None and rubrics != manifest.rubrics:
-        task = next(one for one in rubrics if rubrics[one] != manifest.rubrics.get(one))
+        task = next(name for name in rubrics if rubrics[name] != manifest.rubrics.get(name))
+        was, now = rubric_label(manifest.rubrics.get(task)), rubric_label(rubrics[task])
         raise RubricError(
-            f"{directory / RUN_FILE}: {task} was graded by {_rubric(manifest.rubrics.get(task))}, "
-            f"logtriage {__version__} grades it by {_rubric(rubrics[task])}; play the run again"
+            f"{directory / RUN_FILE}: {task} was graded by {was}, "
+            f"logtriage {__version__} grades it by {now}; play the run again"
         )
     splits = splits_with(manifest.spec.role_split)
     transcripts = {(cell.policy, cell.task): read_cell(directory, cell) for cell in planned}
     grades = {
         key: tuple(
             grade_transcript(transcript, rubric, resolve=incidents, splits=splits)
-            for transcript in found
+            for transcript in played
         )
-        for key, found in transcripts.items()
+        for key, played in transcripts.items()
     }
-    found = {
-        (cell.policy, cell.task): (
-            read_explanations(
-                directory, cell, {one.incident: one for one in grades[cell.policy, cell.task]}
-            )
-            if rubric is None
-            else {}
-        )
-        for cell in planned
-    }
-    return LoadedRun(directory, manifest, planned, incidents, rubrics, transcripts, grades, found)
+    explained: dict[tuple[str, str], dict[str, Explained]] = {}
+    for cell in planned:
+        key = cell.policy, cell.task
+        by_incident = {grade.incident: grade for grade in grades[key]}
+        explained[key] = {} if rubric else read_explanations(directory, cell, by_incident)
+    return LoadedRun(
+        directory, manifest, planned, incidents, rubrics, transcripts, grades, explained
+    )
 
 
-def _rubric(rubric: tuple[str, str] | None) -> str:
+def rubric_label(rubric: tuple[str, str] | None) -> str:
+    """The id and digest of a rubric, for errors."""
     return "no rubric" if rubric is None else f"{rubric[0]} (digest {rubric[1]})"
 
 

@@ -1,4 +1,4 @@
-"""How well root causes are ranked: AC@k and Avg@k, as root-cause analysis is published.
+"""How well root causes are ranked: AC@k and Avg@k, the measures of root-cause analysis.
 
 AC@k is the share of incidents with a root cause among the first k services of the
 ranking, and Avg@5 the mean of AC@1 to AC@5 (Li et al., "Causal inference-based root
@@ -74,7 +74,7 @@ def ranking_to_json(ranking: Ranking) -> list[str | list[str]]:
 
 
 def check_ranking(ranking: object, known: Iterable[str]) -> Ranking:
-    """A ranking as typed values; ``known`` are the services there are.
+    """A ranking as typed values; ``known`` are all services.
 
     Raises:
         InvalidInput: naming the place, unless it is a list of names and of lists of

@@ -1,4 +1,4 @@
-"""One evaluation at a time in the directory of a run, and who it is.
+"""A lock on the directory of a run: one evaluation at a time, with the name of its process.
 
 The lock is the system's, on an open file: it goes with the process that holds it, however
 that ends, so a file left by a dead one is no obstacle.
@@ -22,12 +22,7 @@ _HOLDER: Final = 1000
 
 @contextmanager
 def holding(directory: Path) -> Iterator[None]:
-    """Hold the directory, which is made if it is not there.
-
-    Raises:
-        InvalidInput: if another evaluation holds it; the message names its process.
-        OSError: if the directory cannot be written, or its file system has no locks.
-    """
+    """Hold the directory, which is made if it is not there."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / LOCK_FILE
     descriptor = _locked(path)
@@ -62,9 +57,9 @@ def _locked(path: Path) -> int:
         os.close(descriptor)
 
 
-def _holder(said: bytes) -> str:
+def _holder(content: bytes) -> str:
     try:
-        one = json.loads(said)
-        return spelled(f"process {one['pid']} on {one['host']}")
+        holder = json.loads(content)
+        return spelled(f"process {holder['pid']} on {holder['host']}")
     except (ValueError, TypeError, KeyError):  # it has the lock, and did not say so yet
         return "another process"

@@ -1,6 +1,7 @@
-"""Why a policy earned what it earned: means of the parts over its explained episodes."""
+"""The parts of grades, in means over the explained episodes of a policy."""
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import Final
 
 import attrs
@@ -17,10 +18,10 @@ _FIGURES: Final = (*PARTS, "without_luck", "hardness")
 
 @attrs.frozen
 class Calls:
-    """Pages, or first root causes declared: how many, and shares of them.
+    """Pages, or first declared root causes: how many, and shares of them; None without any.
 
     ``justified``: the belief gave them at least the bar. ``right``: the truth agrees.
-    ``lucky``: right without being justified. None where there were none.
+    ``lucky``: right without being justified.
     """
 
     count: int
@@ -48,35 +49,34 @@ def losses_of(explained: Sequence[Explained]) -> Losses | None:
     """The losses of some episodes; None without any."""
     if not explained:
         return None
-    steps = [one for found in explained for one in found.explanation.steps]
-    judged = [one for one in steps if one.justified is not None]
+    steps = [step for episode in explained for step in episode.explanation.steps]
+    judged = [step for step in steps if step.justified is not None]
     return Losses(
         episodes=len(explained),
         **_figures(lambda name: mean_interval(_values(explained, name))),
-        pages=_calls([one for one in judged if isinstance(one.action, Escalate)]),
-        root_causes=_calls([one for one in judged if not isinstance(one.action, Escalate)]),
+        pages=_calls([step for step in judged if isinstance(step.action, Escalate)]),
+        root_causes=_calls([step for step in judged if not isinstance(step.action, Escalate)]),
     )
 
 
 def _figures(interval: Callable[[str], Interval | None]) -> dict[str, Interval]:
-    """Each part by its name; intervals are None of nothing alone."""
-    found = {name: interval(name) for name in _FIGURES}
-    return {name: one for name, one in found.items() if one is not None}
+    """The interval of each part, by its name."""
+    intervals = ((name, interval(name)) for name in _FIGURES)
+    return {name: known for name, known in intervals if known is not None}
 
 
 def _values(explained: Sequence[Explained], name: str) -> list[float]:
-    return [getattr(one.explanation, name) for one in explained]
+    return [getattr(episode.explanation, name) for episode in explained]
 
 
 def _calls(steps: Sequence[Step]) -> Calls:
-    count = len(steps)
-    if not count:
+    if not steps:
         return Calls(0, None, None, None)
     return Calls(
-        count,
-        sum(bool(one.right) for one in steps) / count,
-        sum(bool(one.justified) for one in steps) / count,
-        sum(one.lucky for one in steps) / count,
+        len(steps),
+        fmean(bool(step.right) for step in steps),
+        fmean(bool(step.justified) for step in steps),
+        fmean(step.lucky for step in steps),
     )
 
 

@@ -1,4 +1,4 @@
-"""``run.json``: what a run plays, by which version and by which rubrics."""
+"""``run.json``: the definition of a run, its version and its rubrics."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,6 @@ from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
-from logtriage.roles import RoleSplit
 from logtriage.world.default import default_world
 from logtriage.world.loading import read_content
 from logtriage.world.model import World
@@ -29,7 +28,7 @@ WORLD_FILE: Final = "world.json"
 
 @attrs.frozen
 class WorldMark:
-    """Which world it is."""
+    """Name and fingerprint of a world."""
 
     name: str
     fingerprint: str
@@ -39,11 +38,11 @@ class WorldMark:
 class Manifest:
     """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
 
-    ``bundle`` is the digest of the recorded incidents that were given, if any; ``players``
-    the fingerprints of the policies and teams that were given, and the settings of served
-    models; ``environment`` where the episodes are played, if not here; ``seal`` the fingerprint
-    of the key that sealed incidents are drawn with. The world of its tasks is named beside its
-    fingerprint, and kept in :data:`WORLD_FILE`, unless it is the default one.
+    ``bundle`` is the digest of the caller's recorded incidents; ``players`` the fingerprints of the
+    caller's policies and teams, and the settings of served models; ``environment`` the place where
+    episodes are played, if not here; ``seal`` the fingerprint of the key of sealed incidents. A
+    world other than the default one has its name and fingerprint here, and its content in
+    :data:`WORLD_FILE`.
     """
 
     spec: RunSpec
@@ -56,7 +55,7 @@ class Manifest:
 
     @property
     def world(self) -> "WorldMark | None":
-        """What is said of the world of its tasks; None of the default one."""
+        """Name and fingerprint of the world; None for the default one."""
         world = self.spec.world
         return None if world == default_world() else WorldMark(world.name, world.fingerprint)
 
@@ -70,7 +69,7 @@ class Manifest:
     ) -> "Manifest":
         """The manifest of a run that is about to be played by this version."""
         cells = plan(spec, incidents)
-        rubrics = {one.task: (one.rubric, get_rubric(one.rubric).digest) for one in cells}
+        rubrics = {cell.task: (cell.rubric, get_rubric(cell.rubric).digest) for cell in cells}
         seal = None if incidents.seal is None else incidents.seal.fingerprint
         return cls(spec, __version__, rubrics, incidents.digest, players or {}, environment, seal)
 
@@ -99,11 +98,7 @@ class Manifest:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Read ``run.json``.
-
-    Raises:
-        InvalidInput: naming the file, the field and what was expected.
-    """
+    """Read ``run.json``."""
     path = directory / RUN_FILE
     try:
         raw = json.loads(path.read_bytes())
@@ -123,16 +118,17 @@ def read_manifest(directory: Path) -> Manifest:
 
 def _manifest(raw: Mapping[str, Any], directory: Path) -> Manifest:
     rubrics = {}
-    for task, one in _field(raw, "rubrics", dict).items():
-        if not isinstance(one, dict):
-            raise InvalidInput(f"rubrics[{task!r}]: expected an object, got {type(one).__name__}")
-        rubrics[task] = _field(one, "id", str), _field(one, "digest", str)
+    for task, row in _field(raw, "rubrics", dict).items():
+        if not isinstance(row, dict):
+            raise InvalidInput(f"rubrics[{task!r}]: expected an object, got {type(row).__name__}")
+        rubrics[task] = _field(row, "id", str), _field(row, "digest", str)
     players = _field(raw, "players", dict) if "players" in raw else {}
     for policy in players:
         _field(players, policy, str)
-    bundle, split, place, seal = (
-        raw.get(name) for name in ("bundle", "role_split", "environment", "seal")
-    )
+    bundle, place, seal = (_text(raw, name) for name in ("bundle", "environment", "seal"))
+    split = None
+    if raw.get("role_split") is not None:
+        split = role_split_from_json(_field(raw, "role_split", dict), source="role_split")
     if (seal is not None) != (raw.get("split") == SEALED):
         raise InvalidInput(f"seal: expected one if the split is {SEALED!r}, and only then")
     return Manifest(
@@ -142,22 +138,22 @@ def _manifest(raw: Mapping[str, Any], directory: Path) -> Manifest:
             _field(raw, "split", str),
             _field(raw, "episodes", int),
             _field(raw, "start", int),
-            None if split is None else _role_split(raw),
+            split,
             world=_world(raw, directory) if "world" in raw else None,
         ),
         _field(raw, "logtriage", str),
         rubrics,
-        None if bundle is None else _field(raw, "bundle", str),
+        bundle,
         players,
-        None if place is None else _field(raw, "environment", str),
-        None if seal is None else _field(raw, "seal", str),
+        place,
+        seal,
     )
 
 
 def _world(raw: Mapping[str, Any], directory: Path) -> World:
-    """The world of a run, out of the copy of its content."""
-    said = _field(raw, "world", dict)
-    mark = WorldMark(_field(said, "name", str), _field(said, "fingerprint", str))
+    """The world of a run, from the copy of its content."""
+    row = _field(raw, "world", dict)
+    mark = WorldMark(_field(row, "name", str), _field(row, "fingerprint", str))
     world = read_content(directory / WORLD_FILE)
     if world.fingerprint != mark.fingerprint:
         raise InvalidInput(
@@ -167,8 +163,8 @@ def _world(raw: Mapping[str, Any], directory: Path) -> World:
     return world
 
 
-def _role_split(raw: Mapping[str, Any]) -> RoleSplit:
-    return role_split_from_json(_field(raw, "role_split", dict), source="role_split")
+def _text(raw: Mapping[str, Any], name: str) -> str | None:
+    return None if raw.get(name) is None else str(_field(raw, name, str))
 
 
 def _field(raw: Mapping[str, Any], name: str, kind: type) -> Any:

@@ -1,13 +1,12 @@
 """What reports tell: bits about the truth, given what the listener knew.
 
 A report that holds tokens (:mod:`logtriage.policies.told_tokens`) is evidence like any
-other, and Bayes' rule says what it tells. One that holds words of a numeric agent, such as
-a fault kind or a service, is in a code that nobody wrote down: how often a speaker says
-which word under which truth is counted in all other episodes. What says neither is told
-apart, not guessed at.
+other, and Bayes' rule says what it tells. Words of a numeric agent, such as a fault kind or a
+service, may mean anything: how often a speaker says each word under each truth is counted in all
+other episodes. Any other report counts as unread.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import log2
@@ -28,7 +27,7 @@ from logtriage.state import State
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
 
-#: So many of the first scored episodes are measured.
+#: The first scored episodes that are measured.
 EPISODES = 50
 #: The weight of a speaker's habits beside what was counted under a truth.
 PRIOR_COUNT = 2.0
@@ -77,10 +76,10 @@ def messages_of(states: Sequence[State], split: RoleSplit) -> Messages | None:
     if reader is None:
         return None
     first = reader.states
-    heard = [one for state in first for one in reader.heard(state)]
-    told = [one.bits for one in heard if one.bits is not None]
+    heard = [row for state in first for row in reader.heard(state)]
+    bits = [row.bits for row in heard if row.bits is not None]
     each = sum(len(state.facts.reports) for state in first) / len(first)
-    return Messages(len(first), each, len(heard), len(told), mean_interval(told))
+    return Messages(len(first), each, len(heard), len(bits), mean_interval(bits))
 
 
 def deliveries(state: State, split: RoleSplit) -> Iterator[Heard]:
@@ -96,7 +95,7 @@ def deliveries(state: State, split: RoleSplit) -> Iterator[Heard]:
 
 @attrs.frozen(eq=False)
 class Reader:
-    """Values the reports of a team, whose words mean what they go with in these ``states``."""
+    """Values the reports of a team; words get their meaning from these ``states``."""
 
     states: tuple[State, ...]
     split: RoleSplit
@@ -118,11 +117,12 @@ class Reader:
 
     def heard(self, state: State) -> Iterator[Heard]:
         """:func:`deliveries` of an episode with their bits; it need not be one of ``states``."""
-        for one in deliveries(state, self.split):
-            yield attrs.evolve(one, bits=self._bits(one, _until(state, one.at)))
+        for delivery in deliveries(state, self.split):
+            bits = self._bits(delivery, _until(state, delivery.at))
+            yield attrs.evolve(delivery, bits=bits)
 
     def _bits(self, one: Heard, state: State) -> float | None:
-        """What a report told its listener about the truth in the state in which it came up."""
+        """The bits of a report about the truth, for its listener, in the state where it came up."""
         world, listener = state.incident.simulation, self.split.role(one.listener)
         assert world is not None  # states without one were left out
         cells = {each.cell: each for each in evidence(state, listener)}
@@ -143,7 +143,7 @@ class Reader:
 
 def _until(state: State, tick: int) -> State:
     """The state at the beginning of a tick."""
-    return State(state.incident, tick, tuple(one for one in state.history if one[0] < tick))
+    return State(state.incident, tick, tuple(row for row in state.history if row[0] < tick))
 
 
 def _tokens(state: State, when: int, report: Report) -> tuple[Evidence, ...]:
@@ -156,8 +156,8 @@ class _Codes:
     """How often each speaker says a word under a truth, counted over episodes."""
 
     def __init__(self, states: Sequence[State]) -> None:
-        self._counts: dict[tuple[str, str], Counter[str]] = {}
-        self._own: dict[tuple[str, str, str], Counter[str]] = {}
+        self._counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._own: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
         for state in states:
             world = state.incident.simulation
             assert world is not None  # states without one were left out
@@ -165,18 +165,17 @@ class _Codes:
                 for sort, word in _named(report.message, state.incident):
                     truth = _about(sort, world.truth, state.incident.topology.names)
                     key = f"{report.by} {sort}", truth
-                    self._counts.setdefault(key, Counter())[word] += 1
-                    mine = (*key, state.incident.id)
-                    self._own.setdefault(mine, Counter())[word] += 1
+                    self._counts[key][word] += 1
+                    self._own[*key, state.incident.id][word] += 1
 
     def bits(self, incident: Incident, report: Report, before: Belief, place: int) -> float | None:
-        """What a report tells of the truth at a place, by its speaker's words elsewhere."""
+        """The bits of a report about the truth at a place, by its speaker's words elsewhere."""
         names = incident.topology.names
-        said = _named(report.message, incident)
-        if not said:
+        words = _named(report.message, incident)
+        if not words:
             return None
         likely = [1.0] * len(before.hypotheses)
-        for sort, word in said:
+        for sort, word in words:
             speaker = f"{report.by} {sort}"
             row: dict[str, float] = {}
             for at, hypothesis in enumerate(before.hypotheses):
@@ -184,16 +183,16 @@ class _Codes:
                 if about not in row:
                     row[about] = self._share(speaker, about, word, incident.id)
                 likely[at] *= row[about]
-        whole = sum(p * one for p, one in zip(before.probabilities, likely, strict=True))
+        whole = sum(p * share for p, share in zip(before.probabilities, likely, strict=True))
         return log2(likely[place] / whole)
 
     def _share(self, speaker: str, about: str, word: str, incident: str) -> float:
-        """How often a speaker says a word under a truth, this episode left out."""
+        """How often a speaker says a word under a truth, without this episode."""
 
         def others(truth: str) -> Counter[str]:
-            found = Counter(self._counts[speaker, truth])
-            found.subtract(self._own.get((speaker, truth, incident), Counter()))
-            return found
+            counts = Counter(self._counts[speaker, truth])
+            counts.subtract(self._own.get((speaker, truth, incident), Counter()))
+            return counts
 
         usual: Counter[str] = Counter()
         for name, truth in self._counts:
@@ -213,15 +212,14 @@ def _named(message: str, incident: Incident) -> list[tuple[str, str]]:
     names, setting = incident.topology.names, incident.setting
     assert setting is not None  # states without one were left out
     kinds = frozenset((*report_words(setting.world), *setting.world.board_words))
-    found = [
-        ("kind", word) if word in kinds else ("service", word) if word in names else None
-        for word in message.split(" ")
-    ]
-    return [] if None in found else [one for one in found if one is not None]
+    words = message.split(" ")
+    if not all(word in kinds or word in names for word in words):
+        return []
+    return [("kind" if word in kinds else "service", word) for word in words]
 
 
 def _about(sort: str, truth: Hypothesis, names: Sequence[str]) -> str:
-    """What a word of a sort is about: the kind of the fault, or the service where it is."""
+    """The subject of a word under a truth: the kind of the fault, or its service."""
     if not truth.faults:
         return NO_FAULT
     kind, service = truth.faults[0]

@@ -1,4 +1,4 @@
-"""What an agent is worth beyond handing every incident over: net value, and by price.
+"""Net value: what an agent is worth beyond handing every incident over; overall and by price.
 
     net value = sum of (grade - c) / sum of (1 - c)
 
@@ -7,6 +7,7 @@ than handing everything over at once; below 0: better switched off.
 """
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 
 import attrs
 
@@ -76,25 +77,19 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
     net = net_value([(grade, price) for _, grade, price in rows])
     if net is None:
         return None
-    states = [state for state, _, _ in rows]
     by_price = []
     for price in sorted({price for _, _, price in rows}):
-        mine = [row for row in rows if row[2] == price]
-        found = net_value([(grade, price) for _, grade, _ in mine])
-        assert found is not None
-        shares = _share([handed_over_first(state) for state, _, _ in mine])
-        by_price.append(AtPrice(price, len(mine), found, shares))
-    wrong = [state.facts.wrong_pages > 0 for state in states]
-    right = [bool(state.facts.pages) and not bad for state, bad in zip(states, wrong, strict=True)]
+        states = [state for state, _, its_price in rows if its_price == price]
+        at_price = net_value([(grade, price) for _, grade, its_price in rows if its_price == price])
+        assert at_price is not None
+        handed_over = fmean(map(handed_over_first, states))
+        by_price.append(AtPrice(price, len(states), at_price, handed_over))
+    facts = [state.facts for state, _, _ in rows]
     return NetValue(
         net,
         len(rows),
-        _share([handed_over_first(state) for state in states]),
-        _share(right),
-        _share(wrong),
+        fmean(handed_over_first(state) for state, _, _ in rows),
+        fmean(bool(played.pages) and not played.wrong_pages for played in facts),
+        fmean(played.wrong_pages > 0 for played in facts),
         tuple(by_price),
     )
-
-
-def _share(held: Sequence[bool]) -> float:
-    return sum(held) / len(held)

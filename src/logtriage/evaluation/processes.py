@@ -33,11 +33,7 @@ def chunk_size(episodes: int, jobs: int) -> int:
 def in_order(
     function: Callable[[Chunk], Result], chunks: Sequence[Chunk], jobs: int
 ) -> Generator[tuple[Chunk, Result], None, None]:
-    """Each chunk with its result, in the order of the chunks, over at most ``jobs`` processes.
-
-    Raises:
-        LogTriageError: if a process died.
-    """
+    """Each chunk with its result, in the order of the chunks, over at most ``jobs`` processes."""
     jobs = min(jobs, len(chunks))
     if jobs <= 1:
         return ((chunk, function(chunk)) for chunk in chunks)

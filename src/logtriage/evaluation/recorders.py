@@ -1,9 +1,8 @@
-"""Who records an episode: here, as a team, or where another recorder plays."""
+"""Recorders of episodes: of a policy or team here, or of a player elsewhere."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
-
-import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import record_episode, record_joint_episode
@@ -16,8 +15,8 @@ from logtriage.roles import RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import Transcript
 
-#: Plays an incident of that id with a policy, for an agent of that name, and records it. One
-#: that plays elsewhere has ``environment``, which says where.
+#: Plays the incident of an id with a policy, and records it for an agent of that name. Its
+#: attribute ``environment`` says where it plays.
 Recorder = Callable[[str, PolicyFactory, str], Transcript]
 
 
@@ -26,70 +25,43 @@ class Recording(Protocol):
 
     @property
     def description(self) -> str:
-        """Text that differs from that of another player of the same name."""
+        """Text that tells two players of the same name apart."""
 
     def record(self, incident: Incident, agent: str) -> Transcript:
         """The transcript of an episode."""
 
 
-@attrs.frozen
-class _Alone:
-    """Records what a policy does on an incident."""
-
-    incidents: Incidents
-    factory: PolicyFactory
-
-    def __call__(self, incident_id: str, agent: str) -> Transcript:
-        return record_episode(self.incidents(incident_id), self.factory, agent)
+#: Records the episode of an incident, by its id, for an agent of that name.
+Record = Callable[[str, str], Transcript]
 
 
-@attrs.frozen
-class _Jointly:
-    """Records what a team does."""
-
-    incidents: Incidents
-    factory: TeamFactory
-    split: RoleSplit
-    listening: bool
-    again: bool
-
-    def __call__(self, incident_id: str, agent: str) -> Transcript:
-        incident = self.incidents(incident_id)
-        return record_joint_episode(
-            incident,
-            self.factory,
-            agent,
-            self.split,
-            listening=self.listening,
-            again=self.again,
-        )
+def _alone(
+    incidents: Incidents, factory: PolicyFactory, incident_id: str, agent: str
+) -> Transcript:
+    return record_episode(incidents(incident_id), factory, agent)
 
 
-@attrs.frozen
-class _Elsewhere:
-    """Records what a policy does where another recorder lets it play."""
-
-    recorder: Recorder
-    factory: PolicyFactory
-
-    def __call__(self, incident_id: str, agent: str) -> Transcript:
-        return self.recorder(incident_id, self.factory, agent)
-
-
-@attrs.frozen
-class ByItself:
-    """Lets a player record what it does."""
-
-    incidents: Incidents
-    player: Recording
-
-    def __call__(self, incident_id: str, agent: str) -> Transcript:
-        """The transcript of an episode."""
-        return self.player.record(self.incidents(incident_id), agent)
+def _jointly(
+    incidents: Incidents,
+    factory: TeamFactory,
+    split: RoleSplit,
+    listening: bool,
+    again: bool,
+    incident_id: str,
+    agent: str,
+) -> Transcript:
+    incident = incidents(incident_id)
+    return record_joint_episode(incident, factory, agent, split, listening=listening, again=again)
 
 
-#: What records the episodes of a policy or team.
-Record = _Alone | _Jointly | _Elsewhere | ByItself
+def _elsewhere(
+    recorder: Recorder, factory: PolicyFactory, incident_id: str, agent: str
+) -> Transcript:
+    return recorder(incident_id, factory, agent)
+
+
+def _by_itself(incidents: Incidents, player: Recording, incident_id: str, agent: str) -> Transcript:
+    return player.record(incidents(incident_id), agent)
 
 
 def records_of(
@@ -106,10 +78,6 @@ def records_of(
 
     With ``listening``, teams passed by the caller are asked whether they heed reports, as built-in
     teams always are.
-
-    Raises:
-        UnknownName: for a policy or team that is neither registered nor passed.
-        InvalidInput: if a recorder is to play a team, or a player that records its own episodes.
     """
     split, records = spec.role_split, dict[str, Record]()
     if split is not None and recorder is not None:
@@ -118,19 +86,21 @@ def records_of(
         if name in recordings:
             if recorder is not None:
                 raise InvalidInput(f"a recorder plays no {name!r}, which records its own episodes")
-            records[name] = ByItself(incidents, recordings[name])
+            records[name] = partial(_by_itself, incidents, recordings[name])
             continue
         if split is not None:
-            # Built-in teams cost little to ask once more, and answer alike. Those that are given
-            # may ask models: a price, and another answer to the same question.
+            # A built-in team answers the same question alike, and costs little to ask. A caller's
+            # team may ask models: at a price, and with another answer each time.
             built_in = name not in teams
             team = make_team(name, split) if built_in else teams[name]
             asked = built_in or listening
-            records[name] = _Jointly(incidents, team, split, asked, not built_in)
+            records[name] = partial(_jointly, incidents, team, split, asked, not built_in)
             continue
         factory = factories[name] if name in factories else make_policy(name)
         records[name] = (
-            _Alone(incidents, factory) if recorder is None else _Elsewhere(recorder, factory)
+            partial(_alone, incidents, factory)
+            if recorder is None
+            else partial(_elsewhere, recorder, factory)
         )
     return records
 

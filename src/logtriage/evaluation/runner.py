@@ -5,7 +5,7 @@ are written in the order of the plan, never in that of their arrival.
 """
 
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Container, Generator, Iterable, Mapping
 from contextlib import closing
 from itertools import groupby
 from os import PathLike
@@ -27,7 +27,6 @@ from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.processes import chunk_size, in_order
 from logtriage.evaluation.recorders import (
-    ByItself,
     Record,
     Recorder,
     Recording,
@@ -44,7 +43,7 @@ from logtriage.transcript import COMPLETED, Transcript
 
 #: Called with the episodes that are done and those there are in all.
 OnProgress = Callable[[int, int], None]
-#: Episodes of a cell that are to be played, and how what comes of them is kept.
+#: Episodes of a cell that are to be played, and the function that writes their transcripts.
 _Work = tuple[Cell, Callable[[Path, Cell, bytes], None]]
 
 
@@ -77,8 +76,7 @@ def evaluate(
         jobs: processes. They are spawned, so a script that asks for several must be
             guarded by ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
-        retry_unscored: play those episodes again that broke off, and put the new transcript
-            in the place of the old one.
+        retry_unscored: play episodes again that broke off, and replace their transcripts.
         factories: policies that the registry does not know, by their names in ``spec``.
         teams: the same for a run with a role split, where teams play
             (:func:`logtriage.registry.make_team` makes one of policies for each role).
@@ -115,21 +113,18 @@ def evaluate(
     made = records_of(
         spec, incidents, factories or {}, teams or {}, recorder, alone, listening=listening
     )
-    given = {**(factories or {}), **(teams or {})}
-    # A directory or a module may change, unlike the policies of the registry.
-    named = [name for name in spec.policies if name not in {**given, **alone} and _changes(name)]
-    split = spec.role_split
-    given |= {
-        name: make_policy(name) if split is None else make_team(name, split) for name in named
-    }
-    marks = {name: fingerprint_of(given[name]) for name in spec.policies if name in given}
-    marks |= {name: alone[name].description for name in spec.policies if name in alone}
-    manifest = Manifest.of(
-        spec,
-        incidents,
-        marks,
-        None if recorder is None else place_of(recorder),
-    )
+    makers: dict[str, object] = {**(factories or {}), **(teams or {})}
+    marks, split = {}, spec.role_split
+    for name in spec.policies:
+        if name in alone:
+            marks[name] = alone[name].description
+        elif name in makers:
+            marks[name] = fingerprint_of(makers[name])
+        elif _changes(name):  # a directory or a module, unlike the policies of the registry
+            maker = make_policy(name) if split is None else make_team(name, split)
+            marks[name] = fingerprint_of(maker)
+    place = None if recorder is None else place_of(recorder)
+    manifest = Manifest.of(spec, incidents, marks, place)
     with holding(directory):
         store.open_run(directory, manifest, incidents, fresh=fresh)
         left = _left(directory, plan(spec, incidents), retry_unscored)
@@ -141,7 +136,7 @@ def evaluate(
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
         with (
             Ahead(directory) as ahead,
-            closing(_played(left, made, jobs, concurrency, ahead)) as played,
+            closing(_played(left, made, alone, jobs, concurrency, ahead)) as played,
         ):
             try:
                 for chunk, lines in played:
@@ -167,38 +162,43 @@ def _changes(policy: str) -> bool:
 
 
 def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[_Work]:
-    """What is still to be played of each cell, those first that broke off."""
+    """The episodes of each cell that are still to be played; broken ones come first."""
     left: list[_Work] = []
     for cell in cells:
-        found = mend(directory, cell)
+        kept = mend(directory, cell)
         if retry_unscored:
-            broken = tuple(one.incident for one in found if one.status != COMPLETED)
+            broken = tuple(episode.incident for episode in kept if episode.status != COMPLETED)
             left.append((attrs.evolve(cell, ids=broken), replace))
-        left.append((attrs.evolve(cell, ids=cell.ids[len(found) :]), append))
+        left.append((attrs.evolve(cell, ids=cell.ids[len(kept) :]), append))
     return left
 
 
 def _kept(directory: Path, cells: Iterable[Cell], ahead: Ahead, retry_unscored: bool) -> int:
-    """How many episodes the next call will not play: in their places, or waiting for them."""
+    """How many episodes are kept, in their files or ahead of their turn."""
     placed = {
-        (one.agent, one.incident)
+        (episode.agent, episode.incident)
         for cell in cells
-        for one in read_cell(directory, cell)
-        if one.status == COMPLETED or not retry_unscored
+        for episode in read_cell(directory, cell)
+        if episode.status == COMPLETED or not retry_unscored
     }
     return len(placed | ahead.episodes)
 
 
 @attrs.frozen
 class _Chunk:
-    """Some episodes of a cell: what one process is asked to play at a time."""
+    """Some episodes of a cell, for one process at a time."""
 
     work: _Work
     record: Record
 
 
 def _played(
-    left: list[_Work], made: Mapping[str, Record], jobs: int, concurrency: int, ahead: Ahead
+    left: list[_Work],
+    made: Mapping[str, Record],
+    in_threads: Container[str],
+    jobs: int,
+    concurrency: int,
+    ahead: Ahead,
 ) -> Generator[tuple[_Chunk, bytes], None, None]:
     """The transcripts of all cells as lines, in order."""
 
@@ -206,16 +206,16 @@ def _played(
         (incident,), policy = chunk.work[0].ids, chunk.work[0].policy
         return ahead.line(policy, incident, lambda: _recorded(chunk.record, incident, policy))
 
-    for by_itself, group in groupby(left, lambda work: isinstance(made[work[0].policy], ByItself)):
+    for threads, group in groupby(left, lambda work: work[0].policy in in_threads):
         works = list(group)
         episodes = sum(len(cell.ids) for cell, _ in works)
-        size = 1 if by_itself else chunk_size(episodes, jobs)
+        size = 1 if threads else chunk_size(episodes, jobs)
         chunks = [
             _Chunk((attrs.evolve(cell, ids=cell.ids[at : at + size]), keep), made[cell.policy])
             for cell, keep in works
             for at in range(0, len(cell.ids), size)
         ]
-        if by_itself:
+        if threads:
             yield from threaded(in_thread, chunks, concurrency)
         else:
             yield from in_order(_play, chunks, jobs)

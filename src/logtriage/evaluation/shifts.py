@@ -1,27 +1,29 @@
 """Runs of shifts: what a player did, line by line, and the figures of a table."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attrs
 
 from logtriage.evaluation.net_values import net_value
 from logtriage.evaluation.statistics import Interval, mean_interval
-from logtriage.parsing.calls import Wire
 from logtriage.shift import (
     Shift,
-    begin,
+    ShiftState,
     grade,
     make_shift,
     play,
     score,
     shift_action_to_wire,
     shift_grade_to_json,
-    take,
 )
 
-#: Plays a shift: the wire actions, and why it broke off or None.
-ShiftRecorder = Callable[[Shift], tuple[Sequence[Wire], str | None]]
+#: Plays a shift: its last state, and why it broke off or None.
+ShiftRecorder = Callable[[Shift], tuple[ShiftState, str | None]]
 
 
 @attrs.frozen
@@ -44,41 +46,69 @@ class ShiftRow:
     missed: float
     handed_over: float
 
+    def cells(self, shown: Callable[[Interval], str]) -> tuple[str, ...]:
+        """The row as texts: player, shifts, grade, net value, MTTA, MTTR, missed, handed over."""
+        spans = ["-" if span is None else shown(span) for span in (self.score, self.net)]
+        times = ["-" if mean is None else f"{mean:.1f}" for mean in (self.mtta, self.mttr)]
+        counts = [f"{n:.1f} of {self.incidents:.1f}" for n in (self.missed, self.handed_over)]
+        return self.policy, str(self.shifts), *spans, *times, *counts
+
 
 def scripted(name: str) -> ShiftRecorder:
     """The recorder of a scripted player."""
-
-    def record(shift: Shift) -> tuple[Sequence[Wire], str | None]:
-        return [shift_action_to_wire(one) for one in play(shift, name).history], None
-
-    return record
+    return lambda shift: (play(shift, name), None)
 
 
 def record_shift(shift_id: str, policy: str, recorder: ShiftRecorder) -> dict[str, Any]:
     """A shift as it was played, with its grade; ``error`` says why it is unscored."""
     shift = make_shift(shift_id)
-    actions, error = recorder(shift)
-    state = begin(shift)
-    for wire in actions:
-        state = take(state, wire)
+    state, error = recorder(shift)
     return {
         "shift": shift_id,
         "policy": policy,
         "error": error,
-        "actions": list(actions),
+        "actions": [shift_action_to_wire(action) for action in state.history],
         "grade": None if error else shift_grade_to_json(grade(state)),
         "forward_all": score(play(shift, "forward_all")),
     }
 
 
+def record_shifts(
+    ids: Iterable[str],
+    policy: str,
+    recorder: ShiftRecorder,
+    *,
+    file: Path | None = None,
+    workers: int = 1,
+) -> list[dict[str, Any]]:
+    """:func:`record_shift` of each id; records that ``file`` has are not played again.
+
+    New records are appended to ``file`` as they come. ``workers`` shifts are played at a time.
+    """
+    kept: dict[str, dict[str, Any]] = {}
+    if file is not None and file.exists():
+        lines = map(json.loads, file.read_text("utf-8").splitlines())
+        kept = {record["shift"]: record for record in lines if record["policy"] == policy}
+    played = list(ids)
+    left = [shift_id for shift_id in played if shift_id not in kept]
+    with ThreadPoolExecutor(workers) as pool:
+        for record in pool.map(partial(record_shift, policy=policy, recorder=recorder), left):
+            kept[record["shift"]] = record
+            if file is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with file.open("a", encoding="utf-8") as out:
+                    out.write(f"{json.dumps(record)}\n")
+    return [kept[shift_id] for shift_id in played]
+
+
 def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> ShiftRow:
     """The figures of records of one player on one task."""
-    scored = [one for one in records if one["error"] is None]
-    grades = [one["grade"] for one in scored]
+    scored = [record for record in records if record["error"] is None]
+    grades = [record["grade"] for record in scored]
     count = max(1, len(scored))
 
     def mean(name: str) -> float | None:
-        known = [one[name] for one in grades if one[name] is not None]
+        known = [graded[name] for graded in grades if graded[name] is not None]
         return sum(known) / len(known) if known else None
 
     return ShiftRow(
@@ -86,11 +116,11 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
         task,
         len(scored),
         len(records) - len(scored),
-        mean_interval([one["score"] for one in grades]),
-        net_value([(one["grade"]["score"], one["forward_all"]) for one in scored]),
+        mean_interval([graded["score"] for graded in grades]),
+        net_value([(record["grade"]["score"], record["forward_all"]) for record in scored]),
         mean("mtta"),
         mean("mttr"),
-        sum(len(one["incidents"]) for one in grades) / count,
-        sum(one["missed"] for one in grades) / count,
-        sum(one["handed_over"] for one in grades) / count,
+        sum(len(graded["incidents"]) for graded in grades) / count,
+        sum(graded["missed"] for graded in grades) / count,
+        sum(graded["handed_over"] for graded in grades) / count,
     )

@@ -36,10 +36,9 @@ class RunSpec:
     """The definition of a run: ``episodes`` incidents of each task, from number ``start``.
 
     ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASKS` for recorded incidents,
-    which have no split and of which there may be fewer. Names that are given twice
-    count once. With a ``role_split`` (or the name of a built-in one) ``policies`` are
-    teams that play jointly; without, single agents. ``world`` is that of the tasks, as in
-    :func:`~logtriage.tasks.get_task`; a run has one.
+    which have no split and may be fewer. A name given twice counts once. With a ``role_split`` (or
+    the name of a built-in one) ``policies`` are teams that play jointly, else single agents.
+    ``world`` is the one world of all tasks, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
         UnknownName: for a world, task, split or role split that does not exist.
@@ -82,11 +81,7 @@ class RunSpec:
 
 
 def _task_id(task: str, world: World) -> str:
-    """The canonical id of a task; what stands for recorded ones is one already.
-
-    Raises:
-        UnknownName: if there is no such task.
-    """
+    """The canonical id of a task; names of recorded tasks stay as they are."""
     if task in RECORDED_TASKS:
         return task
     try:
@@ -111,9 +106,8 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     """Every cell of a run, in the order in which they are played.
 
     Raises:
-        InvalidInput: if no recorded incident is left after ``start``, if one asks for what
-            no role may do, or if a recorded task bears the name of a drawn one that is
-            played too.
+        InvalidInput: if no recorded incident is left after ``start``, if no role may take an
+            action that an incident needs, or if a recorded and a drawn task share a name.
     """
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name in spec.tasks:
@@ -145,11 +139,12 @@ def _recorded(
             f"{name}, start {spec.start}: there are {len(recorded)} recorded incidents of it"
         )
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for one in chosen:
+    for incident in chosen:
         if spec.role_split is not None:
-            check_joint(one, spec.role_split)
-        rubric, ids = tasks.get(one.task, (one.rubric, ()))
-        if rubric != one.rubric:
-            raise InvalidInput(f"{one.id}: task {one.task!r} is graded by {rubric!r} elsewhere")
-        tasks[one.task] = rubric, (*ids, one.id)
+            check_joint(incident, spec.role_split)
+        task, used = incident.task, incident.rubric
+        rubric, ids = tasks.get(task, (used, ()))
+        if rubric != used:
+            raise InvalidInput(f"{incident.id}: task {task!r} is graded by {rubric!r} elsewhere")
+        tasks[task] = rubric, (*ids, incident.id)
     return tasks

@@ -1,9 +1,8 @@
 """Means with intervals, paired differences, repeated attempts, and calibration.
 
-Intervals of means are percentile bootstrap intervals: the mean of :data:`RESAMPLES` samples
-drawn with replacement, cut at the outer percentiles. The draws come from a generator
-with a fixed seed, so that the same values always have the same interval. It tells of
-the luck of the draw of incidents, and of nothing else.
+Intervals of means are percentile bootstrap intervals over :data:`RESAMPLES` samples drawn with
+replacement. The generator has a fixed seed, so the same values always have the same interval. An
+interval reflects the luck of the draw of incidents, and nothing else.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -132,7 +131,7 @@ def paired_share_difference(before: Sequence[bool], after: Sequence[bool]) -> In
 
 
 def _where_score_is(wanted: float, gained: int, lost: int, count: int) -> float:
-    """The difference at which the score, which falls with it, has a value; by bisection."""
+    """The difference with a given score, which falls as the difference grows; by bisection."""
     low, high = -1.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -157,9 +156,8 @@ def _score(difference: float, gained: int, lost: int, count: int) -> float:
 def pass_at_k(passed: int, attempts: int, k: int) -> float:
     """The chance that at least one of ``k`` attempts passes, from ``attempts`` made.
 
-    The unbiased estimate 1 - C(n - c, k) / C(n, k) with c of n attempts passed [1]_. Of
-    several incidents take the mean; its interval is that of :func:`mean_interval` over
-    incidents.
+    The unbiased estimate 1 - C(n - c, k) / C(n, k) with c of n attempts passed [1]_. For
+    several incidents take the mean, with :func:`mean_interval` over incidents.
 
     Raises:
         InvalidInput: unless 1 <= k <= attempts and 0 <= passed <= attempts.
@@ -174,8 +172,8 @@ def pass_at_k(passed: int, attempts: int, k: int) -> float:
 def pass_hat_k(passed: int, attempts: int, k: int) -> float:
     """The chance that all of ``k`` attempts pass (pass^k), from ``attempts`` made.
 
-    The unbiased estimate C(c, k) / C(n, k) with c of n attempts passed [1]_: how far an
-    agent can be relied on, where :func:`pass_at_k` says what it can do at best.
+    The unbiased estimate C(c, k) / C(n, k) with c of n attempts passed [1]_. It measures
+    reliability; :func:`pass_at_k` measures the best case.
 
     Raises:
         InvalidInput: as :func:`pass_at_k`.
@@ -206,5 +204,5 @@ def brier(confidences: Sequence[float], correct: Sequence[bool]) -> float | None
         raise InvalidInput(f"{len(confidences)} confidences for {len(correct)} outcomes")
     if not confidences:
         return None
-    squares = [(said - was) ** 2 for said, was in zip(confidences, correct, strict=True)]
+    squares = [(stated - was) ** 2 for stated, was in zip(confidences, correct, strict=True)]
     return fsum(squares) / len(squares)

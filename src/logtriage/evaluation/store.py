@@ -43,11 +43,6 @@ def open_run(
 
     With ``fresh``, a run that is already there is deleted first. A run that never finished an
     episode is deleted in any case. Files that are not of that run are never touched.
-
-    Raises:
-        InvalidInput: if the directory holds another run (the message names what
-            differs), or something that is no run at all.
-        OSError: if it cannot be written.
     """
     refuse_link(directory / TRANSCRIPTS)
     refuse_link(directory / EXPLANATIONS)
@@ -62,13 +57,13 @@ def open_run(
 
 
 def _has_episodes(directory: Path) -> bool:
-    """Whether a run has anything to lose; a run with a mistyped address has nothing."""
+    """Whether a run has an episode; a run with a mistyped address has none."""
     files = [directory / AHEAD_FILE, *(directory / TRANSCRIPTS).glob("*")]
     return any(path.exists() and path.stat().st_size for path in files)
 
 
 def _check_empty(directory: Path, manifest: Manifest, incidents: Incidents) -> None:
-    """Refuse a directory with anything but what an interrupted beginning leaves."""
+    """Refuse a directory with files that an interrupted beginning does not leave."""
     left = {path.name for path in copies_of(directory, incidents.digest)}
     world = directory / WORLD_FILE
     if manifest.world is not None and world.is_file():
@@ -112,7 +107,7 @@ def _begin(
 
 
 def _discard(directory: Path, manifest: Manifest) -> None:
-    """Throw away what a run left, but for the definition, which is about to be replaced."""
+    """Delete the files of a run, except its definition, which is about to be replaced."""
     for name in (SUMMARY_FILE, AHEAD_FILE, *(() if manifest.world is None else (WORLD_FILE,))):
         (directory / name).unlink(missing_ok=True)
     for path in copies_of(directory, manifest.bundle):
@@ -128,12 +123,12 @@ def _check_same(directory: Path, manifest: Manifest) -> None:
     there, wanted = read_manifest(directory).to_json(), manifest.to_json()
     splits = there["role_split"], wanted["role_split"]
     if None in splits or splits[0]["name"] != splits[1]["name"]:
-        for one in (there, wanted):  # then the names tell them apart
-            one["role_split"] = one["role_split"] and one["role_split"]["name"]
-    for one in (there, wanted):
-        world = one.get("world")
-        one["world"] = f"{world['name']} ({world['fingerprint']})" if world else "the default one"
-        one |= {f"policy {name!r}": mark for name, mark in one.pop("players").items()}
+        for run in (there, wanted):  # then the names tell them apart
+            run["role_split"] = run["role_split"] and run["role_split"]["name"]
+    for run in (there, wanted):
+        world = run.get("world")
+        run["world"] = f"{world['name']} ({world['fingerprint']})" if world else "the default one"
+        run |= {f"policy {name!r}": mark for name, mark in run.pop("players").items()}
     differences = [
         f"{key} is {_show(there.get(key))}, asked for {_show(wanted.get(key))}"
         for key in {**wanted, **there}

@@ -1,7 +1,7 @@
-"""What a run amounts to: one row of figures for each policy and task.
+"""The summary of a run: one row of figures for each policy and task.
 
-Scores come from the grades; the other figures are read from what was played and from
-the truth. Unscored episodes enter only their count and the bound of the grade.
+Scores come from the grades; the other figures come from the states and the truth. Unscored
+episodes enter only their count and the bound of the grade.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,9 +12,8 @@ import attrs
 
 from logtriage import __version__
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.episodes import played_state
-from logtriage.evaluation.impacts import Impacts, impacts_of
-from logtriage.evaluation.listening import Listening, listening_of
+from logtriage.evaluation.episodes import mis_paged, played_state
+from logtriage.evaluation.listening import listening_of
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
@@ -23,6 +22,7 @@ from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import Interval, bound_of, brier, mean_interval
 from logtriage.evaluation.teamwork import Teamwork, teamwork_of
 from logtriage.evaluation.usage import Usage, usage_of
+from logtriage.grading.impact import reported_impact
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
@@ -33,8 +33,18 @@ SOLVED: Final = 0.9
 FAULT_CLASS: Final = "fault_class"
 
 
-def _located(rows: Iterable[Located]) -> tuple[Located, ...]:
-    return tuple(rows)
+@attrs.frozen
+class Impacts:
+    """Means over the episodes that reported how the damage spread.
+
+    ``node_f1`` and ``edge_f1`` are of services and of calls, ``exact_roots`` is the share whose
+    declared services are exactly the root causes.
+    """
+
+    episodes: int
+    node_f1: float
+    edge_f1: float
+    exact_roots: float
 
 
 @attrs.frozen
@@ -55,23 +65,22 @@ class Row:
         mis_paged: share of incidents in which a wrong team was paged, where teams are known.
         ignored: share of real faults that were closed as nothing to act on.
         ticks: mean ticks used where a fault was resolved after its fix.
-        brier: Brier score of the confidences given with a root cause.
-        confidences: how many of these there were.
-        role_split: the name of the role split that was played; None for single agents.
-        located: how well root causes were ranked, over all incidents and by fault kind; of
-            recorded incidents, and wherever a policy gave rankings.
-        augrc: area under the generalised risk over coverage of the root causes that were
-            given with a confidence.
-        losses: why grades were lost, over the episodes that were explained.
+        brier: Brier score of the confidences that were stated with a root cause.
+        confidences: how many confidences were stated.
+        role_split: the name of the role split; None for single agents.
+        located: how well root causes were ranked, over all incidents and by fault kind; for
+            recorded incidents, and for policies that give rankings.
+        augrc: area under the generalised risk over coverage of the root causes that have a
+            confidence.
+        losses: why grades were lost, over the explained episodes.
         seal: the fingerprint of the key of sealed incidents.
-        teamwork: of teams, what the roles know together and each by itself, in bits.
-        impacts: of the episodes that reported how the damage spread, what that was worth.
-        fault_class: mean score of the class of fault that was declared; None where no incident
-            is graded by one.
-        usage: of served models, requests and tokens; None where no model was asked.
+        teamwork: what the roles of a team know together and each by itself, in bits.
+        impacts: how right the reports of the spread of damage were.
+        fault_class: mean score of the declared class of fault; None where the rubric has none.
+        usage: requests and tokens of served models; None without models.
         net: what the policy is worth beyond handing everything over; None where incidents
             have no price of hand-over.
-        split: of the incidents; None for recorded ones.
+        split: the split of the incidents; None for recorded ones.
     """
 
     policy: str
@@ -90,7 +99,7 @@ class Row:
     brier: float | None
     confidences: int
     role_split: str | None = None
-    located: tuple[Located, ...] = attrs.field(default=(), converter=_located)
+    located: tuple[Located, ...] = ()
     augrc: float | None = None
     losses: Losses | None = None
     seal: str | None = None
@@ -117,15 +126,14 @@ def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
 
 def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> Row:
     grades, split = run.grades[policy, task], run.manifest.spec.role_split
+    transcripts = run.transcripts[policy, task]
     scores = [grade.score for grade in grades if grade.score is not None]
     states = list(_scored_states(run, policy, task))
-    said = [
-        (state.facts.confidence, _found(state))
-        for state in states
-        if state.facts.confidence is not None
-    ]
-    confidences, right = [one for one, _ in said], [found for _, found in said]
+    stated = [state for state in states if state.facts.confidence is not None]
+    confidences = [state.facts.confidence or 0.0 for state in stated]
+    right = [_names_root_cause(state) for state in stated]
     faults = [state for state in states if not state.incident.truth.benign]
+    listening = listening_of(transcript.extra for transcript in transcripts)
     return Row(
         policy,
         task,
@@ -135,13 +143,13 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
         mean_interval(scores),
         bound_of(scores, planned),
         _mean(score >= SOLVED for score in scores),
-        _mean(_found(state) for state in faults),
+        _mean(_names_root_cause(state) for state in faults),
         _mean(
             state.facts.severity is state.incident.truth.severity
             for state in states
             if state.incident.truth.severity is not None
         ),
-        _mean(state.facts.wrong_pages > 0 for state in states if _teams_known(state)),
+        _mean(wrong for state in states if (wrong := mis_paged(state)) is not None),
         _mean(state.closing is Closing.IGNORED for state in faults),
         _mean(
             state.tick
@@ -149,22 +157,22 @@ def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> R
             if state.closing is Closing.RESOLVED and state.facts.fixed_at is not None
         ),
         brier(confidences, right),
-        len(said),
+        len(stated),
         None if split is None else split.name,
         locate(_ranked(run, policy, task)),
         augrc(confidences, right),
         losses_of(tuple(run.explained[policy, task].values())),
         run.manifest.seal,
-        None if split is None else teamwork_of(states, split, _listening(run, policy, task)),
-        impacts_of(states),
+        None if split is None else teamwork_of(states, split, listening),
+        _impacts(states),
         _mean(
-            one.score
+            criterion.score
             for grade in grades
             if grade.score is not None
-            for one in grade.criteria
-            if one.name == FAULT_CLASS
+            for criterion in grade.criteria
+            if criterion.name == FAULT_CLASS
         ),
-        usage_of(run.transcripts[policy, task]),
+        usage_of(transcripts),
         net_value_of(zip(states, scores, strict=True)),
         run.split_of(task),
     )
@@ -176,8 +184,16 @@ def _scored_states(run: LoadedRun, policy: str, task: str) -> Iterator[State]:
             yield played_state(run.incidents(grade.incident), grade)
 
 
-def _listening(run: LoadedRun, policy: str, task: str) -> Listening | None:
-    return listening_of(one.extra for one in run.transcripts[policy, task])
+def _impacts(states: Iterable[State]) -> Impacts | None:
+    reported = [impact for impact in map(reported_impact, states) if impact is not None]
+    if not reported:
+        return None
+    return Impacts(
+        len(reported),
+        fmean(impact.node_f1 or 0.0 for impact in reported),
+        fmean(impact.edge_f1 or 0.0 for impact in reported),
+        fmean(impact.exact_roots for impact in reported),
+    )
 
 
 def _ranked(
@@ -185,16 +201,14 @@ def _ranked(
 ) -> Iterator[tuple[str, Ranking, frozenset[str]]]:
     """Fault kind, ranking and accepted root causes of each scored episode with a fault."""
     transcripts = run.transcripts[policy, task]
-    rankings = any(RANKING in one.extra for one in transcripts)
-    scored = (
-        one
-        for one, grade in zip(transcripts, run.grades[policy, task], strict=True)
-        if grade.score is not None
-    )
-    for transcript, state in zip(scored, _scored_states(run, policy, task), strict=True):
-        incident = state.incident
+    rankings = any(RANKING in transcript.extra for transcript in transcripts)
+    for transcript, grade in zip(transcripts, run.grades[policy, task], strict=True):
+        incident = run.incidents(grade.incident)
         fault = incident.truth.fault
-        if fault is not None and (rankings or incident.telemetry.open_loop):
+        if grade.score is None or fault is None:
+            continue
+        if rankings or incident.telemetry.open_loop:
+            state = played_state(incident, grade)
             names = incident.topology.names
             try:
                 ranking = ranking_of(transcript.extra, names, state.facts.root_cause)
@@ -203,8 +217,8 @@ def _ranked(
             yield fault.kind, ranking, incident.truth.root_causes
 
 
-def _found(state: State) -> bool:
-    """Whether the root cause was named: of several faults, all of them and first of all."""
+def _names_root_cause(state: State) -> bool:
+    """Whether the root cause was named: of several faults, all of them and before other names."""
     truth = state.incident.truth
     if not truth.several:
         return state.facts.root_cause in truth.root_causes
@@ -212,12 +226,6 @@ def _found(state: State) -> bool:
     return {service for _, service in first} == truth.root_causes
 
 
-def _teams_known(state: State) -> bool:
-    """Recorded faults say nothing of teams; that nobody is to be paged is known only of benign."""
-    truth = state.incident.truth
-    return truth.benign or bool(truth.teams)
-
-
 def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return fmean(found) if found else None
+    numbers = list(values)
+    return fmean(numbers) if numbers else None

@@ -1,12 +1,12 @@
-"""How much teamwork there is, in bits: what the roles know together, and each by itself.
+"""The need for teamwork in bits: what the roles know together, and each by itself.
 
-Doubt is the entropy of the exact posterior over what may be the matter
-(:class:`logtriage.belief.Belief`), given the evidence on the screens up to the last one on
-which anybody decided. Of one role that is what its views and its part of the services
-showed; that others acted, and when, it knows, but nothing of what they reported.
+Doubt is the entropy of the exact posterior over hypotheses
+(:class:`logtriage.belief.Belief`), given the evidence on all screens up to the last decision. A
+role's evidence is what its views and its part of the services showed. It knows that others acted,
+and when, but nothing that they reported.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
@@ -19,35 +19,31 @@ from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.roles import Role, RoleSplit
 from logtriage.state import State
 
-#: So many of the first scored episodes are measured.
+#: The first scored episodes that are measured.
 EPISODES: Final = 100
 
 
 @attrs.frozen
 class Doubt:
-    """What is left to find out for one role: ``bits`` of doubt, with their interval."""
+    """The doubt of one role in bits, with its interval."""
 
     role: str
     bits: Interval
-
-
-def _doubts(rows: Iterable[Doubt]) -> tuple[Doubt, ...]:
-    return tuple(rows)
 
 
 @attrs.frozen
 class Teamwork:
     """Doubt in bits at the end of some episodes.
 
-    ``pooled`` is that of all that was shown to any role; ``alone`` each role's own, in their
-    order. A role that heard all that it needs from the others would be left with the pooled
-    doubt: the difference is what teamwork has to carry. ``messages`` is what the reports
-    told, ``listening`` how often they changed what was done, where that was recorded.
+    ``pooled`` is the doubt given all that any role was shown; ``alone`` is each role's own, in
+    order. Perfect reports would leave each role with the pooled doubt, so teamwork has to carry
+    the difference. ``messages`` is the content of the reports, ``listening`` how often they changed
+    an action, where that was recorded.
     """
 
     episodes: int
     pooled: Interval
-    alone: tuple[Doubt, ...] = attrs.field(converter=_doubts)
+    alone: tuple[Doubt, ...]
     messages: Messages | None = None
     listening: Listening | None = None
 
@@ -67,22 +63,21 @@ def teamwork_of(
     ]
     if len(split) < 2 or not first:
         return None
-    pooled = mean_interval(_entropies(first, split))
-    assert pooled is not None  # there are episodes
-    alone = []
-    for role in split.roles:
-        bits = mean_interval(_entropies(first, role))
-        assert bits is not None
-        alone.append(Doubt(role.name, bits))
-    return Teamwork(len(first), pooled, alone, messages_of(states, split), listening)
+    pooled = _doubt(first, split)
+    alone = [_doubt(first, role) for role in split.roles]
+    doubts = tuple(map(Doubt, split.names, alone))
+    return Teamwork(len(first), pooled, doubts, messages_of(states, split), listening)
 
 
 def last_decided(state: State) -> State:
-    """The state in which the last actions were chosen: the tick before the last one."""
+    """The state in which the last actions were chosen: at the tick before the last one."""
     last = state.history[-1][0]
-    return State(state.incident, last, tuple(one for one in state.history if one[0] < last))
+    before = tuple((tick, action) for tick, action in state.history if tick < last)
+    return State(state.incident, last, before)
 
 
-def _entropies(states: Sequence[State], viewer: Role | RoleSplit) -> list[float]:
-    """Doubt in bits in each state, given what was shown to a role, or to any of a split."""
-    return [belief(state, viewer).entropy for state in states]
+def _doubt(states: Sequence[State], viewer: Role | RoleSplit) -> Interval:
+    """Mean doubt in bits, given what was shown to a role, or to any role of a split."""
+    doubt = mean_interval([belief(state, viewer).entropy for state in states])
+    assert doubt is not None  # there are states
+    return doubt

@@ -1,6 +1,6 @@
-"""What asking a model cost: requests, tokens, retries, and replies that were cut off.
+"""The cost of asking a model: requests, tokens, retries, and replies that were cut off.
 
-The transcript of a served model keeps these counts, so that a resumed run knows them all.
+The transcript of a served model keeps these counts, so a resumed run has all of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ TOO_MANY_CUT: Final = 0.1
 
 @attrs.frozen
 class Usage:
-    """Counts of a model's requests; requests without an answer count nowhere.
+    """Counts of a model's answered requests.
 
     Attributes:
         requests: answered requests.
@@ -59,10 +59,7 @@ def usage_of(transcripts: Iterable[Transcript]) -> Usage | None:
 
 
 def warning_of_cuts(agent: str, replies: int, share: float | None, limit: str) -> str | None:
-    """A warning if more than :data:`TOO_MANY_CUT` of an agent's replies were cut off, else None.
-
-    ``limit`` is the option that bounds a reply.
-    """
+    """A warning if option ``limit`` cut off more than :data:`TOO_MANY_CUT` of the replies."""
     if share is None or share <= TOO_MANY_CUT:
         return None
     return (

@@ -1,7 +1,8 @@
-"""What a drawn incident would show to someone who looks at everything all the time."""
+"""The screens of a drawn incident if everything is requested at every tick."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Final
 
 import attrs
@@ -14,19 +15,19 @@ from logtriage.world.simulation import Simulation
 from logtriage.world.telemetry import TICK_SECONDS
 from logtriage.world.voice import Voice, voice_of
 
-#: How long the time without trouble is that is written first, in seconds, and how long
-#: before the onset it ends, in minutes: no change is that old.
+#: The calm time that is written first: its length in seconds, and how many minutes before the
+#: onset it ends. No change is that old.
 CALM_SECONDS: Final = 600
 CALM_ENDS: Final = 120
-#: When an incident may be opened: all that comes before and after it must be Unix nanoseconds
-#: from 0 on that have 63 bits.
+#: An incident may be opened between these: all times before and after it are Unix nanoseconds
+#: of 63 bits, from 0 on.
 EARLIEST: Final = datetime(1971, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2262, 1, 1, tzinfo=UTC)
 
 
 @attrs.frozen
 class Tape:
-    """One simulated incident over time, with nobody acting.
+    """One simulated incident over time, while nobody acts.
 
     ``opened`` is the moment of tick 0, with an offset.
     """
@@ -40,8 +41,8 @@ class Tape:
         """The tape of an incident.
 
         Raises:
-            InvalidInput: for a recorded incident, whose telemetry is not made of tokens;
-                for a time without an offset, or outside of :data:`EARLIEST` to :data:`LATEST`.
+            InvalidInput: for a recorded incident, for a time without an offset, and for a time
+                outside of :data:`EARLIEST` to :data:`LATEST`.
         """
         world = incident.telemetry
         if not isinstance(world, Simulation):
@@ -59,7 +60,7 @@ class Tape:
 
     @property
     def voice(self) -> Voice:
-        """What words the tokens."""
+        """The texts of the tokens."""
         world, setting = self.simulation, self.simulation.setting
         return voice_of(setting.world, world.topology, world.seed, world.phrasing, setting.onset)
 
@@ -68,32 +69,34 @@ class Tape:
         """The services, in index order."""
         return self.simulation.topology.names
 
+    def hex_id(self, digits: int, *parts: object) -> str:
+        """A hexadecimal id with this many digits, determined by the incident and the parts."""
+        text = "/".join(map(str, (self.incident.id, *parts)))
+        return blake2b(text.encode(), digest_size=digits // 2).hexdigest()
+
     def nano(self, second: float) -> int:
-        """Unix nanoseconds of a second from the opening on."""
+        """Unix nanoseconds of a second after the opening."""
         return int(self.opened.timestamp()) * 1_000_000_000 + round(second * 1000) * 1_000_000
 
     @property
     def calm(self) -> range:
-        """The seconds, a tick apart, of the time without trouble that comes first."""
+        """The seconds of the calm time before the incident, a tick apart."""
         end = -60 * (self.simulation.setting.onset + CALM_ENDS)
         return range(end - CALM_SECONDS, end, TICK_SECONDS)
 
     def screens(self) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
-        """At each tick what stands on the screen if all logs, metrics and traces are asked for."""
+        """Each tick with its screen if all logs, metrics and traces are requested."""
         for now in range(self.incident.horizon):
             every = tuple((now - 1, service) for service in range(len(self.names)))
             doings = Doings(logs=every, metrics=every, traces=every)
             yield now, tuple(self.simulation.shown(now, doings))
 
     def holding(self, now: int, screen: tuple[Evidence, ...], channel: Channel) -> list[Evidence]:
-        """The cells of gauges or traces that hold at a tick: the newest of each slot.
-
-        Those without data, or of what is down, are left out.
-        """
+        """The gauges or traces that hold at a tick: the newest of each slot, if it has data."""
         newest: dict[tuple[int, int], Evidence] = {}
-        for one in screen:
-            if one.channel is channel and one.start <= now:
-                before = newest.get((one.service, one.slot))
-                if before is None or before.start <= one.start:
-                    newest[one.service, one.slot] = one
-        return [one for one in newest.values() if one.token not in NOTHING_READ]
+        for cell in screen:
+            if cell.channel is channel and cell.start <= now:
+                before = newest.get((cell.service, cell.slot))
+                if before is None or before.start <= cell.start:
+                    newest[cell.service, cell.slot] = cell
+        return [cell for cell in newest.values() if cell.token not in NOTHING_READ]

@@ -7,21 +7,18 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from os import PathLike
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from logtriage._lib.files import replacing
 from logtriage.errors import InvalidInput
 from logtriage.exporting.alertmanager import notifications
-from logtriage.exporting.encoding import Json
-from logtriage.exporting.logs import log_lines
-from logtriage.exporting.metrics import metric_lines
+from logtriage.exporting.otlp import log_lines, metric_lines, trace_lines
 from logtriage.exporting.tape import Tape
-from logtriage.exporting.traces import trace_lines
 from logtriage.incident import Incident
-from logtriage.recorded.paths import plain_name
+from logtriage.recorded.names import plain_name
 from logtriage.recorded.truth import NO_FAULT
 
-#: When an incident is opened that says nothing else: drawn incidents have no date.
+#: When an incident opens by default: drawn incidents have no date.
 OPENED: Final = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
 _LABELS: Final = ("id", "opened", "root_cause", "kind", "baseline_start", "baseline_end")
 
@@ -31,20 +28,19 @@ def write_otlp(
 ) -> tuple[Path, ...]:
     """Write ``logs.jsonl``, ``traces.jsonl`` and ``metrics.jsonl`` of an incident to a folder.
 
-    What was said and measured from ten minutes before the onset to the horizon, while nobody
-    acts; the truth is not in it.
+    They hold ten minutes of calm and then all ticks while nobody acts, and not the truth.
 
     Args:
-        incident: a simulated one.
-        out: the folder, which is made.
+        incident: a simulated incident.
+        out: the folder; it is made if need be.
         opened: the moment of tick 0, with an offset.
 
     Raises:
-        InvalidInput: for a recorded incident, a time without an offset, and one outside of
-            1971 to 2261.
+        InvalidInput: for a recorded incident, for a time without an offset, and for a time
+            outside of 1971 to 2261.
         OSError: if a file cannot be written.
     """
-    tape, folder = Tape.of(incident, opened), _made(out)
+    tape, folder = Tape.of(incident, opened), Path(out)
     return (
         _write(folder / "logs.jsonl", log_lines(tape)),
         _write(folder / "traces.jsonl", trace_lines(tape)),
@@ -59,14 +55,13 @@ def write_alertmanager(
 
     Arguments and errors as of :func:`write_otlp`.
     """
-    tape = Tape.of(incident, opened)
-    return _write(_made(out) / "alerts.jsonl", notifications(tape))
+    return _write(Path(out) / "alerts.jsonl", notifications(Tape.of(incident, opened)))
 
 
 def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime = OPENED) -> Path:
     """Write the answer of an incident as the ``labels.csv`` of an import.
 
-    Not for the folder that an agent is given. An incident without a fault can be imported
+    Keep it out of the folder that an agent reads. An incident without a fault can be imported
     with ``--models`` alone.
 
     Raises:
@@ -75,35 +70,30 @@ def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime
     """
     tape, truth = Tape.of(incident, opened), incident.truth
     if len(truth.parts) > 1:
-        # Roots that are joined by | would be alternatives.
+        # Roots joined by | are alternatives.
         raise InvalidInput(
             f"{incident.id}: labels.csv has one fault a line, and this incident has "
             f"{len(truth.parts)} at once: it cannot be labelled"
         )
-    calm = (opened + timedelta(seconds=one) for one in (tape.calm.start, tape.calm.stop))
-    at, since, until = (f"{one.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" for one in (opened, *calm))
+    seconds = (0, tape.calm.start, tape.calm.stop)
+    moments = (opened.astimezone(UTC) + timedelta(seconds=second) for second in seconds)
+    at, since, until = (f"{moment:%Y-%m-%dT%H:%M:%SZ}" for moment in moments)
+    kind = NO_FAULT if truth.fault is None else truth.fault.kind
+    roots = "|".join(sorted(truth.root_causes))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_LABELS)
-    name = f"drawn/{plain_name(incident.id)}"
-    roots = "|".join(sorted(truth.root_causes))
-    kind = NO_FAULT if truth.fault is None else truth.fault.kind
-    writer.writerow((name, at, roots, kind, since, until))
-    file_path = _made(Path(path).parent) / Path(path).name
-    with replacing(file_path) as file:
-        file.write(text.getvalue().encode())
-    return file_path
+    writer.writerow((f"drawn/{plain_name(incident.id)}", at, roots, kind, since, until))
+    return _replace(Path(path), [text.getvalue()])
 
 
-def _made(out: str | PathLike[str]) -> Path:
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def _write(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    return _replace(path, (f"{line}\n" for line in lines))
 
 
-def _write(path: Path, lines: Iterable[Json]) -> Path:
+def _replace(path: Path, texts: Iterable[str]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
-        for line in lines:
-            file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode())
-            file.write(b"\n")
+        file.writelines(text.encode() for text in texts)
     return path

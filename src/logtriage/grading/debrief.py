@@ -28,7 +28,7 @@ class GradeStatus(StrEnum):
     UNSCORED = "unscored"
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class CriterionScore:
     """One criterion of a grade. ``score`` times ``weight`` are its points.
 
@@ -51,7 +51,7 @@ class AppliedDiscount:
     reason: str
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Grade:
     """A score with its reasons; ``print(grade)`` shows what was done, what it earned and why.
 

@@ -7,7 +7,7 @@ from typing import IO, Any, cast
 
 from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage.actions import ACTION_NAMES, Action, Malformed
-from logtriage.codec import Record, decode_record
+from logtriage.codec import decode_transcript
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import (
     InvalidInput,
@@ -74,7 +74,7 @@ def grade_actions(
 
 
 def grade_transcript(
-    transcript: Transcript | Record,
+    transcript: Transcript,
     rubric: Rubric | None = None,
     *,
     resolve: Resolver = make_incident,
@@ -91,7 +91,7 @@ def grade_transcript(
         UnknownName, InvalidInput: for an incident id that does not exist.
         SealError: for a sealed incident without its key, or with another one.
     """
-    if not isinstance(transcript, Transcript | Record):
+    if not isinstance(transcript, Transcript):
         raise InvalidInput(
             f"expected a transcript, got {kind_of(transcript)}; decode_transcript reads JSON"
         )
@@ -152,7 +152,7 @@ def grade_jsonl(
 
 def _graded_file(
     path: Path,
-    grade_line: Callable[[Record], Grade],
+    grade_line: Callable[[Transcript], Grade],
     on_error: Callable[[TranscriptError], None] | None,
 ) -> Iterator[Grade | None]:
     """Yield None once the file is open, then its grades."""
@@ -163,7 +163,7 @@ def _graded_file(
 
 def _graded(
     source: IO[str] | IO[bytes],
-    grade_line: Callable[[Record], Grade],
+    grade_line: Callable[[Transcript], Grade],
     on_error: Callable[[TranscriptError], None] | None,
 ) -> Iterator[Grade]:
     name = str(getattr(source, "name", "<stream>"))
@@ -173,7 +173,7 @@ def _graded(
         try:
             if line is None:
                 raise TranscriptError(TOO_LONG)
-            graded = grade_line(decode_record(line))
+            graded = grade_line(decode_transcript(line))
         except RubricError:
             raise  # the grader is broken, not the line
         except SealError as error:

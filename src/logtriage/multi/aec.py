@@ -1,9 +1,8 @@
 """One agent after another: :class:`pettingzoo.AECEnv` over the same joint play.
 
-PettingZoo's own ``parallel_to_aec`` would do but for three things: it lets the agents of
-a finished incident leave in alphabetical order, not in that of the roles; it hands over
-an action only when all have acted, so that a wrong one is refused in the turn of another
-agent; and stepping a finished environment does nothing.
+PettingZoo's own ``parallel_to_aec`` differs in three ways: agents of a finished incident leave in
+alphabetical order, not in role order; a wrong action is refused in the turn of another agent, when
+all have acted; and stepping a finished environment does nothing.
 """
 
 from typing import Any
@@ -18,10 +17,10 @@ from logtriage.vector.layout import Floats
 
 
 class TriageTeamTurns(AECEnv[str, Any, Any]):
-    """A :class:`TriageTeam` by turns: what is chosen takes effect when all have chosen.
+    """A :class:`TriageTeam` by turns: actions take effect when all agents have chosen.
 
-    Until the tick is over every agent keeps the observation, reward and info of its
-    beginning. When the incident is closed each agent, in order, takes None and leaves.
+    During a tick every agent keeps the observation, reward and info of its beginning. Once the
+    incident is closed, each agent in order takes None and leaves.
     """
 
     def __init__(self, team: TriageTeam) -> None:
@@ -61,13 +60,12 @@ class TriageTeamTurns(AECEnv[str, Any, Any]):
         self.agent_selection = self.agents[0]
 
     def step(self, action: Any) -> None:
-        """Take the action of the agent whose turn it is: None if the incident is closed.
+        """Take the action of the selected agent: None if the incident is closed.
 
         Raises:
-            ResetNeeded: before the first reset.
             EpisodeOver: if all agents have left, or if the incident is closed and the
                 action is not None.
-            InvalidInput: for an action that is not in the agent's action space.
+            ResetNeeded, InvalidInput: as :meth:`TriageTeam.step`.
         """
         if self.agents and action is None and self._closed():
             self._was_dead_step(None)
@@ -92,12 +90,7 @@ class TriageTeamTurns(AECEnv[str, Any, Any]):
         self.agent_selection = self.agents[0]
 
     def observe(self, agent: str) -> Any:
-        """What an agent saw at the beginning of the tick, or last.
-
-        Raises:
-            ResetNeeded: before the first reset.
-            UnknownName: listing the agents.
-        """
+        """The observation of an agent at the beginning of the tick, or its last one."""
         if agent not in self._observations:
             self._team.observation_space(agent)
             self._team.check_open()
@@ -121,7 +114,7 @@ class TriageTeamTurns(AECEnv[str, Any, Any]):
 
 
 class InOrder(OrderEnforcingWrapper[str, Any, Any]):
-    """PettingZoo's guard, which also says so when a finished environment is stepped."""
+    """PettingZoo's guard; stepping a finished environment raises."""
 
     def step(self, action: Any) -> None:
         """As :meth:`TriageTeamTurns.step`."""

@@ -14,13 +14,13 @@ from logtriage._lib.seal import Seal
 from logtriage.actions import Action, Wait
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
+from logtriage.env.spaces import box_of
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
 from logtriage.grading.grade import score
-from logtriage.joint import requests_left
-from logtriage.multi.boxes import team_box
+from logtriage.joint import observe_roles, requests_left
 from logtriage.multi.seats import OBSERVATIONS, agent_name, seat_for
-from logtriage.multi.sight import Sight
+from logtriage.observation import observe
 from logtriage.rendering import public_rules, render_observation
 from logtriage.roles import RoleSplit, as_allowed
 from logtriage.roles.splits import get_role_split
@@ -28,7 +28,7 @@ from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition_jointly
-from logtriage.vector import CREDITS
+from logtriage.vector import CREDITS, encode_team_tokens, team_tokens_of
 from logtriage.vector.layout import Floats
 from logtriage.world.loading import WorldLike
 
@@ -39,24 +39,17 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     """A team on one incident: in each tick every agent acts once, then time passes.
 
     Agents are the roles of the split, ``triage_0`` and so on, in the order in which they
-    act; all of them see the tick's beginning. They end together, at the action that
-    closes the incident (a termination; what others chose after it is not taken) or at the
-    horizon (a truncation).
-
-    ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
-    follow one another from where ``seed`` says, as in :class:`logtriage.env.TriageEnv`.
-    Each agent's info holds numbers only: ``score`` the grade so far, ``closing`` the index
-    into :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
+    act; all of them see the beginning of the tick. The action that closes the incident ends the
+    episode for all (a termination); actions after it in that tick are not taken. The horizon is a
+    truncation. Options, infos and arguments not named here are those of
+    :class:`logtriage.env.TriageEnv`.
 
     Args:
         task: such as ``cascading_failure-v3``, or a :class:`~logtriage.tasks.TaskSpec` of
             your own.
-        split: of the task: ``train``, ``val``, ``test`` or, with a key, ``sealed``; with a
-            topology also ``ood``.
+        split: of the task, as of :class:`logtriage.env.TriageEnv`.
         role_split: who sees and does what: a built-in name, or a split of your own.
         horizon: another one than the task's, in ticks.
-        topology: the default one, or one of your own.
-        rubric: another one than the task's.
         credit: ``team`` gives every agent the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this agent waited.
         observations: ``dict`` (``observation`` float32 and ``action_mask`` int8), ``flat``
@@ -65,12 +58,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             name, such as ``{"triage_0": "text", "escalation_0": "flat", …}``.
         render_mode: None, ``ansi`` (:meth:`render` returns the whole screen), or ``human``
             (each screen is printed).
-        show_id: whether infos tell the ``index`` of the incident, too, as of
-            :class:`logtriage.env.TriageEnv`.
         seal: the key of split ``sealed``; by default that of the variable
             ``LOGTRIAGE_SEAL``.
-        world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
-            without it, the task's id says it.
 
     Raises:
         UnknownName: for a task, split, role split, credit, kind of observations or render
@@ -123,37 +112,27 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             agent: seat.observation_space for agent, seat in self._seats.items()
         }
         self.action_spaces = {agent: seat.action_space for agent, seat in self._seats.items()}
-        self.state_space: spaces.Space[Floats] = team_box(
-            self.role_split, self._incidents.task, self.topology
+        played = self._incidents.task
+        assert played.setting is not None  # or there would be no environment of the task
+        self.state_space: spaces.Space[Floats] = box_of(
+            team_tokens_of(self.role_split, played.setting, self.topology, played.horizon)
         )
-        self._numbers = any(kind != "text" for kind in kinds.values())
+        self._texts = any(kind == "text" for kind in kinds.values())
         self._show_id, self._index = show_id, -1
-        self._sight: Sight | None = None
+        self._now: State | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of an agent's observations: always the same object.
-
-        Raises:
-            UnknownName: listing the agents.
-        """
+        """The space of an agent's observations: always the same object."""
         _among("agent", agent, self.possible_agents)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of an agent's actions: always the same object.
-
-        Raises:
-            UnknownName: listing the agents.
-        """
+        """The space of an agent's actions: always the same object."""
         _among("agent", agent, self.possible_agents)
         return self.action_spaces[agent]
 
     def system_prompt(self, agent: str) -> str:
-        """The public rules as this agent should read them, for a language model.
-
-        Raises:
-            UnknownName: listing the agents.
-        """
+        """The public rules for the role of an agent, as a language model reads them."""
         _among("agent", agent, self.possible_agents)
         task = self._incidents.task
         rubric = task.rubric if self._rubric is None else self._rubric.id
@@ -167,21 +146,17 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     ) -> tuple[dict[str, Any], Infos]:
         """Begin the incident of ``options["id"]``, or the next one.
 
-        PettingZoo's tests give an option that nobody knows, so another one than ``id``
-        brings a warning, not an error.
+        Another option than ``id`` brings a warning, not an error: PettingZoo tests it.
 
         Raises:
-            UnknownName: for an id with an unknown task or split.
-            InvalidInput: for any other id that is none of the task and split, and for a
-                seed that is no whole number from 0.
+            UnknownName, InvalidInput: for an id that is none of the task and split.
+            InvalidInput: for a seed that is no whole number from 0.
         """
         playlist = self._incidents.playlist
         if seed is not None or not playlist.begun:
             playlist.begin(np_random(_whole(seed))[0])
         self._index, incident = self._incidents.draw(option(options, "id", strict=False))
-        self._sight = Sight(initial_state(incident), self.role_split, None, numbers=self._numbers)
-        for seat in self._seats.values():
-            seat.begin()
+        self._now = initial_state(incident)
         self.agents = list(self.possible_agents)
         return self._look()
 
@@ -190,14 +165,13 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
         """Let every agent take its action.
 
-        Once the incident is closed and nobody is left, no actions bring nothing: empty
-        dictionaries.
+        Once the incident is closed, no actions give empty dictionaries.
 
         Raises:
             ResetNeeded: before the first reset.
             EpisodeOver: if the incident is closed.
-            InvalidInput: for an action that is missing, of an agent that does not exist,
-                or not in the agent's action space.
+            InvalidInput: for a missing action, one of an unknown agent, or one that is not in the
+                agent's action space.
         """
         if not actions and not self.agents and self._state.is_closed:
             return {}, {}, {}, {}, {}
@@ -209,25 +183,21 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             )
         return self.play([self.read(agent, actions[agent]) for agent in self._seats])
 
-    def read(self, agent: str, given: Any) -> Action:
-        """The action behind what an agent gave.
-
-        Raises:
-            InvalidInput: if it is not in the agent's action space; any text is.
-        """
-        return self._seats[agent].read(given)
+    def read(self, agent: str, action: Any) -> Action:
+        """The action of the core that an agent chose; InvalidInput outside of its action space."""
+        return self._seats[agent].read(action)
 
     def play(
         self, acts: Sequence[Action]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """:meth:`step` for actions that were read: one of each agent, in order."""
+        """:meth:`step` with actions of the core: one of each agent, in order."""
         before, split = self._state, self.role_split
         acts = [
             as_allowed(act, role, self.topology, requests_left(before, split, role))
             for act, role in zip(acts, split.roles, strict=True)
         ]
         after = transition_jointly(before, acts)
-        self._sight = Sight(after, split, self._sight, numbers=self._numbers)
+        self._now = after
         rewards = self._rewards(before, acts, after)
         truncated = after.closing is Closing.OUT_OF_TIME
         terminated = after.is_closed and not truncated
@@ -243,22 +213,14 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         )
 
     def state(self) -> Floats:
-        """All that any role could see, never the truth: (D,) of ``team_tokens_of``.
-
-        Raises:
-            ResetNeeded: before the first reset.
-        """
-        return self._seen.team()
+        """All that any role could see, never the truth: (D,) of ``team_tokens_of``."""
+        return encode_team_tokens(self._state, self.role_split)
 
     def render(self) -> str | None:
-        """The whole screen, none of it hidden: returned (``ansi``) or printed (``human``).
-
-        Raises:
-            ResetNeeded: before the first reset.
-        """
+        """The whole screen: returned (``ansi``) or printed (``human``)."""
         if self.render_mode is None:
             return None
-        screen = render_observation(self._seen.whole)
+        screen = render_observation(observe(self._state))
         if self.render_mode == "ansi":
             return screen
         sys.stdout.write(f"{screen}\n\n")
@@ -268,12 +230,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         """Nothing is held."""
 
     def check_open(self) -> None:
-        """Refuse to go on where there is nothing to go on with.
-
-        Raises:
-            ResetNeeded: before the first reset.
-            EpisodeOver: if the incident is closed.
-        """
+        """Raise ResetNeeded before the first reset, and EpisodeOver if the incident is closed."""
         state = self._state
         if state.is_closed:
             raise EpisodeOver(f"the incident is closed ({state.closing}): call reset()")
@@ -281,20 +238,18 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     # -- inside -----------------------------------------------------------------------
 
     @property
-    def _seen(self) -> Sight:
-        if self._sight is None:
-            raise ResetNeeded("no incident is open: call reset() first")
-        return self._sight
-
-    @property
     def _state(self) -> State:
-        return self._seen.state
+        if self._now is None:
+            raise ResetNeeded("no incident is open: call reset() first")
+        return self._now
 
     def _look(self) -> tuple[dict[str, Any], Infos]:
-        known = standing(self._state, self._index if self._show_id else None, self._rubric)
+        state = self._state
+        known = standing(state, self._index if self._show_id else None, self._rubric)
+        slices = observe_roles(state, self.role_split) if self._texts else ()
         observations, infos = {}, {}
         for agent, seat in self._seats.items():
-            observations[agent], more = seat.look(self._seen)
+            observations[agent], more = seat.look(state, slices)
             infos[agent] = more | known
         if self.render_mode == "human":
             self.render()
@@ -311,15 +266,17 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         return rewards
 
 
-def _among(what: str, given: object, known: Sequence[str]) -> None:
-    if given not in known:
-        raise UnknownName(what, given, known)
+def _among(what: str, name: object, known: Sequence[str]) -> None:
+    if name not in known:
+        raise UnknownName(what, name, known)
 
 
-def _kinds_of(given: object, split: RoleSplit) -> dict[str, str]:
+def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
     """The kind of observations of each agent, in their order."""
     agents = [agent_name(role) for role in split.roles]
-    kinds: Mapping[Any, Any] = given if isinstance(given, Mapping) else dict.fromkeys(agents, given)
+    kinds: Mapping[Any, Any] = (
+        observations if isinstance(observations, Mapping) else dict.fromkeys(agents, observations)
+    )
     if kinds.keys() != set(agents):
         raise InvalidInput(
             f"observations of {', '.join(map(str, kinds)) or 'nobody'}: "
@@ -330,12 +287,12 @@ def _kinds_of(given: object, split: RoleSplit) -> dict[str, str]:
     return {agent: kinds[agent] for agent in agents}
 
 
-def _role_split(given: object) -> RoleSplit:
-    if isinstance(given, str):
-        return get_role_split(given)
-    if not isinstance(given, RoleSplit):
-        raise InvalidInput(f"role split {given!r}: expected a name or a RoleSplit")
-    return given
+def _role_split(split: object) -> RoleSplit:
+    if isinstance(split, str):
+        return get_role_split(split)
+    if not isinstance(split, RoleSplit):
+        raise InvalidInput(f"role split {split!r}: expected a name or a RoleSplit")
+    return split
 
 
 def _whole(seed: object) -> int | None:

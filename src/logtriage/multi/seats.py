@@ -1,20 +1,23 @@
-"""What one agent of a team gets, and how what it gives back becomes an action."""
+"""What one agent of a team gets, and how its answer becomes an action."""
 
-from typing import Any, Final, Protocol
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 from gymnasium import spaces
 
 from logtriage.actions import Action, signed
+from logtriage.env.spaces import box_of
 from logtriage.errors import InvalidInput
-from logtriage.multi.boxes import role_box
-from logtriage.multi.sight import Sight
 from logtriage.multi.texts import Replies, Screens
+from logtriage.observation import Observation
 from logtriage.parsing import parse_action, render_action
 from logtriage.rendering import render_observation
 from logtriage.roles import Role, RoleSplit, role_actions
+from logtriage.state import State
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
+from logtriage.vector import encode_role_tokens, role_token_mask, role_tokens_of
 
 #: Kinds of observations: arrays with their mask, arrays alone, or text both ways.
 OBSERVATIONS: Final = ("dict", "flat", "text")
@@ -25,72 +28,53 @@ def agent_name(role: Role) -> str:
     return f"{role.name}_0"
 
 
-class Seat(Protocol):
-    """A role with its spaces, each of them one object for good."""
-
-    role: Role
-    observation_space: spaces.Space[Any]
-    action_space: spaces.Space[Any]
-
-    def begin(self) -> None:
-        """Forget the last incident."""
-
-    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
-        """The observation and what else the info gets: once a tick, of all there is to see."""
-
-    def read(self, given: Any) -> Action:
-        """The action that was given.
-
-        Raises:
-            InvalidInput: for what is not of the kind that the action space holds.
-        """
-
-
 class NumericSeat:
-    """Rows of a role's ``layout``, integers of ``role_actions``.
+    """A role that sees rows of its layout and acts by integers of ``role_actions``.
 
-    The mask comes with the row, or if ``flat`` in the info: never in both, which TorchRL
-    takes for an error.
+    The mask stands beside the row, or if ``flat`` in the info: never in both, since TorchRL
+    takes that for an error.
     """
 
     def __init__(
         self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology, flat: bool
     ) -> None:
-        self.role, self._flat = role, flat
+        self.role, self._split, self._flat = role, split, flat
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
-        count = len(self._choices)
-        box = role_box(split, role, task, topology)
-        mask = spaces.Box(0, 1, (count,), np.int8)
-        self.action_space: spaces.Space[Any] = spaces.Discrete(count)
+        assert task.setting is not None  # or there would be no environment of the task
+        box = box_of(role_tokens_of(split, role, task.setting, topology, task.horizon))
+        mask = spaces.Box(0, 1, (len(self._choices),), np.int8)
+        self.action_space: spaces.Space[Any] = spaces.Discrete(len(self._choices))
         self.observation_space: spaces.Space[Any] = (
             box if flat else spaces.Dict({"observation": box, "action_mask": mask})
         )
 
-    def begin(self) -> None:
-        """As :class:`Seat`."""
-
-    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
-        """As :class:`Seat`."""
-        row, mask = sight.reader.role(self.role), sight.reader.mask(self.role)
+    def look(self, state: State, _: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
+        """The observation, and further entries of the info."""
+        where = state, self._split, self.role
+        row, mask = encode_role_tokens(*where), role_token_mask(*where)
         if self._flat:
             return row, {"action_mask": mask}
         return {"observation": row, "action_mask": mask}, {}
 
-    def read(self, given: Any) -> Action:
-        """As :class:`Seat`."""
-        if not self.action_space.contains(given):
+    def read(self, number: Any) -> Action:
+        """The action of an integer.
+
+        Raises:
+            InvalidInput: for a value out of the action space.
+        """
+        if not self.action_space.contains(number):
             raise InvalidInput(
-                f"action {given!r} of {agent_name(self.role)}: "
+                f"action {number!r} of {agent_name(self.role)}: "
                 f"expected an integer in [0, {len(self._choices)})"
             )
-        return self._choices[int(given)]
+        return self._choices[int(number)]
 
 
 class TextSeat:
-    """Rendered screens, and replies with one JSON action.
+    """A role that sees rendered screens and replies with one JSON action.
 
-    Whatever text is given is an action: what cannot be read, or is not the role's to do,
-    is its :class:`~logtriage.Malformed` and costs it its turn.
+    Any text is an action: what cannot be read, or is not the role's to do, is
+    :class:`~logtriage.Malformed` and costs the role its turn.
     """
 
     def __init__(self, role: Role, split: RoleSplit, task: TaskSpec, topology: Topology) -> None:
@@ -99,21 +83,26 @@ class TextSeat:
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
         self.action_space: spaces.Space[Any] = Replies(self._choices)
 
-    def begin(self) -> None:
-        """As :class:`Seat`."""
+    def look(self, _: State, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
+        """The screen; text has no mask."""
+        return render_observation(slices[self._lane]), {}
 
-    def look(self, sight: Sight) -> tuple[Any, dict[str, Any]]:
-        """As :class:`Seat`; text has no mask."""
-        return render_observation(sight.slices[self._lane]), {}
+    def read(self, reply: Any) -> Action:
+        """The action of a reply.
 
-    def read(self, given: Any) -> Action:
-        """As :class:`Seat`."""
-        if not isinstance(given, str):
+        Raises:
+            InvalidInput: for a reply that is no text.
+        """
+        if not isinstance(reply, str):
             raise InvalidInput(
-                f"action {given!r} of {agent_name(self.role)}: expected text, such as "
+                f"action {reply!r} of {agent_name(self.role)}: expected text, such as "
                 f"{render_action(self._choices[0])}"
             )
-        return signed(parse_action(given, self._topology, self.role.kinds), self.role.name)
+        return signed(parse_action(reply, self._topology, self.role.kinds), self.role.name)
+
+
+#: A role with its spaces; each space stays the same object.
+Seat = NumericSeat | TextSeat
 
 
 def seat_for(

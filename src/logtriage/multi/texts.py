@@ -15,7 +15,7 @@ _SAMPLED: Final = "".join(one for one in string.printable if one.isprintable()) 
 
 
 class AnyText(spaces.Text):
-    """Texts of up to ``max_length`` characters, whichever these are."""
+    """Texts of up to ``max_length`` characters of any kind."""
 
     def __init__(self, max_length: int) -> None:
         super().__init__(max_length, min_length=0, charset=_SAMPLED)
@@ -33,7 +33,7 @@ class Screens(AnyText):
 
 
 class Replies(AnyText):
-    """What an agent in a role may write; samples are actions that the role may take.
+    """Replies of an agent in a role; samples are actions that the role may take.
 
     Longer texts than the space holds, and those that are no action, are not refused by
     the environment: the agent loses its turn.

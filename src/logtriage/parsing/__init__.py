@@ -1,4 +1,4 @@
-"""What an agent said becomes an action: replies, tool calls, wire JSON. Parsing is total."""
+"""Replies, tool calls and wire JSON of an agent become actions. Parsing is total."""
 
 from logtriage.parsing.actions import (
     MAX_OBJECTS,

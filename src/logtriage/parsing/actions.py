@@ -1,8 +1,8 @@
 """Text and wire JSON become actions here, and nowhere else. Parsing is total.
 
-Whatever a model writes becomes exactly one action or a :class:`Malformed` with the
-reason; nothing is guessed, and a near miss (``payment`` for ``payment-service``) is
-never corrected behind the agent's back: its reason names the choices.
+Any text of a model becomes exactly one action or a :class:`Malformed` with the reason. Nothing is
+guessed: a near miss (``payment`` for ``payment-service``) is malformed, and its reason names the
+choices.
 """
 
 import json
@@ -54,13 +54,13 @@ from logtriage.topology import Topology
 
 #: At most this many opening braces are tried.
 MAX_OBJECTS: Final = 1_000
-#: Reading stops once so many characters, and as many for each character of the reply,
-#: went into what then was no JSON: the time is linear in the length of the reply.
+#: Reading stops once failed attempts at JSON have read WASTE characters and WASTE_RATE more for
+#: each character of the reply: the time is linear in the length of the reply.
 WASTE: Final = 4_000
 WASTE_RATE: Final = 2
-#: A failed attempt takes the time of about so many characters beside those it read.
+#: The fixed time of a failed attempt, in characters.
 _ATTEMPT: Final = 128
-#: Action types by their wire names; a set that can be hashed.
+#: Wire names of action types.
 Kinds = frozenset[str]
 SOLO_KINDS: Final[Kinds] = frozenset(
     ACTION_TYPES | RECORDED_ACTION_TYPES | PRICED_ACTION_TYPES | OPTIONAL_ACTION_TYPES
@@ -71,7 +71,7 @@ _WIRE_KEYS: Final = ("action_type", "value", "confidence")
 Form = Literal["json", "word"]
 
 _DECODER: Final = json.JSONDecoder()
-#: How the decoder says that a string has no end; it names the place of its beginning.
+#: The decoder's message for a string without an end; its place is the beginning.
 _UNTERMINATED: Final = "Unterminated string"
 #: What may follow a bracket in JSON: after any other character there is nothing to try.
 _AFTER: Final = {"{": frozenset('"} \t\r\n'), "[": frozenset('"{[]-0123456789tfnNI \t\r\n')}
@@ -80,7 +80,7 @@ _AFTER: Final = {"{": frozenset('"} \t\r\n'), "[": frozenset('"{[]-0123456789tfn
 def parse_action(
     text: str, topology: Topology, may: Kinds = SOLO_KINDS, form: Form = "json"
 ) -> Action:
-    """Read one action from what a model wrote.
+    """Read an action from the reply of a model.
 
     Thoughts (``<think>…</think>``) are cut first; a reply that ends within one is
     malformed, and so is an action beside a mark that may set a thought apart. Looks for
@@ -91,53 +91,49 @@ def parse_action(
     a line of its own, such as ``escalate:sre-team``, and everything else is prose.
 
     Raises:
-        InvalidInput: for what is no text.
+        InvalidInput: if ``text`` is no text.
     """
-    said, wrong = spoken(checked_text(text))
-    return Malformed(text, wrong) if wrong is not None else _action_in(said, topology, may, form)
+    reply = _spoken(text)
+    return reply if isinstance(reply, Malformed) else _action_in(reply, topology, may, form)
 
 
-def checked_text(text: object) -> str:
-    """What a model wrote, if it is text.
-
-    Raises:
-        InvalidInput: if it is not, saying what to pass.
-    """
-    if isinstance(text, str):
-        return text
-    raise InvalidInput(
-        f"expected the text of a reply, got {_show(text)}; a reply without text is ''"
-    )
+def _spoken(text: object) -> str | Malformed:
+    """A reply without its thoughts, or why it cannot be read."""
+    if not isinstance(text, str):
+        raise InvalidInput(
+            f"expected the text of a reply, got {_show(text)}; a reply without text is ''"
+        )
+    reply, wrong = spoken(text)
+    return reply if wrong is None else Malformed(text, wrong)
 
 
 def wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
-    """The wire actions in what a model wrote, at least one; or why there are none.
+    """The wire actions in the reply of a model, at least one; or why there are none.
 
     Raises:
-        InvalidInput: for what is no text.
+        InvalidInput: if ``text`` is no text.
     """
-    said, wrong = spoken(checked_text(text))
-    return Malformed(text, wrong) if wrong is not None else _wires_in(said, may)
+    reply = _spoken(text)
+    return reply if isinstance(reply, Malformed) else _wires_in(reply, may, "json")
 
 
-def _words_in(text: str) -> list[Mapping[str, Any]] | Malformed:
-    if len(text) > MAX_TEXT:
-        return Malformed(text, f"reply of {len(text)} characters; at most {MAX_TEXT} are read")
-    wires: list[Mapping[str, Any]] = list(wires_in_words(text))
-    return wires or Malformed(text, "no line of the reply is an action, such as resolve")
-
-
-def _wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
-    prose, calls = without_calls(text)
-    answers = _answers(prose, "{", _is_action_object)
+def _wires_in(text: str, may: Kinds, form: Form) -> list[Mapping[str, Any]] | Malformed:
+    if form == "word":
+        wires: list[Mapping[str, Any]] = []
+        answers: list[Any] | str = _too_long(text) or list(wires_in_words(text))
+        missing = "no line of the reply is an action, such as resolve"
+    else:
+        prose, calls = without_calls(text)
+        wires = [wire_of_text(call, may) for call in calls]
+        answers = _answers(prose, "{", lambda value: "action_type" in value)
+        missing = 'no JSON object with a key "action_type" in the reply'
     if isinstance(answers, str):
         return Malformed(text, answers)
-    wires = [*(wire_of_text(call, may) for call in calls), *answers]
-    return wires or Malformed(text, 'no JSON object with a key "action_type" in the reply')
+    return [*wires, *answers] or Malformed(text, missing)
 
 
-def _action_in(text: str, topology: Topology, may: Kinds, form: Form = "json") -> Action:
-    wires = _words_in(text) if form == "word" else _wires_in(text, may)
+def _action_in(text: str, topology: Topology, may: Kinds, form: Form) -> Action:
+    wires = _wires_in(text, may, form)
     if isinstance(wires, Malformed):
         return wires
     actions = actions_from_wire(wires, topology, may)
@@ -149,41 +145,49 @@ def _action_in(text: str, topology: Topology, may: Kinds, form: Form = "json") -
 
 
 def parse_plan(text: str, topology: Topology) -> list[Action]:
-    """Read a whole plan from what a model wrote: a JSON array of wire actions.
+    """Read a whole plan from the reply of a model: a JSON array of wire actions.
 
     Thoughts are cut as by :func:`parse_action`. Looks for JSON arrays that hold an object
-    with a key ``action_type``, fenced or in prose; other arrays are prose. What stands in
-    the array and is no action is malformed, one step each. Two different arrays are
+    with a key ``action_type``, fenced or in prose; other arrays are prose. Items of the array
+    that are no actions are malformed, one step each. Two different arrays are
     malformed as a whole, and so is an array beside calls in ``<tool_call>``; such calls
     alone are a plan, too. Any other reply is read by :func:`parse_action`: a plan of one
     action.
 
     Raises:
-        InvalidInput: for what is no text.
+        InvalidInput: if ``text`` is no text.
     """
-    said, wrong = spoken(checked_text(text))
-    return [Malformed(text, wrong)] if wrong is not None else _plan_in(said, topology)
-
-
-def _plan_in(text: str, topology: Topology) -> list[Action]:
-    prose, calls = without_calls(text)
-    answers = _answers(prose, "[", _is_plan)
-    if isinstance(answers, str):
-        return [Malformed(text, answers)]
-    if answers and calls:
-        return [Malformed(text, "a plan and calls in one reply; send exactly one of them")]
+    reply = _spoken(text)
+    if isinstance(reply, Malformed):
+        return [reply]
+    prose, calls = without_calls(reply)
+    plans = _answers(prose, "[", _is_plan)
+    if isinstance(plans, str):
+        return [Malformed(reply, plans)]
+    if plans and calls:
+        return [Malformed(reply, "a plan and calls in one reply; send exactly one of them")]
     if calls:
         return actions_from_wire([wire_of_text(call, SOLO_KINDS) for call in calls], topology)
-    if not answers:
-        return [_action_in(text, topology, SOLO_KINDS)]
-    if any(plan != answers[0] for plan in answers[1:]):
-        return [Malformed(text, f"{len(answers)} different plans in one reply; send exactly one")]
+    if not plans:
+        return [_action_in(reply, topology, SOLO_KINDS, "json")]
+    if any(plan != plans[0] for plan in plans[1:]):
+        return [Malformed(reply, f"{len(plans)} different plans in one reply; send exactly one")]
     return [
-        action_from_wire(one, topology)
-        if isinstance(one, Mapping)
-        else Malformed(_show(one), 'expected an object with a key "action_type"')
-        for one in answers[0]
+        action_from_wire(item, topology)
+        if isinstance(item, Mapping)
+        else Malformed(_show(item), 'expected an object with a key "action_type"')
+        for item in plans[0]
     ]
+
+
+def _is_plan(items: Any) -> bool:
+    return any(isinstance(item, dict) and "action_type" in item for item in items)
+
+
+def _too_long(text: str) -> str | None:
+    if len(text) <= MAX_TEXT:
+        return None
+    return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
 
 
 def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
@@ -194,22 +198,14 @@ def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
     return wire_from_call(call["name"], call["arguments"], may)
 
 
-def _is_action_object(value: Any) -> bool:
-    return "action_type" in value
-
-
-def _is_plan(value: Any) -> bool:
-    return any(isinstance(one, dict) and "action_type" in one for one in value)
-
-
 def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
     """The wanted JSON values that start with a bracket, or why the reply cannot be read.
 
-    ``text`` has :data:`ANSWER` for each call that was in it.
+    In ``text`` :data:`ANSWER` stands for each call.
     """
-    if len(text) > MAX_TEXT:
-        return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
-    found: list[Any] = []
+    if (wrong := _too_long(text)) is not None:
+        return wrong
+    values: list[Any] = []
     beside: list[str] = []
     left = WASTE + WASTE_RATE * len(text)
     position = text.find(opening)
@@ -219,7 +215,7 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
         if text[position + 1 : position + 2] not in _AFTER[opening]:
             position = text.find(opening, position + 1)
             continue
-        # An error counts the lines before it: those of earlier attempts are left behind.
+        # The decoder counts lines for its errors, so text of earlier attempts is cut off.
         before, text = text[:position], text[position:]
         beside.append(before)
         try:
@@ -236,14 +232,14 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
             return f"JSON that cannot be read: {error}"
         else:
             if wanted(value):
-                found.append(value)
+                values.append(value)
                 beside.append(ANSWER)
                 text, end = text[end:], 0
         position = text.find(opening, end)
     if position >= 0:
         return f"more than {MAX_OBJECTS} braces in the reply"
     wrong = odd_mark("".join((*beside, text)))
-    return found if wrong is None else wrong
+    return values if wrong is None else wrong
 
 
 def action_from_wire(
@@ -253,7 +249,7 @@ def action_from_wire(
 
     Keys with None or NaN count as absent (tabular loaders pad with them); other keys,
     and a value of ``resolve``, ``ignore`` or ``hand_over``, are ignored. Anything wrong gives a
-    :class:`Malformed` that says what was expected.
+    :class:`Malformed` with the reason.
     """
     return _read(wire, topology, may, _wire_table(topology, may))
 
@@ -282,10 +278,11 @@ def _read(
         return _irregular(wire, name, value, topology, may)
     if type(action) is not IdentifyRootCause:
         return action
-    confidence = wire.get("confidence")
+    confidence: Any = wire.get("confidence")
     if absent(confidence):
         return action
-    if _is_probability(confidence):
+    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if is_number and 0 <= confidence <= 1:
         return IdentifyRootCause(action.service, confidence)
     return _bad(wire, f"confidence must be a number in [0, 1], got {_show(confidence)}")
 
@@ -309,7 +306,7 @@ def _wire_table(topology: Topology, may: Kinds) -> dict[tuple[Any, Any], Action]
 def _irregular(
     wire: Mapping[str, Any], name: Any, value: Any, topology: Topology, may: Kinds
 ) -> Action:
-    """What is not in the table: text of one's own, or why there is no action."""
+    """An action that is not in the table: with a text of its own, or malformed."""
     if not isinstance(name, str) or (name not in may and name != MALFORMED):
         types = (*TEAM_ACTION_TYPES, *PRICED_ACTION_TYPES)
         kinds = ", ".join(kind for kind in types if kind in may)
@@ -362,7 +359,7 @@ def _impact(wire: Mapping[str, Any], value: str, topology: Topology) -> Action:
     """``caller->callee, caller->callee``: every pair of services, called or not."""
     calls = []
     for part in value.split(","):
-        caller, arrow, callee = (one.strip() for one in part.partition(CALLS))
+        caller, arrow, callee = (piece.strip() for piece in part.partition(CALLS))
         if not arrow:
             return _bad(
                 wire, f"report_impact wants '<caller>{CALLS}<callee>, …', got {_show(part)}"
@@ -381,16 +378,12 @@ def _author(wire: Mapping[str, Any]) -> str | None:
     return by if isinstance(by, str) else None
 
 
-def _is_probability(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _choices(what: str, given: object, known: Iterable[str]) -> str:
-    return f"unknown {what} {_show(given)}; one of: {', '.join(known)}"
+def _choices(what: str, value: object, known: Iterable[str]) -> str:
+    return f"unknown {what} {_show(value)}; one of: {', '.join(known)}"
 
 
 def _show(value: object) -> str:
-    """A short text for any value; what is long or deep is named by its type."""
+    """A short text for any value; a long or deep value is named by its type."""
     if isinstance(value, str):
         return repr(value[:60] + "…" if len(value) > 60 else value)
     if value is None or isinstance(value, bool | float):
@@ -409,16 +402,14 @@ def action_to_wire(action: Action) -> dict[str, Any]:
     """The wire form of an action; :func:`action_from_wire` reads it back unchanged.
 
     Raises:
-        InvalidInput: for what is no action.
+        InvalidInput: if it is no action.
     """
     if not isinstance(action, Action):
         raise InvalidInput(f"expected an action, got {kind_of(action)}")
-    wire: dict[str, Any]
     if isinstance(action, Malformed):
         return malformed_wire(action)
-    wire = {"action_type": action_name(action)}
-    value = action_value(action)
-    if value is not None:
+    wire: dict[str, Any] = {"action_type": action_name(action)}
+    if (value := action_value(action)) is not None:
         wire["value"] = value
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         wire["confidence"] = action.confidence
@@ -431,7 +422,7 @@ def render_action(action: Action, form: Form = "json") -> str:
     """An action as an agent would write it.
 
     Raises:
-        InvalidInput: for what is no action, or has no form in one word.
+        InvalidInput: if it is no action, or has no form in one word.
     """
     if form == "word":
         return word_of(action)

@@ -2,49 +2,28 @@
 
 import json
 from collections.abc import Collection, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import ACTION_TYPES, PRICED_ACTION_TYPES, RECORDED_ACTION_TYPES, Malformed
 from logtriage.parsing.replies import MAX_TEXT
+from logtriage.parsing.tools import ARGUMENTS
 from logtriage.parsing.words import wires_in_words
 
 Wire = dict[str, Any]
 
 MALFORMED: Final = "malformed"
-#: The arguments of each tool; the first one is the wire's value. A tool is named as its action.
-ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "classify_severity": ("severity",),
-        "identify_root_cause": ("service", "confidence"),
-        "classify_fault": ("fault_category",),
-        "escalate": ("team",),
-        "remediate": ("remedy", "service"),
-        "request_more_logs": ("service",),
-        "request_metrics": ("service",),
-        "request_traces": ("service",),
-        "resolve": (),
-        "ignore": (),
-        "hand_over": (),
-        "report": ("text",),
-        "wait": (),
-        "note": ("text",),
-        "report_impact": ("calls",),
-        "act": ("action",),
-    }
-)
-#: What may be called though no schema offers it; the parser says to whom it is open. To ``act``
-#: is to take the action that its argument is in one word.
+#: Tools that may be called though no schema offers them; the parser says who may. ``act`` takes
+#: an action in one word.
 _UNLISTED: Final = frozenset({"report_impact", "hand_over", "act"})
 _SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES))
-#: What calls on a shift say besides.
+#: Further arguments of calls on a shift.
 _OF_SHIFTS: Final = ("system", "ticks")
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz_"
 
 
 def tool_name(name: str) -> str:
-    """The name of a tool without what servers and gateways put in front, ``mcp__logtriage__``."""
+    """The name of a tool without the prefix of a server, such as ``mcp__logtriage__``."""
     if name in ARGUMENTS:
         return name
     before = name.rstrip(_NAME)
@@ -61,54 +40,47 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
     ``arguments`` are an object or its JSON text (once or twice encoded), by the names of
     the schema or as the wire's ``value``. Null and NaN count as absent, other arguments
     are ignored. A call of an unknown tool whose arguments have an ``action_type`` is
-    that wire action. What cannot be read is a malformed action with the text of the call
-    and the reason; whether a named service or team exists is for the parser of wire
-    actions to say. ``tools`` are the names of those on offer; where a note may be written, as
-    on a shift, the wire keeps the ``system`` that a call names, and the ``ticks`` of a wait.
+    that wire action. A call that cannot be read is a malformed action with its text and the
+    reason; the parser of wire actions checks whether a service or team exists. ``tools`` are the
+    names of the tools on offer. If ``note`` is among them, as on a shift, the wire keeps the
+    ``system`` of a call, and the ``ticks`` of a wait.
     """
-    given = _arguments(arguments)
-    if isinstance(given, str):
-        return malformed(_shown(name, arguments), given)
+    fields = _arguments(arguments)
+    if isinstance(fields, str):
+        return malformed(_shown(name, arguments), fields)
     known = tool_name(name) if isinstance(name, str) else ""
     if known not in _UNLISTED and (known not in tools or known not in ARGUMENTS):
-        if "action_type" in given:
-            return dict(given)
-        choices = ", ".join(one for one in ARGUMENTS if one in tools)
+        if "action_type" in fields:
+            return dict(fields)
+        choices = ", ".join(tool for tool in ARGUMENTS if tool in tools)
         shown = repr(name[:60]) if isinstance(name, str) else "without a name"
         return malformed(_shown(name, arguments), f"unknown tool {shown}; one of: {choices}")
     names = ARGUMENTS[known]
-    named = {one: given[one] for one in names if not absent(given.get(one))}
+    named = {key: fields[key] for key in names if not absent(fields.get(key))}
     if known == "act":
         word = str(named.get("action", ""))
         return next(wires_in_words(word), malformed(word, "act wants an action in one word"))
-    if known == "remediate":
-        value = _remedy_and_service(named, given)
-        if value is None:
+    value = fields.get("value")
+    if known != "remediate":
+        value = named.get(names[0] if names else "value", value)
+    elif named or not isinstance(value, str):
+        remedy, service = named.get("remedy"), named.get("service")
+        if not (isinstance(remedy, str) and isinstance(service, str)):
             reason = "remediate wants the strings remedy and service"
             return malformed(_shown(name, arguments), reason)
-    else:
-        value = named.get(names[0] if names else "value", given.get("value"))
+        value = f"{remedy}:{service}"
     wire: Wire = {"action_type": known}
     if names and not absent(value):
         wire["value"] = value
     if "confidence" in named:
         wire["confidence"] = named["confidence"]
     if "note" in tools:
-        wire |= {key: given[key] for key in _OF_SHIFTS if not absent(given.get(key))}
+        wire |= {key: fields[key] for key in _OF_SHIFTS if not absent(fields.get(key))}
     return wire
 
 
-def _remedy_and_service(named: Mapping[str, Any], given: Mapping[str, Any]) -> str | None:
-    if not named and isinstance(given.get("value"), str):
-        return str(given["value"])
-    remedy, service = named.get("remedy"), named.get("service")
-    if isinstance(remedy, str) and isinstance(service, str):
-        return f"{remedy}:{service}"
-    return None
-
-
 def _arguments(arguments: object) -> Mapping[str, Any] | str:
-    """The arguments of a call as an object, or why they are none."""
+    """The arguments of a call as an object, or why they cannot be read."""
     for again in (False, True):  # some servers encode them twice
         if not isinstance(arguments, str):
             break
@@ -132,7 +104,7 @@ def _arguments(arguments: object) -> Mapping[str, Any] | str:
 
 
 def _shown(name: object, arguments: object) -> str:
-    """A call as text, for the record of what could not be read."""
+    """A call as text, for a malformed action."""
     if isinstance(arguments, str):
         text = arguments
     else:
@@ -144,7 +116,7 @@ def _shown(name: object, arguments: object) -> str:
 
 
 def malformed(text: str, reason: str) -> Wire:
-    """The wire form of what could not be read as an action."""
+    """The wire form of a text that is no action."""
     return malformed_wire(Malformed(text, reason))
 
 

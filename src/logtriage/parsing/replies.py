@@ -1,7 +1,7 @@
-"""A model's reply as text: what of it is said and not only thought, and the calls in it.
+"""A model's reply as text without its thoughts, and the calls in it.
 
 Models that reason write their thoughts in front of the answer, and a server without a
-parser for them passes both on. What is only thought is no action.
+parser for them passes both on. A thought is no action.
 """
 
 import json
@@ -38,14 +38,14 @@ _MARK: Final = re.compile(
     r"|<\|(?P<inner>inner)_(?:prefix|(?P<inner_end>suffix))\|>"
     r"|<(?P<unused>unused)(?:94|(?P<unused_end>95))>"
     r"|<(?P<gemma>)(?:\|channel>thought|(?P<gemma_end>channel\|>))"
-    # Harmony's <|channel|>analysis: any channel but those that others read
+    # Harmony's <|channel|>analysis: any channel but final and commentary
     r"|(?P<harmony><\|channel\|>)(?![ \t]{0,4}(?:final|commentary)\b)",
     re.IGNORECASE,
 )
 _SHAPES: Final = ("tag", "square", "arrow", "bar", "inner", "unused", "gemma")
 #: Marks that end a channel of Harmony's; the next channel does, too.
 _CHANNEL_END: Final = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-#: Stands in a text for an action that was read.
+#: The mark of an action that was read, in a text.
 ANSWER: Final = "\0"
 #: Marks with the shape of a thought's mark, whatever their name.
 _ODD: Final = re.compile(
@@ -80,10 +80,10 @@ TextCall = dict[str, Any]
 
 
 def spoken(text: str) -> tuple[str, str | None]:
-    """A reply without its thoughts; and why it cannot be read, if so: then it is whole.
+    """A reply without its thoughts, or the whole reply and why it cannot be read.
 
-    A thought ends at the first mark that closes it. A mark that closes what was never
-    opened ends a thought that the prompt opened: all before it is one, too.
+    A thought ends at the first mark that closes it. If nothing was opened, the prompt opened the
+    thought: all text before the mark belongs to it.
     """
     said: list[str] = []
     start = 0
@@ -91,7 +91,7 @@ def spoken(text: str) -> tuple[str, str | None]:
         mark = _MARK.search(text, start)
         if mark is None:
             return "\n".join(filter(None, (*said, text[start:]))), None
-        if _is_end(mark):
+        if any(mark[f"{shape}_end"] for shape in _SHAPES):
             said.clear()
             start = mark.end()
             continue
@@ -101,10 +101,6 @@ def spoken(text: str) -> tuple[str, str | None]:
             return text, ENDED_THINKING
         start = closed
     return text, f"more than {MAX_THOUGHTS} thoughts in the reply"
-
-
-def _is_end(mark: re.Match[str]) -> bool:
-    return any(mark[f"{shape}_end"] for shape in _SHAPES)
 
 
 def _end_of(text: str, opened: re.Match[str]) -> int | None:
@@ -192,32 +188,32 @@ def _call(body: str) -> TextCall:
     if function is not None:
         return {"name": function[1], "arguments": _parameters(body)}
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except RecursionError:
-        found, reason = None, "nested too deeply"
+        value, reason = None, "nested too deeply"
     except ValueError as error:
-        found, reason = None, str(error)
+        value, reason = None, str(error)
     else:
         reason = "an object with a name and arguments was expected"
-    if isinstance(found, dict) and isinstance(found.get("name"), str):
-        return {"name": found["name"], "arguments": found.get("arguments", found.get("parameters"))}
-    if isinstance(found, dict) and "action_type" in found:
-        return {"name": "tool_call", "arguments": found}
+    if isinstance(value, dict) and isinstance(value.get("name"), str):
+        return {"name": value["name"], "arguments": value.get("arguments", value.get("parameters"))}
+    if isinstance(value, dict) and "action_type" in value:
+        return {"name": "tool_call", "arguments": value}
     reason = f"the text of a tool_call cannot be read: {reason}"
     return {"name": "tool_call", "arguments": body, "parse_error": reason}
 
 
 def _parameters(body: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for part in body.split(_PARAMETER)[1:]:
         name, _, value = part.partition(">")
         value = value.partition(_PARAMETER_END)[0].strip("\n")
-        found[name] = _number(value) if name == "confidence" else value
-    return found
+        parameters[name] = _number(value) if name == "confidence" else value
+    return parameters
 
 
 def _number(text: str) -> Any:
-    """All values are text in this form; the one number among our arguments is not."""
+    """The number in a text, or the text: in this form all values are text."""
     try:
         return float(text)
     except ValueError:
@@ -225,8 +221,8 @@ def _number(text: str) -> Any:
 
 
 def shielded(text: str) -> str:
-    """JSON of ours in which no string looks like a mark of a thought or a call."""
+    """The JSON, escaped so that no string in it looks like a mark of a thought or a call."""
     if _CALL not in text and _MARK.search(text) is None:
         return text
-    # Outside strings, wire actions have none of these characters.
+    # Wire actions have these characters in strings alone.
     return text.replace("<", "\\u003c").replace("[", "\\u005b").replace("◁", "\\u25c1")

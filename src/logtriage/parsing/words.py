@@ -16,7 +16,7 @@ from logtriage.actions import (
 )
 from logtriage.errors import InvalidInput
 
-#: What stands between the name of an action and its value.
+#: The character between the name of an action and its value.
 JOINT: Final = ":"
 _WORD: Final = re.compile(rf"({'|'.join(ACTION_NAMES.values())})(?:{JOINT}(\S+))?")
 #: The message of a report has blanks.

@@ -7,20 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from logtriage.policies.base import Follower, Memory, Player, Policy, PolicyFactory, Ranking, Ranks
-from logtriage.policies.central import CentralControl, TeamAsPolicy, merge_slices
+from logtriage.policies.central import CentralControl, merge_slices
 from logtriage.policies.chain import ChainPolicy
 from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
-from logtriage.policies.following import FollowingTeam
 from logtriage.policies.inquiry import InquiryPolicy
-from logtriage.policies.noisy import NoisyPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
 from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
 from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
 from logtriage.policies.team import (
+    FollowingTeam,
     RoleFactory,
     RoleFailure,
     RolePolicies,
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
     from logtriage.policies.lookahead import LookaheadPolicy
     from logtriage.policies.observer import ObserverPolicy
     from logtriage.policies.observer_team import ObserverRole, ObserverTeam
-    from logtriage.policies.random_questions import RandomQuestionsPolicy
+    from logtriage.policies.questioners import RandomQuestionsPolicy, TopSuspectPolicy
     from logtriage.policies.recorded_observer import RecordedObserverPolicy
-    from logtriage.policies.top_suspect import TopSuspectPolicy
 
 __all__ = [
     "METHODS",
@@ -54,7 +52,6 @@ __all__ = [
     "LookaheadPolicy",
     "Memory",
     "Method",
-    "NoisyPolicy",
     "ObserverPolicy",
     "ObserverRole",
     "ObserverTeam",
@@ -73,7 +70,6 @@ __all__ = [
     "RoleFactory",
     "RoleFailure",
     "RolePolicies",
-    "TeamAsPolicy",
     "TeamFactory",
     "TeamPolicy",
     "TopSuspectPolicy",
@@ -90,9 +86,9 @@ _BY_BELIEF: Final = {
     "ObserverPolicy": "observer",
     "ObserverRole": "observer_team",
     "ObserverTeam": "observer_team",
-    "RandomQuestionsPolicy": "random_questions",
+    "RandomQuestionsPolicy": "questioners",
     "RecordedObserverPolicy": "recorded_observer",
-    "TopSuspectPolicy": "top_suspect",
+    "TopSuspectPolicy": "questioners",
 }
 
 

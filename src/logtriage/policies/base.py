@@ -1,4 +1,4 @@
-"""What a policy is: observation and memory in, action and memory out."""
+"""Protocols of policies: observation and memory in, action and memory out."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
@@ -13,7 +13,7 @@ Memory = Any
 
 
 class Policy(Protocol):
-    """Decides on the next action. Pure: what it remembers, it returns.
+    """Decides on the next action. It is pure: it returns its memory.
 
     The same observation and memory always give the same action and memory.
     """
@@ -24,23 +24,23 @@ class Policy(Protocol):
 
 @runtime_checkable
 class Follower(Protocol):
-    """Decides for one role of a team by the state, as far as that role was shown it. Pure."""
+    """Decides for a role by the part of the state that the role was shown. It is pure."""
 
     def act_in(self, state: State, seen: Observation) -> Action:
         """The next action; ``seen`` is the role's slice of the state."""
 
 
-#: Who plays a role of a team.
+#: The player of a role in a team.
 Player = Policy | Follower
 
-#: Services from the likeliest root cause down; those of one group are equally likely.
-#: Services may be left out: they are not suspected at all.
+#: Services from the likeliest root cause down; services in a group are equally likely.
+#: Services that are left out are not suspected at all.
 Ranking = tuple[tuple[str, ...], ...]
 
 
 @runtime_checkable
 class Ranks(Protocol):
-    """What a policy may do besides: say how likely each service is the root cause."""
+    """An optional method of policies: say how likely each service is the root cause."""
 
     def ranking(self, observation: Observation, memory: Memory) -> Ranking:
         """The ranking at the end of an episode, from its last observation and memory."""

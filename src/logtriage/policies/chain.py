@@ -1,7 +1,7 @@
 """The chain follower: it falls for decoys.
 
-It classifies by the first screen, follows complaints in the logs down to a service
-that complains of nobody, asks that one, and believes the first line there that tells of
+It classifies by the first screen, follows complaints in the logs down to a service that
+complains about no other, asks for its logs, and believes the first line there that tells of
 trouble.
 """
 
@@ -27,7 +27,7 @@ from logtriage.policies.notebook import Notebook, blamed, write_down
 from logtriage.world.schema.parts import Kind
 from logtriage.world.vocabulary import LOG
 
-#: Ticks for what comes after the questions.
+#: Ticks for the steps after the questions.
 _STEPS: Final = 6
 #: Times that the end of the chain is asked before it is believed to have nothing to say.
 _ASKED: Final = 2
@@ -42,7 +42,7 @@ class ChainPolicy:
     """
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Ask the end of the chain, or act on what it said."""
+        """Ask the end of the chain, or act on its answer."""
         book = write_down(observation, Notebook() if memory is None else memory)
         return next(_steps(observation, book)), book
 
@@ -51,11 +51,11 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
     if observation.severity is None:
         yield ClassifySeverity(book.severity or Severity.P1)
     end = _end(observation, book)
-    told = _told(end, book, observation)
+    fault = _told(end, book, observation)
     asked = book.asked.count(RequestMoreLogs(end))
-    if observation.ticks_left > _STEPS and (not asked or (told is None and asked < _ASKED)):
+    if observation.ticks_left > _STEPS and (not asked or (fault is None and asked < _ASKED)):
         yield RequestMoreLogs(end)
-    if told is None:
+    if fault is None:
         yield Ignore() if book.severity is Severity.P3 else Resolve()
         return
     if observation.root_cause is None:
@@ -63,9 +63,9 @@ def _steps(observation: Observation, book: Notebook) -> Iterator[Action]:
     topology = observation.topology
     if not observation.pages:
         service, directory = topology.index(end), observation.directory
-        yield Escalate(world_of(observation).team_of(topology, directory, told.name, service))
+        yield Escalate(world_of(observation).team_of(topology, directory, fault.name, service))
     if not observation.remedies:
-        yield Remediate(told.remedies[0], end)
+        yield Remediate(fault.remedies[0], end)
     yield Resolve()
 
 
@@ -79,7 +79,7 @@ def _end(observation: Observation, book: Notebook) -> str:
         dependency = blamed(line, topology)
         if dependency is not None:
             heard.setdefault(line.service, dependency)
-    # Who complains and is blamed by nobody stands at the top of a chain.
+    # A service that complains and is blamed by nobody stands at the top of a chain.
     tops = [name for name in heard if name not in heard.values()] or list(heard)
     here = tops[0] if tops else _loudest(observation, book)
     passed = {here}
@@ -90,7 +90,7 @@ def _end(observation: Observation, book: Notebook) -> str:
 
 
 def _loudest(observation: Observation, book: Notebook) -> str:
-    """Where nobody complains: who alerts, else the edge."""
+    """The suspect if nobody complains: the first service that alerts, else the edge."""
     if book.alerts:
         return book.alerts[0].service
     topology = observation.topology
@@ -98,7 +98,7 @@ def _loudest(observation: Observation, book: Notebook) -> str:
 
 
 def _told(service: str, book: Notebook, observation: Observation) -> Kind | None:
-    """The fault that the service's telling line stands for; one that names it comes first."""
+    """The fault behind the service's telling line; a line that names the fault comes first."""
     world = world_of(observation)
     for kind, where in book.named:
         if where == service:

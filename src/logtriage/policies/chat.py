@@ -1,4 +1,4 @@
-"""A chat model as a policy: prompts and screens go in, its replies come back as actions."""
+"""A chat model as a policy: prompts and screens go in, replies come back as actions."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -47,8 +47,8 @@ class ChatPolicy:
         role: ... and which one.
         turns: how many of the latest screens the model is shown, with its replies between
             them; None for all.
-        style: how screens are written; in ``notation`` the model answers in one word, and a
-            screen says only what is new, so that no turn may be left out.
+        style: how screens are written. In ``notation`` the model answers in one word, and a
+            screen shows changes only, so no turn may be left out.
 
     Raises:
         UnknownName: for a role that the split does not have, and for another style.

@@ -6,15 +6,21 @@ from logtriage.actions import Action, Malformed, Resolve, check_action, describe
 from logtriage.errors import UnknownName
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
+from logtriage.topology import Topology
+
+
+def fitted(action: Action, topology: Topology) -> Action:
+    """The action; malformed, as from any agent, if it names what the topology lacks."""
+    try:
+        check_action(action, topology)
+    except UnknownName as error:
+        return Malformed(describe(action), str(error))
+    return action
 
 
 @attrs.frozen
 class ConstantPolicy:
-    """Plays a fixed list of actions, then resolves.
-
-    An action that names what the topology at hand does not have is malformed there,
-    as from any agent.
-    """
+    """Plays a fixed list of actions, each :func:`fitted` to the topology, then resolves."""
 
     actions: tuple[Action, ...]
 
@@ -23,9 +29,4 @@ class ConstantPolicy:
         position = 0 if memory is None else memory
         if position >= len(self.actions):
             return Resolve(), position
-        action = self.actions[position]
-        try:
-            check_action(action, observation.topology)
-        except UnknownName as error:
-            action = Malformed(describe(action), str(error))
-        return action, position + 1
+        return fitted(self.actions[position], observation.topology), position + 1

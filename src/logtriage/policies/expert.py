@@ -1,16 +1,15 @@
 """The expert: scripted, honest, and by rules of thumb. It sees only observations.
 
 It starts at the edge and follows complaints down to the service whose failure explains
-most of them, looks at that service's traces and metrics, counts what fits each row of
-the runbook (:mod:`logtriage.policies.suspicion`), and asks for the channel that tells
-the first row from the next one with another page or another remedy. When the time for
-questions is over it hands the incident over if its lead is not worth the price; else it
-pages, declares, fixes and resolves, or dismisses what troubles nobody. It knows no
-probabilities.
+most of them, looks at that service's traces and metrics, counts the signs that fit each row of
+the runbook (:mod:`logtriage.policies.suspicion`), and asks for the channel that tells the first
+row from the next row with another page or another remedy. When the time for questions is over it
+hands the incident over if its lead is not worth the price. Else it pages, declares, fixes and
+resolves, or dismisses an incident that troubles nobody. It knows no probabilities.
 
-In a role it does of this what the role may do, with what the role sees, and reports
-what it finds. A role that cannot diagnose goes by the board; where it was told nothing,
-it waits. Recordings, which tell no tokens, are left to an expert of their own.
+A role takes the steps that it may take, by its own slice, and reports its diagnosis. A role that
+cannot diagnose goes by the board; while the board is empty, it waits. Recordings have no tokens,
+and are left to an expert of their own.
 """
 
 from collections.abc import Iterator
@@ -48,19 +47,19 @@ from logtriage.world.channels import SPANS
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
-#: Ticks for what comes after the questions: page, severity, root cause, remedy, resolve.
+#: Ticks for the steps after the questions: page, severity, root cause, remedy, resolve.
 STEPS: Final = 5
-#: One tick in so many of the horizon is kept in hand: who needs it answers late.
+#: It keeps the horizon divided by this, in ticks, for late answers.
 SPARE: Final = 7
-#: Where handing over has a price: the lead that acting needs, from each price on.
+#: The lead that acting needs, by the least price of hand-over that asks for it.
 HAND_OVER_LEADS: Final = {0.3: 0, 0.5: 3, 0.7: 6, 0.8: 9, 0.9: 10}
-#: Points of lead from which it asks no more.
+#: With a lead of so many points, it asks no more.
 SURE: Final = 12
-#: Points of what the board says, for a role that cannot diagnose.
+#: Points of a fault that the board names, for a role that cannot diagnose.
 TOLD: Final = 4
 #: Remedies that are tried at most after a page. Without one, a single one is tried.
 TRIES: Final = 3
-#: With so few ticks left, nobody is waited for any more.
+#: With so few ticks left, it waits for nobody.
 LATE: Final = 3
 #: Views without which nobody can tell where the fault is.
 _DIAGNOSIS: Final = frozenset({"window", "inspection", "traces"})
@@ -89,16 +88,16 @@ class ExpertPolicy:
 
 
 def _may(role: Role, action: Action, observation: Observation) -> bool:
-    """Whether a role may take an action, and ask for what it asks for."""
+    """Whether a role may take an action now, and ask about that service."""
     if action_name(action) not in role.kinds or not may_ask(role, action, observation.topology):
         return False
     return not (observation.requests_left == 0 and is_request(action))
 
 
 def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Action]:
-    """What is to be done, the most useful first; some of it may be for others to do."""
-    told = observation.hidden >= _DIAGNOSIS
-    if told and heard(observation) is None and observation.root_cause is None:
+    """The steps left, the most useful first; some of them may be for others to take."""
+    by_board = observation.hidden >= _DIAGNOSIS
+    if by_board and heard(observation) is None and observation.root_cause is None:
         return
     ranked = open_suspects(observation, book)
     if not ranked:
@@ -107,65 +106,69 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
     acted = observation.pages or observation.remedies
     time = observation.ticks_left > STEPS + observation.horizon // SPARE
     lead = lead_of(observation, ranked)
-    if not told and not acted and time and lead < SURE:
+    if not by_board and not acted and time and lead < SURE:
         yield from _questions(observation, book, ranked, role)
         return
     top = ranked[0]
     price = observation.price_of_hand_over
-    if price is not None and not acted and lead < _needed(price):
+    needed = max(
+        (row for least, row in HAND_OVER_LEADS.items() if least <= (price or 0)), default=0
+    )
+    if price is not None and not acted and lead < needed:
         yield HandOver()
     if top.benign:
         yield from _dismiss(observation, role)
         return
-    if told and _to_be_checked(observation, book, top):
+    unchecked = RequestMetrics(top.service) not in book.asked
+    if by_board and unchecked and observation.ticks_left > LATE:
         yield RequestMetrics(top.service)
-    if told and heard(observation) is None and observation.ticks_left > LATE:
+    if by_board and heard(observation) is None and observation.ticks_left > LATE:
         return
     yield from _respond(observation, book, role, top)
 
 
 def open_suspects(observation: Observation, book: Notebook) -> list[Suspect]:
-    """The suspects that what was done, and what others told, leave open."""
+    """The suspects that actions so far and reports of others leave open."""
     ranked = suspects(observation, book)
     if observation.hidden >= _DIAGNOSIS:
         ranked = _as_told(observation, ranked)
-    return [one for one in ranked if _is_open(one, observation, book)]
+    return [suspect for suspect in ranked if _is_open(suspect, observation, book)]
 
 
 def _as_told(observation: Observation, ranked: tuple[Suspect, ...]) -> tuple[Suspect, ...]:
-    """For a role that cannot diagnose: rows of the service that it was told, and no others."""
+    """For a role that cannot diagnose: the rows of the service on the board, and no others."""
     word, named = heard(observation) or (None, None)
     service = named or observation.root_cause
     if word == NO_FAULT:
-        return tuple(one for one in ranked if one.benign)
-    found = [
-        attrs.evolve(one, points=one.points + TOLD * (one.kind == word))
-        for one in ranked
-        if one.service == service and not one.benign
+        return tuple(row for row in ranked if row.benign)
+    rows = [
+        attrs.evolve(row, points=row.points + TOLD * (row.kind == word))
+        for row in ranked
+        if row.service == service and not row.benign
     ]
-    return tuple(sorted(found, key=lambda one: -one.points))
+    return tuple(sorted(rows, key=lambda row: -row.points))
 
 
-def _is_open(one: Suspect, observation: Observation, book: Notebook) -> bool:
+def _is_open(suspect: Suspect, observation: Observation, book: Notebook) -> bool:
     blamed = observation.root_cause
-    if one.benign:
+    if suspect.benign:
         noticed = book.worst is not None and book.worst > HARDLY_NOTICED
         return not (noticed or blamed or observation.pages or book.eased)
-    if blamed is not None and blamed != one.service and not book.failed:
+    if blamed is not None and blamed != suspect.service and not book.failed:
         return False
     # A page that left the incident open was right.
     right = observation.pages if observation.directory else ()
-    if right and one.team(observation) not in right:
+    if right and suspect.team(observation) not in right:
         return False
-    if book.noted is not None and one.service != book.noted:
+    if book.noted is not None and suspect.service != book.noted:
         return False
-    return one.remedy not in book.failed
+    return suspect.remedy not in book.failed
 
 
 def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
     """Points between the first suspect and the next one with another page."""
     team = ranked[0].team(observation)
-    rival = next((one for one in ranked if one.team(observation) != team), None)
+    rival = next((row for row in ranked if row.team(observation) != team), None)
     return SURE if rival is None else ranked[0].points - rival.points
 
 
@@ -175,16 +178,16 @@ def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
 def _questions(
     observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
 ) -> Iterator[Action]:
-    """The most telling question, of those that the role may ask and that something answers."""
-    for one in _by_use(observation, book, ranked, role):
-        if one not in book.dark:
-            yield one
+    """The questions that the role may ask and that something answers, the most telling first."""
+    for question in _by_use(observation, book, ranked, role):
+        if question not in book.dark:
+            yield question
 
 
 def _by_use(
     observation: Observation, book: Notebook, ranked: list[Suspect], role: Role
 ) -> Iterator[Question]:
-    looks = [look for look in _LOOK if _named(look) in role.may]
+    looks = [look for look in _LOOK if action_name(look("any")) in role.may]
     topology, world, top = observation.topology, world_of(observation), ranked[0]
     if structures(topology, book)[top.service] <= 0:
         # Nobody is known to wait: start at the edge.
@@ -195,22 +198,23 @@ def _by_use(
     for look in looks[:2]:
         if look(top.service) not in book.asked:
             yield look(top.service)
-    rival = next((one for one in ranked if _differs(one, top, observation)), top)
+    response = top.remedy, top.team(observation)
+    rival = next((row for row in ranked if (row.remedy, row.team(observation)) != response), top)
     if rival.service == top.service:
         yield from sorted(
             (look(top.service) for look in looks),
-            key=lambda one: (
-                -differences(world, top.kind, rival.kind, _sorts(one, world))
-                / (1 + book.asked.count(one))
+            key=lambda question: (
+                -differences(world, top.kind, rival.kind, _sorts(question, world))
+                / (1 + book.asked.count(question))
             ),
         )
     else:
-        both = [look(one.service) for look in looks for one in (top, rival)]
+        both = [look(suspect.service) for look in looks for suspect in (top, rival)]
         yield from sorted(both, key=book.asked.count)
 
 
 def _sorts(look: Question, world: World) -> tuple[str, ...]:
-    """The sorts of what an answer shows."""
+    """The sorts of readings that an answer shows."""
     match look:
         case RequestTraces():
             return SPANS
@@ -218,20 +222,6 @@ def _sorts(look: Question, world: World) -> tuple[str, ...]:
             return tuple(world.gauges)
         case RequestMoreLogs():
             return (LOG,)
-
-
-def _named(look: type[Question]) -> str:
-    return action_name(look("any"))
-
-
-def _differs(one: Suspect, other: Suspect, observation: Observation) -> bool:
-    """Whether two suspects ask for another page or another remedy."""
-    return one.remedy != other.remedy or one.team(observation) != other.team(observation)
-
-
-def _to_be_checked(observation: Observation, book: Notebook, top: Suspect) -> bool:
-    """Whether a told service's metrics were not looked at yet."""
-    return RequestMetrics(top.service) not in book.asked and observation.ticks_left > LATE
 
 
 # --- what to do ----------------------------------------------------------------------
@@ -273,11 +263,6 @@ def _respond(
     yield from _close(observation, book, role)
 
 
-def _needed(price: float) -> int:
-    """The lead that a price asks for: that of the highest price listed up to it."""
-    return max((lead for least, lead in HAND_OVER_LEADS.items() if least <= price), default=0)
-
-
 def _classify(observation: Observation, book: Notebook) -> Iterator[Action]:
     if observation.severity is None and book.severity is not None:
         yield ClassifySeverity(book.severity)
@@ -292,7 +277,7 @@ def _close(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
 def _all_in(observation: Observation, role: Role) -> bool:
     """Whether root cause and page are in, as far as the role can see; nobody waits for long.
 
-    Who may do all of it waits for nobody.
+    A role that may do all of it waits for nobody.
     """
     if observation.ticks_left <= LATE:
         return True
@@ -304,5 +289,5 @@ def _all_in(observation: Observation, role: Role) -> bool:
 
 def _report(message: str, observation: Observation, role: Role) -> Iterator[Action]:
     """Tell the others once: changing one's mind would confuse them."""
-    if all(one.by != role.name for _, one in observation.reports):
+    if all(report.by != role.name for _, report in observation.reports):
         yield Report(message, role.name)

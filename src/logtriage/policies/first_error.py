@@ -1,4 +1,4 @@
-"""The habit that this project exists to break: blame whoever logs the loudest error."""
+"""The habit that this project exists to break: blame the service that logs the loudest error."""
 
 import attrs
 
@@ -22,7 +22,7 @@ class FirstErrorPolicy:
     """Believes the loudest line on the first screen.
 
     Classifies by the panel, blames the service with the loudest lines, pages its
-    *default* owner, applies what mends most kinds of fault and resolves.
+    *default* owner, applies the remedy that mends most kinds of fault and resolves.
     """
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
@@ -46,13 +46,13 @@ class FirstErrorPolicy:
 
 
 def usual_remedy(observation: Observation) -> str:
-    """What mends most kinds of fault of the world; of a recording, the first that there is."""
+    """The remedy that mends most kinds of fault of the world; for a recording, the first remedy."""
     world = observation.world
     return (observation.topology.remedies if world is None else world.likely_remedies())[0]
 
 
 def _loudest(observation: Observation) -> str:
-    """The service with the most weight of lines; on a tie, the one that spoke first."""
+    """The service with the most weight of lines; on a tie, the first to speak."""
     weights: dict[str, int] = {}
     for line in observation.window:
         weight = 10 ** _LOUDNESS.get(line.level, 0)

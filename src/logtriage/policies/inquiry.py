@@ -1,7 +1,7 @@
-"""The baseline of ``recorded/2``: it asks whom it suspects, and believes what strays furthest.
+"""The baseline of ``recorded/2``: it asks its suspects, and blames the one that strays furthest.
 
-Whom to ask follows from alerts, complaints and the calls between services; what is asked for
-are metrics, which hold the figures of logs and spans too. It sees observations only, knows no
+Alerts, complaints and the calls between services say whom to ask. It asks for metrics, which hold
+the figures of logs and spans too. It sees observations only, knows no
 log phrase and no fault kind.
 """
 
@@ -27,17 +27,17 @@ from logtriage.world.telemetry import Signal
 
 #: Ticks kept for the answer: name a service, say the class, resolve.
 RESERVE: Final = 3
-#: What does not stray by so many spreads is taken for no fault.
+#: A stray of fewer spreads is taken for no fault.
 STRAYS: Final = 3.0
-#: What makes a service suspect on each screen: an alert, an error line that is not usual, an
-#: alert while nobody that it calls has one, and being called by one of these.
+#: Points of suspicion for a service on each screen: an alert, an error line that is not usual, an
+#: alert while no service that it calls has one, and calls from such services.
 ALERT: Final = 1.0
 NEW_ERROR: Final = 2.0
 CHAIN_END: Final = 2.0
 CALLED: Final = 1.0
 #: Whether an alert is proof of a fault where nobody that was asked strays.
 ALERTS_COUNT: Final = True
-#: The class that a signal speaks for, by what its name has in it; the first that fits.
+#: The class that a signal speaks for: the first with a word that stands in the signal's name.
 CLASSES: Final[tuple[tuple[FaultCategory, tuple[str, ...]], ...]] = (
     (FaultCategory.CODE, ("error", "event", "availability", "fail")),
     (FaultCategory.NETWORK, ("network", "packet", "loss", "retrans")),
@@ -47,9 +47,9 @@ CLASSES: Final[tuple[tuple[FaultCategory, tuple[str, ...]], ...]] = (
 
 @attrs.frozen
 class Asked:
-    """What it remembers.
+    """The memory of :class:`InquiryPolicy`.
 
-    ``suspicion`` is that of each service so far, in index order; ``figures`` the newest
+    ``suspicion`` holds the points of each service so far, in index order; ``figures`` the newest
     signals of each that was asked, by name.
     """
 
@@ -71,7 +71,7 @@ class InquiryPolicy:
         return _answer(observation, heard), heard
 
     def ranking(self, observation: Observation, memory: Memory) -> Ranking:
-        """Those that were asked, by how far they stray; then all others, by suspicion."""
+        """The services that were asked, by their stray; then all others, by suspicion."""
         heard = _heard(observation, memory)
         groups: dict[tuple[float, float], list[str]] = {}
         for name, suspicion in zip(observation.topology.names, heard.suspicion, strict=True):
@@ -81,8 +81,8 @@ class InquiryPolicy:
 
 
 def score(signals: tuple[Signal, ...]) -> float:
-    """How far one service strays: what is its own, else what its callers show as well."""
-    named = {one.name: one for one in signals}
+    """How far a service strays: by signals of its own, else by signals that its callers share."""
+    named = {signal.name: signal for signal in signals}
     return standardised.weighed(standardised.own(named), standardised.inherited(named))
 
 
@@ -94,10 +94,10 @@ def fault_class(signals: tuple[Signal, ...]) -> FaultCategory:
     """
     furthest = {category: 0.0 for category, _ in CLASSES}
     for signal in signals:
-        category = next((one for one, words in CLASSES if _has(signal.name, words)), None)
+        category = next((row for row, words in CLASSES if _has(signal.name, words)), None)
         if category is not None:
             furthest[category] = max(furthest[category], abs(signal.stray))
-    best = max(furthest, key=lambda one: furthest[one])
+    best = max(furthest, key=lambda category: furthest[category])
     return best if furthest[best] >= STRAYS else FaultCategory.NETWORK
 
 
@@ -110,9 +110,9 @@ def _heard(observation: Observation, memory: Memory) -> Asked:
     names = observation.topology.names
     before: Asked = memory or Asked((0.0,) * len(names), {})
     figures = dict(before.figures)
-    for service in {one.service for one in observation.metrics}:
-        shown = (one.signal for one in observation.metrics if one.service == service)
-        figures[service] = tuple(one for one in shown if one is not None)
+    for service in {reading.service for reading in observation.metrics}:
+        shown = (reading.signal for reading in observation.metrics if reading.service == service)
+        figures[service] = tuple(signal for signal in shown if signal is not None)
     suspicion = dict(zip(names, before.suspicion, strict=True))
     for name, weight in _told(observation):
         if name in suspicion:
@@ -121,9 +121,9 @@ def _heard(observation: Observation, memory: Memory) -> Asked:
 
 
 def _told(observation: Observation) -> Iterator[tuple[str, float]]:
-    """Whom a screen makes suspect, and how much."""
+    """The services that a screen makes suspect, and by how much."""
     services = observation.topology.services
-    alerting = [one.service for one in observation.alerts]
+    alerting = [alert.service for alert in observation.alerts]
     erring = [
         line.service
         for line in (*observation.window, *observation.inspection)

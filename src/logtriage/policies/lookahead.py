@@ -1,8 +1,8 @@
-"""Looks two questions ahead: what one answer is worth depends on what may be asked after it.
+"""Looks two questions ahead: the worth of an answer depends on the next question.
 
 The observer weighs each question as if it were the last. This policy also weighs the most
-promising pairs, so that it shows what asking one by one costs. It is no bound either: it follows
-few pairs, and asks after the likeliest answers alone.
+promising pairs, so the difference shows the price of asking greedily. It is no bound either: it
+follows few pairs, and asks a second question after the likeliest answers alone.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ from logtriage.policies.base import Memory
 from logtriage.policies.observer import best_of, followed, requests_in_doubt
 from logtriage.world.setting import FULL
 
-#: So many of the best questions are followed by each other.
+#: It pairs so many of the best questions.
 FIRSTS: Final = 5
-#: So many of the likeliest answers to a first question are followed by a second one.
+#: So many of the likeliest answers to a first question are followed by a second question.
 ANSWERS: Final = 12
 #: A pair of questions that promises less than this much grade is not asked.
 LEAST: Final = 1e-4
@@ -37,7 +37,7 @@ class LookaheadPolicy:
     """Plays one incident by the belief. Memory is the state before its last action.
 
     It is given the incident to know the evidence, as
-    :class:`~logtriage.policies.observer.ObserverPolicy` is; the truth it never reads.
+    :class:`~logtriage.policies.observer.ObserverPolicy` is; it never reads the truth.
 
     Raises:
         InvalidInput: for an incident of a task with several faults, or that no belief is defined
@@ -47,7 +47,7 @@ class LookaheadPolicy:
     incident: Incident
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Ask what begins the best pair of questions; if none is worth it, carry on."""
+        """Ask the first question of the best pair; if no pair is worth it, carry on."""
         state = followed(self.incident, observation, memory)
         held = belief(state)
         question = _best_question(held)
@@ -60,16 +60,14 @@ def _best_question(held: Belief) -> Action | None:
     rows = worths(held, requests_in_doubt(held))
     pairs = two_steps(held, rows)
     if pairs:
-        value, request = max(pairs, key=lambda one: one[0])
+        value, request = max(pairs, key=lambda pair: pair[0])
         if value > LEAST:
             return request
     return best_of(held, rows)
 
 
 def two_steps(held: Belief, rows: Sequence[Worth]) -> list[tuple[float, Request]]:
-    """What the most promising requests are worth if another one may follow.
-
-    The rise of the expected grade, and the request that is asked first.
+    """(rise of the expected grade, first request) of the most promising pairs of requests.
 
     Raises:
         InvalidInput: where several faults are possible.
@@ -77,9 +75,9 @@ def two_steps(held: Belief, rows: Sequence[Worth]) -> list[tuple[float, Request]
     planner = held.planner(asking=True)
     if not isinstance(planner, Planner):
         raise InvalidInput("looking ahead: several faults at once are not planned for in pairs")
-    ranked = sorted(rows, key=lambda one: (-one.grade, -one.bits))
-    requests = [one.request for one in ranked[:FIRSTS]]
-    told = [
+    ranked = sorted(rows, key=lambda row: (-row.grade, -row.bits))
+    requests = [row.request for row in ranked[:FIRSTS]]
+    tables = [
         (request, table)
         for request, table in zip(requests, outcomes(held, planner, requests), strict=True)
         if table is not None
@@ -87,13 +85,13 @@ def two_steps(held: Belief, rows: Sequence[Worth]) -> list[tuple[float, Request]
     if held.standing.left < 3:
         return []
     return [
-        (_rise(planner, table, [other for one, other in told if one != request]), request)
-        for request, table in told
+        (_rise(planner, table, [other for second, other in tables if second != request]), request)
+        for request, table in tables
     ]
 
 
 def _rise(planner: Planner, first: Floats, seconds: Sequence[Floats]) -> float:
-    """What a request with the outcomes ``first`` (O, H) is worth if the best second may follow."""
+    """The worth of a request with the outcomes ``first`` (O, H) if the best second may follow."""
     joint = np.floor(first * planner.weights / FULL)
     values = planner.later(joint)
     likeliest = np.argsort(-joint.sum(axis=1), kind="stable")[:ANSWERS]

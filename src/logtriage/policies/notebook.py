@@ -1,4 +1,4 @@
-"""What a scripted policy writes down of its screens: signs, in order."""
+"""The notes of a scripted policy on its screens: signs, in order."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -24,9 +24,9 @@ _QUESTIONS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 
 @attrs.frozen
 class Sign:
-    """One thing that was seen at a service: its sort (``log``, ``cpu``, ``time``) and token.
+    """A sign of a service: its sort (``log``, ``cpu``, ``time``) and token.
 
-    ``start`` is the tick from which it holds, for what is read from a gauge or a trace.
+    ``start`` is the tick from which a reading of a gauge or a trace holds.
     """
 
     service: str
@@ -37,13 +37,14 @@ class Sign:
 
 @attrs.frozen
 class Notebook:
-    """What was seen and asked so far.
+    """Signs and questions so far.
 
     ``lines`` lists every log line, ``readings`` every gauge and span once, ``alerts``
-    what fires by the last screen and ``changes`` its feed. ``worst`` is the worst band
+    the alerts of the last screen and ``changes`` its feed. ``worst`` is the worst band
     of the edge panel, from 0 for the most harmless; None where it is not shown. ``noted`` is
     the service that the responders wrote of. ``failed`` lists the remedies that changed nothing,
-    ``eased`` says that one helped. ``dark`` lists the questions of which nothing is collected.
+    ``eased`` says that a remedy helped. ``dark`` lists the questions about signals that are not
+    collected.
     """
 
     lines: tuple[Sign, ...] = ()
@@ -59,53 +60,53 @@ class Notebook:
 
     @property
     def severity(self) -> Severity | None:
-        """The severity that the worst panel so far stands for."""
+        """The severity of the worst panel so far."""
         if self.worst is None:
             return None
         # The first two bands are those of the mildest severity.
         return SEVERITIES[-max(1, self.worst)]
 
     @property
-    def told(self) -> tuple[Sign, ...]:
-        """Everything in which a service may complain of another one."""
-        return tuple(one for one in self.signs if one.sort == LOG or one.sort in SPANS)
+    def complaints(self) -> tuple[Sign, ...]:
+        """The signs in which a service may complain about another."""
+        return tuple(sign for sign in self.signs if sign.sort == LOG or sign.sort in SPANS)
 
     @property
     def signs(self) -> tuple[Sign, ...]:
-        """Everything that was seen at a service; signs stay, so that most readings of one count."""
+        """All signs of services. Signs stay, so the sign of most readings counts."""
         return (*_settled((*self.lines, *self.readings)), *self.alerts, *self.changes)
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
         """The (kind, service) pairs that a line named as the cause, in order."""
-        found = (one for one in self.lines if one.token.startswith(f"{NAMES}:"))
-        return tuple((one.token.partition(":")[2], one.service) for one in found)
+        naming = (line for line in self.lines if line.token.startswith(f"{NAMES}:"))
+        return tuple((line.token.partition(":")[2], line.service) for line in naming)
 
 
 def _settled(read: Iterable[Sign]) -> Iterator[Sign]:
-    """What most readings of each sort at a service show; of equals, the latest."""
+    """The sign that most readings of each sort at a service show; the latest of equals."""
     shown: dict[tuple[str, str], list[Sign]] = {}
-    for one in read:
-        shown.setdefault((one.service, one.sort), []).append(one)
+    for sign in read:
+        shown.setdefault((sign.service, sign.sort), []).append(sign)
     for signs in shown.values():
-        counts = Counter(one.token for one in signs)
+        counts = Counter(sign.token for sign in signs)
         most = max(counts.values())
-        yield next(one for one in reversed(signs) if counts[one.token] == most)
+        yield next(sign for sign in reversed(signs) if counts[sign.token] == most)
 
 
 def write_down(observation: Observation, book: Notebook) -> Notebook:
-    """The notebook after one more screen of a simulated incident.
+    """The notebook after another screen of a simulated incident.
 
     Raises:
         InvalidInput: for a screen of a recording.
     """
     world = world_of(observation)
-    titles = {one.title: token for token, one in world.alerts.items()}
+    titles = {alert.title: token for token, alert in world.alerts.items()}
     names = tuple(world.bands)
     lines = [
-        Sign(one.service, LOG, one.token, one.second)
-        for one in (*observation.inspection, *observation.window)
-        if one.token is not None and one.token not in NOTHING_READ
+        Sign(line.service, LOG, line.token, line.second)
+        for line in (*observation.inspection, *observation.window)
+        if line.token is not None and line.token not in NOTHING_READ
     ]
     readings = dict.fromkeys((*book.readings, *_readings(observation)))
     bands = [] if observation.edge is None else observation.edge.token.split("/")
@@ -120,14 +121,14 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
             Sign(alert.service, ALERT, titles[alert.name]) for alert in observation.alerts
         ),
         changes=tuple(
-            Sign(one.service, CHANGE, one.token)
-            for one in observation.changes
-            if one.token is not None
+            Sign(change.service, CHANGE, change.token)
+            for change in observation.changes
+            if change.token is not None
         ),
-        worst=max((one for one in (book.worst, worst) if one is not None), default=None),
+        worst=max((band for band in (book.worst, worst) if band is not None), default=None),
         asked=(
             *book.asked,
-            *(one for one in observation.last_actions if isinstance(one, _QUESTIONS)),
+            *(action for action in observation.last_actions if isinstance(action, _QUESTIONS)),
         ),
         noted=noted,
         failed=(
@@ -140,21 +141,21 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
 
 
 def _dark(observation: Observation) -> Iterator[Action]:
-    """The questions of the last tick of which nothing is collected."""
-    lines = {one.service for one in observation.inspection if one.token == DOWN}
-    read = {one.service for one in observation.readings if set(one.tokens) == {DOWN}}
-    for one in observation.last_actions:
-        if isinstance(one, _QUESTIONS):
-            nowhere = lines if isinstance(one, RequestMoreLogs) else read
-            if one.service in nowhere:
-                yield one
+    """The questions of the last tick about signals that are not collected."""
+    lines = {line.service for line in observation.inspection if line.token == DOWN}
+    read = {reading.service for reading in observation.readings if set(reading.tokens) == {DOWN}}
+    for question in observation.last_actions:
+        if isinstance(question, _QUESTIONS):
+            nowhere = lines if isinstance(question, RequestMoreLogs) else read
+            if question.service in nowhere:
+                yield question
 
 
 def _readings(observation: Observation) -> Iterable[Sign]:
-    for one in observation.readings:
-        for start, token in zip(one.starts, one.tokens, strict=True):
+    for reading in observation.readings:
+        for start, token in zip(reading.starts, reading.tokens, strict=True):
             if token not in NOTHING_READ:
-                yield Sign(one.service, one.name, token, start)
+                yield Sign(reading.service, reading.name, token, start)
 
 
 def blamed(sign: Sign, topology: Topology) -> str | None:

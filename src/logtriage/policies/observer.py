@@ -1,6 +1,6 @@
-"""The observer: asks what is worth most, and decides by the exact belief.
+"""The observer: asks the question that is worth most, and decides by the exact belief.
 
-Greedy in what it asks, so a reference and not a bound.
+It chooses questions greedily, so it is a reference and not a bound.
 """
 
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ from logtriage.transition import transition
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004
-#: A call is reported that is likelier than not to wait or carry load.
+#: It reports a call that more likely than not waits or carries load.
 LIKELY: Final = 0.5
-#: Of more services than this, only those are asked of which most is in doubt.
+#: Above this many services, it asks only about the most uncertain ones.
 MOST_SERVICES: Final = 10
 
 
@@ -36,8 +36,8 @@ MOST_SERVICES: Final = 10
 class ObserverPolicy:
     """Plays one incident by the belief. Memory is the state before its last action.
 
-    It is given the incident, as an environment is, to know the evidence; the truth it
-    never reads. ``questions`` limits how often it asks (None: as long as it pays). With
+    It is given the incident, as an environment is, to know the evidence; it never reads the
+    truth. ``questions`` limits how often it asks (None: as long as it pays). With
     ``reports`` it says how the damage spread before it resolves, if that leaves a tick for it.
     """
 
@@ -57,8 +57,8 @@ class ObserverPolicy:
         count = len(asked.logs) + len(asked.metrics) + len(asked.traces)
         asks = self.questions is None or count < self.questions
         action = next_action(held) if asks else held.best().actions[0]
-        told = any(isinstance(one, ReportImpact) for one in state.actions)
-        if self.reports and isinstance(action, Resolve) and not told:
+        reported = any(isinstance(action, ReportImpact) for action in state.actions)
+        if self.reports and isinstance(action, Resolve) and not reported:
             likely = tuple(call for call, share in held.calls.items() if share > LIKELY)
             if likely and state.tick + 1 < state.incident.horizon:
                 return ReportImpact(likely)
@@ -71,7 +71,7 @@ def next_action(held: Belief) -> Action:
 
 
 def followed(incident: Incident, observation: Observation, memory: Memory) -> State:
-    """The state behind a screen: the one before it (the memory) and the last action."""
+    """The state behind a screen: the memory (the state before) and the last action."""
     if memory is None:
         return initial_state(incident)
     (last,) = observation.last_actions
@@ -87,10 +87,10 @@ def best_question(held: Belief) -> Action | None:
 
 
 def best_of(held: Belief, rows: Sequence[Worth]) -> Action | None:
-    """:func:`best_question` of requests whose worths are known.
+    """:func:`best_question` for requests with known worths.
 
-    A hand-over that is worth more whatever one answer says hides what several answers may
-    say. So where no request raises the grade, they are weighed again as if nobody took the
+    If a hand-over is worth more whatever the next answer says, no single request raises the
+    grade, though several might. So the requests are then weighed again as if nobody took the
     incident over.
     """
     if not rows or (held.fixed and held.standing.doings.pages):
@@ -98,12 +98,12 @@ def best_of(held: Belief, rows: Sequence[Worth]) -> Action | None:
     request = _worth_most(rows)
     alone = _without_hand_over(held)
     if request is None and alone is not None:
-        request = _worth_most(worths(alone, [one.request for one in rows]))
+        request = _worth_most(worths(alone, [row.request for row in rows]))
     return request
 
 
 def _worth_most(rows: Sequence[Worth]) -> Action | None:
-    best = max(rows, key=lambda one: (one.grade, one.bits))
+    best = max(rows, key=lambda row: (row.grade, row.bits))
     worth_it = best.grade > 0 or (best.grade == 0 and best.bits >= LEAST_BITS)
     return best.request if worth_it else None
 
@@ -120,18 +120,18 @@ def _without_hand_over(held: Belief) -> Belief | None:
 def requests_in_doubt(
     held: Belief,
 ) -> tuple[RequestMoreLogs | RequestMetrics | RequestTraces, ...]:
-    """The requests that are weighed: those at the services of which most is in doubt."""
+    """The requests to weigh: those at the most uncertain services."""
     topology = held.topology
     names = list(topology.names)
     if len(names) > MOST_SERVICES:
-        names = [names[one] for one in sorted(_most_in_doubt(held)[:MOST_SERVICES])]
+        names = [names[place] for place in sorted(_most_in_doubt(held)[:MOST_SERVICES])]
     return tuple(
         kind(name) for kind in (RequestMoreLogs, RequestMetrics, RequestTraces) for name in names
     )
 
 
 def _most_in_doubt(held: Belief) -> list[int]:
-    """The services by how much is in doubt of each, the most first."""
+    """The services, the most uncertain first."""
     doubt = [0.0] * len(held.topology)
     for place, share in enumerate(held.probabilities):
         if share > 0:
@@ -140,4 +140,4 @@ def _most_in_doubt(held: Belief) -> list[int]:
     for hypothesis, share in zip(held.hypotheses, held.probabilities, strict=True):
         for _, service in hypothesis.faults:
             doubt[service] += share
-    return sorted(range(len(doubt)), key=lambda one: -min(doubt[one], 2.0 - doubt[one]))
+    return sorted(range(len(doubt)), key=lambda place: -min(doubt[place], 2.0 - doubt[place]))

@@ -1,13 +1,16 @@
-"""The observer as a team: each role keeps the exact belief of what it saw and was told.
+"""The observer as a team: each role keeps the exact belief, given its evidence and the board.
 
-Roles tell one another tokens (:mod:`logtriage.policies.told_tokens`). Nobody knows what
-another one saw, but all know what stands on the board; so what a token is worth to who
-hears it is how far it moves the belief of the board, in bits.
+Roles tell one another tokens (:mod:`logtriage.policies.told_tokens`). No role knows what another
+saw, but all know the board. So the worth of a token is how far it moves the belief of the board,
+in bits.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from logtriage.actions import (
     Action,
@@ -20,6 +23,7 @@ from logtriage.actions import (
 )
 from logtriage.belief import Belief, belief
 from logtriage.belief.beliefs import belief_of
+from logtriage.belief.model import NONE
 from logtriage.belief.questions import Request, worths
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
@@ -33,25 +37,32 @@ from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles import Role, RoleSplit, may_ask
 from logtriage.state import State, initial_state
 from logtriage.transition import transition_jointly
-from logtriage.world.channels import Evidence
+from logtriage.world.channels import Channel, Evidence
+from logtriage.world.conditions import errors_first
+from logtriage.world.tables import CALM, edge_weights
 
 #: A token that moves the board by less than this many bits is not told by itself.
 LEAST_BITS: Final = 0.02
-#: With so few ticks left nobody talks, asks or waits for others any more.
+#: With so few ticks left, no role talks, asks or waits for others.
 LATE: Final = 4
-#: So many ticks without a word from others, and they are not waited for.
+#: After so many ticks without a word from a role, nobody waits for it.
 QUIET: Final = 2
+#: Logarithms of the world are in units of 2**-20, worths are rounded to 2**-16: ties are
+#: then the same on every machine.
+_UNIT = 1 << 20
+_ROUND = 1 << 16
+Floats = NDArray[np.float64]
 
 
 @attrs.frozen
 class Board:
-    """What has reached a role: tokens, each cell once, and when each speaker last spoke."""
+    """The board as a role reads it: tokens, each cell once, and when each speaker last spoke."""
 
     tokens: tuple[Evidence, ...]
     spoke: dict[str, int]
 
     def is_lively(self, role: Role, now: int) -> bool:
-        """Whether more is to be expected of a role; at first it is of all who may speak."""
+        """Whether a role may still report; at first, every role that may speak."""
         return "report" in role.may and now - self.spoke.get(role.name, 1) <= QUIET
 
 
@@ -59,10 +70,10 @@ class Board:
 class ObserverTeam:
     """Plays all roles of a split; memory is the state after the last joint actions.
 
-    It is given the incident, as an environment is, to know the evidence; the truth it
-    never reads. What a role decides depends on what that role was shown, on reports that
-    reached it and on what was done. With ``pooled`` every role knows at once what any of
-    them was shown: what talking could reach at best.
+    It is given the incident, as an environment is, to know the evidence; it never reads the
+    truth. A role decides by its own evidence, by the reports that reached it and by the actions
+    so far. With ``pooled`` every role knows at once the evidence of all: the most that talking
+    could reach.
     """
 
     incident: Incident
@@ -74,7 +85,7 @@ class ObserverTeam:
         observations: tuple[Observation, ...],
         memory: Memory,
     ) -> tuple[tuple[Action, ...], Memory]:
-        """For each role: tell what is worth telling, ask what is worth asking, or act."""
+        """For each role: report the best tokens, ask the best question, or act."""
         state: State = initial_state(self.incident) if memory is None else memory
         actions = tuple(
             self.decide(state, role, seen)
@@ -84,8 +95,8 @@ class ObserverTeam:
         return actions, transition_jointly(state, taken)
 
     def decide(self, state: State, role: Role, seen: Observation) -> Action:
-        """What one role does in a state of which it sees this slice."""
-        board = told(seen, state)
+        """The action of a role in a state, from its slice of it."""
+        board = board_of(seen, state)
         held = belief(state, self.split) if self.pooled else known(state, role, board)
         late = state.incident.horizon - state.tick <= LATE
         if not late:
@@ -106,47 +117,47 @@ class ObserverTeam:
 
     def _news(self, state: State, role: Role, board: Board) -> Report | None:
         """The tokens that move the board most, as many as fit into a report."""
-        from logtriage.policies.worth_telling import bits_told
-
         if "report" not in role.may or len(self.split) == 1:
             return None
-        there = {one.cell for one in board.tokens}
-        new = [one for one in evidence(state, role) if one.cell not in there]
+        there = {cell.cell for cell in board.tokens}
+        new = [cell for cell in evidence(state, role) if cell.cell not in there]
         held = belief_of(state, board.tokens)
         ranked = sorted(zip(bits_told(held, new), new, strict=True), key=lambda row: -row[0])
         words = [
             word
-            for bits, one in ranked
-            if bits >= LEAST_BITS and (word := spell(one, held.topology, held.world)) is not None
+            for bits, cell in ranked
+            if bits >= LEAST_BITS and (word := spell(cell, held.topology, held.world)) is not None
         ]
         return Report(said_in(words), role.name) if words else None
 
     # -- what to ask ------------------------------------------------------------------
 
     def _question(self, state: State, role: Role, held: Belief) -> Action | None:
-        """The request of its own that is worth most; None if none is worth its tick."""
+        """The best request that the role may make; None if none is worth its tick."""
         if requests_left(state, self.split, role) == 0:
             return None
-        return _best(held, [one for one in requests_in_doubt(held) if _can(role, one, held)])
+        return _best(
+            held, [request for request in requests_in_doubt(held) if _can(role, request, held)]
+        )
 
     def _others_may_learn(self, state: State, role: Role, board: Board, held: Belief) -> bool:
-        """Whether an answer that others may get is worth a tick, and they are at it."""
+        """Whether others are asking, and an answer that they may get is worth a tick."""
         asking = [
-            one
-            for one in self.split.roles
-            if one is not role and (self.pooled or board.is_lively(one, state.tick))
+            other
+            for other in self.split.roles
+            if other is not role and (self.pooled or board.is_lively(other, state.tick))
         ]
         able = [
-            one
-            for one in requests_in_doubt(held)
-            if any(_can(other, one, held) for other in asking)
+            request
+            for request in requests_in_doubt(held)
+            if any(_can(other, request, held) for other in asking)
         ]
         return _best(held, able) is not None
 
     # -- what to do -------------------------------------------------------------------
 
     def _step(self, role: Role, held: Belief, *, late: bool) -> Action | None:
-        """The next step of its plan that is this role's; None while others come first."""
+        """The next step of the plan that falls to this role; None while others come first."""
         awaited = False
         for action in held.best().actions:
             mine = self._able(action) is role
@@ -163,8 +174,8 @@ class ObserverTeam:
         return None
 
     def _able(self, action: Action) -> Role:
-        """Who takes an action: the first role that may."""
-        return next(one for one in self.split.roles if action_name(action) in one.kinds)
+        """The first role that may take an action."""
+        return next(role for role in self.split.roles if action_name(action) in role.kinds)
 
 
 @attrs.frozen
@@ -176,30 +187,30 @@ class ObserverRole:
     role: Role
 
     def act_in(self, state: State, seen: Observation) -> Action:
-        """As the team does for this role."""
+        """The team's action for this role."""
         return ObserverTeam(self.incident, self.split).decide(state, self.role, seen)
 
 
-def told(seen: Observation, state: State) -> Board:
-    """The board, as far as it has reached the role that sees this."""
+def board_of(seen: Observation, state: State) -> Board:
+    """The board, as far as it has reached the role with this slice."""
     setting = state.incident.setting
     if setting is None:
         raise InvalidInput(
             f"{state.incident.id}: its probabilities are not known; an observer needs them"
         )
-    found: dict[object, Evidence] = {}
+    tokens: dict[object, Evidence] = {}
     spoke: dict[str, int] = {}
     for when, report in seen.reports:
         spoke[report.by or ""] = when
-        for one in read(report.message, seen.topology, setting, when):
-            found.setdefault(one.cell, one)
-    return Board(tuple(found.values()), spoke)
+        for token in read(report.message, seen.topology, setting, when):
+            tokens.setdefault(token.cell, token)
+    return Board(tuple(tokens.values()), spoke)
 
 
 def known(state: State, role: Role, board: Board) -> Belief:
-    """What a role believes of what it was shown and what others told it."""
-    cells = {one.cell: one for one in board.tokens}
-    cells |= {one.cell: one for one in evidence(state, role)}
+    """The belief of a role, from its own evidence and the board."""
+    cells = {token.cell: token for token in board.tokens}
+    cells |= {token.cell: token for token in evidence(state, role)}
     return belief_of(state, tuple(cells.values()), role)
 
 
@@ -211,3 +222,51 @@ def _best(held: Belief, requests: list[Request]) -> Action | None:
     if held.fixed and held.standing.doings.pages:
         return None
     return best_of(held, worths(held, tuple(requests))) if requests else None
+
+
+# -- what a token is worth ---------------------------------------------------------------
+
+
+def bits_told(held: Belief, tokens: Sequence[Evidence]) -> list[float]:
+    """The information (K,) that each of some tokens would bring, by itself.
+
+    It is the divergence of the belief after the token from ``held``, which must not know the token
+    yet. Other evidence about the token's service is left out of account.
+    """
+    prior = np.array(held.probabilities)
+    bits = []
+    for cell in tokens:
+        likely = _likelihoods(held, cell)
+        whole = float(prior @ likely)
+        after = prior * likely / whole
+        ratio = np.where(after > 0, likely / whole, 1.0)
+        bits.append(round(float(after @ np.log2(ratio)) * _ROUND) / _ROUND)
+    return bits
+
+
+def _likelihoods(held: Belief, cell: Evidence) -> Floats:
+    """How likely a token is under each hypothesis (H,), up to a factor."""
+    if cell.channel is Channel.EDGE:
+        return _panel(held, cell)
+    if cell.service < 0:  # notes and effects tell hypotheses apart by what was done
+        return np.ones(len(held.weights))
+    reader, places = held.posterior.at_service(cell.service)
+    sort = held.world.sort_of(cell.channel, cell.slot)
+    column = np.exp2(reader.column(sort, cell.start, cell.token) / _UNIT)
+    shares = np.exp2(np.array(held.model.shares[cell.service]) / _UNIT)
+    return np.where(places == NONE, float(shares @ column[: len(shares)]), column[places])
+
+
+def _panel(held: Belief, cell: Evidence) -> Floats:
+    setting = held.model.setting
+    token = setting.world.edge_tokens.index(cell.token)
+    likely: dict[bool | None, float] = {
+        None: float(edge_weights(setting, CALM, None, cell.start)[token])
+    }
+    for first in (False, True):
+        likely[first] = sum(
+            share * edge_weights(setting, severity, first, cell.start)[token]
+            for severity, share in enumerate(setting.severities)
+        ) / sum(setting.severities)
+    first_seen = (errors_first(setting.world, row) for row in held.hypotheses)
+    return np.array([max(likely[first], 1e-9) for first in first_seen])

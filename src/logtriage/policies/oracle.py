@@ -21,9 +21,9 @@ from logtriage.policies.constant import ConstantPolicy
 def perfect_actions(incident: Incident) -> tuple[Action, ...]:
     """A shortest list of actions that earns full marks under the incident's rubric.
 
-    Where sets of answers are accepted, the first in sorted order is taken; what is
-    not known of a recorded incident (severity, team, remedy) is left out. Of several faults
-    each is named, its team paged (a team of two of them once) and its remedy applied.
+    If a set of answers is accepted, the first in sorted order is taken. Unknown answers of a
+    recorded incident (severity, team, remedy) are left out. Each of several faults is named, its
+    team paged (once for two faults) and its remedy applied.
     """
     truth = incident.truth
     plan: list[Action] = []
@@ -32,12 +32,12 @@ def perfect_actions(incident: Incident) -> tuple[Action, ...]:
     if truth.benign:
         return (*plan, Ignore())
     parts = truth.parts
-    plan.extend(IdentifyRootCause(min(one.root_causes), 1.0) for one in parts)
+    plan.extend(IdentifyRootCause(min(part.root_causes), 1.0) for part in parts)
     if truth.fault_category is not None:
         plan.append(ClassifyFault(truth.fault_category))
-    teams = [min(one.teams) for one in parts if one.teams]
+    teams = [min(part.teams) for part in parts if part.teams]
     plan.extend(Escalate(team) for team in dict.fromkeys(teams))
-    plan.extend(Remediate(*min(one.remedies)) for one in parts if one.remedies)
+    plan.extend(Remediate(*min(part.remedies)) for part in parts if part.remedies)
     return (*plan, Resolve())
 
 

@@ -23,10 +23,10 @@ from logtriage.roles.words import NO_FAULT, report_words
 
 
 def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, ...], ...]:
-    """A shortest joint schedule of the perfect actions: for each tick, one action a role.
+    """A shortest joint schedule of the perfect actions: for each tick, an action for each role.
 
     Each action goes to the first role that may take it, as early as that role is free;
-    the remedy waits for what must come before it (:func:`_fix_tick`); the closing action
+    the remedy waits for the root cause and the page (:func:`_fix_tick`); the closing action
     comes after all others, within the same tick if its role acts last.
     """
     *plan, close = perfect_actions(incident)
@@ -60,7 +60,7 @@ def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
 
     The page comes in an earlier tick, the root cause in no later one.
     """
-    if not _pages_first(incident):
+    if not incident.takes_hand_over:  # then a fix without an earlier page costs nothing
         return 0
     after = {Escalate: 1, IdentifyRootCause: 0}
     return max(
@@ -74,11 +74,6 @@ def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
     )
 
 
-def _pages_first(incident: Incident) -> bool:
-    """Whether a fix without an earlier page costs: where a hand-over has a price."""
-    return incident.takes_hand_over
-
-
 def _first_able(action: Action, split: RoleSplit) -> int:
     kind = action_name(action)
     return next(place for place, role in enumerate(split.roles) if kind in role.kinds)
@@ -86,7 +81,7 @@ def _first_able(action: Action, split: RoleSplit) -> int:
 
 @attrs.frozen
 class OracleTeam:
-    """Plays :func:`joint_schedule`: what a team that knows everything reaches."""
+    """Plays :func:`joint_schedule`: the ceiling for a team that knows everything."""
 
     incident: Incident
     split: RoleSplit
@@ -96,7 +91,7 @@ class OracleTeam:
         observations: tuple[Observation, ...],  # noqa: ARG002
         memory: Memory,
     ) -> tuple[tuple[Action, ...], Memory]:
-        """The next row of the schedule, then nothing; memory is the row."""
+        """Play the next scheduled row; memory counts the rows played."""
         row = 0 if memory is None else memory
         schedule = joint_schedule(self.incident, self.split)
         if row >= len(schedule):
@@ -106,12 +101,12 @@ class OracleTeam:
 
 @attrs.frozen
 class OracleRole:
-    """One role that knows the truth, among others who may not.
+    """A role that knows the truth, among others who may not.
 
-    Plays its part of :func:`joint_schedule`; in the first tick in which that leaves it
-    nothing to do it tells the others the fault, if it may report. Where it can see what
-    is missing it gives them time: it fixes once the root cause is declared, since a fix
-    takes the evidence away, and closes once everything is done.
+    It plays its part of :func:`joint_schedule`. In the first tick without an action of its own it
+    tells the others the fault, if it may report. If it can see what is missing, it gives them
+    time: it fixes once the root cause is declared, since a fix takes the evidence away, and closes
+    once everything is done.
     """
 
     incident: Incident
@@ -130,29 +125,25 @@ class OracleRole:
         return self._news(observation) or idle(self.role), position
 
     def _news(self, observation: Observation) -> Report | None:
-        """What the others should know and were not told yet."""
+        """The fault, if the others should know it and were not told yet."""
         truth = self.incident.truth
         word = NO_FAULT if truth.fault is None else truth.fault.kind
         report = Report(word, self.role.name)
         world = observation.world
         known = truth.benign or (world is not None and word in report_words(world))
-        told = any(one == report for _, one in observation.reports)
-        return report if known and not told and "report" in self.role.may else None
+        said = any(earlier == report for _, earlier in observation.reports)
+        return report if known and not said and "report" in self.role.may else None
 
     def _early(self, action: Action, observation: Observation) -> bool:
         """Whether something that must come first is missing, and there is time to wait."""
         plan = perfect_actions(self.incident)
         if isinstance(action, Remediate):
-            first = [one for one in plan if isinstance(one, self._before_the_fix())]
+            kinds = (IdentifyRootCause, *([Escalate] if self.incident.takes_hand_over else []))
+            first = [earlier for earlier in plan if isinstance(earlier, kinds)]
             return observation.ticks_left > 2 and self._missing(first, observation)
         if action != plan[-1] or observation.ticks_left <= 1:
             return False
         return observation.tick < self._closing_tick() or self._missing(plan[:-1], observation)
-
-    def _before_the_fix(self) -> tuple[type[Action], ...]:
-        if _pages_first(self.incident):
-            return (IdentifyRootCause, Escalate)
-        return (IdentifyRootCause,)
 
     def _closing_tick(self) -> int:
         """When oracles in all roles are done, the fix held back included."""
@@ -170,7 +161,7 @@ class OracleRole:
         return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
 
     def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
-        """Whether any of these was not taken yet, as far as the role can see."""
+        """Whether any of some actions was not taken yet, as far as the role can see."""
         for action in actions:
             match action:
                 case ClassifySeverity():

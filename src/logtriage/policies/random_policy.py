@@ -14,10 +14,10 @@ RANDOM_STREAM: Final = hash_name("random-policy")
 
 
 def masked_actions(observation: Observation, role: Role | None = None) -> tuple[Action, ...]:
-    """Every action, of a single agent or of a role, but those that could have no effect.
+    """Every action of a single agent or of a role that could have an effect.
 
-    Those are declarations that were already made, and requests of a role that has none left.
-    If that leaves none (a role that may only declare, and not wait), all of them.
+    Declarations that were already made have none, and neither have requests of a role without a
+    budget. If no action is left (for a role that may only declare, and not wait), all actions.
     """
     topology, world = observation.topology, observation.world
     some = observation.takes_hand_over

@@ -1,4 +1,4 @@
-"""Baselines of root-cause analysis: every service ranked by what the dashboard shows.
+"""Baselines of root-cause analysis: every service ranked by the signals of the dashboard.
 
 They watch while there is time, score each service by its signals, name the highest
 and resolve. They see observations only, know no log phrase and no fault kind, and are
@@ -21,7 +21,7 @@ from logtriage.world.telemetry import Signal
 #: Ticks kept for the answer: name a service, resolve.
 RESERVE: Final = 2
 
-#: The score of one service from its signals, by their names.
+#: The score of a service from its signals, by their names.
 Score = Callable[[dict[str, Signal]], float]
 
 
@@ -54,10 +54,10 @@ _new_errors: Final = _stray("new_errors_bp")
 
 def combined(signals: dict[str, Signal]) -> float:
     """The largest standardised signal: new errors, events, CPU or network."""
-    return max(one(signals) for one in (_new_errors, event_shift, cpu_rise, network_delay))
+    return max(score(signals) for score in (_new_errors, event_shift, cpu_rise, network_delay))
 
 
-#: The scores of one service on one screen that methods are made of, by name.
+#: Scores of a service on a screen, by name, from which methods are made.
 SCORES: Final[dict[str, Score]] = {
     "error_count": error_count,
     "cpu_rise": cpu_rise,
@@ -71,11 +71,11 @@ SCORES: Final[dict[str, Score]] = {
 class Method:
     """How services are scored: each screen, then over the screens.
 
-    ``score`` is that of one service on one screen; ``over`` sums up its scores. A method may
-    have a second one, ``weaker``, which counts as :func:`standardised.weighed` says. With
-    ``fresh``, a screen on which nothing is new adds nothing: a recording may have ended. With
-    ``targeted``, what callers show as well counts in the metrics that the screen's alerts are
-    about, as :func:`standardised.of_target` says.
+    ``score`` scores a service on a screen; ``over`` sums up its scores. A method may have a second
+    score, ``weaker``, which counts as :func:`standardised.weighed` says. With ``fresh``, a screen
+    on which nothing is new adds nothing: a recording may have ended. With ``targeted``, signals
+    that callers share count only in the metrics that the screen's alerts are about, as
+    :func:`standardised.of_target` says.
     """
 
     score: Score
@@ -96,20 +96,16 @@ METHODS: Final[dict[str, Method]] = {
 }
 
 
-def _as_method(given: Method | Score) -> Method:
-    return given if isinstance(given, Method) else Method(given)
-
-
 @attrs.frozen
 class RankingPolicy:
     """Ranks by a score summed up over all screens that there is time for.
 
-    A fault lasts, a spike does not: hence the mean and not the largest, unless the method
-    says otherwise. Memory is the screens watched, for each the scores of all services in index
-    order, and after them the weaker ones if the method has any.
+    A fault lasts, a spike does not: hence the mean and not the largest, unless the method says
+    otherwise. Memory holds for each screen the scores of all services in index order, and after
+    them the weaker scores if the method has any.
     """
 
-    method: Method = attrs.field(converter=_as_method)
+    method: Method
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """Watch, then name the service with the highest score (of several the first), resolve."""
@@ -126,7 +122,7 @@ class RankingPolicy:
         return (IdentifyRootCause(name) if score > 0 else Resolve()), seen
 
     def ranking(self, observation: Observation, memory: Memory) -> Ranking:
-        """Every service, those with equal scores together."""
+        """All services, equal scores together."""
         scores = self._summed(memory) if memory else [0.0] * len(observation.topology)
         ranked = sorted(
             zip(scores, observation.topology.names, strict=True), key=lambda row: -row[0]
@@ -138,9 +134,9 @@ class RankingPolicy:
         shown = observation.signals or ((),) * len(observation.topology)
         named = [{signal.name: signal for signal in signals} for signals in shown]
         if self.method.targeted:
-            alerts = [one.name for one in observation.alerts]
-            named = [dict(standardised.of_target(one, alerts)) for one in named]
-        return tuple(score(one) for score in scores if score is not None for one in named)
+            alerts = [alert.name for alert in observation.alerts]
+            named = [dict(standardised.of_target(signals, alerts)) for signals in named]
+        return tuple(score(signals) for score in scores if score is not None for signals in named)
 
     def _summed(self, seen: Sequence[Sequence[float]]) -> list[float]:
         scores = [self.method.over(column) for column in zip(*seen, strict=True)]

@@ -1,8 +1,8 @@
 """The expert on recordings: it follows complaints, and declares where they lead.
 
-It classifies by the panel, asks where the chain of complaints ends, then who alerts or is
-unwell, and when there is nobody left to ask, or no time, names the service that was blamed
-last. In a role it does of this what the role may do, with what the role sees.
+It classifies by the panel, asks the end of the chain of complaints, then services that alert or
+are unwell. When there is no service left to ask, or no time, it names the service that was blamed
+last. A role takes the steps that it may take, by its own slice.
 """
 
 from collections.abc import Iterator
@@ -34,13 +34,13 @@ from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, Reading
 GUESS: Final = 0.3
 #: Ticks kept in hand for a last guess.
 RESERVE: Final = 2
-#: Who may do all this and sees everything closes on a guess: nobody else knows better.
+#: A role that may do all this and sees everything closes on a guess: nobody else knows better.
 _ALONE: Final = frozenset(ACTION_TYPES)
 
 
 @attrs.frozen
 class Heard:
-    """What it remembers.
+    """The memory of :class:`RecordedExpertPolicy`.
 
     ``blame`` are the (caller, dependency) pairs it heard, ``inspected`` the services that
     were asked, ``worst`` the severest reading of the panel so far.
@@ -80,15 +80,15 @@ def _listen(observation: Observation, heard: Heard) -> Heard:
         seen = severity_of(observation.slo)
         worst = seen if worst is None else min(seen, worst, key=SEVERITIES.index)
     asked = {
-        one.service
-        for one in observation.last_actions
-        if isinstance(one, RequestMoreLogs) and one.service is not None
+        action.service
+        for action in observation.last_actions
+        if isinstance(action, RequestMoreLogs) and action.service is not None
     }
     return Heard(tuple(blame), heard.inspected | asked, worst)
 
 
 def _steps(observation: Observation, heard: Heard, role: Role) -> Iterator[Action]:
-    """What is to be done, the most useful first; some of it may be for others to do."""
+    """The steps left, the most useful first; some of them may be for others to take."""
     if observation.severity is None and heard.worst is not None:
         yield ClassifySeverity(heard.worst)
     alone = role.may >= _ALONE and not observation.hidden
@@ -107,12 +107,12 @@ def _steps(observation: Observation, heard: Heard, role: Role) -> Iterator[Actio
 
 
 def _next_suspect(observation: Observation, heard: Heard) -> str | None:
-    """Whom to ask next: the end of the chain of complaints, then whoever alerts, then edges."""
+    """The service to ask next: the end of the chain of complaints, alerting services, edges."""
     blamed = [dependency for _, dependency in heard.blame]
     complaining = {caller for caller, _ in heard.blame}
     ends = [service for service in blamed if service not in complaining]
     alerting = [
-        one.service for one in observation.alerts if one.name in (ERROR_ALERT, LATENCY_ALERT)
+        alert.service for alert in observation.alerts if alert.name in (ERROR_ALERT, LATENCY_ALERT)
     ]
     topology = observation.topology
     unwell = [
@@ -126,7 +126,7 @@ def _next_suspect(observation: Observation, heard: Heard) -> str | None:
 
 
 def _likeliest(observation: Observation, heard: Heard) -> str | None:
-    """The service to name if one must be named: the last one blamed, or the sickest."""
+    """The service to name at the end: the last that was blamed, or the sickest."""
     if heard.blame:
         return heard.blame[-1][1]
     return max(_known(observation), key=_badness, default=(None, None))[0]

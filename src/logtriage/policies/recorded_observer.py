@@ -1,7 +1,7 @@
 """The observer of recordings: it decides by the belief of a world fitted to other recordings."""
 
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -32,12 +32,10 @@ from logtriage.world.model import World
 RESERVE: Final = 3
 
 
-@attrs.frozen
-class Answer:
+class Answer(NamedTuple):
     """The best answer by a belief, and its expected grade: ``root_cause`` None is no fault."""
 
     root_cause: str | None
-    category: FaultCategory | None
     worth: float
 
 
@@ -45,15 +43,15 @@ class Answer:
 class RecordedObserverPolicy:
     """Watches the dashboard, or asks as ``inquiry`` does, then answers or hands over.
 
-    The truth it never reads. Memory is the state before its last action, and what ``inquiry``
-    remembers.
+    It never reads the truth. Memory is the state before its last action, and the memory of
+    ``inquiry``.
     """
 
     incident: Incident
     world: World
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Look while there is time, then do what is worth most."""
+        """Look while there is time, then take the action that is worth most."""
         before, asked = (None, None) if memory is None else memory
         state: State = followed(self.incident, observation, before)
         action, asked = self._look(observation, asked)
@@ -88,8 +86,8 @@ class RecordedObserverPolicy:
             return Resolve()
         held = belief(state, world=self.world)
         if facts.root_cause is not None:
-            category = likeliest_class(held, facts.root_cause)
-            return Resolve() if category is None else ClassifyFault(category)
+            classes = _classes(held, facts.root_cause)
+            return ClassifyFault(max(classes, key=classes.__getitem__)) if classes else Resolve()
         answer = best_answer(held, with_class=graded)
         if price is not None and price >= answer.worth:
             return HandOver()
@@ -97,28 +95,22 @@ class RecordedObserverPolicy:
 
 
 def best_answer(held: Belief, *, with_class: bool) -> Answer:
-    """What earns most by a belief, where a wrong root cause earns nothing.
+    """The answer that earns most by a belief, if a wrong root cause earns nothing.
 
     ``with_class`` says whether the class of the fault counts.
     """
     of_root = WEIGHTS["root_cause"] if with_class else 1.0
-    best = Answer(None, None, held.benign)
+    best = Answer(None, held.benign)
     for name, share in held.root_causes.items():
-        category = likeliest_class(held, name) if with_class else None
-        both = 0.0 if category is None else _of_class(held, name).get(category, 0.0)
+        both = max(_classes(held, name).values(), default=0.0) if with_class else 0.0
         worth = of_root * share + (1.0 - of_root) * both
         if worth > best.worth:
-            best = Answer(name, category, worth)
+            best = Answer(name, worth)
     return best
 
 
-def likeliest_class(held: Belief, service: str) -> FaultCategory | None:
-    """The likeliest class of a fault at a service; None where no class can be declared."""
-    shares = _of_class(held, service)
-    return max(shares, key=shares.__getitem__, default=None)
-
-
-def _of_class(held: Belief, service: str) -> dict[FaultCategory, float]:
+def _classes(held: Belief, service: str) -> dict[FaultCategory, float]:
+    """The probabilities of the classes of a fault at a service that can be declared."""
     shares: dict[FaultCategory, float] = {}
     for (kind, name), share in held.faults.items():
         of = held.world.kind(kind).fault_class

@@ -1,10 +1,10 @@
-"""Scores of root-cause analysis over every signal there is, whatever it is called.
+"""Scores of root-cause analysis over all signals, whatever their names.
 
-``n_sigma`` and ``baro`` are the two simplest baselines of the field, as far as a dashboard
-lets one compute them: each takes the furthest stray of any metric. ``combined_v2`` repairs
-``combined``: it reads any other metric too, and latency, errors and availability where nothing
-of a service's own speaks, since these its callers show as well; and of these only the metric that
-broke its objective, where an alert says which.
+``n_sigma`` and ``baro`` are the two simplest baselines of the field, as far as a dashboard can
+show them: each takes the furthest stray of any metric. ``combined_v2`` repairs ``combined``: it
+reads any other metric too. Callers share latency, errors and availability, so it reads these only
+if no signal of the service's own speaks; and if an alert names the metric that broke its
+objective, it reads that metric alone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,14 @@ from logtriage.world.telemetry import Signal
 
 Signals = Mapping[str, Signal]
 
-#: A quartile distance is so many standard deviations, where a signal has no quartiles.
+#: The quartile distance of a normal distribution, in standard deviations.
 _IQR_SIGMAS: Final = 1.349
-#: What a caller takes over from whom it calls, by what the name of a signal has in it, and in
-#: which direction a fault moves it. All other signals are of the service alone.
+#: Words in the names of signals that a caller shares with the services that it calls, by the
+#: direction in which a fault moves them. All other signals are of the service alone.
 _RISES: Final = ("latency", "duration", "response", "p50", "p90", "p95", "p99", "error", "fail")
 _FALLS: Final = ("availability", "success")
-#: The metric that an alert is about, by a word of its name in small letters: what the names of the
-#: signals have in them that measure it.
+#: The metric of an alert, by a word of the alert's name in small letters: words in the names of
+#: signals that measure it.
 _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "latency": ("latency", "duration", "response", "p50", "p90", "p95", "p99"),
     "availability": (*_FALLS, "error", "fail"),
@@ -29,15 +29,15 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: Signals that are a service's own, whatever their names have in them.
 _OWN: Final = ("new_errors_bp",)
-#: How often a service is called says what others do.
+#: Signals of how often a service is called: others decide that.
 _TRAFFIC: Final = ("calls", "requests", "workload")
-#: What callers show as well counts for less than so many spreads of a service's own.
+#: Signals that callers share count for less than so many spreads of a service's own.
 LESS_THAN: Final = 3.0
 
 
 def n_sigma(signals: Signals) -> float:
     """The furthest stray of any signal, in standard deviations, up or down."""
-    return max((abs(one.stray) for one in signals.values()), default=0.0)
+    return max((abs(signal.stray) for signal in signals.values()), default=0.0)
 
 
 def baro(signals: Signals) -> float:
@@ -53,11 +53,11 @@ def _quartiles(signal: Signal) -> float:
 
 
 def own(signals: Signals) -> float:
-    """The furthest stray of what is the service's own: new errors, events, CPU, network, metrics.
+    """The furthest stray of the service's own signals: new errors, events, CPU, network, metrics.
 
-    Figures rise with a fault; of events and of metrics nobody knows which way.
+    Figures rise with a fault; events and metrics may move either way.
     """
-    return max((_own(one) for one in signals.values()), default=0.0)
+    return max((_own(signal) for signal in signals.values()), default=0.0)
 
 
 def _own(signal: Signal) -> float:
@@ -69,8 +69,8 @@ def _own(signal: Signal) -> float:
 
 
 def inherited(signals: Signals) -> float:
-    """The furthest stray of what a caller takes over: latency, errors, availability."""
-    return max((_inherited(one) for one in signals.values()), default=0.0)
+    """The furthest stray of the signals that callers share: latency, errors, availability."""
+    return max((_inherited(signal) for signal in signals.values()), default=0.0)
 
 
 def _inherited(signal: Signal) -> float:
@@ -85,9 +85,9 @@ def _inherits(name: str) -> bool:
 
 
 def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
-    """The signals without what callers show as well in other metrics than those of the alerts.
+    """The signals without those that callers share and no alert is about.
 
-    ``alerts`` are names. Where none of them says which metric it is about, all signals stay.
+    ``alerts`` are names. If none of them names its metric, all signals stay.
     """
     words = {
         word
@@ -99,14 +99,14 @@ def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
     if not words:
         return signals
     return {
-        name: one
-        for name, one in signals.items()
+        name: signal
+        for name, signal in signals.items()
         if not _inherits(name) or any(word in name for word in words)
     }
 
 
 def weighed(mine: float, shared: float) -> float:
-    """One score of what is a service's own and of what its callers show as well.
+    """One score of a service's own signals and of the signals that its callers share.
 
     The latter is squeezed below :data:`LESS_THAN` and keeps its order.
     """

@@ -1,8 +1,8 @@
-"""How the expert weighs what it saw: by counting signs, with no probabilities.
+"""How the expert weighs signs: by counting, with no probabilities.
 
 Two counts add up. *Structure*: how many complaints the failure of one service explains,
-and how many it leaves unexplained. *Signs*: how well what the service shows fits the
-runbook's row of a fault, or of a load that settles by itself.
+and how many it leaves unexplained. *Signs*: how well the signs of the service fit the runbook's
+row of a fault, or of a load that settles by itself.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +19,8 @@ from logtriage.world.channels import NAMES, SPANS
 from logtriage.world.model import World
 from logtriage.world.vocabulary import CHANGE, LOG
 
-#: The runbook's words for how often a sign is seen: *usually*, *often*, *sometimes*. Per
-#: cent from which a word is used, and the points of such a sign where it is seen.
+#: (least share in per cent, points of the sign) for the runbook's words of how often a sign is
+#: seen: *usually*, *often*, *sometimes*.
 WORDS: Final = ((60, 3), (30, 2), (10, 1))
 _USUALLY: Final = WORDS[0][1]
 #: Points of a sign that the row does not list, and of a reading that lacks a usual sign.
@@ -28,22 +28,22 @@ UNLISTED: Final = -1
 LACKING: Final = -2
 #: Points of a line that names the kind as the cause.
 NAMED: Final = 8
-#: Points of a complaint that a failure explains, of one that it does not, and of a trace
+#: Points of a complaint that a failure explains, of a complaint that it does not, and of a trace
 #: of a caller that waits for nobody.
 EXPLAINED: Final = 3
 UNEXPLAINED: Final = -2
 NOT_WAITING: Final = -1
-#: Points of all that settles by itself as long as users hardly notice.
+#: Points of benign kinds as long as users hardly notice.
 CALM: Final = 2
-#: The worst band of the edge panel for that: the second one, ``slight``.
+#: The worst band of the edge panel at which users hardly notice: ``slight``.
 HARDLY_NOTICED: Final = 1
 
 
 @attrs.frozen
 class Suspect:
-    """What may be the matter: a fault or a benign kind at a service, with its points.
+    """A suspicion: a fault or a benign kind at a service, with its points.
 
-    ``remedy`` is the first one of its row and the service; None for what is benign.
+    ``remedy`` is (the first remedy of its row, service); None if it is benign.
     """
 
     points: int
@@ -57,7 +57,7 @@ class Suspect:
         return self.remedy is None
 
     def team(self, observation: Observation) -> str | None:
-        """Whom to page for it, by runbook and directory; None for what is benign."""
+        """The team to page for it, by runbook and directory; None if it is benign."""
         if self.benign:
             return None
         topology = observation.topology
@@ -67,38 +67,40 @@ class Suspect:
 
 
 def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
-    """Everything that may be the matter, the most suspect first; ties in runbook order."""
+    """All suspects, the most suspect first; ties in runbook order."""
     topology, world = observation.topology, world_of(observation)
     structure = structures(topology, book)
-    calm = UNEXPLAINED * sum(blamed(sign, topology) is not None for sign in book.told)
+    calm = UNEXPLAINED * sum(blamed(sign, topology) is not None for sign in book.complaints)
     if book.worst is not None and book.worst <= HARDLY_NOTICED:
         calm += CALM
     seen: dict[str, list[Sign]] = {name: [] for name in topology.names}
     for sign in book.signs:
         seen[sign.service].append(sign)
-    found = []
+    rows = []
     for row in topology.services:
         signs = seen[row.name]
-        changed = "changes" in observation.hidden or any(one.sort == CHANGE for one in signs)
+        changed = "changes" in observation.hidden or any(sign.sort == CHANGE for sign in signs)
         for kind in world.kinds_at(row.tier):
             points = structure[row.name] + fit(world, kind.name, signs)
             if not changed and _follows_a_change(world, kind.name):
                 points += LACKING
-            found.append(Suspect(points, kind.name, row.name, (kind.remedies[0], row.name)))
+            rows.append(Suspect(points, kind.name, row.name, (kind.remedies[0], row.name)))
         for benign in world.benign_at(row.tier):
             points = calm + fit(world, benign.name, signs)
-            found.append(Suspect(points, benign.name, row.name))
-    return tuple(sorted(found, key=lambda one: -one.points))
+            rows.append(Suspect(points, benign.name, row.name))
+    return tuple(sorted(rows, key=lambda suspect: -suspect.points))
 
 
 def structures(topology: Topology, book: Notebook) -> dict[str, int]:
     """How well the failure of each service explains who waits for whom."""
-    told = [(one.service, blamed(one, topology), one.sort in SPANS) for one in book.told]
+    complaints = [
+        (sign.service, blamed(sign, topology), sign.sort in SPANS) for sign in book.complaints
+    ]
     points = {}
     for service in topology.names:
         waiting = callers_of(topology, service)
         total = 0
-        for speaker, dependency, traced in told:
+        for speaker, dependency, traced in complaints:
             if dependency is not None:
                 on_path = dependency == service or dependency in waiting
                 total += EXPLAINED if speaker in waiting and on_path else UNEXPLAINED
@@ -110,19 +112,19 @@ def structures(topology: Topology, book: Notebook) -> dict[str, int]:
 
 @lru_cache(maxsize=65_536)
 def callers_of(topology: Topology, service: str) -> frozenset[str]:
-    """Everybody who calls a service, directly or not."""
+    """The services that call a service, directly or not."""
     hops = topology.hops_from(topology.index(service))
     return frozenset(name for name, hop in zip(topology.names, hops, strict=True) if hop > 0)
 
 
 def fit(world: World, kind: str, signs: Iterable[Sign]) -> int:
-    """The points of what one service shows for one row of the runbook."""
-    return sum(_points(world, kind, one.sort, one.token) for one in signs)
+    """The points of a service's signs for a row of the runbook."""
+    return sum(_points(world, kind, sign.sort, sign.token) for sign in signs)
 
 
-def differences(world: World, one: str, other: str, sorts: Sequence[str]) -> int:
-    """By how many points two rows of the runbook differ in what these sorts show."""
-    first, second = _row(world, one), _row(world, other)
+def differences(world: World, left: str, right: str, sorts: Sequence[str]) -> int:
+    """By how many points two rows of the runbook differ in these sorts."""
+    first, second = _row(world, left), _row(world, right)
     return sum(
         abs(first.get(sort, {}).get(token, 0) - second.get(sort, {}).get(token, 0))
         for sort in sorts

@@ -1,7 +1,7 @@
-"""What a team is: the observations of all roles in, one action for each of them out."""
+"""Teams: the observations of all roles in, an action for each of them out."""
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Protocol, cast
 
 import attrs
 
@@ -18,13 +18,14 @@ from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.observation import Observation
-from logtriage.policies.base import Memory, Player, Policy
+from logtriage.policies.base import Follower, Memory, Player, Policy
 from logtriage.roles import Role, RoleSplit, as_allowed
-from logtriage.state import State
+from logtriage.state import State, initial_state
+from logtriage.transition import transition_jointly
 
 
 class TeamPolicy(Protocol):
-    """Decides for all roles of a split in one tick. Pure: what it remembers, it returns.
+    """Decides for all roles of a split in one tick. It is pure: it returns its memory.
 
     Observations and actions stand in the order of the roles. The same observations and
     memory always give the same actions and memory.
@@ -54,66 +55,101 @@ class RoleFailure(LogTriageError):
         return type(self), (self.number, self.cause)
 
 
-def _as_policies(policies: Iterable[Policy]) -> tuple[Policy, ...]:
-    return tuple(policies)
+def _as_players(players: Iterable[Player]) -> tuple[Player, ...]:
+    return tuple(players)
 
 
 @attrs.frozen
 class RolePolicies:
     """A team of one ordinary policy for each role, in role order.
 
-    Each has its own slice and its own memory: what the roles know of one another, they
-    know from the board. The team's memory is the tuple of theirs.
+    Each has its own slice and its own memory, and knows of the others from the board alone. The
+    team's memory is the tuple of theirs.
     """
 
-    policies: tuple[Policy, ...] = attrs.field(converter=_as_policies)
+    policies: tuple[Player, ...] = attrs.field(converter=_as_players)
 
     def act(
         self, observations: tuple[Observation, ...], memory: Memory
     ) -> tuple[tuple[Action, ...], Memory]:
-        """What each policy makes of its own slice.
+        """The action of each policy, from its own slice.
 
         Raises:
             InvalidInput: if there are not as many observations as policies.
             RoleFailure: if a policy raises; its exception is the cause.
         """
-        check_count(len(observations), len(self.policies))
+        _check_count(len(observations), len(self.policies))
         notes = (None,) * len(self.policies) if memory is None else memory
         decided = [
-            ask(number, *one)
-            for number, one in enumerate(zip(self.policies, observations, notes, strict=True))
+            ask(number, *row)
+            for number, row in enumerate(zip(self.policies, observations, notes, strict=True))
         ]
         return tuple(action for action, _ in decided), tuple(note for _, note in decided)
 
 
-def check_count(roles: int, policies: int) -> None:
-    """Refuse another number of policies than there are roles.
+@attrs.frozen
+class FollowingTeam:
+    """A team of one player for each role, some of whom follow the state behind the screens.
 
-    Raises:
-        InvalidInput: with both numbers.
+    A screen shows the readings of one tick; a belief rests on all of them, and on the actions of
+    others. So a :class:`~logtriage.policies.Follower` is handed the state beside its slice. It may
+    look only at what its role was shown. Memory is the state after the last joint actions, and the
+    notes of each player.
     """
+
+    incident: Incident
+    split: RoleSplit
+    players: tuple[Player, ...] = attrs.field(converter=_as_players)
+
+    def act(
+        self, observations: tuple[Observation, ...], memory: Memory
+    ) -> tuple[tuple[Action, ...], Memory]:
+        """The action of each player, from its slice or the state behind it.
+
+        Raises:
+            InvalidInput: if there are not as many observations as players.
+            RoleFailure: if a player raises; its exception is the cause.
+        """
+        _check_count(len(observations), len(self.players))
+        state, notes = memory or (initial_state(self.incident), (None,) * len(self.players))
+        decided = [
+            ask(number, *row, state)
+            for number, row in enumerate(zip(self.players, observations, notes, strict=True))
+        ]
+        actions = tuple(action for action, _ in decided)
+        after = transition_jointly(state, as_taken(actions, self.split, state))
+        return actions, (after, tuple(note for _, note in decided))
+
+
+def _check_count(roles: int, policies: int) -> None:
     if roles != policies:
         raise InvalidInput(f"{policies} policies for {roles} roles")
 
 
 def ask(
-    number: int, policy: Policy, observation: Observation, notes: Memory
+    number: int,
+    player: Player,
+    observation: Observation,
+    notes: Memory,
+    state: State | None = None,
 ) -> tuple[Action, Memory]:
-    """What the policy of the role at a place answers.
+    """The answer of the player of the role at a place; followers are given the ``state``.
 
     Raises:
-        RoleFailure: if it raises; its exception is the cause.
+        RoleFailure: if the player raises; its exception is the cause.
     """
     try:
-        return policy.act(observation, notes)
+        if state is not None and isinstance(player, Follower):
+            return player.act_in(state, observation), None
+        return cast(Policy, player).act(observation, notes)
     except Exception as error:
         raise RoleFailure(number, f"{type(error).__name__}: {error}") from error
 
 
 def idle(role: Role) -> Action:
-    """What a role with nothing to do does: it waits, or looks around if it may not wait.
+    """The action of a role with nothing to do: it waits, or looks around if it may not wait.
 
-    If it may neither, it still says ``wait``, which :func:`as_taken` makes malformed:
+    If it may do neither, it still says ``wait``, which :func:`as_taken` makes malformed:
     that changes nothing either.
     """
     if "wait" not in role.may and "request_more_logs" in role.may:
@@ -126,14 +162,14 @@ def as_taken(
 ) -> tuple[Action, ...]:
     """The actions that the roles of a split take if they decide for these.
 
-    What a role may not do is a :class:`Malformed` of that role, whose reason names what
-    it may. So is, in a ``state``, a request of what it does not watch, or beyond its budget.
-    Reports and malformed actions bear the name of the role that they come from, whatever
-    they said (but a role that plays alone needs none to be told apart).
+    An action that a role may not take becomes a :class:`Malformed` of that role, whose reason
+    names the actions that it may. In a ``state``, so does a request about a service that the role
+    does not watch, or beyond its budget. Reports and malformed actions bear the name of their
+    role, whatever they said; a role that plays alone needs no name.
 
     Raises:
         InvalidInput: if there is not one action for each role.
-        TypeError: for what is no action.
+        TypeError: for a value that is no action.
     """
     if len(actions) != len(split):
         raise InvalidInput(f"{len(actions)} actions for the roles {', '.join(split.names)}")

@@ -1,4 +1,4 @@
-"""Evidence in words, for the board: what a role says so that others can count it exactly.
+"""Evidence in words, for the board, so that others can count it exactly.
 
 A word is a cell and its token: ``user-db/cpu/3=high`` is the gauge as it was read in tick 3,
 ``user-db/logs.4/5=slow_reads`` the fifth line that was asked for, shown in tick 5. A report
@@ -15,29 +15,31 @@ from logtriage.world.model import World
 from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
 
-_NUMBERED: Final = {one.value: one for one in (Channel.LOGS, Channel.OVERVIEW, Channel.WINDOW)}
-_SINGLE: Final = {one.value: one for one in (Channel.ALERT, Channel.CHANGE)}
+_NUMBERED: Final = {
+    channel.value: channel for channel in (Channel.LOGS, Channel.OVERVIEW, Channel.WINDOW)
+}
+_SINGLE: Final = {channel.value: channel for channel in (Channel.ALERT, Channel.CHANGE)}
 _GAP: Final = " "
 
 
-def spell(one: Evidence, topology: Topology, world: World) -> str | None:
-    """The word for a piece of evidence; None for a note, and where nothing could be read."""
-    if one.channel is Channel.NOTE or one.token in NOTHING_READ:
+def spell(cell: Evidence, topology: Topology, world: World) -> str | None:
+    """The word for a piece of evidence; None for a note, and if nothing could be read."""
+    if cell.channel is Channel.NOTE or cell.token in NOTHING_READ:
         return None
-    if one.service < 0:
-        return f"{one.channel}.{one.slot}/{one.start}={one.token}"
-    name = topology.names[one.service]
-    if one.channel in world.slots:
-        what = world.sort_of(one.channel, one.slot)
-    elif one.channel.value in _NUMBERED:
-        what = f"{one.channel}.{one.slot}"
+    if cell.service < 0:
+        return f"{cell.channel}.{cell.slot}/{cell.start}={cell.token}"
+    name = topology.names[cell.service]
+    if cell.channel in world.slots:
+        what = world.sort_of(cell.channel, cell.slot)
+    elif cell.channel.value in _NUMBERED:
+        what = f"{cell.channel}.{cell.slot}"
     else:
-        what = str(one.channel)
-    return f"{name}/{what}/{one.start}={one.token}"
+        what = str(cell.channel)
+    return f"{name}/{what}/{cell.start}={cell.token}"
 
 
 def said_in(words: Iterable[str]) -> str:
-    """One report of as many of these words as fit, in their order."""
+    """A report of as many of these words as fit, in their order."""
     message = ""
     for word in words:
         longer = f"{message}{_GAP}{word}" if message else word
@@ -48,9 +50,9 @@ def said_in(words: Iterable[str]) -> str:
 
 
 def read(message: str, topology: Topology, setting: Setting, now: int) -> tuple[Evidence, ...]:
-    """The evidence in a report of tick ``now``; words that say none are passed over."""
-    found = (_read(word, topology, setting, now) for word in message.split(_GAP))
-    return tuple(one for one in found if one is not None)
+    """The evidence in a report of tick ``now``; other words are passed over."""
+    cells = (_read(word, topology, setting, now) for word in message.split(_GAP))
+    return tuple(cell for cell in cells if cell is not None)
 
 
 def _read(word: str, topology: Topology, setting: Setting, now: int) -> Evidence | None:

@@ -1,12 +1,11 @@
 """Recorded incidents: telemetry of a real system behind the same protocol.
 
-A *bundle* holds recorded incidents, one JSON object a line. :func:`load_bundle` makes
-ordinary incidents of them, with open-loop telemetry and the root cause as the only
-graded fact; :func:`shipped_incidents` are some small ones that come with the package;
-:func:`import_nezha`, :func:`import_petshop` and :func:`import_rcaeval` make records of
-published data sets, :func:`import_labelled` and :func:`import_otlp` of one's own files, and
-:func:`dump_bundle` writes them. The format is described in ``docs/recorded.md``.
-:func:`import_topology` makes a topology of who calls whom.
+A *bundle* holds recorded incidents, one JSON object a line; ``docs/recorded.md`` describes the
+format. :func:`load_bundle` makes ordinary incidents of them, with open-loop telemetry and the root
+cause as the only graded fact. :func:`shipped_incidents` come with the package.
+:func:`import_nezha`, :func:`import_petshop` and :func:`import_rcaeval` make records of published
+data sets, :func:`import_labelled` and :func:`import_otlp` of your own files, and
+:func:`dump_bundle` writes them. :func:`import_topology` makes a topology of who calls whom.
 """
 
 from functools import lru_cache
@@ -43,8 +42,9 @@ from logtriage.recorded.records import (
     RecordedLine,
     RecordedService,
     Recording,
+    on_request,
+    priced,
 )
-from logtriage.recorded.stretches import on_request, priced
 from logtriage.recorded.tally import Imported, ImportReport, Skipped
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
@@ -99,10 +99,10 @@ SHIPPED: Final = ("trainticket", "petshop", "models")
 def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
     """The recorded incidents of one source that come with the package, by id.
 
-    Three of TrainTicket (the Nezha data set), one each of a wrong return value, CPU
-    contention and network delay, and two of PetShop, of latency and of availability; the
-    source ``models`` is the three as ``recorded/2`` plays them. They are read on the first
-    call; licences and citations lie beside the files.
+    TrainTicket (the Nezha data set) has three: a wrong return value, CPU contention and network
+    delay. PetShop has two, of latency and of availability. The source ``models`` is the three as
+    ``recorded/2`` plays them. They are read on the first call; licences and citations lie beside
+    the files.
 
     Raises:
         UnknownName: for a source of which none are shipped.
@@ -113,4 +113,6 @@ def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
     name = f"{first if source == models else source}.jsonl.gz"
     with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
         records = read_records(file, name=name)
-        return tuple(as_incident(on_request(one) if source == models else one) for one in records)
+        if source == models:
+            records = tuple(map(on_request, records))
+        return tuple(map(as_incident, records))

@@ -1,27 +1,29 @@
 """Bundles: recorded incidents in a file, one JSON object a line, gzip if named ``.gz``.
 
-The format is that of :mod:`logtriage.recorded.records`, field for field; fields that
-hold their default may be left out, unknown ones are refused. It is described for
-people in ``docs/recorded.md``.
+The format is that of :mod:`logtriage.recorded.records`, field for field. Fields that hold their
+default may be left out; unknown fields are refused. ``docs/recorded.md`` describes it for people.
 """
 
 import gzip
+import json
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
 
-from logtriage._lib.files import TOO_LONG, numbered_lines, replacing
+from cattrs import BaseValidationError, transform_error
+
+from logtriage._lib.files import replacing
+from logtriage.codec import reason_of, strict_converter
 from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import BundleError
 from logtriage.incident import ClosingRules, Fault, Incident, Truth
-from logtriage.recorded.jsonrecord import decode_line, encode_record, structure_record
-from logtriage.recorded.records import RUBRICS, TEAM, RecordedIncident, task_id
+from logtriage.recorded.reading import json_lines
+from logtriage.recorded.records import RUBRICS, SCHEMA, TEAM, RecordedIncident, task_id
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
 
-#: The rubric of records that name none.
+#: The rubric of records without a rubric.
 RUBRIC: Final = RUBRICS[0]
 #: Nobody knows whom to page in a recording, so a page closes nothing.
 CLOSING: Final = ClosingRules(wrong_page=False)
@@ -70,8 +72,7 @@ def load_bundle(path: str | os.PathLike[str]) -> tuple[Incident, ...]:
 
 def load_records(path: str | os.PathLike[str]) -> tuple[RecordedIncident, ...]:
     """The records of a bundle, in file order; raises what :func:`load_bundle` does."""
-    path = Path(path)
-    with path.open("rb") as file:
+    with Path(path).open("rb") as file:
         return read_records(file, name=str(path))
 
 
@@ -81,9 +82,7 @@ def read_records(file: IO[bytes], *, name: str) -> tuple[RecordedIncident, ...]:
     Raises:
         BundleError: as :func:`load_bundle`.
     """
-    return tuple(
-        structure_record(data, where) for where, data in _decoded(file, name=name).values()
-    )
+    return tuple(_record(data, where) for where, data in _lines(file, name).values())
 
 
 class Bundle(Mapping[str, Incident]):
@@ -105,7 +104,7 @@ class Bundle(Mapping[str, Incident]):
         """
         if incident_id not in self._made:
             where, data = self._lines[incident_id]
-            self._made[incident_id] = as_incident(structure_record(data, where))
+            self._made[incident_id] = as_incident(_record(data, where))
         return self._made[incident_id]
 
     def __iter__(self) -> Iterator[str]:
@@ -116,15 +115,14 @@ class Bundle(Mapping[str, Incident]):
 
 
 def open_bundle(path: str | os.PathLike[str]) -> Bundle:
-    """A bundle of which each incident is made when it is asked for.
+    """A bundle that makes each incident when it is asked for.
 
     Raises:
         BundleError: if the file is damaged, or a line has no id of its own.
         OSError: if the file cannot be read.
     """
-    path = Path(path)
-    with path.open("rb") as file:
-        return Bundle(_decoded(file, name=str(path)))
+    with Path(path).open("rb") as file:
+        return Bundle(_lines(file, str(path)))
 
 
 def dump_bundle(records: Iterable[RecordedIncident], path: str | os.PathLike[str]) -> None:
@@ -143,29 +141,36 @@ def dump_bundle(records: Iterable[RecordedIncident], path: str | os.PathLike[str
             file.writelines(map(encode_record, records))
 
 
-def _decoded(file: IO[bytes], *, name: str) -> dict[str, tuple[str, dict[str, Any]]]:
+def encode_record(record: RecordedIncident) -> bytes:
+    """A record as one line of JSON, with its line break; schema and id come first."""
+    data = strict_converter(omit_defaults=True).unstructure(record)
+    data = {"schema": record.schema, "id": record.id, **data}
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode() + b"\n"
+
+
+def _lines(file: IO[bytes], name: str) -> dict[str, tuple[str, dict[str, Any]]]:
     """The objects of an open bundle by id, each with the place where it stands."""
-    # By content and not by name, so that a renamed bundle still opens.
-    zipped = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
-    for number, line in _numbered(gzip.GzipFile(fileobj=file) if zipped else file, name):
-        where = f"{name}:{number}"
-        data = decode_line(line, where)
-        if data["id"] in found:
-            raise BundleError(f"{where}: field id: {data['id']!r} appears twice")
-        found[data["id"]] = where, data
-    return found
+    lines: dict[str, tuple[str, dict[str, Any]]] = {}
+    for where, data in json_lines(file, name):
+        if not isinstance(data, dict):
+            raise BundleError(f"{where}: must be a JSON object, got {type(data).__name__}")
+        schema, record_id = data.get("schema"), data.get("id")
+        if schema != SCHEMA:
+            raise BundleError(f"{where}: field schema: must be {SCHEMA!r}, got {schema!r}")
+        if not isinstance(record_id, str):
+            raise BundleError(f"{where}: field id: must be a string, got {record_id!r:.80}")
+        if record_id in lines:
+            raise BundleError(f"{where}: field id: {record_id!r} appears twice")
+        lines[record_id] = where, data
+    return lines
 
 
-def _numbered(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers from 1, empty ones left out."""
-    number = 0
+def _record(data: dict[str, Any], where: str) -> RecordedIncident:
     try:
-        for number, line in numbered_lines(lines):
-            if line is None:
-                raise BundleError(f"{name}:{number}: {TOO_LONG}")
-            if line.strip():
-                yield number, line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BundleError(f"{name}:{number + 1}: damaged gzip: {error}") from None
+        return strict_converter().structure(data, RecordedIncident)
+    except BaseValidationError as error:
+        # The first field is enough: the others mostly follow from it.
+        reason, _, field = transform_error(error, "$", reason_of)[0].rpartition(" @ $")
+        field = field.lstrip(".") or "(whole line)"
+        raise BundleError(f"{where}: field {field}: {reason}") from None

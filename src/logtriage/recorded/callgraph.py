@@ -1,9 +1,9 @@
-"""Who calls whom, and which tier a service belongs to, from recorded calls and names."""
+"""Who calls whom, and the tier of each service, from recorded calls and names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-#: Caller and callee; no caller where a request came from outside.
+#: Caller and callee; no caller if the request came from outside.
 Pair = tuple[str | None, str]
 
 _EDGE_NAMES: Final = ("gateway", "frontend", "-ui-", "dashboard")
@@ -14,11 +14,10 @@ _QUEUE_NAMES: Final = ("rabbitmq", "kafka", "-queue")
 def layout_of(
     names: Sequence[str], pairs: Iterable[Pair]
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """The tier of each service, and whom it calls, of calls that were seen and no others.
+    """The tier of each service, and whom it calls, from the calls that were seen.
 
-    Edge is who is called from outside or says so by its name, and besides whoever no edge
-    service reaches: where requests come in is not known then, and nobody is said to call it.
-    Of services that call each other in a circle the first one is taken.
+    A service is an edge if it is called from outside, if its name says so, or if no edge reaches
+    it: nobody is known to call it. If services in a circle call each other, the first is the edge.
     """
     callees: dict[str, set[str]] = {name: set() for name in names}
     outside: set[str] = set()
@@ -40,14 +39,9 @@ def layout_of(
 
 
 def _tier(name: str) -> str:
-    for tier, marks in (
-        ("edge", _EDGE_NAMES),
-        ("datastore", _DATASTORE_NAMES),
-        ("queue", _QUEUE_NAMES),
-    ):
-        if any(mark in f"{name}-" for mark in marks):
-            return tier
-    return "service"
+    marks = {"edge": _EDGE_NAMES, "datastore": _DATASTORE_NAMES, "queue": _QUEUE_NAMES}
+    tiers = (tier for tier, parts in marks.items() if any(part in f"{name}-" for part in parts))
+    return next(tiers, "service")
 
 
 def _reach(sources: Iterable[str], callees: Mapping[str, Iterable[str]]) -> set[str]:

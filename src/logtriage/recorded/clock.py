@@ -1,4 +1,4 @@
-"""Which ticks a recording covers, and what was measured at each of them."""
+"""The ticks that a recording covers, and the figures of each."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -7,11 +7,11 @@ from statistics import median_low
 from typing import Final
 
 from logtriage.recorded.events import Requests, Shifted, most_shifted, new_errors
-from logtriage.recorded.figures import FIGURES, FIRST_TICK, Column, Series, Shift
+from logtriage.recorded.figures import FIGURES, FIRST_TICK, Series, Shift
 from logtriage.recorded.parts import SPAN_MS, Part, covered, figures_of
 from logtriage.recorded.rows import Rows
 
-#: An older sample than this is stale, or than one and a half of its usual intervals.
+#: An older sample is stale, unless it is younger than one and a half of its usual intervals.
 STALE_MS: Final = 90_000
 
 #: Times in Unix milliseconds, each with the value sampled then.
@@ -29,12 +29,12 @@ class Clock:
         self._span = max(SPAN_MS, self._tick)
         self.traced, self.logged = covered(rows)
         until = max(
-            (one.until for one in (self.traced, self.logged) if one.until is not None),
+            (cover.until for cover in (self.traced, self.logged) if cover.until is not None),
             default=opened,
         )
-        #: The last tick of whose log window at least half was recorded, 0 at least ...
+        #: The last tick with at least half of its log window recorded, 0 at least ...
         self.last = max(0, (until - opened + self._tick // 2) // self._tick)
-        #: ... and that for the minute of the figures.
+        #: ... and with at least half of the minute of its figures.
         self.measured = (until - opened + self._span // 2) // self._tick
 
     def _spans(self) -> Iterable[tuple[int, int]]:
@@ -57,7 +57,12 @@ class Clock:
             for name in ("calls", "p99_ms"):
                 columns[name] = self.sampled([(row.at, getattr(row, name)) for row in part.usage])
         columns["cpu_bp"] = self.sampled([(row.at, row.cpu_bp) for row in part.usage])
-        return Series(**{name: _column(values) for name, values in columns.items()})
+        known_columns = {
+            name: tuple(column)
+            for name, column in columns.items()
+            if any(value is not None for value in column)
+        }
+        return Series(**known_columns)
 
     def shifts(self, requests: Requests, usual: Requests) -> tuple[Shift, Shift]:
         """New errors, and the event that shifted most, at each tick."""
@@ -71,39 +76,28 @@ class Clock:
         return _shift(fresh), _shift(shifted)
 
     def sampled(self, samples: Samples) -> list[int | None]:
-        """At each tick the last fresh sample; what was not sampled at the end is left off."""
+        """At each tick the last fresh sample; None at the end is left off."""
         values = dict(samples)
         times = sorted(values)
-        stale = stale_after(times)
-        found: list[int | None] = []
+        stale = max(STALE_MS, (interval_of(times) or 0) * 3 // 2)
+        column: list[int | None] = []
         for tick in range(FIRST_TICK, self._horizon + 1):
             now = self._opened + tick * self._tick
             place = bisect_right(times, now) - 1
             fresh = place >= 0 and times[place] > now - stale
-            found.append(values[times[place]] if fresh else None)
-        while found and found[-1] is None:
-            found.pop()
-        return found
+            column.append(values[times[place]] if fresh else None)
+        while column and column[-1] is None:
+            column.pop()
+        return column
 
 
 def interval_of(times: Iterable[int]) -> int | None:
-    """The usual time from one sample to the next, in milliseconds; None for fewer than two."""
+    """The usual time between samples, in milliseconds; None for fewer than two samples."""
     steps = [after - before for before, after in pairwise(sorted(set(times)))]
     return median_low(steps) if steps else None
 
 
-def stale_after(times: Iterable[int]) -> int:
-    """From what age on a sample says nothing of now, in milliseconds."""
-    interval = interval_of(times)
-    return STALE_MS if interval is None else max(STALE_MS, interval * 3 // 2)
-
-
-def _column(values: Sequence[int | None]) -> Column:
-    return tuple(values) if any(value is not None for value in values) else ()
-
-
-def _shift(found: Sequence[Shifted | None]) -> Shift:
-    if all(one is None for one in found):
+def _shift(shifts: Sequence[Shifted | None]) -> Shift:
+    if not any(shifts):
         return Shift()
-    columns = zip(*(one or (None, None, None) for one in found), strict=True)
-    return Shift(*columns)
+    return Shift(*zip(*(shift or (None, None, None) for shift in shifts), strict=True))

@@ -1,15 +1,15 @@
 """Log events that appear or vanish against the baseline, tested request by request.
 
-An *event* is a kind of log line (:func:`logtriage.recorded.text.template`). What counts
-is in how many of a service's requests it occurs, since the number of requests differs
-from minute to minute without any fault. Two shares are compared by the usual
+An *event* is a kind of log line (:func:`logtriage.recorded.text.template`). Its share of a
+service's requests counts, since the number of requests differs from minute to minute without any
+fault. Two shares are compared by the usual
 two-proportion test: with x of n requests now and y of m in the baseline, the spread
 of the difference is sqrt(p (1 - p) (1/n + 1/m)), where p = (x + y + 1)/(n + m + 2) is
 the pooled share with one request added on either side, so that it is never 0.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import Final
 
@@ -25,11 +25,11 @@ Shifted = tuple[int, int, int]
 
 @attrs.frozen
 class Requests:
-    """Requests to one service, each with the time and the events that it left."""
+    """Requests to one service, each with its time and the events in its log lines."""
 
     at: tuple[int, ...] = ()
     events: tuple[frozenset[str], ...] = ()
-    #: Whether these are requests; otherwise each log line counts as one of its own.
+    #: Whether these are requests; if not, each log line counts as a request.
     traced: bool = True
 
     def between(self, since: int, until: int) -> list[frozenset[str]]:
@@ -51,14 +51,13 @@ def requests_of(
     """The requests to a service while logs were recorded, or its lines one by one.
 
     Args:
-        service: whose.
-        calls: those to the service.
-        logs: those of the service.
+        service: the name of the service.
+        calls: the calls to it.
+        logs: its lines.
         covered: when logs of any service were recorded.
-        traced: whether to go by requests, which takes lines that name theirs; those that
-            name none are left out then.
-        sampled: whether most requests left no span (:func:`are_sampled`), so that those
-            that lines tell of count as well.
+        traced: whether to go by requests: lines that name no request are left out then.
+        sampled: whether most requests left no span (:func:`are_sampled`), so that requests
+            that only lines name count as well.
     """
     if not traced:
         return Requests(
@@ -67,7 +66,7 @@ def requests_of(
     left: defaultdict[str, set[str]] = defaultdict(set)
     first: dict[str, int] = {}
     for row in logs:
-        # A line of no request is nobody's: it says nothing of the share of requests.
+        # A line without a request says nothing about the share of requests.
         if row.trace:
             left[row.trace].add(row.event)
             if sampled:
@@ -79,13 +78,13 @@ def requests_of(
 
 
 def can_be_traced(calls: Sequence[Call], logs: Sequence[LogRow]) -> bool:
-    """Whether the lines of a service can be told apart by request: half of them at least."""
+    """Whether at least half of the lines of a service name their request."""
     traced = sum(bool(row.trace) for row in logs)
     return any(call.trace for call in calls) and 2 * traced >= len(logs)
 
 
 def are_sampled(calls: Iterable[Call], logs: Sequence[LogRow]) -> bool:
-    """Whether spans tell of fewer than half of the requests that a service's lines tell of."""
+    """Whether fewer than half of the requests in a service's lines have spans."""
     spans = {call.trace for call in calls if call.trace}
     lines = {row.trace for row in logs if row.trace}
     return 2 * len(lines & spans) < len(lines)
@@ -108,33 +107,29 @@ def new_errors(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | None
 
 
 def most_shifted(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | None:
-    """The event that stands out most: one above INFO that appears, or an INFO that vanishes.
+    """The event that stands out most: a complaint that appears, or an INFO that vanishes.
 
-    A fault adds complaints and cuts work short. The opposite (complaints that end, work
-    that was not done in the baseline) is what a system does that is used in other ways.
-    Shares are compared and not presence, since a fault may begin within the minute.
+    A fault adds complaints and cuts work short. A system that is used in other ways does the
+    opposite: complaints end, and new work is done. Shares are compared and not presence, since
+    a fault may begin within the minute.
     """
     if not now or not usual.events:
         return None
-    here, there = _counts(now), _counts(usual.events)
-    best: tuple[float, str, Shifted] | None = None
+    here, there = (
+        Counter(event for events in requests for event in events)
+        for requests in (now, usual.events)
+    )
+    best: tuple[float, Shifted] | None = None
     for event in sorted(here.keys() | there.keys()):
-        found = _shifted(here[event], len(now), there[event], len(usual.events))
-        size = _symptom(event, (found[0] - found[1]) / found[2])
+        shifted = _shifted(here[event], len(now), there[event], len(usual.events))
+        more = (shifted[0] - shifted[1]) / shifted[2]
+        # The change in the direction in which a fault moves it, in spreads.
+        size = -more if level_of_event(event) == "INFO" else more
         if size > 0 and (best is None or size > best[0]):
-            best = size, event, found
+            best = size, shifted
     if best is not None:
-        return best[2]
+        return best[1]
     return _shifted(0, len(now), 0, len(usual.events)) if here or there else None
-
-
-def _symptom(event: str, more: float) -> float:
-    """How far an event went in the direction in which a fault moves it, in spreads."""
-    return -more if level_of_event(event) == "INFO" else more
-
-
-def _counts(requests: Iterable[frozenset[str]]) -> Mapping[str, int]:
-    return Counter(event for events in requests for event in events)
 
 
 def _shifted(x: int, n: int, y: int, m: int) -> Shifted:

@@ -1,10 +1,11 @@
-"""Figures of a recording: what is usual, what was measured tick by tick, and log events.
+"""Figures of a recording: usual values, values tick by tick, and shares of log events.
 
-All are integers in the core's units: rates in basis points (1/100 of a percent),
-latencies in milliseconds, counts over a minute. None has more than 63 bits.
+They are integers of at most 63 bits in the core's units: rates in basis points (1/100 of a
+percent), latencies in milliseconds, counts over a minute.
 """
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 import attrs
@@ -26,6 +27,11 @@ def require(condition: bool, message: str) -> None:
         raise BundleError(message)
 
 
+def require_among(what: str, value: str, known: Collection[str]) -> None:
+    """Refuse a value that is not among the known ones; ``what`` is the field."""
+    require(value in known, f"{what} {value!r} is none of {', '.join(known)}")
+
+
 #: The largest figure of any kind, and the largest share of requests.
 MOST: Final = (1 << 63) - 1
 MOST_BP: Final = 10_000
@@ -35,7 +41,7 @@ Column = tuple[int | None, ...]
 
 
 def require_figures(name: str, column: Column, *, least: int = 0, most: int = MOST) -> None:
-    """Refuse a figure out of its range; None is not measured, and in no range.
+    """Refuse a figure out of its range; None (not measured) passes.
 
     Raises:
         BundleError: naming the figure and its range.
@@ -51,12 +57,12 @@ def require_figures(name: str, column: Column, *, least: int = 0, most: int = MO
 
 @attrs.frozen
 class Measure:
-    """One service as usual. None is *not measured*, which is not the same as 0.
+    """The figures of one service. None is *not measured*, which is not the same as 0.
 
-    ``calls`` requests a minute, ``error_bp`` how many of 10,000 had the service log
-    an error, ``self_ms`` the median time spent in the service itself, ``p50_ms`` and
-    ``p99_ms`` latency as its callers saw it, ``network_ms`` the median time between
-    caller and service, ``cpu_bp`` CPU used of 10,000 parts of its limit.
+    ``calls`` are requests a minute, ``error_bp`` the share of requests with an error, ``self_ms``
+    the median time in the service itself, ``p50_ms`` and ``p99_ms`` the latency as its callers saw
+    it, ``network_ms`` the median time between caller and service, and ``cpu_bp`` the CPU used, as
+    a share of its limit.
     """
 
     calls: int | None = None
@@ -72,14 +78,14 @@ class Measure:
             require_figures(name, (getattr(self, name),), most=_LIMITS.get(name, MOST))
 
 
-#: What is measured, in the order in which it is told.
+#: The names of the figures, in the order of screens.
 FIGURES: Final = tuple(field.name for field in attrs.fields(Measure))
 #: Figures that are a share of the requests; CPU may pass its limit.
 _LIMITS: Final = {"error_bp": MOST_BP}
 
 
 def cell(column: Column, tick: int) -> int | None:
-    """The value of a column at a tick; the last one stands, before the first is None."""
+    """The value of a column at a tick: the last value stands, and before the first it is None."""
     index = tick - FIRST_TICK
     if index < 0 or not column:
         return None
@@ -117,11 +123,10 @@ class Series:
 
 @attrs.frozen
 class Shift:
-    """What became of a service's log events, over the minute before each tick.
+    """The share of requests with a kind of log line, over the minute before each tick.
 
-    An event is a kind of log line. ``value`` counts requests with the event in
-    question, ``usual`` how many would be expected by the baseline, ``spread`` how far
-    that strays by chance; columns as in a :class:`Series`.
+    ``value`` is the share, ``usual`` that of the baseline, and ``spread`` how far it strays by
+    chance, all in basis points; columns as in a :class:`Series`.
     """
 
     value: Column = ()

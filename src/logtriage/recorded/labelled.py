@@ -1,4 +1,4 @@
-"""Importer for incidents of one's own: a folder of CSV files and a few labels.
+"""Importer for your own incidents: a folder of CSV files and a few labels.
 
 ::
 
@@ -8,45 +8,41 @@
     metrics.csv   time, service [, cpu_percent, p99_ms, any other number]
 
 Only ``labels.csv`` and one of the others are needed; each may end in ``.csv.gz``.
-Columns may stand in any order; of metrics every numeric column is a signal, and elsewhere
-other columns are left alone. Unlike a published data set these files can be mended, so the
-first bad field is an error.
+Columns may stand in any order. Every numeric column of metrics is a signal; elsewhere other
+columns are left alone. Unlike a published data set these files can be mended, so the first bad
+field is an error.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from logtriage.errors import BundleError
 from logtriage.recorded.clock import interval_of
-from logtriage.recorded.figures import FIRST_TICK
-from logtriage.recorded.labelled_rows import (
-    NEEDED,
-    Label,
-    call_of,
-    label_of,
-    log_of,
-    read_metrics,
-    records_of,
-    text_of,
-    time_of,
-)
-from logtriage.recorded.measure import condensed
-from logtriage.recorded.paths import Names, find_csv
+from logtriage.recorded.figures import MOST
+from logtriage.recorded.labels import around_of, incident_of, labels_of, stretches_of, times_of
+from logtriage.recorded.metrics import in_units, signal_name
+from logtriage.recorded.names import Names
+from logtriage.recorded.reading import find_csv, read_records
 from logtriage.recorded.records import RecordedIncident
-from logtriage.recorded.rows import Rows
+from logtriage.recorded.rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.rowstore import RowStore
-from logtriage.recorded.stretches import TASKS, Stretch, as_labelled, for_models, refuse_overlap
+from logtriage.recorded.spot import Spot, decimal, scaled
+from logtriage.recorded.text import known_level, read_message
 from logtriage.world.telemetry import TICK_SECONDS
 
-#: How much is taken of the time around an opening, in milliseconds, and in ticks if these
-#: are longer: as many as are shown, and some before.
-AROUND_MS: Final = 600_000
-_BEFORE_TICKS: Final = 1 - FIRST_TICK
-#: A line of ``labels.csv``, for whoever has none yet.
-SAMPLE_LABEL: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
-#: So many rows of metrics tell how often they were sampled.
+#: The columns that each file must have.
+_NEEDED: Final = {
+    "logs": ("time", "service", "level", "message"),
+    "calls": ("time", "caller", "callee", "latency_ms"),
+    "metrics": ("time", "service"),
+}
+#: Columns of metrics that become no signal of their own.
+_NOT_OTHER: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
+#: A metric is below this.
+_MOST: Final = 10**18
+#: This many rows of metrics tell how often they were sampled.
 _ENOUGH_ROWS: Final = 10_000
 
 
@@ -58,7 +54,7 @@ def import_labelled(
     models: bool = False,
     note: Callable[[str], None] = lambda _: None,
 ) -> tuple[RecordedIncident, ...]:
-    """Import incidents from one's own logs, calls and metrics, and a file of labels.
+    """Import incidents from your own logs, calls and metrics, and a file of labels.
 
     Rows are read once and kept on disk; one incident at a time is in memory.
 
@@ -68,7 +64,7 @@ def import_labelled(
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
             is longer and there are metrics alone.
         models: make incidents of ``recorded/2``, those without a fault included.
-        note: is told what was left out, in words.
+        note: gets a text about everything that was left out.
 
     Raises:
         BundleError: naming file, line and field, on the first row that cannot be used, and
@@ -79,119 +75,97 @@ def import_labelled(
     root, names = Path(directory), Names()
     labels = labels_of(root, names)
     tick = tick_seconds or _tick_of(root)
-    around = around_of(horizon, tick)
-    wanted = stretches_of(labels, horizon, tick, note, models=models)
-    with RowStore(times_of(wanted, around)) as store:
-        for where, row in records_of(root, "logs"):
-            store.add(log_of(where, row, names))
-        for where, row in records_of(root, "calls"):
-            store.add(call_of(where, row, names))
-        read_metrics(root, names, store, note)
+    stretches = stretches_of(labels, horizon, tick, note, models=models)
+    with RowStore(times_of(stretches, around_of(horizon, tick))) as store:
+        for row in _records(root, "logs"):
+            store.add(_log(row, names))
+        for row in _records(root, "calls"):
+            store.add(_call(row, names))
+        _read_metrics(root, names, store, note)
         if not store.offered:
             raise BundleError(f"{root}: no rows in logs.csv, calls.csv or metrics.csv")
-        return tuple(incident_of(one, store.between, horizon, tick) for one in wanted)
+        return tuple(incident_of(row, store.between, horizon, tick) for row in stretches)
 
 
-def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
-    """The lines of ``labels.csv``.
-
-    Raises:
-        BundleError: naming line and field; also where there are none, or an id is there twice;
-            naming the folder, where it is none or has no ``labels.csv``.
-    """
-    if not root.is_dir():
-        given = "got a file" if root.exists() else "there is no such folder"
-        raise BundleError(f"{root}: must be a folder with labels.csv in it, {given}")
-    path = find_csv(root, root, "labels")
-    if path is None:
-        raise BundleError(
-            f"{root}: no labels.csv; expected one with the columns {','.join(NEEDED['labels'])} "
-            f"and a line for each incident, such as {SAMPLE_LABEL}"
-        )
-    found: dict[str, Label] = {}
-    for where, row in records_of(root, "labels"):
-        label = label_of(where, row, names)
-        if label.id in found:
-            raise BundleError(f"{where}: field id: {label.id!r} appears twice")
-        found[label.id] = label
-    if not found:
-        raise BundleError(f"{path.name}: only a header; expected a line for each incident below it")
-    return tuple(found.values())
-
-
-def around_of(horizon: int, tick_seconds: int) -> int:
-    """How much is taken of the time before and after an opening, in milliseconds."""
-    return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _BEFORE_TICKS))
-
-
-def stretches_of(
-    labels: Sequence[Label],
-    horizon: int,
-    tick_seconds: int,
-    note: Callable[[str], None],
-    *,
-    models: bool,
-) -> tuple[Stretch, ...]:
-    """The incidents to be made of labels; of ``models`` by id, which says nothing of them.
-
-    Raises:
-        BundleError: naming the line of a label whose baseline overlaps its incident.
-    """
-    for label in labels:
-        refuse_overlap(label, horizon, tick_seconds)
-    if not models:
-        return tuple(one for label in labels for one in as_labelled(label))
-    found = [one for label in labels for one in for_models(label, horizon, tick_seconds, note)]
-    return tuple(sorted(found, key=lambda one: one.id))
-
-
-def times_of(stretches: Sequence[Stretch], around: int) -> list[tuple[int, int]]:
-    """The times of all rows that stretches need, in Unix milliseconds."""
-    times = [(one.opened - around, one.opened + around) for one in stretches]
-    return times + [one.usual for one in stretches if one.usual is not None]
-
-
-def incident_of(
-    stretch: Stretch, between: Callable[[int, int], Rows], horizon: int, tick_seconds: int
-) -> RecordedIncident:
-    """The incident of a stretch; ``between`` gives the rows of a span of time.
-
-    Raises:
-        BundleError: naming the line of the label.
-    """
-    label, around = stretch.label, around_of(horizon, tick_seconds)
-    until = stretch.opened + around
-    rows = between(
-        stretch.opened - around, until if stretch.until is None else min(until, stretch.until)
-    )
-    usual = Rows() if stretch.usual is None else between(*stretch.usual)
-    baseline = "fault-free" if usual.services else "none"
-    if not rows.services:
-        raise BundleError(
-            f"{label.where}: field opened: no rows within {around // 60_000} minutes of it"
-        )
-    return condensed(
-        rows,
-        usual,
-        stretch.truth,
-        where=label.where,
-        name=stretch.id,
-        opened=stretch.opened,
-        horizon=horizon,
-        baseline=baseline,
-        task=TASKS[stretch.rubric],
-        origin=stretch.origin,
-        rubric=stretch.rubric,
-        tick_seconds=tick_seconds,
-    )
+def _records(root: Path, stem: str) -> Iterator[Spot]:
+    """The records of one of the files; none if there is no such file."""
+    path = find_csv(root, root, stem)
+    if path is not None:
+        yield from read_records(path, _NEEDED[stem], path.name)
 
 
 def _tick_of(root: Path) -> int:
-    """The length of a tick in seconds: as often as there is something new, at most every 30 s."""
+    """The length of a tick in seconds: the interval of the samples, 30 s at least."""
     if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
         return TICK_SECONDS
     times: dict[str, list[int]] = {}
-    for where, row in islice(records_of(root, "metrics"), _ENOUGH_ROWS):
-        times.setdefault(text_of(where, row, "service"), []).append(time_of(where, row, "time"))
-    steps = [step for one in times.values() if (step := interval_of(one)) is not None]
+    for row in islice(_records(root, "metrics"), _ENOUGH_ROWS):
+        times.setdefault(row["service"].needed, []).append(row["time"].needed_time)
+    steps = [step for sampled in times.values() if (step := interval_of(sampled)) is not None]
     return max([TICK_SECONDS, min(steps) // 1000] if steps else [TICK_SECONDS])
+
+
+def _log(row: Spot, names: Names) -> LogRow:
+    level = known_level(row["level"].text)
+    if level is None:
+        raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
+    line = read_message(level, row["message"].needed)
+    service = names(row["service"].needed, row.where)
+    return LogRow(row["time"].needed_time, service, *line, row["trace"].text)
+
+
+def _call(row: Spot, names: Names) -> Call:
+    latency, caller = _number(row["latency_ms"], 1000), row["caller"].text
+    if latency is None:
+        raise row["latency_ms"].bad("a number of milliseconds")
+    return Call(
+        row["time"].needed_time,
+        names(caller, row.where) if caller else None,  # from outside
+        names(row["callee"].needed, row.where),
+        latency,
+        _number(row["network_ms"], 1000),
+        row["trace"].text,
+        _number(row["self_ms"], 1000),
+    )
+
+
+def _read_metrics(root: Path, names: Names, store: RowStore, note: Callable[[str], None]) -> None:
+    """Add every numeric column; note and leave out a column whose first value is text."""
+    signals: dict[str, tuple[str, int]] = {}
+    words: set[str] = set()
+    for row in _records(root, "metrics"):
+        at, service = row["time"].needed_time, names(row["service"].needed, row.where)
+        cpu, p99 = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
+        if cpu is not None or p99 is not None:
+            store.add(Usage(at, service, cpu, p99))
+        for column, text in row.fields.items():
+            if not text or column in _NOT_OTHER or column in words:
+                continue
+            value = decimal(text, _MOST)
+            if value is None and column not in signals:
+                words.add(column)
+                note(f"{row.where}: column {column} is left out: {text!r:.40} is not a number")
+                continue
+            if value is None:
+                raise row[column].bad("a number, or empty")
+            if column not in signals:
+                signals[column] = signal_name(column)
+                for before, (taken, _) in signals.items():
+                    if taken == signals[column][0] and before != column:
+                        raise BundleError(
+                            f"{row.where}: columns {before!r} and {column!r} are both {taken!r}"
+                        )
+            name, factor = signals[column]
+            units = in_units(value, factor)
+            if abs(units) > MOST:
+                raise row[column].bad(f"a number of at most 63 bits as {name}")
+            store.add(Sample(at, service, name, units))
+
+
+def _number(cell: Spot, factor: int) -> int | None:
+    """A number times a factor, rounded; None if the field is empty or not there."""
+    if not cell.text:
+        return None
+    if (value := scaled(cell.text, factor)) is None:
+        raise cell.bad("a number from 0 on, or empty")
+    return value

@@ -1,4 +1,4 @@
-"""Which lines of a recording are shown: by level, novelty and a lot, never by the truth."""
+"""The choice of lines to show: by level, novelty and a lot, never by the truth."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ WINDOW_LINES: Final = 6
 SERVICE_LINES: Final = 5
 OVERVIEW_LINES: Final = 12
 
-#: What stands before a line of a kind that the baseline does not have.
+#: The mark of a line of a kind that the baseline lacks.
 NEW: Final = "[new]"
 
 _LOUDNESS: Final = {level: -rank for rank, level in enumerate(LEVELS)}
@@ -41,7 +41,7 @@ def _by_time(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
 
 
 def _rank(line: RecordedLine) -> tuple[bool, int, bool]:
-    """Complaints (above INFO) of a new kind, then levels, and in each the new before the known."""
+    """The order of lines: new complaints (above INFO), then by level, and new before known."""
     complains = line.new and line.level != LEVELS[0]
     return not complains, _LOUDNESS[line.level], not line.new
 
@@ -51,7 +51,7 @@ def _notable(line: RecordedLine) -> tuple[tuple[bool, int, bool], int, str]:
 
 
 def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
-    """One line for each service and template: the last one, with all of them counted."""
+    """The last line of each service and template, with the count of all."""
     merged: dict[tuple[str, str], RecordedLine] = {}
     for line in lines:
         key = (line.service, template(line.level, line.message))
@@ -62,21 +62,21 @@ def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
 
 
 def lines_by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, ...]]:
-    """Of each service at most :data:`SERVICE_LINES`, the loudest and new ones, in order of time."""
-    kept: dict[str, list[RecordedLine]] = {}
+    """The :data:`SERVICE_LINES` loudest and new lines of each service, in order of time."""
+    kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
     for line in sorted(_merge(lines), key=_notable):
-        kept.setdefault(line.service, []).append(line)
+        kept[line.service].append(line)
     return {
-        service: tuple(_shown(line) for line in _by_time(found[:SERVICE_LINES]))
-        for service, found in kept.items()
+        service: tuple(map(_shown, _by_time(rows[:SERVICE_LINES])))
+        for service, rows in kept.items()
     }
 
 
 def sample(window: LogWindow) -> tuple[LogLine, ...]:
     """A fair look at one window: new complaints, then levels, in each the services in turn.
 
-    A complaint (above INFO) that the baseline does not have comes before one that it has,
-    whatever their levels; at most :data:`WINDOW_LINES`, in order of time.
+    A new complaint (above INFO) comes before a complaint that the baseline has, whatever their
+    levels; at most :data:`WINDOW_LINES`, in order of time.
     """
     chosen: list[RecordedLine] = []
     ranks: dict[tuple[bool, int, bool], list[RecordedLine]] = {}
@@ -112,10 +112,10 @@ LOG_HISTORY: Final = 1
 def log_windows(
     logs: Iterable[LogRow], usual: Sequence[LogRow], opened: int, last: int, tick_seconds: int
 ) -> tuple[LogWindow, ...]:
-    """The windows up to tick ``last``; none where nothing was logged at all.
+    """The windows up to tick ``last``; none if nothing was logged at all.
 
-    Lines of one service that say the same in one window become the last of them, with
-    a count. ``opened`` is when tick 0 begins, in Unix milliseconds.
+    Lines of one service that say the same in one window become one line with a count. ``opened``
+    is when tick 0 begins, in Unix milliseconds.
     """
     known = {(row.service, row.event) for row in usual}
     first = min(-LOG_HISTORY, last)

@@ -1,11 +1,11 @@
 """From rows of logs, calls and resource use to a :class:`Recording`.
 
-Knows nothing of file formats or of faults: the same arithmetic on the rows of an
-incident and on those of its baseline, alerts where the two differ, and for each
-tick the log lines worth keeping. Times here are Unix milliseconds.
+File formats and faults are not known here. The rows of an incident and of its baseline go through
+the same arithmetic; alerts fire on differences; the log lines worth keeping are kept for each
+tick. Times are Unix milliseconds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
@@ -18,7 +18,7 @@ from logtriage.recorded.events import are_sampled, can_be_traced, requests_of
 from logtriage.recorded.figures import FIRST_TICK, Measure
 from logtriage.recorded.lines import log_windows
 from logtriage.recorded.metrics import metrics_of
-from logtriage.recorded.parts import by_service, edge_of, overall
+from logtriage.recorded.parts import ALERT_LATENCY_MS, by_service, edge_of, overall, spread_of
 from logtriage.recorded.records import (
     RUBRICS,
     RecordedAlert,
@@ -27,7 +27,6 @@ from logtriage.recorded.records import (
     Recording,
 )
 from logtriage.recorded.rows import Coverage, Rows
-from logtriage.recorded.spread import ALERT_LATENCY_MS, spread_of
 from logtriage.recorded.truth import RecordedTruth
 from logtriage.world.telemetry import ERROR_ALERT, LATENCY_ALERT, TICK_SECONDS
 
@@ -41,15 +40,10 @@ def record(
     baseline: str,
     tick_seconds: int = TICK_SECONDS,
 ) -> Recording:
-    """Condense the rows around an incident, and those of its baseline.
+    """Condense the rows around an incident, and ``usual``, those of its baseline.
 
-    Args:
-        rows: what was recorded before, at and after the opening.
-        usual: the baseline; empty where there is none.
-        opened: when tick 0 begins, in Unix milliseconds.
-        horizon: ticks for which resource use is kept (logs and calls end earlier).
-        baseline: what ``usual`` is, one of :data:`records.BASELINES`.
-        tick_seconds: how long a tick is.
+    ``opened`` is when tick 0 begins, in Unix milliseconds. Resource use is kept for ``horizon``
+    ticks; logs and calls end earlier. ``baseline`` is one of :data:`records.BASELINES`.
     """
     names = sorted(rows.services | usual.services)
     tiers, graph = layout_of(names, usual.pairs | rows.pairs)
@@ -62,8 +56,8 @@ def record(
         traced = can_be_traced(there.calls, there.logs) and can_be_traced(here.calls, here.logs)
         sampled = are_sampled(there.calls, there.logs) or are_sampled(here.calls, here.logs)
         requests, known = (
-            requests_of(name, one.calls, one.logs, when, traced=traced, sampled=sampled)
-            for one, when in ((here, clock.logged), (there, logged))
+            requests_of(name, part.calls, part.logs, when, traced=traced, sampled=sampled)
+            for part, when in ((here, clock.logged), (there, logged))
         )
         fresh, shifted = clock.shifts(requests, known)
         services.append(
@@ -108,12 +102,12 @@ def condensed(
     tick_seconds: int = TICK_SECONDS,
     alerts: tuple[RecordedAlert, ...] | None = None,
 ) -> RecordedIncident:
-    """The incident of some rows, as :func:`record` condenses them.
+    """The incident of some rows, as :func:`record` condenses them; ``name`` is its id.
 
-    ``name`` is its id, and ``alerts`` are those that were sent; None: those that the figures make.
+    ``alerts`` were sent; None: make them of the figures.
 
     Raises:
-        BundleError: naming ``where``, for what no record may hold.
+        BundleError: naming ``where``, for a value that no record may hold.
     """
     try:
         recording = record(
@@ -139,49 +133,35 @@ def condensed(
 
 
 #: Alerts fire on symptoms as a service's callers see them, against the baseline, and
-#: never on a cause such as CPU: whoever triages has to look for that.
+#: never on a cause such as CPU: an agent has to look for that.
 ALERT_CALLS: Final = 3
 ALERT_ERROR_BP: Final = 1000
 ALERT_LATENCY_FACTOR: Final = 3
 
 
-def _alerts_of(service: RecordedService, last: int) -> list[RecordedAlert]:
+def _alerts_of(service: RecordedService, last: int) -> Iterator[RecordedAlert]:
     """The alerts of a service up to tick ``last``, from its figures and its baseline."""
-    usual = service.baseline
-    ticks = range(FIRST_TICK, last + 1)
-    at = {tick: service.series.at(tick) for tick in ticks}
-    firing = {
-        ERROR_ALERT: [tick for tick in ticks if _failing(at[tick], usual)],
-        LATENCY_ALERT: [tick for tick in ticks if _slow(at[tick], usual)],
-    }
-    return [
-        RecordedAlert(service.name, name, first, None if final == last else final)
-        for name, found in firing.items()
-        for first, final in _runs(found)
-    ]
+    for name, is_firing in ((ERROR_ALERT, _fails), (LATENCY_ALERT, _is_slow)):
+        runs: list[list[int]] = []
+        for tick in range(FIRST_TICK, last + 1):
+            now = service.series.at(tick)
+            if (now.calls or 0) < ALERT_CALLS or not is_firing(now, service.baseline):
+                continue
+            if not runs or runs[-1][-1] != tick - 1:
+                runs.append([])
+            runs[-1].append(tick)
+        for run in runs:
+            yield RecordedAlert(service.name, name, run[0], None if run[-1] == last else run[-1])
 
 
-def _failing(now: Measure, usual: Measure) -> bool:
-    if now.error_bp is None or usual.error_bp is None or (now.calls or 0) < ALERT_CALLS:
+def _fails(now: Measure, usual: Measure) -> bool:
+    if now.error_bp is None or usual.error_bp is None:
         return False
     return now.error_bp >= usual.error_bp + ALERT_ERROR_BP
 
 
-def _slow(now: Measure, usual: Measure) -> bool:
-    if now.p50_ms is None or usual.p50_ms is None or (now.calls or 0) < ALERT_CALLS:
+def _is_slow(now: Measure, usual: Measure) -> bool:
+    if now.p50_ms is None or usual.p50_ms is None:
         return False
-    return (
-        now.p50_ms >= ALERT_LATENCY_FACTOR * usual.p50_ms
-        and now.p50_ms >= usual.p50_ms + ALERT_LATENCY_MS
-    )
-
-
-def _runs(ticks: Iterable[int]) -> list[tuple[int, int]]:
-    """First and last of each run of consecutive ticks."""
-    runs: list[tuple[int, int]] = []
-    for tick in ticks:
-        if runs and runs[-1][1] == tick - 1:
-            runs[-1] = (runs[-1][0], tick)
-        else:
-            runs.append((tick, tick))
-    return runs
+    least = max(ALERT_LATENCY_FACTOR * usual.p50_ms, usual.p50_ms + ALERT_LATENCY_MS)
+    return now.p50_ms >= least

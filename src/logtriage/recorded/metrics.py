@@ -1,23 +1,22 @@
-"""Any other metric as a signal: its name says the unit, its baseline what is usual."""
+"""Metrics of any name as signals: the name says the unit, the baseline what is usual."""
 
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Decimal
 from statistics import median, pstdev, quantiles
 from typing import Final
 
 from logtriage.recorded.clock import Clock
 from logtriage.recorded.figures import FIGURES, Metric
+from logtriage.recorded.parts import ENOUGH
 from logtriage.recorded.rows import Sample
-from logtriage.recorded.spread import ENOUGH
 
-#: However steady a metric is, a hundredth of it is too small a change to matter: what the
-#: floor of one point is for CPU.
+#: However steady a metric is, a change by less than a hundredth does not matter.
 FLOOR_SHARE: Final = 100
 
-#: How a metric's name ends, what its signal ends with instead, and how many of the signal's
-#: units are one of the metric's. First match counts; of any other metric thousandths are kept.
+#: Ending of a metric's name, ending of its signal's name, and the signal's units in one of the
+#: metric's. The first match counts; the last row keeps thousandths.
 _UNITS: Final = (
     ("_percent", "_bp", 100),
     ("_pct", "_bp", 100),
@@ -28,7 +27,7 @@ _UNITS: Final = (
     ("_s", "_us", 1_000_000),
     ("", "_milli", 1000),
 )
-#: Names that signals of another origin have.
+#: Names of signals that are no metrics.
 _TAKEN: Final = frozenset({*FIGURES, "new_errors_bp", "events_bp"})
 
 
@@ -47,28 +46,19 @@ def signal_name(metric: str) -> tuple[str, int]:
     raise AssertionError("the last row of the table matches every name")
 
 
-def decimal(text: str, most: int) -> Decimal | None:
-    """A number below ``most``, negative ones too; None for anything else."""
-    try:
-        value = Decimal(text.strip())
-    except InvalidOperation:
-        return None
-    return value if value.is_finite() and value.copy_abs() < most else None
-
-
 def in_units(value: Decimal, factor: int) -> int:
     """A metric's value in the integer units of its signal, rounded half to even."""
     return int((value * factor).to_integral_value(ROUND_HALF_EVEN))
 
 
 def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> tuple[Metric, ...]:
-    """The metrics of one service, by name, each beside what its baseline says.
+    """The metrics of one service by name, each with its usual value.
 
     ``usual`` is the median of the baseline's samples, ``spread`` their standard deviation and
     ``iqr`` the distance of their quartiles, both at least a hundredth of the usual value.
     """
     here, there = _by_name(now), _by_name(usual)
-    found = []
+    metrics = []
     for name in sorted(here.keys() | there.keys()):
         known = [value for _, value in there.get(name, ())]
         middle = round(median(known)) if known else None
@@ -78,12 +68,12 @@ def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> 
             low, _, high = quantiles(known, n=4, method="inclusive")
             spread, iqr = max(floor, round(pstdev(known))), max(floor, round(high - low))
         column = clock.sampled(here.get(name, ()))
-        found.append(Metric(name, tuple(column), middle, spread, iqr))
-    return tuple(found)
+        metrics.append(Metric(name, tuple(column), middle, spread, iqr))
+    return tuple(metrics)
 
 
 def _by_name(samples: Sequence[Sample]) -> dict[str, list[tuple[int, int]]]:
-    found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for one in samples:
-        found[one.name].append((one.at, one.value))
-    return found
+    values: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for sample in samples:
+        values[sample.name].append((sample.at, sample.value))
+    return values

@@ -7,26 +7,32 @@
     rca_data/<date>/metric/<pod>_metric.csv, front_service.csv
     construct_data/<date>/{log,trace,metric}/…            without a fault
 
-Each CSV file may be gzipped. Of each fault the files of its minute and of the two
-that follow are read. The incident is taken to be opened a minute after the injection,
-so that the figures at tick 0, taken over the minute before it, are those of the fault.
+Each CSV file may be gzipped. The files of the minute of a fault and of the next two are read. An
+incident opens a minute after the injection, so that the figures at tick 0, taken over the minute
+before it, are those of the fault.
 """
 
+import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import product
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from logtriage.errors import BundleError
 from logtriage.recorded.measure import condensed
-from logtriage.recorded.nezha_files import TOLERANCE_MS, Source, listed, milliseconds, service_of
-from logtriage.recorded.paths import chosen, inside, parsed
+from logtriage.recorded.names import chosen
+from logtriage.recorded.reading import find_csv, inside, listed, parsed, read_sound_rows
 from logtriage.recorded.records import RecordedIncident
-from logtriage.recorded.rows import Rows
+from logtriage.recorded.rows import Call, LogRow, Rows, Span, Usage
+from logtriage.recorded.spans import requests
+from logtriage.recorded.spot import scaled
 from logtriage.recorded.tally import Imported, Tally
+from logtriage.recorded.text import read_line
 from logtriage.recorded.truth import RecordedTruth
 
 ORIGIN: Final = (
@@ -36,21 +42,28 @@ ORIGIN: Final = (
 HORIZON: Final = 8
 #: From injection to the opening of the incident.
 DETECTION: Final = timedelta(minutes=1)
+#: Files of one fault: the minute of the injection and the next two.
+MINUTES: Final = 3
+#: A row further than this from its file's minute has a broken clock.
+TOLERANCE_MS: Final = 3_600_000
+#: Around an injection, resource use does not count as usual: a fault may show early, and takes
+#: a while to pass.
+BEFORE_MS: Final = 60_000
+AFTER_MS: Final = 300_000
+
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _FIELDS: Final = ("inject_time", "inject_pod", "inject_type")
-
-
-@attrs.frozen
-class _Injection:
-    """An entry of a fault list."""
-
-    id: str
-    at: datetime
-    service: str
-    kind: str
-    date: str
-    file: Path
-    number: int
+#: A pod of a Deployment (two hashes, in the alphabet that Kubernetes uses for them) or
+#: of a StatefulSet (an ordinal).
+_POD: Final = re.compile(
+    r"([A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)"
+    r"-(?:[bcdfghjklmnpqrstvwxz2456789]{5,10}-[bcdfghjklmnpqrstvwxz2456789]{5}|[0-9]{1,3})"
+)
+#: Time and pod come first. ``TimeUnixNano`` of logs is not read: it is negative in some rows.
+_LOG_COLUMNS: Final = ("Timestamp", "PodName", "TraceID", "Log")
+_SPAN_COLUMNS: Final = ("StartTimeUnixNano", "PodName", "TraceID", "SpanID", "ParentID", "Duration")
+#: Files with the minute at which each ends.
+_Files = list[tuple[Path, datetime]]
 
 
 def import_nezha(
@@ -72,47 +85,57 @@ def import_nezha(
     tally = Tally(root, strict=strict)
     injections = _injections(root, tally)
     wanted = chosen(injections, only)
-    source = Source(root, tally, [milliseconds(one.at) for one in injections.values()])
+    source = Source(root, tally, [milliseconds(row.at) for row in injections.values()])
     notes: list[str] = []
-    made = [_incident(source, one, notes) for one in wanted]
-    return tally.imported((one for one in made if one is not None), notes)
+    records = [_incident(source, injection, notes) for injection in wanted]
+    return tally.imported((record for record in records if record is not None), notes)
 
 
 # --- faults ------------------------------------------------------------------------------
 
 
+@attrs.frozen
+class _Injection:
+    """An entry of a fault list."""
+
+    id: str
+    at: datetime
+    service: str
+    kind: str
+    date: str
+    file: Path
+    number: int
+
+
 def _injections(root: Path, tally: Tally) -> dict[str, _Injection]:
     folders = root / "rca_data"
-    found: dict[str, _Injection] = {}
-    lists = 0
-    for date in (folder.name for folder in listed(folders) if _DATE.fullmatch(folder.name)):
-        file = folders / date / f"{date}-fault_list.json"
-        if not file.is_file():
-            continue
-        lists += 1
-        for number, entry in _entries(inside(root, file), tally.name(file)):
-            injection = _injection(entry, date, file, number)
+    injections: dict[str, _Injection] = {}
+    files = [
+        folder / f"{folder.name}-fault_list.json"
+        for folder in listed(folders)
+        if _DATE.fullmatch(folder.name)
+    ]
+    files = [file for file in files if file.is_file()]
+    if not files:
+        raise BundleError(f"{folders}: no <date>/<date>-fault_list.json found")
+    for file in files:
+        name = tally.name(file)
+        hours = parsed(inside(root, file).read_bytes(), name)
+        if not isinstance(hours, dict) or not all(isinstance(v, list) for v in hours.values()):
+            raise BundleError(f"{name}: must be an object of lists, hour by hour")
+        for number, entry in enumerate((entry for hour in hours.values() for entry in hour), 1):
+            injection = _injection(entry, file, number)
             if isinstance(injection, str):
                 tally.skip(file, number, injection)
-            elif injection.id in found:
+            elif injection.id in injections:
                 tally.skip(file, number, "a second fault at the same time")
             else:
-                found[injection.id] = injection
-    if not lists:
-        raise BundleError(f"{folders}: no <date>/<date>-fault_list.json found")
-    return found
+                injections[injection.id] = injection
+    return injections
 
 
-def _entries(file: Path, name: str) -> Iterator[tuple[int, object]]:
-    """The entries of a fault list, numbered from 1."""
-    hours = parsed(file.read_bytes(), name)
-    if not isinstance(hours, dict) or not all(isinstance(v, list) for v in hours.values()):
-        raise BundleError(f"{name}: must be an object of lists, hour by hour")
-    yield from enumerate((entry for hour in hours.values() for entry in hour), 1)
-
-
-def _injection(entry: object, date: str, file: Path, number: int) -> _Injection | str:
-    """A fault, or the reason why an entry is none.
+def _injection(entry: object, file: Path, number: int) -> _Injection | str:
+    """A fault, or the reason why an entry is no fault.
 
     ``inject_timestamp`` is not read: it is off by hours in the published lists.
     """
@@ -129,16 +152,17 @@ def _injection(entry: object, date: str, file: Path, number: int) -> _Injection 
     service = service_of(pod)
     if service is None:
         return "inject_pod is no pod"
-    return _Injection(f"nezha/{at:%Y-%m-%dT%H%M%S}", at, service, kind, date, file, number)
+    name = f"nezha/{at:%Y-%m-%dT%H%M%S}"
+    return _Injection(name, at, service, kind, file.parent.name, file, number)
 
 
-# --- one incident ------------------------------------------------------------------------
+# --- incidents ---------------------------------------------------------------------------
 
 
-def _incident(source: Source, injection: _Injection, notes: list[str]) -> RecordedIncident | None:
+def _incident(source: "Source", injection: _Injection, notes: list[str]) -> RecordedIncident | None:
     rows, missing = source.around(injection.at, injection.date)
     usual, baseline, note = _baseline(source, injection, rows)
-    notes += (f"{injection.id}: {what}" for what in (*missing, *note))
+    notes += (f"{injection.id}: {text}" for text in (*missing, *note))
     if injection.service not in rows.services | usual.services:
         source.tally.skip(injection.file, injection.number, "no telemetry of the injected pod")
         return None
@@ -158,22 +182,16 @@ def _incident(source: Source, injection: _Injection, notes: list[str]) -> Record
 
 
 def _baseline(
-    source: Source, injection: _Injection, rows: Rows
+    source: "Source", injection: _Injection, rows: Rows
 ) -> tuple[Rows, str, tuple[str, ...]]:
-    """The usual rows, what they are, and a note if they are not all fault-free."""
+    """The usual rows, what they are, and a note if not all of them are fault-free."""
     usual = source.usual(injection.date)
+    kinds = {"log": (usual.logs, rows.logs), "trace": (usual.calls, rows.calls)}
+    lacking = [kind for kind, (has, needs) in kinds.items() if needs and not has]
     there = bool(usual.logs or usual.calls)
-    lacking = [
-        name
-        for name, has, needs in (
-            ("log", usual.logs, rows.logs),
-            ("trace", usual.calls, rows.calls),
-        )
-        if needs and not has
-    ]
     if there and not lacking:
         return usual, "fault-free", ()
-    # The minute before the fault is the next best thing to a fault-free one; logs and calls
+    # The minute before the fault is the next best thing to a fault-free minute; logs and calls
     # together, since lines belong to requests.
     at = milliseconds(injection.at)
     before = rows.between(at - TOLERANCE_MS, at)
@@ -185,3 +203,219 @@ def _baseline(
     baseline = "pre-fault" if filled.logs or filled.calls else "none"
     what = f"{lacking[0]} file" if there else "minute"
     return filled, baseline, (f"no fault-free {what}, baseline is {baseline!r}",)
+
+
+# --- files -------------------------------------------------------------------------------
+
+
+class Source:
+    """The files of a directory, read on demand; files that incidents share are read once.
+
+    ``injected`` are the times of all faults, in Unix milliseconds.
+    """
+
+    def __init__(self, root: Path, tally: Tally, injected: Iterable[int] = ()) -> None:
+        self.root = root
+        self.tally = tally
+        self._injected = tuple(injected)
+        self._usual: dict[str, Rows] = {}
+        self._usage: dict[Path, Rows] = {}
+
+    def around(self, injected: datetime, date: str) -> tuple[Rows, tuple[str, ...]]:
+        """The minutes of a fault, with the resource use of their days; and what was missing.
+
+        ``date`` is the folder that lists the fault.
+        """
+        missing: list[str] = []
+        minutes = [injected + timedelta(minutes=n) for n in range(MINUTES)]
+        data = self.root / "rca_data"
+        files: dict[str, _Files] = {"log": [], "trace": []}
+        for kind, minute in product(files, minutes):
+            # After midnight, the folder of the next date; the publisher kept some incidents
+            # together in the first.
+            days = dict.fromkeys((f"{minute:%Y-%m-%d}", date))
+            stem = f"{minute:%H_%M}_{kind}"
+            paths = (find_csv(self.root, data / day / kind, stem) for day in days)
+            path = next(filter(None, paths), None)
+            if path is None:
+                missing.append(f"no {kind} file for {minute:%H:%M}")
+            else:
+                files[kind].append((path, minute))
+        days = dict.fromkeys((date, *(f"{minute:%Y-%m-%d}" for minute in minutes)))
+        used = [self._metrics(data / day / "metric") for day in days]
+        rows = Rows(
+            logs=self._logs(files["log"]),
+            calls=self._calls(files["trace"]),
+            usage=tuple(row for day in used for row in day.usage),
+            edge_usage=tuple(row for day in used for row in day.edge_usage),
+        )
+        if not rows.usage:
+            missing.append("no metric files")
+        at = milliseconds(injected)
+        return rows.between(at - TOLERANCE_MS, at + TOLERANCE_MS), tuple(missing)
+
+    def usual(self, date: str) -> Rows:
+        """The fault-free rows of a date; empty if there are none."""
+        if date not in self._usual:
+            folder = self.root / "construct_data" / date
+            # The published metrics there are those of the whole day, faults and all.
+            used = self._metrics(folder / "metric")
+            self._usual[date] = Rows(
+                logs=self._logs(self._minutes(folder / "log", date)),
+                calls=self._calls(self._minutes(folder / "trace", date)),
+                usage=self._quiet(used.usage),
+                edge_usage=self._quiet(used.edge_usage),
+            )
+        return self._usual[date]
+
+    def _quiet(self, usage: Sequence[Usage]) -> tuple[Usage, ...]:
+        """The samples that were not taken around a listed fault."""
+        return tuple(
+            row
+            for row in usage
+            if not any(-BEFORE_MS < row.at - fault < AFTER_MS for fault in self._injected)
+        )
+
+    def _minutes(self, folder: Path, date: str) -> _Files:
+        files = []
+        for file in listed(folder):
+            name = rf"([01]\d|2[0-3])_([0-5]\d)_{folder.name}\.csv(\.gz)?"
+            if match := re.fullmatch(name, file.name):
+                minute = datetime.fromisoformat(f"{date}T{match[1]}:{match[2]}+00:00")
+                files.append((inside(self.root, file), minute))
+        return files
+
+    def _sound(
+        self, files: _Files, columns: Sequence[str], time: Callable[[str], int | None]
+    ) -> Iterator[tuple[Path, int, int, str, list[str]]]:
+        """File, line, Unix ms, service and columns of each row with a time and a pod."""
+        for path, minute in files:
+            middle = milliseconds(minute)
+            for line, row in read_sound_rows(path, columns, self.tally):
+                at, service = time(row[0]), service_of(row[1])
+                if at is None or abs(at - middle) > TOLERANCE_MS:
+                    self.tally.skip(path, line, "impossible time")
+                elif service is None:
+                    self.tally.skip(path, line, "unknown pod")
+                else:
+                    yield path, line, at, service, row
+
+    def _logs(self, files: _Files) -> tuple[LogRow, ...]:
+        # Neighbouring files overlap by a few rows.
+        rows: dict[tuple[str, str, str], LogRow] = {}
+        for path, number, at, service, row in self._sound(files, _LOG_COLUMNS, instant):
+            time, pod, trace, log = row
+            text = log_text(log)
+            if text is None:
+                self.tally.skip(path, number, "broken JSON")
+                continue
+            line = read_line(text)
+            if line.message:
+                rows.setdefault((time, pod, log), LogRow(at, service, *line, trace))
+        return tuple(rows.values())
+
+    def _calls(self, files: _Files) -> tuple[Call, ...]:
+        # A parent may stand in another file, and neighbouring files overlap.
+        spans: list[Span] = []
+        for path, number, _, service, row in self._sound(files, _SPAN_COLUMNS, _of_nano):
+            start, _, trace, span, parent, duration = row
+            if (took := whole(duration)) < 0:
+                self.tally.skip(path, number, "impossible time")
+            else:
+                above = "" if parent == "root" else parent
+                spans.append(Span(trace, span, above, service, whole(start) // 1000, took))
+        return tuple(requests(spans))
+
+    def _metrics(self, folder: Path) -> Rows:
+        """The resource use of the pods, and of the front, in one folder."""
+        if folder not in self._usage:
+            pods: list[Usage] = []
+            front: list[Usage] = []
+            for file in listed(folder):
+                if pod := re.fullmatch(r"(.+)_metric\.csv(\.gz)?", file.name):
+                    service, path = service_of(pod[1]), inside(self.root, file)
+                    if service is None:
+                        self.tally.skip(path, 1, "unknown pod")
+                        continue
+                    columns = ("Time", "CpuUsageRate(%)", "PodServerLatencyP99(s)")
+                    for at, (cpu, p99, load) in self._sampled(path, columns, "PodWorkload(Ops)"):
+                        # PodSuccessRate(%) is all zero: not published, rather than all failures.
+                        pods.append(
+                            Usage(at, service, scaled(cpu, 100), latency(p99), scaled(load, 60))
+                        )
+                elif re.fullmatch(r"front_service\.csv(\.gz)?", file.name):
+                    path = inside(self.root, file)
+                    for at, (p99,) in self._sampled(path, ("Time", "LatencyP99(s)")):
+                        front.append(Usage(at, "", None, latency(p99)))
+            self._usage[folder] = Rows(usage=tuple(pods), edge_usage=tuple(front))
+        return self._usage[folder]
+
+    def _sampled(
+        self, path: Path, columns: Sequence[str], *optional: str
+    ) -> Iterator[tuple[int, list[str]]]:
+        for line, (time, *row) in read_sound_rows(path, columns, self.tally, optional=optional):
+            at = instant(time)
+            if at is None:
+                self.tally.skip(path, line, "impossible time")
+            else:
+                yield at, row
+
+
+# --- fields ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def service_of(pod: str) -> str | None:
+    """The service that a pod belongs to; None if it is not the name of a pod."""
+    match = _POD.fullmatch(pod)
+    return None if match is None else match[1]
+
+
+def log_text(log: str) -> str | None:
+    """The text in the JSON that the container runtime wraps around each line; None without."""
+    try:
+        wrapped: Any = json.loads(log)
+    except (ValueError, RecursionError):
+        return None
+    text = wrapped.get("log") if isinstance(wrapped, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def milliseconds(moment: datetime) -> int:
+    """A moment in Unix milliseconds, to the second."""
+    return int(moment.timestamp()) * 1000
+
+
+def instant(text: str) -> int | None:
+    """Unix milliseconds of ``2023-01-29T08:48:42.425293566Z`` or ``2023-01-29 08:48:42.4…``.
+
+    None for any other text.
+    """
+    second = _second(text[:19])
+    if second is None:
+        return None
+    digits = text[20:23] if text[19:20] == "." else ""
+    return second + int((digits if digits.isdecimal() else "").ljust(3, "0"))
+
+
+# Rows come in order: nearly every call asks for the same second as the call before.
+@lru_cache(maxsize=4096)
+def _second(text: str) -> int | None:
+    try:
+        return milliseconds(datetime.fromisoformat(text).replace(tzinfo=UTC))
+    except ValueError:
+        return None
+
+
+def whole(text: str) -> int:
+    """A number of up to 19 digits; -1 for any other text."""
+    return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else -1
+
+
+def _of_nano(text: str) -> int:
+    return whole(text) // 1_000_000
+
+
+def latency(text: str) -> int | None:
+    """Seconds in milliseconds; None for 0, which stands for an idle service."""
+    return scaled(text, 1000) or None

@@ -28,8 +28,9 @@ import attrs
 from logtriage.errors import BundleError
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.measure import condensed
-from logtriage.recorded.paths import Names, chosen, find_csv, inside, parsed
+from logtriage.recorded.names import Names, chosen
 from logtriage.recorded.petshop_files import MOST_SECONDS, graph, metrics, normal
+from logtriage.recorded.reading import find_csv, inside, parsed
 from logtriage.recorded.records import RUBRICS, RecordedAlert, RecordedIncident
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.tally import Imported, Tally
@@ -52,7 +53,7 @@ _condensed = partial(condensed, horizon=HORIZON, origin=ORIGIN, tick_seconds=TIC
 
 @attrs.frozen
 class _Issue:
-    """One issue: where it stands, where and when its symptom was seen, and its cause."""
+    """An issue: its folder, service, time and metric of its symptom, and its root cause."""
 
     id: str
     folder: Path
@@ -77,13 +78,13 @@ def import_petshop(directory: str | Path, *, only: Collection[str] | None = None
     """
     root, tally = Path(directory), Tally(Path(directory), strict=True)
     issues: dict[str, _Issue] = {}
-    for one in _issues(root, tally):
-        if one.id in issues:
+    for issue in _issues(root, tally):
+        before = issues.setdefault(issue.id, issue)
+        if before is not issue:
             raise BundleError(
-                f"{tally.name(one.folder)}/target.json: field target.timestamp: "
-                f"{tally.name(issues[one.id].folder)} has the same second, and so the id {one.id}"
+                f"{tally.name(issue.folder)}/target.json: field target.timestamp: "
+                f"{tally.name(before.folder)} has the same second, and so the id {issue.id}"
             )
-        issues[one.id] = one
     if not issues:
         raise BundleError(f"{root}: no <scenario>/train/issue_N/target.json found")
     notes: list[str] = []
@@ -105,14 +106,14 @@ def _incident(
     names = Names()
     rows = metrics(root, issue.folder, tally, names, notes)
     calls = tuple(graph(root, issue.scenario, tally, names))
-    times = sorted({one.at for one in rows.samples if one.at >= 1000 * issue.seen})
+    times = [row.at for row in rows.samples if row.at >= 1000 * issue.seen]
     where = tally.name(issue.folder / "target.json")
     if not times:
         raise BundleError(f"{where}: field target.timestamp: no sample at or after it")
     symptom, cause = names(issue.symptom, where), names(issue.root, where)
 
     def of_edge(rows: Rows) -> Rows:
-        edge = tuple(one for one in rows.usage if one.service == symptom)
+        edge = tuple(row for row in rows.usage if row.service == symptom)
         return attrs.evolve(rows, usage=(), edge_usage=edge)
 
     return _condensed(
@@ -121,7 +122,7 @@ def _incident(
         RecordedTruth((cause,), issue.metric),
         where=where,
         name=issue.id,
-        opened=times[0],
+        opened=min(times),
         baseline="fault-free" if usual.samples else "none",
         task="recorded_petshop",
         alerts=(RecordedAlert(symptom, _ALERTS[issue.metric], 0),),
@@ -182,21 +183,21 @@ def calm_petshop(directory: str | Path) -> Imported:
     """
     root, tally = Path(directory), Tally(Path(directory), strict=True)
     notes: list[str] = []
-    found = [
-        one
+    records = [
+        record
         for scenario in sorted(root.glob("*/"))
         if find_csv(root, scenario / "noissue", "metrics") is not None
-        for one in _calm(root, scenario, tally, notes)
+        for record in _calm(root, scenario, tally, notes)
     ]
-    if not found:
+    if not records:
         raise BundleError(f"{root}: no <scenario>/noissue/metrics.csv found")
-    return tally.imported(found, notes)
+    return tally.imported(records, notes)
 
 
 def _calm(root: Path, scenario: Path, tally: Tally, notes: list[str]) -> Iterator[RecordedIncident]:
     rows, names = normal(root, scenario, tally, notes), Names()
     whole = attrs.evolve(rows, usage=(), graph=tuple(graph(root, scenario, tally, names)))
-    times = sorted({one.at for one in rows.samples})
+    times = sorted({row.at for row in rows.samples})
     half, where = len(times) // 2, f"{tally.name(scenario)}/noissue/metrics.csv"
     if len(times) - half < _SAMPLES:
         raise BundleError(

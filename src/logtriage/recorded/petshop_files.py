@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Final
 
 from logtriage.errors import BundleError
-from logtriage.recorded.csvfiles import read_rows
 from logtriage.recorded.figures import MOST
-from logtriage.recorded.metrics import decimal, in_units
-from logtriage.recorded.paths import Names, find_csv
+from logtriage.recorded.metrics import in_units
+from logtriage.recorded.names import Names
+from logtriage.recorded.reading import find_csv, read_rows
 from logtriage.recorded.rows import Rows, Sample, Usage
+from logtriage.recorded.spot import decimal
 from logtriage.recorded.tally import Tally
 
-#: The metrics of the layout by name and statistic, each with its signal and how many of the
-#: signal's units are one of its own.
+#: The signal of a column's metric and statistic, and the signal's units in one of the metric's.
 _METRICS: Final = {
     **{
         ("latency", statistic): (f"latency_{statistic.lower()}_us", 1_000_000)
@@ -29,10 +29,12 @@ MOST_SECONDS: Final = 253_402_300_800
 #: Numbers are below this.
 _MOST: Final = 10**15
 _TITLES: Final = ("microservice", "metric", "statistic", "unix_timestamp")
+#: Rows of a file, each with its place.
+_Lines = Iterator[tuple[str, list[str]]]
 
 
 def normal(root: Path, scenario: Path, tally: Tally, notes: list[str]) -> Rows:
-    """The samples of a scenario without a fault; none where it has no such file."""
+    """The samples of a scenario without a fault; none if it has no such file."""
     if find_csv(root, scenario / "noissue", "metrics") is None:
         return Rows()
     return metrics(root, scenario / "noissue", tally, Names(), notes)
@@ -41,8 +43,7 @@ def normal(root: Path, scenario: Path, tally: Tally, notes: list[str]) -> Rows:
 def metrics(root: Path, folder: Path, tally: Tally, names: Names, notes: list[str]) -> Rows:
     """The samples of one file: three header rows, then one row of all metrics at a time.
 
-    An empty cell was not measured. Columns of metrics that the layout does not have are left
-    out, which ``notes`` are told.
+    An empty cell was not measured. ``notes`` gets the columns that are no known metric.
 
     Raises:
         BundleError: naming file, line and column.
@@ -52,15 +53,10 @@ def metrics(root: Path, folder: Path, tally: Tally, names: Names, notes: list[st
     samples: list[Sample] = []
     usage: list[Usage] = []
     times: set[int] = set()
-    for where, row in lines:
-        tally.row(name)
-        if len(row) != len(columns) + 1:
-            raise BundleError(f"{where}: wrong column count: {len(row)}, not {len(columns) + 1}")
+    for where, row in _of_width(lines, len(columns) + 1, name, tally):
         seconds = _number(where, "unix_timestamp", row[0])
         if not 0 <= seconds < MOST_SECONDS:
-            raise BundleError(
-                f"{where}: column unix_timestamp: must be Unix seconds, got {row[0]!r:.80}"
-            )
+            raise _bad(where, "unix_timestamp", "be Unix seconds", row[0])
         at = int(1000 * seconds)
         if at in times:
             raise BundleError(f"{where}: column unix_timestamp: {row[0]!r:.80} appears twice")
@@ -68,39 +64,23 @@ def metrics(root: Path, folder: Path, tally: Tally, names: Names, notes: list[st
         for (service, signal, factor), text in zip(columns, row[1:], strict=True):
             if not signal or not text:
                 continue
-            number = _number(where, f"{service} {signal}", text)
+            column = f"{service} {signal}"
+            number = _number(where, column, text)
             if number < 0:
-                raise BundleError(
-                    f"{where}: column {service} {signal}: must not be negative, got {text!r:.80}"
-                )
+                raise _bad(where, column, "not be negative", text)
             value = in_units(number, factor)
             if value > MOST:
-                raise BundleError(
-                    f"{where}: column {service} {signal}: must be a number of at most 63 bits, "
-                    f"got {text!r:.80}"
-                )
+                raise _bad(where, column, "be a number of at most 63 bits", text)
             samples.append(Sample(at, service, signal, value))
             if signal == "latency_p99_us":
                 usage.append(Usage(at, service, p99_ms=value // 1000))
     return Rows(usage=tuple(usage), samples=tuple(samples))
 
 
-def _opened(
-    root: Path, folder: Path, stem: str, tally: Tally
-) -> tuple[str, Iterator[tuple[str, list[str]]]]:
-    """The name of a file, and its rows, each with its place."""
-    path = find_csv(root, folder, stem)
-    if path is None:
-        raise BundleError(f"{tally.name(folder)}: no {stem}.csv")
-    name = tally.name(path)
-    tally.begin(path)
-    return name, read_rows(path, name)
-
-
 def _columns(
-    lines: Iterator[tuple[str, list[str]]], name: str, names: Names, notes: list[str]
+    lines: _Lines, name: str, names: Names, notes: list[str]
 ) -> list[tuple[str, str, int]]:
-    """Service, signal and factor of each column; no signal for a metric of no known one."""
+    """Service, signal and factor of each column; no signal for an unknown metric."""
     head = [row for _, row in (next(lines, ("", [""])) for _ in _TITLES)]
     for row, title in zip(head, _TITLES, strict=True):
         if row[0] != title or len(row) != len(head[0]):
@@ -115,10 +95,10 @@ def _columns(
         columns.append((names(service, f"{name}:1"), signal, factor))
         if not signal:
             unknown[f"{metric} {statistic}"] += 1
-    known = [one[:2] for one in columns if one[1]]
-    for service, signal in known:
-        if known.count((service, signal)) > 1:
-            raise BundleError(f"{name}:1: column {service} {signal} appears twice")
+    counts = Counter(f"{service} {signal}" for service, signal, _ in columns if signal)
+    for column, count in counts.items():
+        if count > 1:
+            raise BundleError(f"{name}:1: column {column} appears twice")
     for what, count in sorted(unknown.items()):
         notes.append(f"{name}: {count} columns of {what!r:.80} are left out: no known metric")
     return columns
@@ -135,10 +115,7 @@ def graph(root: Path, scenario: Path, tally: Tally, names: Names) -> Iterator[tu
     if len(header) < 2:
         raise BundleError(f"{name}:1: must name the components, one a column")
     callers: set[str] = set()
-    for where, row in lines:
-        tally.row(name)
-        if len(row) != len(header):
-            raise BundleError(f"{where}: wrong column count: {len(row)}, not {len(header)}")
+    for where, row in _of_width(lines, len(header), name, tally):
         if row[0] in callers:
             raise BundleError(f"{where}: the row of {row[0]!r:.80} appears twice")
         callers.add(row[0])
@@ -147,8 +124,29 @@ def graph(root: Path, scenario: Path, tally: Tally, names: Names) -> Iterator[tu
                 yield names(row[0], where), names(callee, where)
 
 
+def _opened(root: Path, folder: Path, stem: str, tally: Tally) -> tuple[str, _Lines]:
+    """The name of a file, and its rows."""
+    path = find_csv(root, folder, stem)
+    if path is None:
+        raise BundleError(f"{tally.name(folder)}: no {stem}.csv")
+    name = tally.begin(path)
+    return name, read_rows(path, name)
+
+
+def _of_width(lines: _Lines, width: int, name: str, tally: Tally) -> _Lines:
+    for where, row in lines:
+        tally.row(name)
+        if len(row) != width:
+            raise BundleError(f"{where}: wrong column count: {len(row)}, not {width}")
+        yield where, row
+
+
 def _number(where: str, column: str, text: str) -> Decimal:
     value = decimal(text, _MOST)
     if value is None:
-        raise BundleError(f"{where}: column {column}: must be a number, got {text!r:.80}")
+        raise _bad(where, column, "be a number", text)
     return value
+
+
+def _bad(where: str, column: str, must: str, text: str) -> BundleError:
+    return BundleError(f"{where}: column {column}: must {must}, got {text!r:.80}")

@@ -20,15 +20,15 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError
-from logtriage.recorded.csvfiles import read_records
 from logtriage.recorded.figures import MOST
-from logtriage.recorded.labelled import incident_of, stretches_of
-from logtriage.recorded.labelled_rows import Label
-from logtriage.recorded.metrics import decimal, in_units, signal_name
-from logtriage.recorded.paths import Names, find_csv, inside
+from logtriage.recorded.labels import Label, incident_of, stretches_of
+from logtriage.recorded.metrics import in_units, signal_name
+from logtriage.recorded.names import Names
+from logtriage.recorded.reading import find_csv, inside, read_records
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Call, LogRow, Rows, Sample, Span
 from logtriage.recorded.spans import requests
+from logtriage.recorded.spot import decimal
 from logtriage.recorded.tally import Imported, Tally
 from logtriage.recorded.text import known_level, read_line, read_message
 from logtriage.world.telemetry import TICK_SECONDS
@@ -40,10 +40,10 @@ MODELS_HORIZON: Final = 6
 #: From injection to the opening of the incident.
 DETECTION_MS: Final = 60_000
 BASELINE_MS: Final = 600_000
-#: How much after the opening is read: as long as an incident is played.
+#: How much is read after the opening: the length of an incident.
 AFTER_MS: Final = 30_000 * HORIZON
 _METRICS: Final = ("simple_metrics", "simple_data", "metrics", "data")
-#: Columns of machines and not of services, by how their metrics begin.
+#: Metrics of machines and not of services begin so.
 _MACHINES: Final = ("node-",)
 #: Numbers are below this: nanoseconds of any year that a date can have.
 _MOST: Final = 10**20
@@ -68,14 +68,14 @@ def import_rcaeval(
     root, incidents = Path(directory), {}
     tally, notes = Tally(root, strict=strict), []
     for place in sorted(root.rglob("inject_time.txt")):
-        made, missing = _case(root, inside(root, place), tally, models=models)
-        for incident in made:
+        records, missing = _case(root, inside(root, place), tally, models=models)
+        for incident in records:
             if incident.id in incidents:
                 raise BundleError(
                     f"{tally.name(place)}: a second case at the same time, {incident.id}"
                 )
             incidents[incident.id] = incident
-        notes += [f"{made[0].id}: {what}" for what in missing]
+        notes += [f"{records[0].id}: {text}" for text in missing]
     if not incidents:
         raise BundleError(f"{root}: no <service>_<fault>/<run>/inject_time.txt found")
     return tally.imported(incidents.values(), notes)
@@ -93,19 +93,16 @@ def _case(
         )
     try:
         with place.open(encoding="utf-8") as file:
-            told = decimal(file.read(_LONGEST_TIME).strip(), _MOST)
-        injected = int(told if told is not None else "no number")
+            seconds = decimal(file.read(_LONGEST_TIME), _MOST)
+        injected = int("no number" if seconds is None else seconds)
         opened = datetime.fromtimestamp(injected + DETECTION_MS // 1000, tz=UTC)
     except (ValueError, OverflowError, OSError):
         raise BundleError(f"{where}: must be a time in Unix seconds") from None
     at = 1000 * injected
     until = at + DETECTION_MS + AFTER_MS
     rows = _Files(root, folder, tally, names, at - BASELINE_MS, until).rows()
-    missing = [
-        f"no {what}"
-        for what, found in (("metrics", rows.samples), ("logs", rows.logs), ("traces", rows.calls))
-        if not found
-    ]
+    kinds = {"metrics": rows.samples, "logs": rows.logs, "traces": rows.calls}
+    missing = [f"no {kind}" for kind, read in kinds.items() if not read]
     source = folder.parent.parent.name if folder.parent.parent != root else root.resolve().name
     label = Label(
         where,
@@ -117,15 +114,15 @@ def _case(
     )
     horizon = MODELS_HORIZON if models else HORIZON
     stretches = stretches_of([label], horizon, TICK_SECONDS, missing.append, models=models)
-    made = [incident_of(one, rows.between, horizon, TICK_SECONDS) for one in stretches]
+    records = [incident_of(row, rows.between, horizon, TICK_SECONDS) for row in stretches]
     return [
         attrs.evolve(
-            one,
-            recording=attrs.evolve(one.recording, baseline="pre-fault"),
-            task=f"{one.task}_rcaeval",
-            origin=f"{ORIGIN}; {one.origin}" if one.origin else ORIGIN,
+            record,
+            recording=attrs.evolve(record.recording, baseline="pre-fault"),
+            task=f"{record.task}_rcaeval",
+            origin=f"{ORIGIN}; {record.origin}" if record.origin else ORIGIN,
         )
-        for one in made
+        for record in records
     ], missing
 
 
@@ -148,83 +145,85 @@ class _Files:
             logs=tuple(self._logs()), calls=tuple(self._calls()), samples=tuple(self._samples())
         )
 
-    def _read(self, stem: str, *needed: str) -> Iterator[tuple[Path, int, dict[str, str]]]:
-        """File, line and fields of each record; nothing where there is no such file."""
+    def _read(self, stem: str, *needed: str) -> Iterator[tuple[Path, int, str, dict[str, str]]]:
+        """File, line, place and fields of each record; nothing if there is no such file."""
         path = find_csv(self.root, self.folder, stem)
         if path is None:
             return
-        self.tally.begin(path)
+        name = self.tally.begin(path)
         # Published files are taken as they are: a byte that is not UTF-8 costs its character.
-        for where, row in read_records(path, needed, self.tally.name(path), "replace"):
-            self.tally.row(self.tally.name(path))
-            yield path, int(where.rpartition(":")[2]), row
+        for row in read_records(path, needed, name, "replace"):
+            self.tally.row(name)
+            yield path, int(row.where.rpartition(":")[2]), row.where, row.fields
 
     def _wanted(self, at: int) -> bool:
         return self.since <= at < self.until
 
     def _samples(self) -> Iterator[Sample]:
-        """Wide rows: a column for each metric of a service; empty and NaN were not measured."""
-        stem = next((one for one in _METRICS if find_csv(self.root, self.folder, one)), "metrics")
+        """The samples of wide rows, a column for each metric of a service; NaN is not measured."""
+        stem = next(
+            (name for name in _METRICS if find_csv(self.root, self.folder, name)), "metrics"
+        )
         columns: list[tuple[str, str, str, int]] | None = None
-        for path, line, row in self._read(stem, "time"):
+        for path, line, _, row in self._read(stem, "time"):
             if columns is None:
-                columns = list(self._columns(row, self.tally.name(path)))
-            at = decimal(row["time"], _MOST)
-            if at is None:
+                columns = list(self._columns(row, f"{self.tally.name(path)}:1"))
+            seconds = decimal(row["time"], _MOST)
+            if seconds is None:
                 self.tally.skip(path, line, "impossible time")
                 continue
-            for column, service, name, factor in columns if self._wanted(int(1000 * at)) else ():
+            at = int(1000 * seconds)
+            for column, service, name, factor in columns if self._wanted(at) else ():
                 text = row[column]
                 if text and text.casefold() not in ("nan", "inf", "-inf"):
                     value = decimal(text, _MOST)
                     if value is None:
                         self.tally.skip(path, line, f"column {column} is no number")
-                    elif abs(in_units(value, factor)) > MOST:
+                    elif abs(units := in_units(value, factor)) > MOST:
                         self.tally.skip(path, line, f"column {column} is beyond 63 bits")
                     else:
-                        yield Sample(int(1000 * at), service, name, in_units(value, factor))
+                        yield Sample(at, service, name, units)
 
-    def _columns(self, header: dict[str, str], file: str) -> Iterator[tuple[str, str, str, int]]:
+    def _columns(self, header: dict[str, str], where: str) -> Iterator[tuple[str, str, str, int]]:
         """Column, service, signal and units of each metric of a service."""
         taken: dict[tuple[str, str], str] = {}
         for column in header:
             service, _, metric = column.partition("_")
             if column == "time" or not service or not metric or metric.startswith(_MACHINES):
                 continue
-            named, (signal, factor) = self.names(service, f"{file}:1"), signal_name(metric)
-            before = taken.setdefault((named, signal), column)
+            plain, (signal, factor) = self.names(service, where), signal_name(metric)
+            before = taken.setdefault((plain, signal), column)
             if before != column:
                 raise BundleError(
-                    f"{file}:1: columns {before!r} and {column!r} are both {named} {signal}"
+                    f"{where}: columns {before!r} and {column!r} are both {plain} {signal}"
                 )
-            yield column, named, signal, factor
+            yield column, plain, signal, factor
 
     def _logs(self) -> Iterator[LogRow]:
-        for path, line, row in self._read("logs", "timestamp", "container_name", "message"):
-            nano = decimal(row["timestamp"], _MOST)
+        needed = ("timestamp", "container_name", "message")
+        for path, line, where, row in self._read("logs", *needed):
+            nano, container, text = decimal(row["timestamp"], _MOST), row[needed[1]], row[needed[2]]
             if nano is None:
                 self.tally.skip(path, line, "impossible time")
-            elif not row["container_name"].strip():
+            elif not container.strip():
                 self.tally.skip(path, line, "no container")
             elif self._wanted(at := int(nano // 1_000_000)):
-                level, text = row.get("level"), row["message"]
-                known = known_level(level) if level else None
-                said = read_line(text) if known is None else read_message(known, text)
-                service = self.names(row["container_name"], f"{self.tally.name(path)}:{line}")
-                yield LogRow.of(at, service, said)
+                level = known_level(row["level"]) if row.get("level") else None
+                message = read_line(text) if level is None else read_message(level, text)
+                yield LogRow(at, self.names(container, where), *message)
 
     def _calls(self) -> Iterator[Call]:
         needed = ("traceID", "spanID", "parentSpanID", "serviceName", "startTime", "duration")
         spans: list[Span] = []
-        for path, line, row in self._read("traces", *needed):
-            start, duration = (decimal(row[one], _MOST) for one in needed[-2:])
-            trace, span, parent, service = (row[one] for one in needed[:4])
+        for path, line, where, row in self._read("traces", *needed):
+            trace, span, parent, service = (row[column] for column in needed[:4])
+            start, duration = (decimal(row[column], _MOST) for column in needed[4:])
             if start is None or duration is None or duration < 0:
                 self.tally.skip(path, line, "impossible time")
             elif not service.strip():
                 self.tally.skip(path, line, "no service")
             elif self._wanted(int(start // 1000)):
                 above = "" if parent.casefold() == "nan" else parent
-                name = self.names(service, f"{self.tally.name(path)}:{line}")
+                name = self.names(service, where)
                 spans.append(Span(trace, span, above, name, int(start), int(duration)))
         yield from requests(spans)

@@ -1,4 +1,4 @@
-"""What a bundle holds: one incident, recorded, as immutable values.
+"""A recorded incident as immutable values: the contents of a bundle.
 
 Nothing here knows where a recording came from. :mod:`logtriage.recorded.nezha` makes
 records from one published data set, :mod:`logtriage.recorded.bundle` reads and writes
@@ -29,6 +29,7 @@ from logtriage.recorded.figures import (
     Series,
     Shift,
     require,
+    require_among,
 )
 from logtriage.recorded.truth import RecordedTruth
 from logtriage.topology import Service, Tier, Topology
@@ -36,7 +37,7 @@ from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
 #: The version of tasks of recorded incidents.
 VERSION: Final = 4
-#: Why each version was made, the first one first.
+#: Why each version was made, in order.
 HISTORY: Final = (
     "v1: log windows, figures of an inspected service, health and alerts",
     "v2: signals of every service beside their usual values, so that a policy can rank all "
@@ -58,9 +59,9 @@ def task_id(name: str) -> str:
 
 #: The schema of a line of a bundle.
 SCHEMA: Final = "logtriage.recorded/2"
-#: A recording names no teams: one stands for whoever owns a service.
+#: The team that owns every service: a recording names no teams.
 TEAM: Final = "unknown"
-#: A recording is of no world: its tiers, and what can be tried in it, to no effect.
+#: The tiers and remedies of recordings, which have no world; remedies have no effect.
 TIERS: Final = (
     Tier("edge", entry=True, calls=True),
     Tier("service", calls=True),
@@ -68,12 +69,14 @@ TIERS: Final = (
     Tier("queue"),
 )
 REMEDIES: Final = ("restart", "rollback", "scale", "flush-cache", "kill-query")
-#: Where a record's baseline was measured; the alerts hang on it.
+#: When the baseline of a record was measured; alerts depend on it.
 BASELINES: Final = ("fault-free", "pre-fault", "none")
 
 #: The rubrics that a record may be played by; the second shows figures on request, the third has a
 #: price of hand-over.
 RUBRICS: Final = ("recorded/1", "recorded/2", "recorded/3")
+#: The tasks of incidents by their rubric: results of several must not be mixed.
+TASKS: Final = dict(zip(RUBRICS, ("recorded", "recorded_models", "recorded_priced"), strict=True))
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*")
 _TASK: Final = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -82,9 +85,9 @@ _TASK: Final = re.compile(r"[a-z][a-z0-9_]*")
 class RecordedLine:
     """Log lines of one service that say the same thing in one window.
 
-    ``second`` and ``message`` are those of the last one, ``count`` how many there
-    were, ``new`` whether the baseline has none of the kind. The message stands on one line
-    of the agent's screen: line breaks and other controls in it are spelled out.
+    ``second`` and ``message`` are those of the last line, ``count`` is how many there were, ``new``
+    whether the baseline lacks the kind. The message stands on one line of the agent's screen:
+    line breaks and other controls in it are spelled out.
     """
 
     second: int
@@ -95,7 +98,7 @@ class RecordedLine:
     new: bool = False
 
     def __attrs_post_init__(self) -> None:
-        require(self.level in LEVELS, f"level {self.level!r} is none of {', '.join(LEVELS)}")
+        require_among("level", self.level, LEVELS)
         require(self.count >= 1, f"count must be at least 1, got {self.count}")
         require(bool(self.message), "message is empty")
 
@@ -116,10 +119,9 @@ class LogWindow:
 class RecordedService:
     """A service of the recording: its place in the call graph, and its figures.
 
-    ``baseline`` are the figures as usual and ``spread`` how far they stray without a
-    fault. ``new_errors`` are requests with an ERROR of a kind that the baseline does
-    not have, ``events`` those with the event that most appeared or vanished, ``metrics``
-    whatever else was measured.
+    ``baseline`` are the usual figures and ``spread`` how far they stray without a fault.
+    ``new_errors`` is the share of requests with a new kind of ERROR, ``events`` the share with the
+    event that changed most. ``metrics`` are all other measurements.
     """
 
     name: str
@@ -134,16 +136,15 @@ class RecordedService:
 
     def __attrs_post_init__(self) -> None:
         require(
-            all(one is None or one > 0 for one in attrs.astuple(self.spread)),
+            all(figure is None or figure > 0 for figure in attrs.astuple(self.spread)),
             "spread must be above 0",
         )
-        names = [*FIGURES, "new_errors_bp", "events_bp", *(one.name for one in self.metrics)]
+        names = [*FIGURES, "new_errors_bp", "events_bp", *(metric.name for metric in self.metrics)]
         require(
             len(names) == len(set(names)),
             f"metrics: names must differ from each other and from the figures', got {names}",
         )
-        tiers = [tier.name for tier in TIERS]
-        require(self.tier in tiers, f"tier {self.tier!r} is none of {', '.join(tiers)}")
+        require_among("tier", self.tier, [tier.name for tier in TIERS])
 
 
 @attrs.frozen
@@ -168,8 +169,8 @@ class RecordedAlert:
 class Recording:
     """All that can be seen of an incident. The truth is not in here.
 
-    ``edge`` is what users see. ``windows`` are those of consecutive ticks, the first
-    at tick 0 or before it; a tick takes ``tick_seconds``.
+    ``edge`` is what users see. ``windows`` belong to consecutive ticks, the first to tick 0 or an
+    earlier tick; a tick takes ``tick_seconds``.
     """
 
     services: tuple[RecordedService, ...]
@@ -182,10 +183,7 @@ class Recording:
 
     def __attrs_post_init__(self) -> None:
         require(self.tick_seconds >= 1, f"tick_seconds must be at least 1, got {self.tick_seconds}")
-        require(
-            self.baseline in BASELINES,
-            f"baseline {self.baseline!r} is none of {', '.join(BASELINES)}",
-        )
+        require_among("baseline", self.baseline, BASELINES)
         known = {service.name for service in self.services}
         for alert in self.alerts:
             require(alert.service in known, f"alerts: unknown service {alert.service!r}")
@@ -197,7 +195,8 @@ class Recording:
             )
             require(ticks[0] <= 0, f"windows: the first must be of tick <= 0, got {ticks[0]}")
         for window in self.windows:
-            since, until = ((window.tick + one) * self.tick_seconds for one in (-1, 0))
+            until = window.tick * self.tick_seconds
+            since = until - self.tick_seconds
             for line in window.lines:
                 require(
                     since <= line.second <= until,
@@ -260,10 +259,7 @@ class RecordedIncident:
             _TASK.fullmatch(self.task) is not None,
             f"task must be a name such as 'recorded' (lower case, no version), got {self.task!r}",
         )
-        require(
-            self.rubric in RUBRICS,
-            f"rubric must be one of {', '.join(RUBRICS)}, got {self.rubric!r}",
-        )
+        require_among("rubric", self.rubric, RUBRICS)
         if self.rubric == RUBRICS[0]:
             require(bool(self.truth.root_causes), "truth.root_causes is empty")
         elif self.truth.root_causes:
@@ -285,3 +281,36 @@ class RecordedIncident:
         for name in self.truth.root_causes:
             require(name in known, f"truth.root_causes: unknown service {name!r}")
         self.recording.topology(self.id)
+
+
+def on_request(record: RecordedIncident) -> RecordedIncident:
+    """A record of ``recorded/1`` as ``recorded/2`` plays it, opened when it was.
+
+    Raises:
+        BundleError: if the class of its fault is not known.
+    """
+    return _played_by(record, RUBRICS[1], "models")
+
+
+def priced(record: RecordedIncident) -> RecordedIncident:
+    """A record of ``recorded/1`` as ``recorded/3`` plays it: with a price of hand-over.
+
+    The price depends on the id alone.
+
+    Raises:
+        BundleError: if the class of its fault is not known.
+    """
+    return _played_by(record, RUBRICS[2], "priced")
+
+
+def _played_by(record: RecordedIncident, rubric: str, name: str) -> RecordedIncident:
+    source, _, rest = record.id.partition("/")
+    try:
+        return attrs.evolve(
+            record,
+            id=f"{source}-{name}/{rest}",
+            task=record.task.replace(TASKS[RUBRICS[0]], TASKS[rubric], 1),
+            rubric=rubric,
+        )
+    except BundleError as error:
+        raise BundleError(f"{record.id}: {error}") from None

@@ -1,11 +1,9 @@
-"""What was recorded, row by row, before it is condensed. Times are Unix milliseconds."""
+"""Recorded rows before they are condensed. Times are Unix milliseconds."""
 
 from collections.abc import Iterable
 from typing import Final
 
 import attrs
-
-from logtriage.recorded.text import Line
 
 
 @attrs.frozen
@@ -22,20 +20,14 @@ class LogRow:
     event: str
     trace: str = ""
 
-    @classmethod
-    def of(cls, at: int, service: str, line: Line, trace: str = "") -> "LogRow":
-        """The row of a line of a service."""
-        return cls(at, service, line.level, line.message, line.event, trace)
-
 
 @attrs.frozen
 class Call:
-    """A request to ``callee``; ``caller`` is None where it came from outside.
+    """A request to ``callee``; ``caller`` is None if it came from outside.
 
-    ``latency_us`` is what the caller waited, ``network_us`` how much of it was spent
-    outside the callee and ``self_us`` how much the callee itself took, both None where
-    that was not measured; all in microseconds. ``failed``: whether the callee says so;
-    None where it says nothing.
+    ``latency_us`` is the caller's wait, ``network_us`` the part of it outside of the callee, and
+    ``self_us`` the time in the callee itself, both None if not measured; all in microseconds.
+    ``failed`` is the status by the callee; None without one.
     """
 
     at: int
@@ -53,7 +45,7 @@ class Span:
     """Half of a call, or a step inside a service; ``start`` and ``duration`` in microseconds.
 
     ``parent`` is the id of the span above, or empty. ``failed``: whether its status is an error;
-    None where it has none. ``peer`` is whom a client calls, which may send no spans of its own.
+    None without a status. ``peer`` is the callee of a client's span.
     """
 
     trace: str
@@ -75,7 +67,7 @@ class Span:
 class Usage:
     """A sample of resource use.
 
-    ``p99_ms`` and ``calls`` (a minute) stand in where no calls were traced.
+    ``p99_ms`` and ``calls`` (a minute) stand in if no calls were traced.
     """
 
     at: int
@@ -97,15 +89,15 @@ class Sample:
 
 @attrs.frozen
 class Rows:
-    """What was recorded over a stretch of time."""
+    """The rows of a stretch of time."""
 
     logs: tuple[LogRow, ...] = ()
     calls: tuple[Call, ...] = ()
     usage: tuple[Usage, ...] = ()
-    #: The same for the edge as a whole, where something measured it.
+    #: Samples of the edge as a whole.
     edge_usage: tuple[Usage, ...] = ()
     samples: tuple[Sample, ...] = ()
-    #: Who calls whom, where that is known without a call at hand.
+    #: Who calls whom, if that is known without calls.
     graph: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -113,11 +105,9 @@ class Rows:
         """Every service that left a trace of any kind."""
         return frozenset(
             {row.service for row in self.logs}
-            | {call.callee for call in self.calls}
-            | {call.caller for call in self.calls if call.caller is not None}
             | {row.service for row in self.usage}
             | {row.service for row in self.samples}
-            | {name for pair in self.graph for name in pair}
+            | {name for pair in self.pairs for name in pair if name is not None}
         )
 
     @property
@@ -146,14 +136,14 @@ class Coverage:
 
     @classmethod
     def of(cls, times: Iterable[int]) -> "Coverage":
-        """What rows at these times cover, whichever service they are of."""
-        found: list[list[int]] = []
+        """The stretches that rows at these times cover."""
+        stretches: list[tuple[int, int]] = []
         for at in sorted(times):
-            if found and at - found[-1][1] <= SILENCE_MS:
-                found[-1][1] = at
+            if stretches and at - stretches[-1][1] <= SILENCE_MS:
+                stretches[-1] = stretches[-1][0], at
             else:
-                found.append([at, at])
-        return cls(tuple((since, until) for since, until in found))
+                stretches.append((at, at))
+        return cls(tuple(stretches))
 
     @property
     def length(self) -> int:

@@ -1,12 +1,13 @@
-"""Rows of many incidents on disk: each incident is asked for by time, and nothing else is held.
+"""Rows of many incidents on disk, read back by time: one incident at a time is in memory.
 
-A temporary database of the standard library, which goes with the store.
+The disk holds a temporary database of the standard library, which goes with the store.
 """
 
 import pickle
 import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -17,14 +18,19 @@ _BATCH: Final = 5000
 
 
 class RowStore:
-    """Keeps the rows of some stretches of time, in the order in which they come.
+    """Keeps the rows of some stretches of time, in the order of their arrival.
 
     Args:
         stretches: ``(since, until)`` in Unix milliseconds; rows outside are left out.
     """
 
     def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
-        self._since, self._until = _merged(stretches)
+        self._stretches: list[tuple[int, int]] = []  # those that touch are one
+        for since, until in sorted(stretches):
+            if self._stretches and since <= (last := self._stretches[-1])[1]:
+                self._stretches[-1] = last[0], max(last[1], until)
+            else:
+                self._stretches.append((since, until))
         # An empty name is a database on disk that is deleted when it is closed.
         self._base = sqlite3.connect("", isolation_level=None)
         self._base.execute("PRAGMA journal_mode = OFF")
@@ -49,8 +55,8 @@ class RowStore:
     def add(self, row: Row) -> None:
         """Keep a row, if it lies in one of the stretches."""
         self.offered += 1
-        place = bisect_right(self._since, row.at) - 1
-        if place >= 0 and row.at < self._until[place]:
+        place = bisect_right(self._stretches, row.at, key=itemgetter(0)) - 1
+        if place >= 0 and row.at < self._stretches[place][1]:
             self._waiting.append((type(row).__name__, row.at, pickle.dumps(row)))
             if len(self._waiting) >= _BATCH:
                 self._write()
@@ -79,16 +85,3 @@ class RowStore:
             (kind.__name__, since, until),
         )
         return (pickle.loads(row) for (row,) in rows)
-
-
-def _merged(stretches: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
-    """Where stretches begin and end, once those that touch are one."""
-    since: list[int] = []
-    until: list[int] = []
-    for start, end in sorted(stretches):
-        if until and start <= until[-1]:
-            until[-1] = max(until[-1], end)
-        else:
-            since.append(start)
-            until.append(end)
-    return since, until

@@ -1,7 +1,7 @@
 """The signals of a recorded service: every figure beside what is usual.
 
-Where a service was too quiet in the baseline to have a usual value of its own, that of the
-other services stands in, if the figure means the same at each of them.
+If a service was too quiet in the baseline to have a usual value, the value of the other services
+stands in, provided that the figure means the same at each of them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,8 +11,8 @@ from typing import Final
 import attrs
 
 from logtriage.recorded.figures import FIGURES, FIRST_TICK, cell
+from logtriage.recorded.parts import ENOUGH
 from logtriage.recorded.records import RecordedService
-from logtriage.recorded.spread import ENOUGH
 from logtriage.world.telemetry import Signal
 
 #: Figures that can be compared between services: time on the network, in a service itself,
@@ -22,7 +22,7 @@ COMPARABLE: Final = ("error_bp", "self_ms", "network_ms", "cpu_bp")
 
 
 def length_of(service: RecordedService) -> int:
-    """How many ticks from tick 0 on, at least one, the columns of a service reach."""
+    """How many ticks the columns of a service reach from tick 0 on; at least 1."""
     figures = attrs.astuple(service.series, recurse=False)
     others = (metric.value for metric in service.metrics)
     columns = (*figures, service.new_errors.value, service.events.value, *others)
@@ -32,17 +32,17 @@ def length_of(service: RecordedService) -> int:
 def signals_of(
     service: RecordedService, others: Mapping[str, tuple[int, int]], ticks: Iterable[int]
 ) -> Iterator[tuple[Signal, ...]]:
-    """The signals of a service at each tick; what was not measured is not there.
+    """The signals of a service at each tick, without those that were not measured.
 
-    ``others`` are the usual values and spreads that may stand in, of :func:`borrowed`.
+    ``others`` are usual values and spreads that may stand in, from :func:`borrowed`.
     """
     usual = {
         name: (getattr(service.baseline, name), getattr(service.spread, name), False)
         for name in FIGURES
     }
-    for name, found in others.items():
+    for name, pooled in others.items():
         if usual[name][0] is None:
-            usual[name] = (*found, True)
+            usual[name] = (*pooled, True)
     for tick in ticks:
         yield tuple(_at(service, usual, tick))
 
@@ -68,31 +68,24 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
     """The usual value of each comparable figure over all services that have one, and its spread.
 
     The median, and how far a service strays by itself together with how far services differ
-    (standard deviation): whoever borrows must stand out from both. A figure of which fewer
-    than :data:`~logtriage.recorded.spread.ENOUGH` services have a usual value is left out.
+    (standard deviation about the median): a borrower must stand out from both. A figure with a
+    usual value at fewer than :data:`~logtriage.recorded.parts.ENOUGH` services is left out.
     """
-    found = ((name, _pooled(services, name)) for name in COMPARABLE)
-    return {name: pooled for name, pooled in found if pooled is not None}
-
-
-def _pooled(services: Sequence[RecordedService], name: str) -> tuple[int, int] | None:
-    known = [
-        (value, spread)
-        for one in services
-        if (value := getattr(one.baseline, name)) is not None
-        and (spread := getattr(one.spread, name)) is not None
-    ]
-    if len(known) < ENOUGH:
-        return None
-    values, spreads = zip(*known, strict=True)
-    return _middle(values), max(1, round(hypot(_middle(spreads), _deviation(values))))
+    pooled = {}
+    for name in COMPARABLE:
+        known = [
+            (value, spread)
+            for service in services
+            if (value := getattr(service.baseline, name)) is not None
+            and (spread := getattr(service.spread, name)) is not None
+        ]
+        if len(known) >= ENOUGH:
+            values, spreads = zip(*known, strict=True)
+            middle = _middle(values)
+            differ = sqrt(sum((value - middle) ** 2 for value in values) / len(values))
+            pooled[name] = middle, max(1, round(hypot(_middle(spreads), differ)))
+    return pooled
 
 
 def _middle(values: Sequence[int]) -> int:
     return sorted(values)[len(values) // 2]
-
-
-def _deviation(values: Sequence[int]) -> float:
-    """The standard deviation about the median."""
-    middle = _middle(values)
-    return sqrt(sum((value - middle) ** 2 for value in values) / len(values))

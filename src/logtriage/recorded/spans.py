@@ -6,24 +6,23 @@ from typing import Final
 
 from logtriage.recorded.rows import Call, Span
 
-#: Longest chain of spans within one service; only a broken trace has a longer one.
+#: The longest chain of spans within a service; broken traces have longer chains.
 _DEPTH: Final = 100
 
 #: Trace and span id.
 Key = tuple[str, str]
 
 
-def requests(found: Iterable[Span]) -> Iterator[Call]:
-    """The spans at which a request enters a service, joined with their callers'.
+def requests(rows: Iterable[Span]) -> Iterator[Call]:
+    """The requests of spans: each span that enters a service, joined with its caller's.
 
-    What a caller waited beyond the callee's own span was spent between the two, so it
-    counts as network time of the callee. A callee that outlives its caller's span was
-    not waited for (a message, for instance). The self time of a request is its span
-    less the time in which it waited for others, overlapping waits counted once. A callee
-    that sends no spans is known by the name that its clients call it. Of spans with the same
-    trace and id the last one counts.
+    A caller's wait beyond the callee's own span counts as network time of the callee. Nobody
+    waited for a callee that outlives its caller's span (a message, for instance). The self time of
+    a request is its span less the time in which it waited for others, overlapping waits counted
+    once. A callee that sends no spans has the name by which its clients call it. If two spans have
+    the same trace and id, the last one counts.
     """
-    spans = {(span.trace, span.id): span for span in found}
+    spans = {(span.trace, span.id): span for span in rows}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
     entered: list[tuple[Key, Span, Span | None]] = []
     answered: set[Key] = set()

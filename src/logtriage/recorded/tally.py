@@ -1,4 +1,4 @@
-"""What an import read and left out: every row is used, or counted with the reason."""
+"""The report of an import: every row is used, or counted with the reason why not."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +21,7 @@ class Skipped:
 
 @attrs.frozen
 class ImportReport:
-    """What was read, what was left out and why.
+    """The number of files and rows read, and the rows left out by reason.
 
     ``notes`` tell of whole files that an incident lacks, as ``"<incident id>: …"``.
     """
@@ -46,13 +46,15 @@ class Tally:
     def __init__(self, root: Path, *, strict: bool) -> None:
         self._root = root
         self._strict = strict
-        self._found: dict[str, dict[str, Skipped]] = {}
+        self._skipped: dict[tuple[str, str], Skipped] = {}
         self._rows: dict[str, int] = {}
 
-    def begin(self, path: Path) -> None:
-        """Note that a file is read from its start; what was counted before is forgotten."""
-        self._found.pop(self.name(path), None)
-        self._rows[self.name(path)] = 0
+    def begin(self, path: Path) -> str:
+        """Begin to read a file, and forget what was counted of it; returns its name."""
+        name = self.name(path)
+        self._skipped = {key: row for key, row in self._skipped.items() if key[0] != name}
+        self._rows[name] = 0
+        return name
 
     def row(self, name: str) -> None:
         """Count a row, sound or not, of the file of that name."""
@@ -71,18 +73,11 @@ class Tally:
         name = self.name(path)
         if self._strict:
             raise BundleError(f"{name}:{line}: {reason}")
-        found = self._found.setdefault(name, {})
-        before = found.get(reason)
-        found[reason] = (
-            Skipped(name, reason, 1, line)
-            if before is None
-            else attrs.evolve(before, count=before.count + 1)
-        )
+        row = self._skipped.get((name, reason), Skipped(name, reason, 0, line))
+        self._skipped[name, reason] = attrs.evolve(row, count=row.count + 1)
 
     def imported(self, incidents: Iterable[RecordedIncident], notes: Iterable[str]) -> Imported:
-        """What is handed over: incidents by id, what was left out by file and then reason."""
-        skipped = tuple(
-            found[reason] for _, found in sorted(self._found.items()) for reason in sorted(found)
-        )
+        """The incidents by id, and the report, by file and then reason."""
+        skipped = tuple(row for _, row in sorted(self._skipped.items()))
         report = ImportReport(len(self._rows), sum(self._rows.values()), skipped, tuple(notes))
-        return Imported(tuple(sorted(incidents, key=lambda one: one.id)), report)
+        return Imported(tuple(sorted(incidents, key=lambda record: record.id)), report)

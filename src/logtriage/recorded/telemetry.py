@@ -1,7 +1,7 @@
-"""A recording as a source of telemetry: what the core sees of it.
+"""A recording as a source of telemetry.
 
-Open loop: what was recorded was recorded, and no remedy changes it. After the last
-recorded window the last one is shown again, and likewise each figure; a note says so.
+It is open loop: no remedy changes a recording. After the last recorded window, that window is shown
+again, and likewise each figure; a note says so.
 """
 
 from functools import cached_property
@@ -12,7 +12,7 @@ from logtriage.recorded.figures import Measure, Series
 from logtriage.recorded.lines import lines_by_service, overview_of, sample
 from logtriage.recorded.records import LogWindow, Recording
 from logtriage.recorded.signals import borrowed, length_of, signals_of
-from logtriage.recorded.telling import age_notes, gauge, tell, time_spent
+from logtriage.recorded.telling import age_notes, figures_line, gauge, time_spent
 from logtriage.world.telemetry import (
     TREND_TICKS,
     Alert,
@@ -29,10 +29,9 @@ from logtriage.world.telemetry import (
 class RecordedTelemetry:
     """Telemetry from a recording. Implements :class:`logtriage.world.telemetry.Telemetry`.
 
-    Services are indices into ``recording.services``. What is shown is chosen by
-    level, novelty and a hash of tick and service, never by the truth, which a
-    :class:`Recording` does not hold.
-    With ``on_request`` only those who ask for figures see them.
+    Services are indices into ``recording.services``. Lines are chosen by level, novelty and a hash
+    of tick and service, never by the truth, which a :class:`Recording` does not hold.
+    With ``on_request`` figures are shown on request alone.
     """
 
     recording: Recording
@@ -58,7 +57,7 @@ class RecordedTelemetry:
         return _reading(self.recording.edge, tick, self.recording.edge_baseline)
 
     def notes(self, tick: int) -> tuple[str, ...]:
-        """What of the screen is not of this tick, and what was never recorded at all."""
+        """The parts of the screen that are older than this tick, or were never recorded."""
         return tuple(age_notes(self.recording, tick))
 
     def alerts(self, tick: int) -> tuple[Alert, ...]:
@@ -74,7 +73,7 @@ class RecordedTelemetry:
         """A few lines of one window, the loudest levels first.
 
         At most :data:`~logtriage.recorded.lines.WINDOW_LINES`. Within a level every service
-        gets a line before one gets a second.
+        gets a line before any gets a second.
         """
         return _at(self._windows, tick)
 
@@ -86,7 +85,7 @@ class RecordedTelemetry:
         return _at(self._overviews, tick)
 
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
-        """The last minute of one service, and what was measured of it.
+        """The lines of one service in the last minute, and its figures.
 
         At most :data:`~logtriage.recorded.lines.SERVICE_LINES` lines, loudest and new ones
         first when there are more, in order of time; then one INFO line with the figures now
@@ -95,9 +94,9 @@ class RecordedTelemetry:
         recorded = self.recording.services[service]
         lines = self._service_lines[min(max(tick, 0), self._recorded_ticks[-1])]
         shown = lines.get(recorded.name, ())
-        told = tell(recorded.series.at(tick), recorded.baseline)
-        if told:
-            shown += (LogLine(self.tick_seconds * tick, recorded.name, "INFO", told),)
+        figures = figures_line(recorded.series.at(tick), recorded.baseline)
+        if figures:
+            shown += (LogLine(self.tick_seconds * tick, recorded.name, "INFO", figures),)
         return shown
 
     def health(self, service: int, tick: int) -> Reading | None:
@@ -109,14 +108,14 @@ class RecordedTelemetry:
         return _reading(recorded.series, tick, recorded.baseline)
 
     def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
-        """What was measured of each service over the last minute, beside what is usual.
+        """The figures of each service over the last minute, beside the usual ones.
 
-        None of it where figures are shown on request.
+        Empty if figures are shown on request.
         """
         return () if self.on_request else self.figures(tick)
 
     def figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
-        """What was measured of each service, whether or not a dashboard shows it."""
+        """The figures of each service, whether or not a dashboard shows them."""
         return self._signals[min(max(tick, 0), len(self._signals) - 1)]
 
     @property
@@ -135,15 +134,15 @@ class RecordedTelemetry:
         Empty where no spans were recorded of it.
         """
         services = self.recording.services
-        asked, places = services[service], {one.name: one for one in services}
-        told = time_spent(asked, [places[name] for name in asked.calls], tick)
-        return (Trace(asked.name, "time", (tick,), (), told),) if told else ()
+        asked, by_name = services[service], {row.name: row for row in services}
+        text = time_spent(asked, [by_name[name] for name in asked.calls], tick)
+        return (Trace(asked.name, "time", (tick,), (), text),) if text else ()
 
     @cached_property
     def _signals(self) -> tuple[tuple[tuple[Signal, ...], ...], ...]:
         services = self.recording.services
         ticks, others = range(max(map(length_of, services))), borrowed(services)
-        return tuple(zip(*(signals_of(one, others, ticks) for one in services), strict=True))
+        return tuple(zip(*(signals_of(row, others, ticks) for row in services), strict=True))
 
     def _window(self, tick: int) -> LogWindow:
         """The window of a tick: empty before the first, the last one after the last."""

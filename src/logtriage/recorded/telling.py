@@ -1,20 +1,20 @@
-"""What was measured of a recorded service, in words: each figure beside its usual value."""
+"""The figures of a recorded service in words, each beside its usual value."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from logtriage.recorded.figures import FIGURES, FIRST_TICK, Column, Measure
 from logtriage.recorded.records import RecordedService, Recording
 from logtriage.world.telemetry import Gauge, Signal
 
-#: How a name ends, and the unit that is told; microseconds and thousandths a thousand at a time.
+#: The unit by the end of a name; microseconds and thousandths are shown by the thousand.
 _UNITS: Final = {"bp": "%", "ms": "ms", "us": "us", "milli": "milli"}
 _THOUSANDTHS: Final = {"us": "ms", "milli": ""}
 
 
-def tell(now: Measure, usual: Measure) -> str:
-    """The figures in one line, each with its usual value; empty where nothing was measured."""
-    told = []
+def figures_line(now: Measure, usual: Measure) -> str:
+    """The figures in one line, each with its usual value; empty if nothing was measured."""
+    texts = []
     for name, label, unit in (
         ("cpu_bp", "cpu", "%"),
         ("self_ms", "self", "ms"),
@@ -27,12 +27,12 @@ def tell(now: Measure, usual: Measure) -> str:
         value, normal = getattr(now, name), getattr(usual, name)
         if value is not None:
             was = "" if normal is None else f" ({_figure(normal, unit)})"
-            told.append(f"{label} {_figure(value, unit)}{was}")
-    return f"last minute (usually): {', '.join(told)}" if told else ""
+            texts.append(f"{label} {_figure(value, unit)}{was}")
+    return f"last minute (usually): {', '.join(texts)}" if texts else ""
 
 
 def gauge(service: str, tick: int, signal: Signal) -> Gauge:
-    """A signal as the gauge that it is read from."""
+    """The gauge of a signal."""
     words, _, ending = signal.name.rpartition("_")
     unit = _UNITS.get(ending, "")
     if ending not in _UNITS:
@@ -46,10 +46,10 @@ def gauge(service: str, tick: int, signal: Signal) -> Gauge:
 
 
 def time_spent(service: RecordedService, called: Iterable[RecordedService], tick: int) -> str:
-    """Where the time of a service goes over the last minute; empty where there are no spans.
+    """Where the time of a service goes over the last minute; empty without spans.
 
     How long its requests take, how much of the median is spent in the service and on the
-    way to it, and how long those that it calls take, all as their callers saw it.
+    way to it, and how long its callees take, all as their callers saw it.
     """
     own = [
         *_beside(service, "p99_ms", "", tick),
@@ -57,7 +57,11 @@ def time_spent(service: RecordedService, called: Iterable[RecordedService], tick
         *_beside(service, "self_ms", "in itself ", tick),
         *_beside(service, "network_ms", "on the way ", tick),
     ]
-    calls = [told for one in called for told in _beside(one, "p99_ms", f"{one.name} takes ", tick)]
+    calls = [
+        text
+        for callee in called
+        for text in _beside(callee, "p99_ms", f"{callee.name} takes ", tick)
+    ]
     return ", ".join((*own, *calls)) if own else ""
 
 
@@ -70,7 +74,7 @@ def _beside(service: RecordedService, name: str, label: str, tick: int) -> Itera
 
 
 def _spread(value: int, unit: str) -> str:
-    """A spread with its unit; never 0, which it is not."""
+    """A spread with its unit, never rounded to 0."""
     return f"{value / 100:g}%" if unit == "%" else _figure(value, unit)
 
 
@@ -88,12 +92,28 @@ _SAMPLED: Final = "cpu_bp"
 
 
 def age_notes(recording: Recording, tick: int) -> Iterator[str]:
-    """What a player must know of the screen at a tick, in words."""
+    """Warnings about the age of the screen at a tick, in words."""
     if not recording.windows:
         yield "no logs were recorded"
     elif tick > recording.windows[-1].tick:
         yield f"logs were recorded up to tick {recording.windows[-1].tick}: its lines are shown"
-    requests, samples = _last(recording, _of_requests), _last(recording, _of_samples)
+    requests = _last(
+        column
+        for service in recording.services
+        for column in (
+            *(getattr(service.series, name) for name in FIGURES if name != _SAMPLED),
+            service.new_errors.value,
+            service.events.value,
+        )
+    )
+    samples = _last(
+        column
+        for service in recording.services
+        for column in (
+            getattr(service.series, _SAMPLED),
+            *(metric.value for metric in service.metrics),
+        )
+    )
     if requests is None and samples is None:
         yield "no figures were recorded"
     for what, last in (("figures of requests", requests), ("samples", samples)):
@@ -105,24 +125,7 @@ def age_notes(recording: Recording, tick: int) -> Iterator[str]:
         yield "what is usual was taken from the time just before the fault"
 
 
-def _last(
-    recording: Recording, columns: Callable[[RecordedService], Iterable[Column]]
-) -> int | None:
+def _last(columns: Iterable[Column]) -> int | None:
     """The last tick for which any of the columns has a value; None if none has."""
-    ends = [
-        len(column)
-        for service in recording.services
-        for column in columns(service)
-        if any(value is not None for value in column)
-    ]
+    ends = [len(column) for column in columns if any(value is not None for value in column)]
     return max(ends) + FIRST_TICK - 1 if ends else None
-
-
-def _of_requests(service: RecordedService) -> Iterator[Column]:
-    yield from (getattr(service.series, name) for name in FIGURES if name != _SAMPLED)
-    yield from (service.new_errors.value, service.events.value)
-
-
-def _of_samples(service: RecordedService) -> Iterator[Column]:
-    yield getattr(service.series, _SAMPLED)
-    yield from (metric.value for metric in service.metrics)

@@ -1,14 +1,12 @@
-"""Log text: levels, templates, and what must not leave the recording.
+"""Log text: levels, kinds of lines, and secrets that must not leave the recording.
 
-Used on import only; a bundle holds text that has already been through here.
+Only imports use it: the text of a bundle is clean.
 """
 
 import json
 import re
 from sys import intern
-from typing import Final
-
-import attrs
+from typing import Final, NamedTuple
 
 from logtriage._lib.printable import spelled
 
@@ -20,13 +18,13 @@ REDACTED: Final = "[redacted]"
 _LEVELS: Final = {
     **dict.fromkeys(("TRACE", "DEBUG", "INFO", "INFORMATION", "INFORMATIONAL", "NOTICE"), "INFO"),
     **dict.fromkeys(("VERBOSE", "FINE", "FINER", "FINEST", "CONFIG", "LOG"), "INFO"),
-    # What says no level is not known to be worse than any other line.
+    # A line without a level is not known to be worse than others.
     **dict.fromkeys(("", "UNSPECIFIED", "UNSET", "DEFAULT"), "INFO"),
     **dict.fromkeys(("WARN", "WARNING"), "WARN"),
     **dict.fromkeys(("ERROR", "ERR", "SEVERE"), "ERROR"),
     **dict.fromkeys(("FATAL", "CRITICAL", "CRIT", "ALERT", "EMERG", "EMERGENCY", "PANIC"), "FATAL"),
 }
-#: What stands for a line in which nothing is left once ids and controls are gone.
+#: The message of a line that is empty once ids and controls are gone.
 NO_TEXT: Final = "(no text)"
 
 _LEVEL_FIELDS: Final = ("level", "severity", "levelname", "log.level")
@@ -37,8 +35,8 @@ _HEAD: Final = re.compile(r"\s*(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d[.,]\d+\s+(
 _TRACE_NOISE: Final = re.compile(r"\b(?:TraceID|SpanID):\s*[0-9A-Fa-f]*\s*")
 _SPACE: Final = re.compile(r"[\s\x00-\x1f\x7f]+")
 
-#: Secrets, each with words of which a text that has one has one, whatever its case:
-#: looking for these first is many times faster.
+#: Secrets, each with words: a text with such a secret has one of its words, in any case. Looking
+#: for the words first is many times faster.
 _SECRETS: Final = (
     # A JSON Web Token: three base64url parts, the first an encoded '{"'; also cut short.
     (("eyj",), re.compile(r"\beyJ[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)*"), REDACTED),
@@ -55,8 +53,7 @@ _SECRETS: Final = (
 )
 
 #: A run of hexadecimal digits and dashes with a digit in it: numbers, ids, halves of ids.
-#: It is looked for where a run begins alone: from each of its places the time would be
-#: quadratic in its length.
+#: It is matched only where a run begins: at every place the time would be quadratic.
 _VARIABLE: Final = re.compile(r"(?<![A-Fa-f-])[A-Fa-f-]*\d[0-9A-Fa-f-]*")
 _EVENT: Final = re.compile(r"\S+#\d+(?=\s|$)")
 
@@ -70,8 +67,7 @@ def redact(text: str) -> str:
     return text
 
 
-@attrs.frozen
-class Line:
+class Line(NamedTuple):
     """A log line, cleaned: ``event`` is its :func:`template`, made before it was cut."""
 
     level: str
@@ -82,8 +78,8 @@ class Line:
 def read_line(raw: str) -> Line:
     """A raw log line, cleaned.
 
-    A line without a known level is INFO; of a line that is a JSON object, level and
-    message are its fields. Trace and span ids go, white space is collapsed, secrets
+    A line without a known level is INFO. If the line is a JSON object, level and message are its
+    fields. Trace and span ids go, white space is collapsed, secrets
     are redacted *before* the message is cut to :data:`MAX_MESSAGE` (in the middle),
     so that no half of one survives.
     """
@@ -102,7 +98,7 @@ def read_message(level: str, text: str) -> Line:
 
 
 def known_level(name: str) -> str | None:
-    """One of our levels for a logger's name of one; None for what is no level."""
+    """Our level for a logger's name of a level; None for any other name."""
     return _LEVELS.get(name.strip().upper())
 
 
@@ -133,11 +129,11 @@ def _cut(text: str) -> str:
 
 
 def template(level: str, message: str) -> str:
-    """What makes two lines of one service the same kind of line.
+    """The kind of a line: equal for lines of a service that say the same.
 
-    The place in the source (``x.y.Impl#34``) where a line names it; otherwise, and for
-    errors in any case (one handler logs many kinds of them), the text with its
-    numbers and hexadecimal ids masked. Equal ones are the same object: there are few.
+    It is the place in the source (``x.y.Impl#34``) if the line names it. Otherwise, and for errors
+    in any case (one handler logs many kinds), it is the text with numbers and hexadecimal ids
+    masked. Equal kinds are the same object: there are few.
     """
     event = _EVENT.match(message)
     if event is not None and level in ("INFO", "WARN"):

@@ -1,4 +1,4 @@
-"""What is known of the answer of a recorded incident: services, kind and class of its fault."""
+"""The answer of a recorded incident: services, kind and class of its fault."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -7,9 +7,9 @@ from typing import Final
 import attrs
 
 from logtriage.actions import FAULT_CATEGORIES, FaultCategory
-from logtriage.recorded.figures import require
+from logtriage.recorded.figures import require, require_among
 
-#: The kind of fault of a stretch of time without one.
+#: The kind of a stretch of time without a fault.
 NO_FAULT: Final = "none"
 #: The class of each kind of fault that published data sets inject.
 CATEGORY_OF: Final[Mapping[str, FaultCategory]] = MappingProxyType(
@@ -26,10 +26,10 @@ CATEGORY_OF: Final[Mapping[str, FaultCategory]] = MappingProxyType(
 
 @attrs.frozen
 class RecordedTruth:
-    """What is known of the answer: which services, and the kind of fault injected.
+    """The services at fault, and the kind of fault injected.
 
     Without a fault there are no root causes and the kind is :data:`NO_FAULT`.
-    ``fault_category`` is the class of the fault; empty: that of the kind, if it has one.
+    ``fault_category`` is the class of the fault; if empty, the class of the kind counts.
     """
 
     root_causes: tuple[str, ...]
@@ -44,16 +44,13 @@ class RecordedTruth:
             if self.root_causes
             else "root_causes is empty",
         )
-        require(
-            self.fault_category in ("", *FAULT_CATEGORIES),
-            f"fault_category must be one of {', '.join(FAULT_CATEGORIES)}, "
-            f"got {self.fault_category!r}",
-        )
+        if self.fault_category:
+            require_among("fault_category", self.fault_category, FAULT_CATEGORIES)
         require(self.kind.isprintable(), f"kind must be one printable line, got {self.kind!r}")
 
     @property
     def category(self) -> FaultCategory | None:
-        """The class of the fault: as it is said, or that of its kind; None if not known."""
+        """The class of the fault; None if not known."""
         if self.fault_category:
             return FaultCategory(self.fault_category)
         return CATEGORY_OF.get(self.kind)

@@ -14,16 +14,10 @@ from logtriage.roles import Role, RoleSplit
 
 #: Words with a meaning of their own before a colon, so no modules.
 _TAKEN: Final = frozenset(
-    {
-        "central",
-        "constant",
-        "net",
-        "observer",
-        "openai",
-        "random",
-        "random_questions",
-        "top_suspect",
-    }
+    (
+        *("central", "constant", "net", "observer"),
+        *("openai", "random", "random_questions", "top_suspect"),
+    )
 )
 
 
@@ -39,14 +33,10 @@ def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
 
     A class or function is called with the incident, or without arguments if it takes none.
     ``known`` are the policies to suggest if there is no such module.
-
-    Raises:
-        InvalidInput: if there is no such object, or it makes no policy.
     """
     maker = _imported(spec, "policy", known)
-    if _acts(maker):
-        return _OwnPolicy(spec, maker)
-    if not callable(maker) or not (_takes(maker, 1) or _takes(maker, 0)):
+    makes = callable(maker) and (_takes(maker, 1) or _takes(maker, 0))
+    if not (_acts(maker) or makes):
         raise InvalidInput(
             f"{spec}: expected a policy (an object with act), or a class or function that makes "
             f"a policy of an incident, got {kind_of(maker)}"
@@ -58,9 +48,6 @@ def own_role(spec: str, known: Iterable[str]) -> RoleFactory:
     """The factory of ``module:name``: a class or function that makes the policy of a role.
 
     It is called with the incident, the role split and the role.
-
-    Raises:
-        InvalidInput: if there is no such object, or it cannot be called with three arguments.
     """
     maker = _imported(spec, "policy of a role", known)
     if not callable(maker) or not _takes(maker, 3):
@@ -77,12 +64,12 @@ class _OwnPolicy:
     maker: Any
 
     def __call__(self, incident: Incident) -> Policy:
-        made = self.maker
-        if not _acts(made):
-            made = made(incident) if _takes(made, 1) else made()
-        if not _acts(made):
-            raise InvalidInput(f"{self.reference}: made {kind_of(made)}, which has no act")
-        return cast(Policy, made)
+        policy = self.maker
+        if not _acts(policy):
+            policy = policy(incident) if _takes(policy, 1) else policy()
+        if not _acts(policy):
+            raise InvalidInput(f"{self.reference}: made {kind_of(policy)}, which has no act")
+        return cast(Policy, policy)
 
     def __reduce__(self) -> tuple[object, ...]:
         return own_policy, (self.reference, ())

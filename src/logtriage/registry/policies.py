@@ -1,6 +1,7 @@
 """Policies by specification, such as ``expert`` or ``random:7``."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from logtriage.actions import Action, Malformed
@@ -69,130 +70,65 @@ POLICY_HELP: Final = {
 }
 
 
-def _oracle(incident: Incident) -> Policy:
-    return OraclePolicy(incident)
+def _without_incident(make: Callable[[], Policy], _: Incident) -> Policy:
+    return make()
 
 
-def _expert(_: Incident) -> Policy:
-    return ExpertPolicy()
+def _with_questions(
+    make: Callable[[Incident, int | None], Policy], questions: int | None, incident: Incident
+) -> Policy:
+    return make(incident, questions)
 
 
-def _first_error(_: Incident) -> Policy:
-    return FirstErrorPolicy()
+def _random_questions(incident: Incident, questions: int | None) -> Policy:
+    return RandomQuestionsPolicy(incident, hash_name(incident.id), questions)
 
 
-def _chain(_: Incident) -> Policy:
-    return ChainPolicy()
+def _fitted_observer(world: World, incident: Incident) -> Policy:
+    return RecordedObserverPolicy(incident, world)
 
 
-def _inquiry(_: Incident) -> Policy:
-    return InquiryPolicy()
+def _ranking(method: str, _: Incident) -> Policy:
+    return RankingPolicy(METHODS[method])
 
 
-class _Observer:
-    """A picklable factory by the number of questions."""
-
-    def __init__(self, questions: int | None) -> None:
-        self.questions = questions
-
-    def __call__(self, incident: Incident) -> Policy:
-        return ObserverPolicy(incident, self.questions)
+def _random(seed: int, incident: Incident) -> Policy:
+    return RandomPolicy(hash_name(f"{seed} {incident.id}"))
 
 
-class _RecordedObserver:
-    """A picklable factory by the fitted world."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-
-    def __call__(self, incident: Incident) -> Policy:
-        return RecordedObserverPolicy(incident, self.world)
-
-
-def _lookahead(incident: Incident) -> Policy:
-    return LookaheadPolicy(incident)
-
-
-class _TopSuspect:
-    """A picklable factory by the number of questions."""
-
-    def __init__(self, questions: int | None) -> None:
-        self.questions = questions
-
-    def __call__(self, incident: Incident) -> Policy:
-        return TopSuspectPolicy(incident, self.questions)
-
-
-class _RandomQuestions:
-    """A picklable factory by the number of questions; the draw depends on the incident's id."""
-
-    def __init__(self, questions: int | None) -> None:
-        self.questions = questions
-
-    def __call__(self, incident: Incident) -> Policy:
-        return RandomQuestionsPolicy(incident, hash_name(incident.id), self.questions)
-
-
-class _Ranking:
-    """A picklable factory by the name of a score."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, _: Incident) -> Policy:
-        return RankingPolicy(METHODS[self.name])
-
-
-class _Random:
-    """A picklable factory: the draw depends on its seed and on the incident's id."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def __call__(self, incident: Incident) -> Policy:
-        return RandomPolicy(hash_name(f"{self.seed} {incident.id}"))
-
-
-class _Constant:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        constant_actions(text, _example())
-
-    def __call__(self, incident: Incident) -> Policy:
-        return ConstantPolicy(constant_actions(self.text, incident.topology))
+def _constant(text: str, incident: Incident) -> Policy:
+    return ConstantPolicy(constant_actions(text, incident.topology))
 
 
 def _example() -> Topology:
-    """A topology to read a list on before its incidents are known: of the default benchmark."""
+    """The topology of the default benchmark, for checking a list before incidents are known."""
     topology = get_task(DRAWN_TASKS[0]).topology
     assert topology is not None
     return topology
 
 
 _PLAIN: Final[dict[str, PolicyFactory]] = {
-    "oracle": _oracle,
-    "expert": _expert,
-    "chain": _chain,
-    "first_error": _first_error,
-    "inquiry": _inquiry,
-    "lookahead": _lookahead,
-    **{name: _Ranking(name) for name in METHODS},
+    "oracle": OraclePolicy,
+    "expert": partial(_without_incident, ExpertPolicy),
+    "chain": partial(_without_incident, ChainPolicy),
+    "first_error": partial(_without_incident, FirstErrorPolicy),
+    "inquiry": partial(_without_incident, InquiryPolicy),
+    "lookahead": LookaheadPolicy,
+    **{name: partial(_ranking, name) for name in METHODS},
 }
-
-
-_BY_BELIEF: Final[dict[str, Callable[[int | None], PolicyFactory]]] = {
-    "observer": _Observer,
-    "random_questions": _RandomQuestions,
-    "top_suspect": _TopSuspect,
+#: Policies that take a number of questions.
+_BY_BELIEF: Final[dict[str, Callable[[Incident, int | None], Policy]]] = {
+    "observer": ObserverPolicy,
+    "random_questions": _random_questions,
+    "top_suspect": TopSuspectPolicy,
 }
 
 
 def make_policy(spec: str) -> PolicyFactory:
     """The factory behind a specification such as ``expert`` or ``random:7``.
 
-    Factories can be pickled, so that they travel to worker processes.
-
-    ``module:name`` is the user's own policy, or a class or function that makes it.
+    Factories can be pickled, for worker processes. ``module:name`` is the user's own policy, or
+    a class or function that makes it.
 
     Raises:
         UnknownName: for a policy that does not exist.
@@ -203,13 +139,14 @@ def make_policy(spec: str) -> PolicyFactory:
     if spec in _PLAIN:
         return _PLAIN[spec]
     if name == "random":
-        return _Random(seed_of(spec))
+        return partial(_random, seed_of(spec))
     if name == "observer" and argument and not argument.isdigit():
-        return _RecordedObserver(load_world(folder_or_name(argument)))
+        return partial(_fitted_observer, load_world(folder_or_name(argument)))
     if name in _BY_BELIEF:
-        return _BY_BELIEF[name](_questions_of(spec))
+        return partial(_with_questions, _BY_BELIEF[name], _questions_of(spec))
     if name == CONSTANT:
-        return _Constant(argument)
+        constant_actions(argument, _example())  # refuses what no incident could take
+        return partial(_constant, argument)
     if name == ENDPOINT:
         raise InvalidInput(
             f"policy {spec!r}: a model behind an endpoint is asked by logtriage eval; from Python, "
@@ -221,7 +158,7 @@ def make_policy(spec: str) -> PolicyFactory:
 
 
 def _questions_of(spec: str) -> int | None:
-    """The number in ``observer:3``; None where none is given."""
+    """The number in ``observer:3``; None without a colon."""
     _, colon, argument = spec.partition(":")
     if not colon:
         return None
@@ -231,11 +168,7 @@ def _questions_of(spec: str) -> int | None:
 
 
 def seed_of(spec: str) -> int:
-    """The seed in ``random:SEED``; 0 where none is given.
-
-    Raises:
-        InvalidInput: for a seed that is no whole number.
-    """
+    """The seed in ``random:SEED``; 0 without a seed."""
     argument = spec.partition(":")[2]
     if argument and not (argument.isascii() and argument.isdigit()):
         raise InvalidInput(f"policy {spec!r}: expected a whole number from 0 as the seed")
@@ -245,7 +178,7 @@ def seed_of(spec: str) -> int:
 def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
     """Actions from ``classify_severity=P1,escalate=sre-team,resolve``.
 
-    What names a service, team or remedy that ``topology`` lacks is malformed there.
+    An action with a service, team or remedy that ``topology`` lacks is malformed.
 
     Raises:
         InvalidInput: for an item that is no action on any topology, naming it and
@@ -262,7 +195,7 @@ def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
 
 
 def _fits_elsewhere(kind: str, value: str) -> bool:
-    """Whether only a name stands against an action, which another topology may have."""
+    """Whether an action would be valid on a topology that has its names."""
     if kind == "remediate":
         remedy, _, service = value.partition(":")
         return bool(remedy and service)

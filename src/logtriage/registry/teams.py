@@ -1,10 +1,9 @@
 """Teams by specification, such as ``expert`` or ``triage=expert,escalation=oracle,...``."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
-
-import attrs
 
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
@@ -32,6 +31,11 @@ from logtriage.roles import Role, RoleSplit
 
 #: ``central:POLICY``: one policy in control of all roles.
 CENTRAL: Final = "central"
+#: What can play a single role.
+_ROLE_HELP: Final = (
+    *("oracle", "expert", "observer", "random[:SEED]"),
+    *("net:DIR", "openai:MODEL", "module:name"),
+)
 #: Built-in teams, each with a line of help.
 TEAM_HELP: Final = {
     "oracle": "all see the truth; the ceiling of the split",
@@ -40,92 +44,48 @@ TEAM_HELP: Final = {
     "pooled": "observers who know at once what any of them was shown; what talk could reach",
     "random": "each role uniform over its actions; random:SEED for another draw",
     f"{CENTRAL}:POLICY": "one policy in control of all roles, such as central:expert",
-    "ROLE=POLICY,...": "a policy for each role (oracle, expert, observer, random[:SEED], "
-    "net:DIR, openai:MODEL, module:name), such as "
+    "ROLE=POLICY,...": f"a policy for each role ({', '.join(_ROLE_HELP)}), such as "
     "triage=expert,escalation=oracle,remediation=random:7",
 }
-#: What a single role can be played by.
-_ROLE_HELP: Final = (
-    "oracle",
-    "expert",
-    "observer",
-    "random[:SEED]",
-    "net:DIR",
-    "openai:MODEL",
-    "module:name",
-)
 #: Between the parts of ``ROLE=POLICY,...``: arguments may hold other commas.
 _BETWEEN: Final = re.compile(r",(?=\s*\w+\s*=)")
-
-
-def _oracle_role(incident: Incident, split: RoleSplit, role: Role) -> Policy:
-    return OracleRole(incident, split, role)
-
-
-def _observer_role(incident: Incident, split: RoleSplit, role: Role) -> Follower:
-    return ObserverRole(incident, split, role)
 
 
 def _expert_role(_: Incident, __: RoleSplit, role: Role) -> Policy:
     return ExpertPolicy(role)
 
 
-#: What plays a single role, by the name of the team that it is of.
+def _random_role(seed: int, incident: Incident, _: RoleSplit, role: Role) -> Policy:
+    return RandomPolicy(hash_name(f"{seed} {incident.id} {role.name}"), role)
+
+
+#: What plays a single role, by the name of its team.
 _ROLES: Final[dict[str, RoleFactory]] = {
-    "oracle": _oracle_role,
+    "oracle": OracleRole,
     "expert": _expert_role,
-    "observer": _observer_role,
+    "observer": ObserverRole,
 }
 
 
-@attrs.frozen
-class _RandomRole:
-    """The draw depends on its seed, on the incident's id and on the role's name."""
-
-    seed: int
-
-    def __call__(self, incident: Incident, _: RoleSplit, role: Role) -> Policy:
-        return RandomPolicy(hash_name(f"{self.seed} {incident.id} {role.name}"), role)
+def _oracles(split: RoleSplit, incident: Incident) -> TeamPolicy:
+    return OracleTeam(incident, split)
 
 
-@attrs.frozen
-class _Oracles:
-    split: RoleSplit
-
-    def __call__(self, incident: Incident) -> TeamPolicy:
-        return OracleTeam(incident, self.split)
+def _observers(split: RoleSplit, pooled: bool, incident: Incident) -> TeamPolicy:
+    return ObserverTeam(incident, split, pooled=pooled)
 
 
-@attrs.frozen
-class _Observers:
-    split: RoleSplit
-    pooled: bool
-
-    def __call__(self, incident: Incident) -> TeamPolicy:
-        return ObserverTeam(incident, self.split, pooled=self.pooled)
+def _central(factory: PolicyFactory, split: RoleSplit, incident: Incident) -> TeamPolicy:
+    return CentralControl(factory(incident), split)
 
 
-@attrs.frozen
-class _Central:
-    factory: PolicyFactory
-    split: RoleSplit
-
-    def __call__(self, incident: Incident) -> TeamPolicy:
-        return CentralControl(self.factory(incident), self.split)
-
-
-@attrs.frozen
-class _PerRole:
-    factories: tuple[RoleFactory, ...]
-    split: RoleSplit
-
-    def __call__(self, incident: Incident) -> TeamPolicy:
-        pairs = zip(self.factories, self.split.roles, strict=True)
-        players = [make(incident, self.split, role) for make, role in pairs]
-        alone = [one for one in players if not isinstance(one, Follower)]
-        if len(alone) == len(players):
-            return RolePolicies(alone)
-        return FollowingTeam(incident, self.split, players)
+def _by_role(factories: Sequence[RoleFactory], split: RoleSplit, incident: Incident) -> TeamPolicy:
+    pairs = zip(factories, split.roles, strict=True)
+    players = [make(incident, split, role) for make, role in pairs]
+    alone = [player for player in players if not isinstance(player, Follower)]
+    if len(alone) == len(players):
+        return RolePolicies(alone)
+    return FollowingTeam(incident, split, players)
 
 
 def make_team(
@@ -148,16 +108,16 @@ def make_team(
     own = roles or {}
     name, colon, argument = spec.partition(":")
     if spec == "oracle" and spec not in own:
-        return _Oracles(split)
+        return partial(_oracles, split)
     if spec in ("observer", "pooled") and spec not in own:
-        return _Observers(split, spec == "pooled")
+        return partial(_observers, split, spec == "pooled")
     if name == CENTRAL and colon and spec not in own:
-        return _Central(make_policy(argument), split)
+        return partial(_central, make_policy(argument), split)
     factory = _role_factory(spec, own)
     if factory is not None:
-        return _PerRole((factory,) * len(split), split)
+        return partial(_by_role, (factory,) * len(split), split)
     if roles_of(spec):
-        return _PerRole(_per_role(spec, split, own), split)
+        return partial(_by_role, _per_role(spec, split, own), split)
     raise UnknownName("team", spec, (*TEAM_HELP, *own))
 
 
@@ -173,7 +133,7 @@ def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | No
     if spec in own:
         return own[spec]
     if spec.partition(":")[0] == "random":
-        return _RandomRole(seed_of(spec))
+        return partial(_random_role, seed_of(spec))
     return own_role(spec, _ROLE_HELP) if is_own(spec) else _ROLES.get(spec)
 
 
@@ -181,19 +141,19 @@ def _per_role(
     spec: str, split: RoleSplit, own: Mapping[str, RoleFactory]
 ) -> tuple[RoleFactory, ...]:
     """One factory for each role, in role order, from ``ROLE=POLICY,...``."""
-    given: dict[str, RoleFactory] = {}
-    for name, wanted in roles_of(spec):
-        if name in given:
+    factories: dict[str, RoleFactory] = {}
+    for name, policy in roles_of(spec):
+        if name in factories:
             raise InvalidInput(f"team {spec!r}: role {name!r} is named twice")
         split.role(name)
-        factory = _role_factory(wanted, own)
+        factory = _role_factory(policy, own)
         if factory is None:
-            raise UnknownName(f"policy of role {name}", wanted, (*_ROLE_HELP, *own))
-        given[name] = factory
-    left = [name for name in split.names if name not in given]
+            raise UnknownName(f"policy of role {name}", policy, (*_ROLE_HELP, *own))
+        factories[name] = factory
+    left = [name for name in split.names if name not in factories]
     if left:
         raise InvalidInput(
             f"team {spec!r}: no policy for {', '.join(left)} (role split {split.name!r} "
             f"has {', '.join(split.names)})"
         )
-    return tuple(given[name] for name in split.names)
+    return tuple(factories[name] for name in split.names)

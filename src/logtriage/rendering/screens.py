@@ -19,7 +19,7 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.errors import InvalidInput, UnknownName, kind_of
-from logtriage.observation import Observation, world_of
+from logtriage.observation import Observation
 from logtriage.rendering import compact, panels
 from logtriage.rendering.dashboard import dashboard
 from logtriage.rendering.notation import notation
@@ -28,8 +28,9 @@ from logtriage.state import Closing
 from logtriage.topology import Topology
 from logtriage.world.channels import DOWN
 from logtriage.world.figures import NOT_COLLECTED
+from logtriage.world.model import World
 from logtriage.world.runbook import severity_of
-from logtriage.world.telemetry import TREND_TICKS, LogLine, Reading
+from logtriage.world.telemetry import TREND_TICKS, Change, LogLine, Reading
 
 #: The latest of them stand on a screen.
 _REPORTS_SHOWN: Final = 6
@@ -100,18 +101,22 @@ def render_observation(
         parts.append(panels.edge(observation.edge))
     if "alerts" not in hidden:
         parts.append(f"ALERTS: {_alerts(observation)}")
-    parts.extend(filter(None, (neighbourhood(observation),)))
+    nearby = neighbourhood(observation)
+    if nearby:
+        parts.append(nearby)
     if observation.inspection:
         parts.append(_requested(observation))
-    parts.extend(panels.metrics(observation.metrics, observation.world))
-    parts.extend(panels.traces(observation.traces))
+    if observation.metrics:
+        parts.extend(panels.metrics(observation.metrics, observation.world))
+    if observation.traces:
+        parts.extend(panels.traces(observation.traces))
     if "window" not in hidden:
         parts.append(_logs("LOGS", observation.window))
     if observation.health:
         parts.append(_health(observation))
         if observation.signals:
             parts.append(dashboard(observation))
-    parts.extend(_changes(observation))
+    parts.extend(_changes(observation.changes, observation.world, compact.is_fleet(observation)))
     # Of a recording nobody knows the owners, nor how severe it was.
     if observation.directory and not observation.open_loop:
         parts.append(_owners(observation))
@@ -143,27 +148,34 @@ def _alerts(observation: Observation) -> str:
     return ", ".join(firing) or "none"
 
 
-def _changes(observation: Observation) -> Iterator[str]:
+@lru_cache(maxsize=1024)
+def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> tuple[str, ...]:
     """The feed; of simulated incidents apart what came before the trouble and what since."""
-    other = [one for one in observation.changes if one.token is None]
-    before, since = (
-        [
-            one
-            for one in observation.changes
-            if one.token is not None and world_of(observation).changes[one.token].before is was
+    shown = []
+    rows = [
+        f"{change.minutes_ago} min ago {change.service} {change.detail}"
+        for change in changes
+        if change.token is None
+    ]
+    if rows:
+        shown.append(f"CHANGES: {'; '.join(rows)}")
+    for when, before in (("since the trouble began", False), ("before the trouble", True)):
+        feed = [
+            change
+            for change in changes
+            if world is not None
+            and change.token is not None
+            and world.changes[change.token].before is before
         ]
-        for was in (True, False)
-    )
-    if other:
-        told = (f"{one.minutes_ago} min ago {one.service} {one.detail}" for one in other)
-        yield f"CHANGES: {'; '.join(told)}"
-    for when, rows in (("since the trouble began", since), ("before the trouble", before)):
-        if compact.is_fleet(observation):
-            text = compact.changes(rows)
+        if fleet:
+            text = compact.changes(feed)
         else:
-            text = "; ".join(f"{one.minutes_ago} {one.service} {one.detail}" for one in rows)
+            text = "; ".join(
+                [f"{change.minutes_ago} {change.service} {change.detail}" for change in feed]
+            )
         if text:
-            yield f"CHANGES {when} (minutes before tick 0): {text}"
+            shown.append(f"CHANGES {when} (minutes before tick 0): {text}")
+    return tuple(shown)
 
 
 def _requested(observation: Observation) -> str:
@@ -198,7 +210,7 @@ def _owners(observation: Observation) -> str:
 
 
 def _logs(title: str, lines: Iterable[LogLine]) -> str:
-    rows = (f"{one.second:+d}s {one.level} {one.service}: {one.message}" for one in lines)
+    rows = [f"{one.second:+d}s {one.level} {one.service}: {one.message}" for one in lines]
     return "\n".join((f"{title}:", *rows))
 
 

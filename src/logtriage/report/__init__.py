@@ -40,9 +40,9 @@ def write_report(
     from logtriage.report.run import read_run
 
     beliefs, explain = checked_counts(beliefs, explain)
-    run = read_run(Path(run_dir), seal, [Path(one) for one in bases])
+    run = read_run(Path(run_dir), seal, [Path(base) for base in bases])
     episodes = with_worst_explained(run.episodes, explain)
-    found = episodes_document(run, episodes, beliefs)
-    page = render_page(run, found)
+    data = episodes_document(run, episodes, beliefs)
+    page = render_page(run, data)
     with replacing(Path(out)) as file:
         file.write(page.encode("utf-8", "backslashreplace"))

@@ -1,10 +1,10 @@
-"""Where a declared root cause lies, seen from the true one."""
+"""Where a declared root cause lies, as seen from the true root cause."""
 
 from typing import Final
 
 from logtriage.incident import Incident
 
-#: Further up than this is one place.
+#: From so many calls above the root on, all services share one place.
 _FAR: Final = 3
 BELOW: Final = "below"
 UNRELATED: Final = "unrelated"

@@ -42,7 +42,7 @@ class Cell:
 
     @property
     def stacked(self) -> tuple[tuple[str, float, float], ...]:
-        """A bar for each criterion: its name, where it begins and how wide it is, both in points.
+        """(name, start, width) of a bar for each criterion, in points.
 
         Points below 0 stand to the left of 0, others to the right.
         """
@@ -74,7 +74,7 @@ def cells_of(run: Run) -> tuple[Cell, ...]:
 
 
 def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
-    """Every criterion of the cells, in order of appearance."""
+    """The names of the criteria of all cells, in order of appearance."""
     return tuple(dict.fromkeys(name for cell in cells for name in cell.points))
 
 
@@ -89,12 +89,12 @@ def points_of(criterion: CriterionScore) -> float:
 
 
 def kept_of(grade: Grade) -> float:
-    """The share of its points that gates and discounts left."""
-    return 0.0 if grade.gate is not None else prod(one.factor for one in grade.discounts)
+    """The share of the points that remains after gates and discounts."""
+    return 0.0 if grade.gate is not None else prod(discount.factor for discount in grade.discounts)
 
 
 def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) -> Cell:
-    scored = [one for one in episodes if one.grade.status is GradeStatus.SCORED]
+    scored = [episode for episode in episodes if episode.grade.status is GradeStatus.SCORED]
     count = max(1, len(scored))
     bins = [0] * BINS
     points: dict[str, list[float]] = {}
@@ -106,9 +106,9 @@ def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) 
         scores.append(graded.score or 0.0)
         bins[min(BINS - 1, int(scores[-1] * BINS))] += 1
         kept = kept_of(graded)
-        for one in graded.criteria:
-            points.setdefault(one.name, []).append(kept * points_of(one))
-            lost.append((1.0 - kept) * points_of(one))
+        for criterion in graded.criteria:
+            points.setdefault(criterion.name, []).append(kept * points_of(criterion))
+            lost.append((1.0 - kept) * points_of(criterion))
         place = place_of(episode.incident, declared_by(episode))
         if place is not None:
             places[place] += 1
@@ -119,8 +119,8 @@ def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) 
         len(scored),
         fsum(scores) / count if scored else None,
         bound,
-        tuple(one / count for one in bins),
-        sum(one.grade.gate is not None for one in scored) / count,
+        tuple(held / count for held in bins),
+        sum(episode.grade.gate is not None for episode in scored) / count,
         {name: fsum(values) / count for name, values in points.items()},
         fsum(lost) / count,
         {place: found / max(1, faults) for place, found in places.items()},

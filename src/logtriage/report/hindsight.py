@@ -1,4 +1,4 @@
-"""Why an episode earned what it earned, as the page words it."""
+"""The explanation of an episode in the words of the page."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +19,7 @@ FIGURES: Final = (
 
 
 def parts_of(explained: "Explained | None") -> list[tuple[str, float]]:
-    """The figures by name; nothing of what was not explained."""
+    """The figures by name; empty for an episode without an explanation."""
     if explained is None:
         return []
     return [(name, getattr(explained.explanation, field)) for field, name in FIGURES]
@@ -44,7 +44,7 @@ def _line(step: "Step") -> str:
 
 
 def _likeliest(held: "Leading") -> list[tuple[str, float]]:
-    """The likeliest root cause and team, and what holds against both, the likelier first."""
-    rows = [one for one in (held.root_cause, held.team) if one is not None]
+    """The likeliest root cause and team, and the share of benign, the likelier first."""
+    rows = [pair for pair in (held.root_cause, held.team) if pair is not None]
     benign = [("benign", held.benign)]
     return benign + rows if held.benign >= 0.5 else rows + benign

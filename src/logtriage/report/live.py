@@ -1,4 +1,4 @@
-"""An incident that a person triages in a web page: what the page's script calls.
+"""Incidents that a person triages in a web page; the page's script calls this.
 
 Everything goes in and out as JSON text. Nothing here needs NumPy, so that it runs in a browser
 that has Python, attrs and cattrs alone. ``docs/browser.md`` is the page.
@@ -32,9 +32,9 @@ RIVAL: Final = "expert"
 
 
 def wanted(name: str, sizes: str) -> str:
-    """Which files of a folder to read: a list of paths.
+    """The paths of the files to read in a folder, as a list.
 
-    ``sizes`` is an object: the path in the folder of each file, and its bytes.
+    ``sizes`` is an object: the bytes of each file, by its path in the folder.
 
     Raises:
         WorldError: if the folder holds what no world has, or too much.
@@ -45,7 +45,7 @@ def wanted(name: str, sizes: str) -> str:
 class OwnWorld:
     """A world that somebody dropped on the page.
 
-    ``texts`` is an object: the path in the folder of each file, and what stands in it.
+    ``texts`` is an object: the text of each file, by its path in the folder.
 
     Raises:
         WorldError: for a world that cannot be used, naming the file and line or field.
@@ -98,13 +98,13 @@ class Game:
         )
 
     def rules(self) -> str:
-        """All that an agent is told before the first screen."""
+        """The rules that an agent gets before the first screen."""
         return system_prompt(self.state.incident)
 
     def act(self, wire: str) -> str:
         """Take an action, as an agent writes it, and return the new view.
 
-        What is no action is refused and costs nothing: the page offers well-formed ones alone.
+        Text that is no action is refused and costs nothing: the page offers valid actions only.
 
         Raises:
             InvalidInput: for what is no action here, with the reason.
@@ -117,7 +117,7 @@ class Game:
         return self.view()
 
     def debrief(self) -> str:
-        """How it went.
+        """The outcome of the game.
 
         An object: ``score``, ``verdict``, ``criteria`` as rows of name, score, weight and
         reason, ``rival`` with the score and the verdict of the scripted expert on the same
@@ -131,20 +131,21 @@ class Game:
                 "verdict": graded.verdict,
                 "rival": {"score": expert.score, "verdict": expert.verdict},
                 "criteria": [
-                    [one.name, one.score, one.weight, one.reason] for one in graded.criteria
+                    [criterion.name, criterion.score, criterion.weight, criterion.reason]
+                    for criterion in graded.criteria
                 ],
                 "page": self._page((PLAYER, self.state, graded), (RIVAL, rival, expert)),
             }
         )
 
     def _done(self) -> list[dict[str, Any]]:
-        found = []
+        rows = []
         state = initial_state(self.state.incident)
         for action in self.state.actions:
             state = transition(state, action)
             effect = effect_of(observe(state), action)
-            found.append({"told": clean(describe(action)), "effect": clean(effect)})
-        return found
+            rows.append({"told": clean(describe(action)), "effect": clean(effect)})
+        return rows
 
     def _page(self, *played: tuple[str, State, Grade]) -> str:
         incident = self.state.incident

@@ -18,12 +18,12 @@ from logtriage.report.text import clean, number, percent
 
 _TEMPLATE: Final = "report.html.j2"
 _STYLES: Final = "report.css"
-#: Colours for criteria, ``--c0`` and on; more criteria than that begin again.
+#: How many colours criteria have, ``--c0`` and on; further criteria reuse them.
 CRITERION_COLOURS: Final = 10
 
 
-def render_page(run: Run, found: Document) -> str:
-    """The whole page as text; ``found`` is the data of its episodes."""
+def render_page(run: Run, document: Document) -> str:
+    """The whole page as text; ``document`` is the data of its episodes."""
     cells = cells_of(run)
     names = criterion_names(cells)
     manifest = run.loaded.manifest
@@ -37,7 +37,7 @@ def render_page(run: Run, found: Document) -> str:
         keys=Markup(replay.keys()),
         script=Markup(replay.script()),
         policy=replay.policy(),
-        data=Markup(found.to_json()),
+        data=Markup(document.to_json()),
         tables=[
             {"task": task, "rows": [row for row in run.rows if row.task == task]}
             for task in run.tasks
@@ -70,7 +70,7 @@ def _environment() -> Environment:
 
 
 def _finalize(value: Any) -> Any:
-    """Whatever is printed into the page is cleaned on its way; escaping comes after."""
+    """Clean text on its way into the page; escaping follows."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -1,4 +1,4 @@
-"""What the pages are made from: a run, other runs beside it, their figures and episodes."""
+"""The runs of a page, with their figures and episodes."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -19,7 +19,7 @@ from logtriage.roles import RoleSplit
 
 @attrs.frozen(slots=False)
 class Run:
-    """An evaluation run and the ``bases`` beside it, task by task and therein policy by policy.
+    """An evaluation run and the ``bases`` beside it, in order of task and then policy.
 
     ``names`` are those of the run and its bases. Beside bases, a policy is named by its run too.
     """
@@ -85,12 +85,14 @@ class Run:
     @cached_property
     def episodes(self) -> tuple[Episode, ...]:
         """Every episode."""
-        found = [one for run, name in self._runs for one in self._episodes(run, name)]
-        return tuple(one for task in self.tasks for one in found if one.grade.task == task)
+        episodes = [episode for run, name in self._runs for episode in self._episodes(run, name)]
+        return tuple(
+            episode for task in self.tasks for episode in episodes if episode.grade.task == task
+        )
 
     @property
     def headlines(self) -> Iterator[tuple[str, str]]:
-        """What each policy of the run is worth, and how it differs from each base, in words."""
+        """(policy, its worth and its difference to each base, in words) of each policy."""
         for policy in self.loaded.policies:
             words = [_worth(self.loaded, policy)]
             for base, name in self._runs[1:]:
@@ -132,20 +134,20 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[Path] = 
         OSError: if something cannot be read.
     """
     every = (directory, *bases)
-    if len({one.resolve() for one in every}) < len(every):
+    if len({path.resolve() for path in every}) < len(every):
         raise InvalidInput(f"each run is shown once: {', '.join(map(str, every))}")
     for base in bases:
         check_drawn_alike(base, directory)
-    run, *others = (load_run(one, seal=seal) for one in every)
-    splits = {one.manifest.spec.role_split for one in (run, *others)}
+    run, *others = (load_run(path, seal=seal) for path in every)
+    splits = {loaded.manifest.spec.role_split for loaded in (run, *others)}
     if len(splits) > 1:
-        told = ", ".join("single agents" if one is None else one.name for one in splits)
-        raise InvalidInput(f"runs of different role splits take a page each: {told}")
+        named = ", ".join("single agents" if split is None else split.name for split in splits)
+        raise InvalidInput(f"runs of different role splits take a page each: {named}")
     return Run(run, tuple(others), run_names(every))
 
 
 def _worth(run: LoadedRun, policy: str) -> str:
-    """Net value of a policy over all tasks; its mean grade where an incident has no price."""
+    """The net value of a policy over all tasks, or its mean grade if an incident has no price."""
     graded = [
         (grade.score, run.incidents(grade.incident).price_of_hand_over)
         for task in run.tasks
@@ -155,8 +157,8 @@ def _worth(run: LoadedRun, policy: str) -> str:
     priced = [(score, price) for score, price in graded if price is not None]
     if graded and len(priced) == len(graded):
         return f"net value {interval(net_value(priced))} on {len(graded)} episodes"
-    found = mean_interval([score for score, _ in graded])
-    return f"mean grade {interval(found)} on {len(graded)} episodes"
+    estimate = mean_interval([score for score, _ in graded])
+    return f"mean grade {interval(estimate)} on {len(graded)} episodes"
 
 
 def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | None:
@@ -166,21 +168,27 @@ def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | N
         {
             grade.incident: grade.score
             for task in tasks
-            for grade in one.grades[policy, task]
+            for grade in played.grades[policy, task]
             if grade.score is not None
         }
-        for one, policy in ((base, before), (run, after))
+        for played, policy in ((base, before), (run, after))
     )
-    shared = [one for one in old if one in new]
-    prices = [run.incidents(one).price_of_hand_over for one in shared]
+    shared = [incident for incident in old if incident in new]
+    prices = [run.incidents(incident).price_of_hand_over for incident in shared]
     known = [price for price in prices if price is not None]
-    found: Interval | None
+    difference: Interval | None
     if len(known) == len(shared):
         before_, after_ = (
             [(scores[at], price) for at, price in zip(shared, known, strict=True)]
             for scores in (old, new)
         )
-        found = net_difference(before_, after_)
+        difference = net_difference(before_, after_)
     else:
-        found = paired_difference([old[one] for one in shared], [new[one] for one in shared])
-    return None if found is None else f"{interval(found, signs=True)} on {len(shared)} incidents"
+        difference = paired_difference(
+            [old[incident] for incident in shared], [new[incident] for incident in shared]
+        )
+    return (
+        None
+        if difference is None
+        else f"{interval(difference, signs=True)} on {len(shared)} incidents"
+    )

@@ -1,4 +1,4 @@
-"""Which episodes get screens and beliefs first, where a page cannot have those of all."""
+"""The order in which episodes get screens and beliefs, if a page cannot hold all."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from logtriage.report.episode import Episode
 
 
 def ranked(episodes: Sequence[Episode], limit: int) -> tuple[int, ...]:
-    """Positions of all episodes, in the order in which ``limit`` places are given to them.
+    """The positions of all episodes, in the order in which they get one of ``limit`` places.
 
     Every policy and task gets the same number of places: half go to its lowest grades
     (unscored episodes before all), half to episodes spread evenly over the rest in order of
@@ -27,7 +27,7 @@ def _cells(episodes: Sequence[Episode]) -> list[list[int]]:
 
 
 def _telling(episodes: Sequence[Episode], cell: list[int], places: int) -> list[int]:
-    """A cell in the order in which its episodes get a place; all of it, if others are short."""
+    """The episodes of a cell in the order in which they get a place."""
 
     def by_grade(place: int) -> tuple[float, int]:
         score = episodes[place].grade.score
@@ -45,4 +45,4 @@ def _telling(episodes: Sequence[Episode], cell: list[int], places: int) -> list[
 
 def _in_turn(cells: Sequence[Sequence[int]]) -> Iterator[int]:
     for row in zip_longest(*cells):
-        yield from (one for one in row if one is not None)
+        yield from (place for place in row if place is not None)

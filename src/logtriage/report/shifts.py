@@ -1,6 +1,7 @@
 """The timeline of shifts: a page with a row for each incident, and what was done to it when.
 
-A self-contained file that loads nothing and runs no script; no extra is needed.
+A self-contained file that loads nothing and runs no script; no extra is needed. The name of a
+system leads to its incident on a replay page beside it.
 """
 
 import json
@@ -8,14 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
+from logtriage import __version__
 from logtriage._lib.files import replacing
 from logtriage.errors import InvalidInput
+from logtriage.grading import grade as grade_alone
+from logtriage.report.episode import Episode
+from logtriage.report.replay.document import MAX_BELIEFS, document
+from logtriage.report.replay.page import render_replay
 from logtriage.shift import ShiftState, begin, grade, make_shift, take
 from logtriage.shift.grades import IncidentGrade
 from logtriage.shift.screens import observe
 from logtriage.shift.states import Note, On
 from logtriage.state import State
+from logtriage.transcript import transcript_of
 
 #: Pixels of a tick, of a row, and of the names on the left.
 _TICK: Final = 5
@@ -42,42 +50,59 @@ _LEGEND: Final = (
 )
 
 
-def write_timelines(run: Path, out: Path) -> int:
+def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
     """Write the timelines of ``shifts.jsonl`` in a run's directory; returns how many.
+
+    Beside ``out`` stands a replay page with every incident that was touched; the names of
+    systems lead to it, and at most ``beliefs`` of its episodes show a belief.
 
     Raises:
         InvalidInput: naming the line that is no record of a shift.
         OSError: if something cannot be read or written.
     """
-    shown = []
-    file = run / "shifts.jsonl"
+    shown, episodes = [], list[Episode]()
+    file, incidents = run / "shifts.jsonl", out.with_name(f"{out.stem}-incidents.html")
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
         try:
             record = json.loads(line)
             shift, policy, actions = (record[key] for key in ("shift", "policy", "actions"))
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{file}:{number}: no record of a shift ({error!r})") from None
-        shown.append(_timeline(shift, policy, actions))
+        state, firing = _played(shift, actions)
+        shown.append(_timeline(policy, state, firing, incidents.name))
+        for alone in state.states:
+            if alone.history:
+                transcript = transcript_of(alone, agent=policy)
+                episodes.append(Episode(policy, alone.incident, transcript, grade_alone(alone)))
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shifts</title>'
         f"<style>{_STYLE}</style><h1>Shifts</h1><p>{_LEGEND}</p>{''.join(shown)}</html>\n"
     )
-    with replacing(out) as handle:
-        handle.write(page.encode())
+    replays = document(run.name, __version__, episodes, beliefs=beliefs)
+    for path, text in ((out, page), (incidents, render_replay(replays))):
+        with replacing(path) as handle:
+            handle.write(text.encode("utf-8", "backslashreplace"))
     return len(shown)
 
 
-def _timeline(shift_id: str, policy: str, actions: Iterable[Mapping[str, Any]]) -> str:
-    state = begin(make_shift(shift_id))
-    firing: dict[str, list[int]] = {}
+def _played(
+    shift_id: str, actions: Iterable[Mapping[str, Any]]
+) -> tuple[ShiftState, Mapping[str, list[int]]]:
+    """The last state of a shift, and the ticks in which alerts fired, by system."""
+    state, firing = begin(make_shift(shift_id)), dict[str, list[int]]()
     for wire in actions:
         for row in observe(state).board:
             if row.alerts:
                 firing.setdefault(row.system, []).append(state.tick)
         state = take(state, wire)
+    return state, firing
+
+
+def _timeline(policy: str, state: ShiftState, firing: Mapping[str, list[int]], replays: str) -> str:
     graded = grade(state)
     rows = zip(graded.incidents, state.states, strict=True)
-    lines = "".join(_row(at, state, *row, firing) for at, row in enumerate(rows))
+    where = f"{replays}#/e/{quote(policy, safe='')}"
+    lines = "".join(_row(at, state, *row, firing, where) for at, row in enumerate(rows))
     height = _ROW * (len(graded.incidents) + 2)
     width = _LEFT + _TICK * state.shift.task.ticks + 20
     reasons = "".join(
@@ -86,7 +111,7 @@ def _timeline(shift_id: str, policy: str, actions: Iterable[Mapping[str, Any]]) 
         for one in graded.incidents
     )
     return (
-        f"<h2>{escape(policy)} on {escape(shift_id)}: {graded.score:.3f}</h2>"
+        f"<h2>{escape(policy)} on {escape(graded.shift)}: {graded.score:.3f}</h2>"
         f'<svg width="{width}" height="{height}" role="img" aria-label="timeline">'
         f"{''.join(_axis(state, height))}{lines}</svg>"
         f"<details><summary>Why each incident earned what it did</summary><ul>{reasons}</ul>"
@@ -104,14 +129,22 @@ def _axis(state: ShiftState, height: int) -> Iterator[str]:
 
 
 def _row(
-    at: int, shift: ShiftState, graded: IncidentGrade, one: State, firing: Mapping[str, list[int]]
+    at: int,
+    shift: ShiftState,
+    graded: IncidentGrade,
+    one: State,
+    firing: Mapping[str, list[int]],
+    replays: str,
 ) -> str:
     arrived, system = graded.arrived_at, graded.system
     end = arrived + (one.closed_at or one.tick)
     top = _ROW * (at + 1)
     full = 0.08 + 0.8 * (graded.grade.score or 0.0)
+    name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
+    if one.history:
+        name = f'<a href="{escape(f"{replays}/{quote(one.incident.id)}")}">{name}</a>'
     parts = [
-        f'<text x="0" y="{top + 15}">{escape(system)}</text>',
+        name,
         f'<rect x="{_x(arrived)}" y="{top + 3}" width="{_TICK * (end - arrived)}" height="15" '
         f'fill="#2a7" fill-opacity="{full:.2f}"><title>{escape(graded.reason)}</title></rect>',
     ]

@@ -1,4 +1,4 @@
-"""Text that others wrote, made fit for a page: short, and without control characters."""
+"""Text for a page: short, and without control characters."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -8,10 +8,10 @@ from logtriage._lib.printable import spelled
 if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
     from logtriage.evaluation import Interval
 
-#: How much of a model's own text is shown.
+#: The most characters of a model's text that are shown.
 SHOWN_TEXT: Final = 600
 _KEPT: Final = "\n\t"
-#: More names than this are counted in a title.
+#: A title with more names gives their number.
 _NAMED: Final = 3
 
 
@@ -21,7 +21,7 @@ def clean(text: str) -> str:
 
 
 def clip(text: str, limit: int = SHOWN_TEXT) -> str:
-    """Text of at most ``limit`` characters, and how long it was."""
+    """Text cut to ``limit`` characters; a cut text says how long it was."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]} … ({len(text)} characters)"
@@ -50,15 +50,15 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f} %"
 
 
-def interval(found: "Interval | None", *, signs: bool = False) -> str:
+def interval(estimate: "Interval | None", *, signs: bool = False) -> str:
     """A figure with its interval in brackets; a dash where there is none."""
-    if found is None:
+    if estimate is None:
         return "–"
     write = signed if signs else number
-    return f"{write(found.mean)} [{write(found.low)}, {write(found.high)}]"
+    return f"{write(estimate.mean)} [{write(estimate.low)}, {write(estimate.high)}]"
 
 
 def titled(agents: Sequence[str], tasks: Sequence[str]) -> str:
-    """Who played what: by name, or of more than three by their number."""
+    """Who played what, by name; if there are more than three, their number."""
     names = ", ".join(agents) if len(agents) <= _NAMED else f"{len(agents)} agents"
     return f"{names} on {', '.join(tasks) if len(tasks) <= _NAMED else f'{len(tasks)} tasks'}"

@@ -1,4 +1,4 @@
-"""Roles and role splits as data: who sees what, who may do what, and how they talk.
+"""Roles and role splits as data: views, action types and words of each role.
 
 The single agent has no role and sees everything that is observable.
 """
@@ -49,24 +49,26 @@ VIEWS: Final = (
 )
 #: The views in which roles see one another: together the board.
 BOARD: Final = ("declarations", "reports")
-#: Parts of a topology that a role may watch, beside the tiers by their names: the upper half of
-#: the call graph, nearer to the users, and the lower one; and services by what their tier does:
-#: users reach it; it stands between; it calls nobody.
+#: Parts of a topology that a role may watch, beside its tiers: the upper half of the call graph,
+#: nearer to the users, and the lower half; services that users reach, that call others, that call
+#: nobody.
 PARTS: Final = ("north", "south", "entries", "callers", "leaves")
 #: The kinds of action that ask for evidence, which a budget counts.
 REQUESTS: Final = ("request_more_logs", "request_metrics", "request_traces")
 
 
-def _name_set(names: Iterable[str]) -> frozenset[str]:
+def _listed(names: Iterable[str], what: str) -> tuple[str, ...]:
     if isinstance(names, str):
-        raise InvalidInput(f"expected a list of names, got the string {names!r}")
-    return frozenset(names)
+        raise InvalidInput(f"expected a list of {what}, got the string {names!r}")
+    return tuple(names)
+
+
+def _name_set(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(_listed(names, "names"))
 
 
 def _words(words: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(words, str):
-        raise InvalidInput(f"expected a list of words, got the string {words!r}")
-    return tuple(words)
+    return _listed(words, "words")
 
 
 def _as_roles(roles: "Iterable[Role]") -> "tuple[Role, ...]":
@@ -77,22 +79,22 @@ def _as_roles(roles: "Iterable[Role]") -> "tuple[Role, ...]":
 class Role:
     """A name, the views it gets, and the action types (wire names) that it may take.
 
-    What became of the kinds of action that it may take, a role always sees: its own
-    declarations without the view ``declarations``, its own remedies without ``effects``.
+    A role always sees the outcome of the kinds of action that it may take: declarations without the
+    view ``declarations``, remedies without ``effects``.
 
     Attributes:
         name: a lower-case identifier.
         views: some of :data:`VIEWS`.
         may: action types, by their names on the wire.
-        watches: of which :data:`PARTS` or tiers of the topology it sees alerts, lines, gauges,
-            traces and changes, and may request them; of all services if none is named. The
-            edge panel, the directory, notes and what others did belong to no part.
-        words: what a numeric agent in this role may report, if it may report: groups of
+        watches: the :data:`PARTS` or tiers whose alerts, lines, gauges, traces and changes it sees
+            and may request; empty for all services. The edge panel, the directory, notes and
+            actions of others belong to no part.
+        words: what a numeric agent in this role may report: groups of
             :data:`~logtriage.roles.words.WORD_GROUPS`, and words of your own, such as ``ask
             triage``.
-        delay: extra ticks until it hears what others declared and reported.
+        delay: extra ticks until declarations and reports of others reach it.
         loss: how many of 100 reports of others never reach it.
-        budget: how many requests it may make in an incident; None for any number.
+        budget: the most requests in an incident; None for any number.
 
     Raises:
         UnknownName: for a view or an action type that does not exist.
@@ -141,13 +143,13 @@ class Role:
 
     @property
     def hears_late(self) -> bool:
-        """Whether the board reaches it late, or not all of it."""
+        """Whether the board reaches the role late or incompletely."""
         return bool(self.delay or self.loss)
 
 
 @attrs.frozen
 class RoleSplit:
-    """How one on-call engineer's work is shared out: roles in the order in which they act.
+    """The work of one on-call engineer split into roles, in the order in which they act.
 
     Raises:
         InvalidInput: if there is no role, if two share a name, if a role may do nothing,
@@ -205,20 +207,13 @@ def watched(role: Role, topology: Topology) -> frozenset[int]:
     for part in sorted(role.watches):
         if part not in known:
             raise UnknownName("part", part, known, f"role {role.name!r} watches it")
-    deepest = max(topology.depth)
-    return frozenset(
-        index
-        for index, (service, depth) in enumerate(
-            zip(topology.services, topology.depth, strict=True)
-        )
-        if not role.watches.isdisjoint(
-            (
-                service.tier,
-                "north" if 2 * depth <= deepest else "south",
-                _rank(topology.tier_of(service)),
-            )
-        )
-    )
+    half = max(topology.depth) / 2
+    watched_here = set()
+    for index, service in enumerate(topology.services):
+        side = "north" if topology.depth[index] <= half else "south"
+        if role.watches & {service.tier, side, _rank(topology.tier_of(service))}:
+            watched_here.add(index)
+    return frozenset(watched_here)
 
 
 def _rank(tier: Tier) -> str:
@@ -233,7 +228,7 @@ def is_request(action: Action) -> TypeGuard[RequestMoreLogs | RequestMetrics | R
 
 
 def may_ask(role: Role, action: Action, topology: Topology) -> bool:
-    """Whether what an action asks for, if it asks, is of a service that a role watches."""
+    """Whether an action is no request, or a request for a service that a role watches."""
     if not is_request(action) or action.service is None:
         return True
     return topology.index(action.service) in watched(role, topology)
@@ -247,7 +242,7 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
     if not is_request(action):
         return action
     if not may_ask(role, action, topology):
-        names = ", ".join(topology.names[one] for one in sorted(watched(role, topology)))
+        names = ", ".join(topology.names[index] for index in sorted(watched(role, topology)))
         reason = f"{role.name} watches {names or 'no service'}"
     elif left == 0:
         reason = f"{role.name} has no requests left, of {role.budget}"
@@ -258,12 +253,12 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
 
 @lru_cache(maxsize=256)
 def role_words(role: Role, topology: Topology, world: World | None = None) -> tuple[str, ...]:
-    """What a numeric agent in a role may report, in order; nothing if it may not.
+    """The words that a numeric agent in a role may report, in order; none without ``report``.
 
-    The words of kinds and tokens are those of the world, or else of the default one.
+    Kinds and tokens have the words of the world, by default the default one.
     """
-    said = spelt(role.words, topology, default_world() if world is None else world)
-    return said if "report" in role.may else ()
+    words = spelt(role.words, topology, default_world() if world is None else world)
+    return words if "report" in role.may else ()
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""The role splits that are built in: who sees what, and who does what."""
+"""The built-in role splits."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -20,9 +20,9 @@ _DIRECTORY: Final = ("directory", "changes", "notes")
 _PANELS: Final = ("health", "metrics", "effects")
 _CLOSE: Final = ("remediate", "request_metrics", "resolve", "ignore")
 
-#: One agent with everything: the single agent, in the clothes of a team.
+#: One role with everything: the single agent as a team.
 SOLO: Final = RoleSplit("solo", (Role("solo", VIEWS, ACTION_TYPES),))
-#: One finds out, one acts on it.
+#: The first role finds out, the second acts on it.
 DUO: Final = RoleSplit(
     "duo",
     (
@@ -30,12 +30,12 @@ DUO: Final = RoleSplit(
         Role("action", (*_DIRECTORY, *_PANELS, *BOARD), ("escalate", *_CLOSE, "wait")),
     ),
 )
-#: What those who talk can say beside asking one another.
+#: The words of roles that talk, beside asking one another.
 _TALK: Final = ("kinds", "tokens", "services")
 
 
 def _talking(role: Role, others: Iterable[str]) -> Role:
-    """The role with the board and a voice of its own."""
+    """The role with the board and reports."""
     return attrs.evolve(
         role,
         views=role.views.union(BOARD),
@@ -51,12 +51,12 @@ def _talk(name: str, *roles: Role) -> RoleSplit:
 
 _HANDS: Final = ("identify_root_cause", "escalate", "remediate", *REQUESTS, "wait")
 _EYES: Final = tuple(view for view in VIEWS if view != "slo")
-#: Who sees users suffer says how much, and closes.
+#: The role that sees the edge declares the severity, and closes.
 _FRONT: Final = ((*_EYES, "slo"), (*_HANDS, "classify_severity", "resolve", "ignore"))
 
-#: By channel, so that look-alikes need two: one has the traces and the users' side, one the
-#: logs and the directory, one the gauges and the levers. Nobody tails the window, from
-#: which one role alone would learn too much. All talk.
+#: By channel, so that two roles are needed to tell look-alikes apart: traces and the users' side;
+#: logs and the directory; gauges and remedies. Nobody sees the window, which alone would tell too
+#: much. All talk.
 TRIO: Final = _talk(
     "trio",
     Role(
@@ -71,7 +71,7 @@ TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
 
 
 def _without(name: str, split: RoleSplit, views: Iterable[str]) -> RoleSplit:
-    """The split in which nobody reports, and some views are nobody's."""
+    """The split without reports and without some views."""
     roles = (
         attrs.evolve(
             role,
@@ -84,12 +84,12 @@ def _without(name: str, split: RoleSplit, views: Iterable[str]) -> RoleSplit:
     return RoleSplit(name, tuple(roles))
 
 
-#: How the name of a split ends in which nobody says a word.
+#: The end of the name of a split without reports.
 SILENT: Final = "_without_reports"
 
 
 def _silent(split: RoleSplit) -> RoleSplit:
-    """The split in which all see what others declare, and nobody says a word."""
+    """The split without reports; roles still see what others declare."""
     return _without(f"{split.name}{SILENT}", split, ("reports",))
 
 
@@ -97,7 +97,7 @@ def _silent(split: RoleSplit) -> RoleSplit:
 TRIO_WITHOUT_REPORTS: Final = _silent(TRIO)
 #: The same three, deaf to one another: what the board is worth.
 TRIO_WITHOUT_BOARD: Final = _without("trio_without_board", TRIO, BOARD)
-#: By channel: lines, gauges and traces are each one role's, so that look-alikes need two.
+#: By channel: each of lines, gauges and traces belongs to one role. Look-alikes need two roles.
 BY_CHANNEL: Final = _talk(
     "by_channel",
     Role(
@@ -116,39 +116,26 @@ BY_CHANNEL: Final = _talk(
         ("escalate", "request_traces", "wait"),
     ),
 )
-#: The same three, who never say a word.
-BY_CHANNEL_WITHOUT_REPORTS: Final = _silent(BY_CHANNEL)
-#: By service: one watches the upper half of the call graph, one the lower.
+#: By service: the upper half of the call graph, and the lower.
 NORTH_SOUTH: Final = _talk(
     "north_south",
     Role("north", *_FRONT, watches=("north",)),
     Role("south", _EYES, _HANDS, watches=("south",)),
 )
-#: The same two, who never say a word.
-NORTH_SOUTH_WITHOUT_REPORTS: Final = _silent(NORTH_SOUTH)
-#: By service: one watches what users reach, one what stands between, one what calls nobody.
+#: By service: entries, callers and leaves of the call graph, one role each.
 BY_TIER: Final = _talk(
     "by_tier",
     Role("edge", *_FRONT, watches=("entries",)),
     Role("service", _EYES, _HANDS, watches=("callers",)),
     Role("data", _EYES, _HANDS, watches=("leaves",)),
 )
-#: The same three, who never say a word.
-BY_TIER_WITHOUT_REPORTS: Final = _silent(BY_TIER)
 ROLE_SPLITS: Final = {
     split.name: split
     for split in (
-        SOLO,
-        DUO,
-        TRIO,
-        TRIO_WITHOUT_REPORTS,
-        TRIO_WITHOUT_BOARD,
-        BY_CHANNEL,
-        BY_CHANNEL_WITHOUT_REPORTS,
-        NORTH_SOUTH,
-        NORTH_SOUTH_WITHOUT_REPORTS,
-        BY_TIER,
-        BY_TIER_WITHOUT_REPORTS,
+        *(SOLO, DUO, TRIO, TRIO_WITHOUT_REPORTS, TRIO_WITHOUT_BOARD),
+        *(BY_CHANNEL, _silent(BY_CHANNEL)),
+        *(NORTH_SOUTH, _silent(NORTH_SOUTH)),
+        *(BY_TIER, _silent(BY_TIER)),
     )
 }
 
@@ -166,5 +153,5 @@ def get_role_split(name: str) -> RoleSplit:
 
 
 def splits_with(own: RoleSplit | None) -> Callable[[str], RoleSplit]:
-    """A :func:`get_role_split` that also finds ``own`` by its name."""
+    """A function as :func:`get_role_split` that also knows the caller's ``own`` split."""
     return lambda name: own if own is not None and name == own.name else get_role_split(name)

@@ -1,4 +1,4 @@
-"""What numeric agents can report: a bounded vocabulary, in groups and in words of one's own."""
+"""The vocabulary of reports by numeric agents: groups of words, and your own words."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -13,12 +13,12 @@ WORD_GROUPS: Final = ("kinds", "tokens", "services")
 
 
 def report_words(world: World) -> tuple[str, ...]:
-    """A fault kind, or that there is none: what roles report if their words are not given."""
+    """The default words of a role: the fault kinds, and ``no_fault``."""
     return (*world.kind_names, NO_FAULT)
 
 
 def spelt(words: Iterable[str], topology: Topology, world: World) -> tuple[str, ...]:
-    """The words themselves, with groups written out; each once, in the order given."""
+    """The words with groups written out, each once, in order."""
     groups = {
         "kinds": report_words(world),
         "tokens": world.board_words,

@@ -1,5 +1,7 @@
-"""The application: the OpenEnv library's own, with our limits and the original's paths."""
+"""The application: the OpenEnv library's own, with our limits and a grader."""
 
+import json
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
@@ -9,22 +11,19 @@ from fastapi.responses import JSONResponse
 from openenv.core.env_server import ConcurrencyConfig, create_fastapi_app
 from pydantic import ValidationError
 
-from logtriage.errors import LogTriageError
+from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import DESCRIPTION, ENV_NAME, KINDS, TriageEnvironment
-from logtriage.server.episode import Gate, ShuttingDown
+from logtriage.server.episode import Gate, ShuttingDown, grade_listed
 from logtriage.server.guard import Guard
 from logtriage.server.ledger import Ledger
-from logtriage.server.messages import TooLarge
+from logtriage.server.messages import TooLarge, check_fields
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
-from logtriage.server.rest import rest_routes
-from logtriage.server.sessions import NoCapacity
 from logtriage.server.settings import Settings
 
 _MCP: Final = "/mcp"
-#: What the library serves without a session, each request on an environment of its own;
-#: ours know sessions. Its MCP sessions hold places without a connection.
-_REPLACED: Final = ("/reset", "/step", "/state", _MCP)
+#: The library would serve each request to these paths in an environment of its own.
+_SESSION_ONLY: Final = {"/reset": "POST", "/step": "POST", "/state": "GET"}
 #: Most fields that an error names, and most characters of each.
 TOLD_ERRORS: Final = 3
 LONGEST_ERROR: Final = 200
@@ -51,10 +50,15 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
     )
     app.title, app.description = ENV_NAME, DESCRIPTION
     app.router.routes[:] = [
-        one for one in app.router.routes if getattr(one, "path", None) not in _REPLACED
+        route
+        for route in app.router.routes
+        if getattr(route, "path", None) not in (_MCP, *_SESSION_ONLY)
     ]
     app.add_api_route(_MCP, _no_mcp, methods=["POST"], tags=["MCP"])
-    app.include_router(rest_routes(settings, catalogue, gate))
+    for path, method in _SESSION_ONLY.items():
+        app.add_api_route(path, _no_session, methods=[method], tags=["Environment Control"])
+    if settings.grader:
+        app.add_api_route("/grader", _grader(catalogue), methods=["POST"], tags=["Grading"])
     app.add_exception_handler(LogTriageError, _bad_request)
     app.add_exception_handler(ValidationError, _bad_fields)
     app.add_exception_handler(RequestValidationError, _bad_fields)
@@ -63,16 +67,28 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
 
 
 async def _no_mcp() -> dict[str, Any]:
-    """JSON-RPC's answer where nothing is on offer."""
+    """The answer of JSON-RPC for a method that does not exist."""
     error = {"code": -32601, "message": "MCP is off on this server"}
     return {"jsonrpc": "2.0", "id": None, "error": error}
 
 
-_STATUS: Final[dict[type[Exception], int]] = {
-    ShuttingDown: 503,
-    NoCapacity: 503,
-    TooLarge: 413,
-}
+async def _no_session() -> None:
+    """An episode is played in a WebSocket session, at ``/ws``."""
+    raise InvalidInput("an episode is played in a WebSocket session: connect to /ws")
+
+
+def _grader(catalogue: Catalogue) -> Callable[[Request], Awaitable[dict[str, Any]]]:
+    async def grader(request: Request) -> dict[str, Any]:
+        """The public grade of a list of ``actions`` on an ``incident``."""
+        body = json.loads(await request.body() or b"{}")  # the guard has read it once
+        check_fields(body, ("incident", "actions"))
+        incident_id = catalogue.incident_id({"incident": body.get("incident", "")})
+        return grade_listed(incident_id, body.get("actions"), catalogue.world)
+
+    return grader
+
+
+_STATUS: Final[dict[type[Exception], int]] = {ShuttingDown: 503, TooLarge: 413}
 
 
 async def _bad_request(_: Request, error: Exception) -> JSONResponse:
@@ -80,13 +96,13 @@ async def _bad_request(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _bad_fields(_: Request, error: Exception) -> JSONResponse:
-    # What was sent is not sent back: it may be what no JSON can hold.
+    # The values are not sent back: they may be NaN, which JSON cannot hold.
     assert isinstance(error, ValidationError | RequestValidationError)
     rows = error.errors()
-    told = [
+    lines = [
         f"{'.'.join(map(str, row['loc'])) or 'action'}: {row['msg']}"[:LONGEST_ERROR]
         for row in rows[:TOLD_ERRORS]
     ]
     if len(rows) > TOLD_ERRORS:
-        told.append(f"and {len(rows) - TOLD_ERRORS} more")
-    return JSONResponse({"error": "; ".join(told)}, 422)
+        lines.append(f"and {len(rows) - TOLD_ERRORS} more")
+    return JSONResponse({"error": "; ".join(lines)}, 422)

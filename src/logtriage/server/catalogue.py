@@ -25,7 +25,7 @@ from logtriage.tasks import get_task
 from logtriage.world.default import default_world
 from logtriage.world.model import World
 
-#: At most this many task specs are listed in one answer.
+#: The most task specs in one answer.
 MAX_LISTED: Final = 1_000
 DEFAULT_SPLIT: Final = "train"
 #: The splits by the kinds that the OpenEnv protocol knows.
@@ -36,7 +36,7 @@ _KINDS: Final = {
     "ood": "test",
     SEALED: "test",
 }
-#: What names an episode.
+#: The fields that name an episode.
 EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed", "world")
 
 
@@ -78,10 +78,10 @@ def flag(name: str, value: Any) -> bool:
 
 @attrs.frozen
 class Catalogue:
-    """The tasks that are drawn from where a client names none.
+    """The ``tasks`` of one ``world``, which take turns for clients that name no task.
 
-    Split ``sealed`` is on offer if there is a ``seal``; those of the tasks take turns
-    there that can be sealed. All are of ``world``.
+    With a ``seal``, split ``sealed`` is offered too. There, only tasks that can be sealed take
+    turns.
     """
 
     tasks: tuple[str, ...]
@@ -89,10 +89,10 @@ class Catalogue:
     world: World = attrs.field(factory=default_world)
 
     def incident_id(self, named: Mapping[str, Any]) -> str:
-        """The incident that a client asks for; with nothing named, any one of split train.
+        """The incident that a client asks for; with no field, any incident of split train.
 
         ``seed`` is another name for ``index``, since OpenEnv clients send one. ``world`` is the
-        fingerprint of the world that the client expects. What is given and cannot be used is
+        fingerprint of the world that the client expects. What is fields and cannot be used is
         refused rather than ignored.
 
         Raises:
@@ -100,28 +100,30 @@ class Catalogue:
             InvalidInput: naming the field and what was expected, for another world both.
             SealError: for split ``sealed`` of a server without a key.
         """
-        given = {name: value for name, value in named.items() if value is not None}
-        check_fields(given, EPISODE_FIELDS)
-        self._check_world(given.pop("world", self.world.fingerprint))
-        if "incident" in given:
-            if len(given) > 1:
-                other = next(name for name in given if name != "incident")
+        fields = {name: value for name, value in named.items() if value is not None}
+        check_fields(fields, EPISODE_FIELDS)
+        self._check_world(fields.pop("world", self.world.fingerprint))
+        if "incident" in fields:
+            if len(fields) > 1:
+                other = next(name for name in fields if name != "incident")
                 raise InvalidInput(f"{other}: an incident is named already; give one or the other")
-            parsed = parse_incident_id(text_field("incident", given["incident"]), world=self.world)
+            parsed = parse_incident_id(text_field("incident", fields["incident"]), world=self.world)
             self._check_offered(parsed.split, parsed.task.id)
             return str(parsed)
-        split = text_field("split", given.get("split", DEFAULT_SPLIT))
+        split = text_field("split", fields.get("split", DEFAULT_SPLIT))
         task = None
-        if "task" in given:
-            wanted = get_task(text_field("task", given["task"]), self.world)
+        if "task" in fields:
+            wanted = get_task(text_field("task", fields["task"]), self.world)
             check_split(wanted, split)
             task = wanted.id
         self._check_offered(split, task)
-        if "index" in given and given.get("seed", given["index"]) != given["index"]:
+        if "index" in fields and fields.get("seed", fields["index"]) != fields["index"]:
             raise InvalidInput("seed: differs from index, for which it is another name")
-        name = "index" if "index" in given else "seed"
+        name = "index" if "index" in fields else "seed"
         size = self.size(task, split)
-        index = whole_number(name, given[name], size) if name in given else secrets.randbelow(size)
+        index = (
+            whole_number(name, fields[name], size) if name in fields else secrets.randbelow(size)
+        )
         return self._numbered(task, split, index)
 
     def size(self, task: str | None = None, split: str = DEFAULT_SPLIT) -> int:
@@ -150,7 +152,7 @@ class Catalogue:
     def _check_offered(self, split: str, task: str | None = None) -> None:
         turns = task is not None or self._taking_turns(split)
         if split not in ALL_SPLITS or not turns:
-            raise UnknownName("split", split, [one["name"] for one in self.splits()])
+            raise UnknownName("split", split, [offered["name"] for offered in self.splits()])
         if split == SEALED and self.seal is None:
             raise SealError(f"split {SEALED!r} is not on offer: this server has no key for it")
 
@@ -163,9 +165,9 @@ class Catalogue:
         return [{"name": name, "type": _KINDS[name]} for name in offered]
 
     def spec(self, split: str, index: int) -> dict[str, Any]:
-        """One task spec: what to reset with, and what is public of it.
+        """A task spec: the fields of its reset, and its public facts.
 
-        That of a sealed incident has the fingerprint of its ``seal``.
+        The spec of a sealed incident has the fingerprint of its ``seal``.
 
         Raises:
             IndexError: for an index that the split does not have.

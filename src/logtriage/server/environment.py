@@ -1,4 +1,4 @@
-"""The OpenEnv environment: a thin shell over one :class:`Episode`, and its rubric."""
+"""The OpenEnv environment: a thin shell over one :class:`Episode`."""
 
 from typing import Any, Final
 
@@ -8,7 +8,6 @@ from openenv.core.rubrics import Rubric
 
 import logtriage
 from logtriage.errors import InvalidInput
-from logtriage.grading import RUBRICS
 from logtriage.parsing import action_to_wire
 from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, flag, text_field
 from logtriage.server.episode import Episode, Gate
@@ -31,47 +30,12 @@ DESCRIPTION: Final = (
 )
 
 
-class CriterionRubric(Rubric):
-    """One criterion, to be looked at: ``last_score`` is that of the last closed episode."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
+class TriageRubric(Rubric):
+    """The reward of a step: the difference of two grades."""
 
     def forward(self, action: Any, observation: Any) -> float:  # noqa: ARG002 (the base class's)
-        """The criterion's score in the grade; 0 while there is none."""
-        rows = (observation.grade or {}).get("criteria", ())
-        return next((row["score"] for row in rows if row["name"] == self.name), 0.0)
-
-
-class TriageRubric(Rubric):
-    """The reward of a step: the difference of two grades, as the one grader has it.
-
-    Its children are the criteria of all rubrics on offer, since those of one incident
-    would tell whether it is benign.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.earned = 0.0
-        for name in dict.fromkeys(
-            row.name
-            for one in RUBRICS.values()
-            for row in (*one.criteria, *one.benign, *one.handed_over)
-        ):
-            setattr(self, name, CriterionRubric(name))
-
-    def forward(self, action: Any, observation: Any) -> float:
-        """What the last step earned."""
-        for row in (observation.grade or {}).get("criteria", ()):
-            self.get_rubric(row["name"])(action, observation)
-        return self.earned
-
-    def reset(self) -> None:
-        """Forget the last episode."""
-        self.earned = 0.0
-        for child in self.children():
-            child.last_score = None
+        """The reward that the grader gave."""
+        return observation.reward or 0.0
 
 
 class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState]):
@@ -112,7 +76,6 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         )
         self.close()
         self._episode, self._with_view = episode, with_view
-        self._reset_rubric()
         return self._seen(episode, opens=True)
 
     def step(
@@ -132,14 +95,11 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         episode = self._playing()
         episode.step(action.move(episode.state.incident.topology))
         seen = self._seen(episode)
-        assert isinstance(self.rubric, TriageRubric)
-        self.rubric.earned = episode.reward or 0.0
-        # Past the model's own setter, which would validate the whole of it again.
-        object.__setattr__(seen, "reward", self._apply_rubric(action, seen))
+        self._apply_rubric(action, seen)
         return seen
 
-    # The library plays overridden coroutines on its event loop and everything else on a
-    # thread of the session. A step takes less time than the way to a thread and back.
+    # The library runs overridden coroutines on its event loop, and other methods on a thread of
+    # the session. A step takes less time than the switch to a thread.
 
     async def reset_async(
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
@@ -160,7 +120,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
 
     def _seen(self, episode: Episode, *, opens: bool = False) -> TriageObservation:
         seen = episode.seen(with_view=self._with_view, opens=opens)
-        return TriageObservation(done=episode.state.is_closed, **seen)
+        return TriageObservation(done=episode.state.is_closed, reward=episode.reward, **seen)
 
     @property
     def state(self) -> TriageState:
@@ -174,18 +134,18 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             incident=self._episode.name,
             horizon=state.incident.horizon,
             closing=None if state.closing is None else str(state.closing),
-            actions=[action_to_wire(one) for one in state.actions],
+            actions=[action_to_wire(action) for action in state.actions],
             score=self._episode.score if state.is_closed else None,
         )
 
     def get_metadata(self) -> EnvironmentMetadata:
-        """What this is, for people."""
+        """Name, description and version, for people."""
         return EnvironmentMetadata(
             name=ENV_NAME, description=DESCRIPTION, version=logtriage.__version__
         )
 
     def close(self) -> None:
-        """Nobody plays on."""
+        """Leave the episode."""
         if self._episode is not None:
             self._episode.leave()
 

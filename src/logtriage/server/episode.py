@@ -1,6 +1,5 @@
-"""One episode on a server, whichever protocol asks for its steps."""
+"""An episode on a server, independent of the protocol."""
 
-from contextvars import ContextVar
 from hashlib import blake2b
 from typing import Any, Final
 from uuid import uuid4
@@ -23,14 +22,12 @@ from logtriage.transcript import transcript_of
 from logtriage.transition import play_parsed, transition
 from logtriage.world.model import World
 
-#: How names of incidents begin that say nothing.
+#: The beginning of a name that hides its incident.
 HIDDEN: Final = "hidden-"
-#: The client address of the current request or message.
-OWNER: ContextVar[str] = ContextVar("owner", default="")
 
 
 class ShuttingDown(LogTriageError):
-    """A new episode was asked of a server that only lets the running ones finish."""
+    """The server only lets running episodes finish, and begins no other."""
 
 
 class Gate:
@@ -61,11 +58,11 @@ class Gate:
             raise ShuttingDown("the server is shutting down and begins no new episode; try again")
 
     def begin(self, episode: "Episode") -> None:
-        """An episode is open."""
+        """Count an episode that is open."""
         self._running.add(episode)
 
     def end(self, episode: "Episode") -> None:
-        """It is closed, or nobody plays on; safe to call twice."""
+        """Forget an episode that is closed or left; safe to call twice."""
         self._running.discard(episode)
 
 
@@ -129,18 +126,18 @@ class Episode:
             self._gate.end(self)
 
     def leave(self) -> None:
-        """Nobody plays on."""
+        """Leave the episode, so that a draining server need not wait."""
         self._gate.end(self)
 
     def grade(self) -> dict[str, Any]:
-        """The grade as far as it may be told now, as JSON data."""
+        """The part of the grade that may leave the server now, as JSON data."""
         return public_grade(self.state, name=self.name)
 
     def seen(self, *, with_view: bool = False, opens: bool = False) -> dict[str, Any]:
-        """What a client may see now, as the fields of :class:`~logtriage.server.wire.Served`.
+        """What a client may see now: the fields of :class:`~logtriage.server.wire.Served`.
 
-        All but ``reward`` and ``done``, which the protocol keeps apart. Whoever ``opens`` an
-        episode is told the rules, and what never changes.
+        ``reward`` and ``done`` are not among them: the protocol keeps them apart. When it ``opens``
+        an episode, a client also gets the rules and what never changes.
         """
         state, incident = self.state, self.state.incident
         observation = observe(state)
@@ -160,7 +157,7 @@ class Episode:
 
 
 def hidden_name(episode_id: str) -> str:
-    """What an incident is called in an episode: nothing but the episode's id decides it."""
+    """The name that hides an incident, made from the episode's id alone."""
     digest = blake2b(episode_id.encode("utf-8", "surrogatepass"), digest_size=8)
     return f"{HIDDEN}{digest.hexdigest()}"
 
@@ -180,8 +177,10 @@ def grade_listed(incident_id: str, actions: Any, world: World | None = None) -> 
     incident = make_incident(incident_id, world=world)
     if not isinstance(actions, list):
         raise InvalidInput(f"actions: expected a list of actions, got {type(actions).__name__}")
-    for number, one in enumerate(actions):
-        if not isinstance(one, dict):
-            raise InvalidInput(f"actions[{number}]: expected an object, got {type(one).__name__}")
+    for number, action in enumerate(actions):
+        if not isinstance(action, dict):
+            raise InvalidInput(
+                f"actions[{number}]: expected an object, got {type(action).__name__}"
+            )
     state, left = play_parsed(incident, actions_from_wire(actions, incident.topology))
     return public_grade(state, unplayed=left)

@@ -7,29 +7,31 @@ goes on.
 
 import asyncio
 import hmac
+import json
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from time import monotonic
-from typing import Final
+from typing import Any, Final
+
+from starlette.responses import JSONResponse
 
 from logtriage.errors import InvalidInput
-from logtriage.server.episode import OWNER, Gate
+from logtriage.server.episode import Gate
 from logtriage.server.messages import Kinds, Misshapen, TooLarge, check_message, read_object
 from logtriage.server.origins import refusal_of
-from logtriage.server.refusals import Message, Send, answer_error, error_frame, refuse
 from logtriage.server.settings import Settings
 
+Message = MutableMapping[str, Any]
+Send = Callable[[Message], Awaitable[None]]
 Receive = Callable[[], Awaitable[Message]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
 #: Reachable without a token, for health checks.
 OPEN_PATHS: Final = ("/health",)
-#: Under this name the state of a request holds the JSON object of its body.
-BODY: Final = "body"
 #: Addresses whose rate of HTTP requests is remembered.
 _ADDRESSES: Final = 4_096
-#: A request's body must be there after so long.
+#: Seconds within which a request's body must arrive.
 _BODY_SECONDS: Final = 30
 _GOING_AWAY: Final = 1001
 
@@ -66,7 +68,7 @@ class Guard:
         self._sessions: Counter[str] = Counter()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """One connection or request."""
+        """Handle a connection or a request."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -75,40 +77,51 @@ class Guard:
             await self._app(scope, receive, send)
 
     def _turned_away(self, scope: Message) -> tuple[int, str] | None:
-        """Status and reason if a request or a connection may not enter."""
+        """(status, reason) if a request or a connection is refused; else None."""
         if scope["path"] in OPEN_PATHS:
             return None
         if self._credentials is None:
             refusal = refusal_of(scope["headers"])
             return None if refusal is None else (403, refusal)
-        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        if hmac.compare_digest(given, self._credentials):
+        credentials = next(
+            (value for name, value in scope["headers"] if name == b"authorization"), b""
+        )
+        if hmac.compare_digest(credentials, self._credentials):
             return None
         return 401, "this server needs a bearer token"
 
     # -- HTTP --------------------------------------------------------------------
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+
+        async def refuse(status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
+            await JSONResponse({"error": text}, status, headers)(scope, receive, send)
+
         turned_away = self._turned_away(scope)
         if turned_away is not None:
-            headers = [(b"www-authenticate", b"Bearer")] if turned_away[0] == 401 else None
-            await answer_error(send, *turned_away, headers)
+            headers = {"www-authenticate": "Bearer"} if turned_away[0] == 401 else None
+            await refuse(*turned_away, headers)
             return
         address = _address(scope)
         if scope["path"] not in OPEN_PATHS and (wait := self._bucket(address).take(monotonic())):
             text = f"more than {self._settings.rate:g} requests a second from one address"
-            await answer_error(send, 429, text, [(b"retry-after", b"%d" % (int(wait) + 1))])
+            await refuse(429, text, {"retry-after": str(int(wait) + 1)})
             return
-        body = await self._body(receive, send)
+        try:
+            body = await self._body(receive)
+            if body:
+                read_object(body, self._settings.max_message)
+        except TooLarge as error:
+            await refuse(413, str(error))
+            return
+        except TimeoutError:
+            await refuse(408, f"no whole body within {_BODY_SECONDS} s")
+            return
+        except InvalidInput as error:
+            await refuse(400, str(error))
+            return
         if body is None:
             return
-        if body:
-            try:
-                value = read_object(body, self._settings.max_message)
-            except InvalidInput as error:
-                await answer_error(send, 400, str(error))
-                return
-            scope.setdefault("state", {})[BODY] = value
         whole: Message | None = {"type": "http.request", "body": body, "more_body": False}
 
         async def once() -> Message:
@@ -118,26 +131,25 @@ class Guard:
             message, whole = whole, None
             return message
 
-        OWNER.set(address)
         await self._app(scope, once, send)
 
-    async def _body(self, receive: Receive, send: Send) -> bytes | None:
-        """A request's body; None if it was refused, or if the client has gone."""
+    async def _body(self, receive: Receive) -> bytes | None:
+        """A request's body; None if the client has gone.
+
+        Raises:
+            TooLarge: if it is longer than a message may be.
+            TimeoutError: if it does not come in time.
+        """
         limit, body, more = self._settings.max_message, bytearray(), True
-        try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        return None
-                    body += message.get("body", b"")
-                    more = message.get("more_body", False)
-                    if len(body) > limit:
-                        await answer_error(send, 413, f"body of more than {limit} bytes")
-                        return None
-        except TimeoutError:
-            await answer_error(send, 408, f"no whole body within {_BODY_SECONDS} s")
-            return None
+        async with asyncio.timeout(_BODY_SECONDS):
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
+                if len(body) > limit:
+                    raise TooLarge(f"body of more than {limit} bytes")
         return bytes(body)
 
     def _bucket(self, name: str) -> Bucket:
@@ -162,11 +174,12 @@ class Guard:
         elif self._sessions[address] >= limit:
             turned_away = 503, f"this address has {limit} sessions already, as many as it may have"
         if turned_away is not None:
-            await refuse(scope, send, *turned_away)
+            status, text = turned_away
+            # Before the handshake, Starlette sends this as an HTTP answer.
+            await JSONResponse({"error": text}, status)(scope, receive, send)
             return
         self._sessions[address] += 1
         try:
-            OWNER.set(address)
             await self._session(scope, receive, send)
         finally:
             self._sessions[address] -= 1
@@ -193,11 +206,11 @@ class Guard:
                 await send(refusal)
 
         async def watch() -> None:
-            # One sleeper a connection: a timer for each message would cost more than the rest.
+            # One task for each connection: a timer for each message would cost more.
             idle = self._settings.idle_seconds
             while (left := heard + idle - monotonic()) > 0:
                 await asyncio.sleep(left)
-            # Whoever went away meanwhile is not told.
+            # A client that has gone gets no message.
             with suppress(OSError):
                 text = f"no message for {idle:g} s; session closed"
                 await send(error_frame(text, "IDLE_TIMEOUT"))
@@ -223,6 +236,12 @@ class Guard:
         except InvalidInput as error:
             return error_frame(str(error), "INVALID_JSON")
         return None
+
+
+def error_frame(text: str, code: str) -> Message:
+    """An error message of the WebSocket protocol."""
+    data = {"type": "error", "data": {"message": text, "code": code}}
+    return {"type": "websocket.send", "text": json.dumps(data)}
 
 
 def _address(scope: Message) -> str:

@@ -1,4 +1,4 @@
-"""Running the server: one process, and an end that lets running episodes finish."""
+"""Run the server in one process; at its end, running episodes may finish."""
 
 import gc
 import os
@@ -23,7 +23,7 @@ from logtriage.server.settings import TOKEN_VARIABLE, Settings
 
 #: A WebSocket frame of more bytes ends its connection (code 1009) without being read.
 HARD_LIMIT_FACTOR: Final = 16
-#: After the last episode, answers on their way have so many seconds.
+#: Seconds that the last answers have to be sent.
 _LAST_ANSWERS: Final = 5
 
 
@@ -31,13 +31,13 @@ class SessionConnection(WebSocketsSansIOProtocol):
     """A session's connection. A client that answers no ping, or takes no answers, loses it."""
 
     def keepalive_timeout(self) -> None:
-        """End it at once: whoever answers no ping will not take a farewell either."""
+        """End the connection at once: a client that answers no ping takes no farewell."""
         super().keepalive_timeout()
         self.transport.abort()
 
 
 class DrainingServer(uvicorn.Server):
-    """On the first SIGTERM begins no new episode, and ends when the running ones have."""
+    """After SIGTERM it begins no new episode, and ends when the running ones have ended."""
 
     def __init__(
         self,
@@ -54,12 +54,12 @@ class DrainingServer(uvicorn.Server):
         """Listen, and say where."""
         await super().startup(sockets)
         for server in self.servers if self.started else ():
-            for one in server.sockets:
-                host, port = one.getsockname()[:2]
+            for listening in server.sockets:
+                host, port = listening.getsockname()[:2]
                 self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End, and let another server hold the ledger."""
+        """End, and release the ledger."""
         await super().shutdown(sockets)
         if self._gate.ledger is not None:
             self._gate.ledger.close()
@@ -73,7 +73,7 @@ class DrainingServer(uvicorn.Server):
             super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second: whether it is time to end."""
+        """Check ten times a second whether it is time to end."""
         if self._deadline is not None and (not self._gate.running or monotonic() >= self._deadline):
             self.should_exit = True
         return await super().on_tick(counter)
@@ -85,7 +85,7 @@ def _say(text: str) -> None:
 
 
 def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> DrainingServer:
-    """A server that is ready to run; ``announce`` is told the address."""
+    """A server that is ready to run; it calls ``announce`` with its address."""
     gate = Gate()
     config = uvicorn.Config(
         build_app(settings, gate),
@@ -100,7 +100,7 @@ def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> D
         ws_max_size=settings.max_message * HARD_LIMIT_FACTOR,
         ws_ping_interval=settings.ping_seconds,
         ws_ping_timeout=settings.ping_seconds,
-        # Screens are short: squeezing them costs more than sending them.
+        # Screens are short: compressing them costs more than sending them.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=_LAST_ANSWERS,
     )
@@ -114,8 +114,8 @@ def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
         InvalidInput: if the address cannot be bound.
     """
     server = make_server(settings, announce)
-    # The library brings along a great many objects that live as long as the process.
-    # Collections need not go through them again and again.
+    # The library creates very many objects that live as long as the process. Garbage collection
+    # need not visit them.
     gc.collect()
     gc.freeze()
     try:
@@ -154,7 +154,7 @@ def _number(name: str, default: int) -> int:
 
 
 def main() -> None:
-    """Serve as the environment says."""
+    """Serve with the settings of the environment."""
     try:
         serve(settings_of_environment())
     except LogTriageError as error:

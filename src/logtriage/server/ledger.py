@@ -79,7 +79,7 @@ class Ledger:
         self.close()
 
     def close(self) -> None:
-        """Let another process hold it."""
+        """Release the ledger, so that another process can hold it."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -87,7 +87,7 @@ class Ledger:
     def begin(self, incident_id: str, seal: str, world: str | None = None) -> None:
         """Write down that an attempt begins, under the key of the fingerprint ``seal``.
 
-        ``world`` is that of its world, if it is not the default one.
+        ``world`` is the fingerprint of the incident's world; None for the default world.
 
         Raises:
             SealError: if the run has had this attempt, or if it cannot be written down.
@@ -182,7 +182,7 @@ def _locked(path: Path) -> int:
     try:
         try_lock(descriptor)
         if is_new and hasattr(os, "O_DIRECTORY"):
-            # The name of a new file must outlive a crash, too.
+            # The directory entry of a new file must survive a crash too.
             directory = os.open(path.parent, os.O_DIRECTORY)
             try:
                 os.fsync(directory)

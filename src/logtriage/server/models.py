@@ -45,7 +45,7 @@ class TriageAction(Action):
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
-        # Not a ValueError: the library would try to send that back as JSON, and fail.
+        # The library tries to send a ValueError back as JSON, and fails.
         if (self.text is None) == (self.action_type is None):
             raise PydanticCustomError("one_of_both", "give either action_type or text")
         if self.text is not None and (self.value is not None or self.confidence is not None):
@@ -53,7 +53,7 @@ class TriageAction(Action):
         return self
 
     def move(self, topology: Topology) -> Move:
-        """The action that is meant; malformed if it makes no sense. Total."""
+        """The action of this message; ``Malformed`` if it makes no sense. Never raises."""
         if self.text is not None:
             return parse_action(self.text, topology)
         return action_from_wire({name: getattr(self, name) for name in _WIRE}, topology)
@@ -80,7 +80,7 @@ class TriageObservation(Observation):
 
 
 class TriageState(State):
-    """Where an episode stands. Nothing of the truth."""
+    """Where an episode stands, without the truth."""
 
     incident: str | None = Field(default=None, description="As in the observations")
     horizon: int | None = Field(default=None, description="The step budget")

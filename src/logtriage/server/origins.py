@@ -1,4 +1,4 @@
-"""Requests that a page of another origin makes a visitor's browser send.
+"""Refuse requests that a page of another origin makes a visitor's browser send.
 
 A server on loopback has no token, and every page that is open on the machine can reach it.
 A browser says which page a request is of (``Origin``) and which name it looked up
@@ -11,7 +11,7 @@ from logtriage.server.settings import is_loopback
 
 
 def refusal_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-    """Why a request with these headers is not one of this machine's own, or None."""
+    """Why a request with these headers comes from elsewhere; None if it is local."""
     said = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
     host = said.get("host")
     if host is not None and not is_loopback(_name(host).lower()):

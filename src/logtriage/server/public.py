@@ -1,4 +1,4 @@
-"""The fields that leave the server, by name: a field that is not listed here stays.
+"""The names of the fields of a grade that leave the server. All others stay.
 
 While an episode is open, its grade is the score alone, which is the sum of the rewards. The
 criteria and their reasons, the gate, the fault kind and the digest all tell the truth of the
@@ -34,7 +34,7 @@ CLOSED_GRADE: Final = (
 CRITERION: Final = ("name", "score", "weight", "reason")
 #: The fields of each discount in a closed grade.
 DISCOUNT: Final = ("name", "factor", "reason")
-#: The fields of what a report of the impact was worth, which a closed grade has if there was one.
+#: The fields of the score of an impact report, which a closed grade has if there was a report.
 IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 
 
@@ -46,20 +46,20 @@ def public_grade(state: State, *, unplayed: int = 0, name: str | None = None) ->
     """
     seal = state.incident.seal
     is_open = seal is not None or not state.is_closed
-    told = listed_grade(grade_to_json(grade(state, unplayed=unplayed)), is_closed=not is_open)
+    listed = listed_grade(grade_to_json(grade(state, unplayed=unplayed)), is_closed=not is_open)
     if seal is not None:
-        told["seal"] = seal
-    if name is not None and "incident" in told:
-        told["incident"] = name
-    return told
+        listed["seal"] = seal
+    if name is not None and "incident" in listed:
+        listed["incident"] = name
+    return listed
 
 
 def listed_grade(data: Mapping[str, Any], *, is_closed: bool) -> dict[str, Any]:
     """The listed fields of a grade's JSON data."""
-    told = {name: data[name] for name in (CLOSED_GRADE if is_closed else OPEN_GRADE)}
+    listed = {name: data[name] for name in (CLOSED_GRADE if is_closed else OPEN_GRADE)}
     if is_closed:
         if "impact" in data:
-            told["impact"] = {name: data["impact"][name] for name in IMPACT}
-        told["criteria"] = [{name: row[name] for name in CRITERION} for row in data["criteria"]]
-        told["discounts"] = [{name: row[name] for name in DISCOUNT} for row in data["discounts"]]
-    return told
+            listed["impact"] = {name: data["impact"][name] for name in IMPACT}
+        listed["criteria"] = [{name: row[name] for name in CRITERION} for row in data["criteria"]]
+        listed["discounts"] = [{name: row[name] for name in DISCOUNT} for row in data["discounts"]]
+    return listed

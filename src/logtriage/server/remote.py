@@ -1,4 +1,4 @@
-"""Playing on a server with nothing but websockets (extra ``client``), and evaluating there.
+"""Play and evaluate on a server, with only websockets (extra ``client``).
 
 >>> with RemoteEnv("http://127.0.0.1:8000") as env:  # doctest: +SKIP
 ...     served = env.reset(incident="cascading_failure-v3/test/42")
@@ -34,7 +34,7 @@ from logtriage.server.wire import Served, action_payload, observation_of, served
 from logtriage.transcript import COMPLETED, Transcript
 from logtriage.world.model import World
 
-#: Answers longer than this are refused; the largest observation has a fraction of it.
+#: The most bytes of an answer. The largest observation has a fraction of them.
 MAX_ANSWER: Final = 4 * 1024 * 1024
 
 
@@ -87,7 +87,7 @@ class RemoteEnv:
         token = os.environ.get(TOKEN_VARIABLE) if token is None else token
         headers = {"Authorization": f"Bearer {token}"} if token else None
         try:
-            # Entered at once: newer versions of the library want it, and close() leaves it.
+            # Newer versions of the library want the context to be entered; close() leaves it.
             self._connection: ClientConnection = connect(
                 websocket_url(url),
                 additional_headers=headers,
@@ -149,12 +149,12 @@ class RemoteEnv:
     def _ask(self, kind: str, data: Mapping[str, Any] | None) -> dict[str, Any]:
         message = {"type": kind} if data is None else {"type": kind, "data": data}
         try:
-            # A refused session ends before the first message is sent; why is still to be read.
+            # A refused session ends before the first message is sent; the reason can still be read.
             with suppress(ConnectionClosed):
                 self._connection.send(json.dumps(message))
             answer = json.loads(self._connection.recv(self._timeout))
         except (OSError, WebSocketException, TimeoutError) as error:
-            # After a time-out the answer may still come, and would be taken for the next one.
+            # After a time-out the answer may still come, and would be taken for the next answer.
             self._connection.close()
             raise ConnectionLost(f"{self._url}: connection lost: {error}") from None
         if answer.get("type") == "error":
@@ -163,7 +163,7 @@ class RemoteEnv:
 
     def _raise(self, data: Mapping[str, Any]) -> NoReturn:
         rows = data.get("errors") or ()
-        text = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in rows)
+        text = "; ".join(f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in rows)
         raise ServerError(text or str(data.get("message")), str(data.get("code")))
 
 
@@ -176,7 +176,7 @@ def _refusal(error: InvalidStatus) -> ServerError:
 
 
 class _Withheld:
-    """What stays on the server: to look at it is an error, and no silent blank."""
+    """Stands for what stays on the server. Every access to it is an error."""
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
@@ -185,7 +185,7 @@ class _Withheld:
 
 
 def _outside(served: Served, observation: Observation, world: World | None) -> Incident:
-    """The incident as far as a client may know it, for factories of policies."""
+    """The part of the incident that a client may know, for factories of policies."""
     if served.incident.startswith(HIDDEN):
         raise InvalidInput("show_id: a reset without it does not say which incident is played")
     task = parse_incident_id(served.incident, world=world).task

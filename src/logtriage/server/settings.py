@@ -1,4 +1,4 @@
-"""What a server is told: where to listen, what to offer, and its limits."""
+"""The settings of a server: where it listens, what it offers, and its limits."""
 
 import ipaddress
 from pathlib import Path
@@ -35,7 +35,7 @@ def _names(names: object) -> tuple[str, ...]:
 
 
 def _benchmark(settings: "Settings") -> tuple[str, ...]:
-    # The default world is not read for it.
+    # The names of the default tasks are known without reading the default world.
     world = settings._world
     return DRAWN_TASKS if world is None else benchmark_of(as_world(world))
 
@@ -61,7 +61,7 @@ class Settings:
             folder. Without it, that of ``tasks``. Clients who name another one are refused.
         tasks: what an episode named by split and index alone is drawn from; by default all of
             the world's with one fault.
-        max_sessions: WebSocket sessions at a time, and as many sessions over HTTP.
+        max_sessions: sessions at a time.
         max_message: bytes of a message or a request's body; longer ones are refused.
         rate: messages a second on one connection (further ones wait), and HTTP
             requests a second from one address (further ones are refused).
@@ -69,8 +69,8 @@ class Settings:
         drain_seconds: how long running episodes may go on after SIGTERM.
         ping_seconds: a client that answers no WebSocket ping, or takes nothing of what it
             is sent, for so long is gone.
-        per_address: WebSocket sessions that one address may have, and as many over HTTP:
-            fewer than ``max_sessions``, so that others have places. Half of them by default.
+        per_address: sessions that one address may have: fewer than ``max_sessions``, so that
+            others have places. Half of them by default.
         proxies: addresses of proxies in front: of their requests, the header
             ``X-Forwarded-For`` says whose they are. Nobody else's is believed.
         grader: whether ``POST /grader`` grades lists of actions.

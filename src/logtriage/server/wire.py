@@ -1,22 +1,25 @@
-"""What travels: a typed observation as JSON and back, and a served step as a client sees it.
+"""Observations as JSON and back, and a served step as a client sees it.
 
 A *view* is the structured form of an :class:`Observation`. What never changes within
 an episode (topology, directory, recent changes) is in the first one alone.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
 
 import attrs
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from logtriage._lib.printable import spelled_data
-from logtriage.actions import Action, Severity
+from logtriage.actions import Action
 from logtriage.codec import topology_from_json, topology_to_json
 from logtriage.errors import InvalidInput
 from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, action_to_wire
-from logtriage.state import Closing
 from logtriage.tasks import as_world
+from logtriage.topology import Topology
 from logtriage.world.model import World
 from logtriage.world.telemetry import (
     Alert,
@@ -29,9 +32,12 @@ from logtriage.world.telemetry import (
     Trace,
 )
 
-T = TypeVar("T")
-
-#: The fields of a view that only the first one of an episode holds.
+#: The fields of an observation that every view holds, beside its ``last_actions``.
+FIELDS: Final = (
+    *("tick", "closing", "alerts", "slo", "edge", "window", "inspection", "health", "metrics"),
+    *("traces", "notes", "effects", "severity", "root_cause", "root_causes", "pages", "remedies"),
+)
+#: The fields that only the first view of an episode holds.
 STATIC: Final = (
     "topology",
     "horizon",
@@ -40,8 +46,7 @@ STATIC: Final = (
     "directory",
     "price_of_hand_over",
 )
-
-#: What leaves the server of each, by name: a field that is added to one stays.
+#: The fields of each part that leave the server. A new field stays until it is added here.
 _COLUMNS: Final[dict[type, tuple[str, ...]]] = {
     Alert: ("service", "name", "since"),
     Change: ("service", "kind", "minutes_ago", "detail", "token"),
@@ -52,45 +57,36 @@ _COLUMNS: Final[dict[type, tuple[str, ...]]] = {
     Reading: ("error_bp", "p99_ms", "earlier_p99_ms"),
     Trace: ("service", "name", "starts", "tokens", "text"),
 }
+_TYPES: Final[dict[str, Any]] = {field.name: field.type for field in attrs.fields(Observation)}
 
 
-def _row(value: Any) -> dict[str, Any] | None:
-    """One flat attrs value as JSON data, or None for None."""
-    return None if value is None else {name: getattr(value, name) for name in _COLUMNS[type(value)]}
+@cache
+def _converter() -> Converter:
+    converter = Converter(detailed_validation=False)
+    for kind, names in _COLUMNS.items():
+        fields = (field.name for field in attrs.fields(kind))
+        left_out: dict[str, Any] = {
+            name: override(omit=True) for name in fields if name not in names
+        }
+        converter.register_unstructure_hook(
+            kind, make_dict_unstructure_fn(kind, converter, **left_out)
+        )
+        converter.register_structure_hook(kind, make_dict_structure_fn(kind, converter, **left_out))
+    converter.register_unstructure_hook(Topology, topology_to_json)
+    converter.register_structure_hook(Topology, lambda data, _: topology_from_json(data))
+    return converter
 
 
 def view_of(observation: Observation, *, first: bool) -> dict[str, Any]:
     """The structured form of an observation; ``first`` of its episode or a later one."""
-    view: dict[str, Any] = {
-        "tick": observation.tick,
-        "closing": None if observation.closing is None else str(observation.closing),
-        "alerts": [_row(one) for one in observation.alerts],
-        "slo": _row(observation.slo),
-        "edge": _row(observation.edge),
-        "window": [_row(one) for one in observation.window],
-        "inspection": [_row(one) for one in observation.inspection],
-        "health": [_row(one) for one in observation.health],
-        "metrics": [_row(one) for one in observation.metrics],
-        "traces": [_row(one) for one in observation.traces],
-        "notes": [_row(one) for one in observation.notes],
-        "effects": [list(one) for one in observation.effects],
-        "severity": None if observation.severity is None else str(observation.severity),
-        "root_cause": observation.root_cause,
-        "root_causes": None if observation.root_causes is None else list(observation.root_causes),
-        "pages": list(observation.pages),
-        "remedies": [list(one) for one in observation.remedies],
-        "last_actions": [action_to_wire(one) for one in observation.last_actions],
+    unstructure = _converter().unstructure
+    return {
+        **{
+            name: unstructure(getattr(observation, name), _TYPES[name])
+            for name in (FIELDS + STATIC if first else FIELDS)
+        },
+        "last_actions": [action_to_wire(action) for action in observation.last_actions],
     }
-    if first:
-        view |= {
-            "topology": topology_to_json(observation.topology),
-            "horizon": observation.horizon,
-            "open_loop": observation.open_loop,
-            "changes": [_row(one) for one in observation.changes],
-            "directory": list(observation.directory),
-            "price_of_hand_over": observation.price_of_hand_over,
-        }
-    return view
 
 
 def observation_of(
@@ -98,80 +94,29 @@ def observation_of(
 ) -> Observation:
     """Read a view back; ``before`` is an earlier observation of the same episode.
 
-    ``world`` is that of its incident; by default that of ``before``, or the default one.
-
-    Texts in it are made printable: the server may be anybody's, and they stand on screens.
+    ``world`` is that of its incident; by default that of ``before``, or the default one. Texts are
+    made printable: the server may be anybody's, and they stand on screens.
 
     Raises:
         InvalidInput: if the view is damaged, or a later one comes without ``before``.
     """
-    # Actions are our own, and make themselves printable.
-    view = {**spelled_data(view), "last_actions": view.get("last_actions")}
     if before is None and any(name not in view for name in STATIC):
         raise InvalidInput("view: the first one of an episode must hold what never changes")
+    shown, structure = spelled_data(view), _converter().structure
     try:
-        if before is None:
-            topology = topology_from_json(view["topology"])
-            horizon, open_loop = int(view["horizon"]), bool(view["open_loop"])
-            changes = _many(Change, view["changes"])
-            directory = tuple(view["directory"])
-            hand_over = view["price_of_hand_over"]
-        else:
-            topology, horizon, open_loop = before.topology, before.horizon, before.open_loop
-            changes, directory = before.changes, before.directory
-            hand_over = before.price_of_hand_over
-            world = before.world
-        return Observation(
-            topology,
-            int(view["tick"]),
-            horizon,
-            None if view["closing"] is None else Closing(view["closing"]),
-            open_loop,
-            _many(Alert, view["alerts"]),
-            _one(Reading, view["slo"]),
-            _many(LogLine, view["window"]),
-            _many(LogLine, view["inspection"]),
-            tuple(_one(Reading, one) for one in view["health"]),
-            changes,
-            directory,
-            None if view["severity"] is None else Severity(view["severity"]),
-            view["root_cause"],
-            tuple(view["pages"]),
-            tuple((remedy, service) for remedy, service in view["remedies"]),
-            tuple(action_from_wire(one, topology) for one in view["last_actions"]),
-            edge=_one(EdgePanel, view["edge"]),
-            metrics=_series(Gauge, view["metrics"]),
-            traces=_series(Trace, view["traces"]),
-            notes=_many(Note, view["notes"]),
-            effects=tuple(
-                (remedy, service, bool(eased)) for remedy, service, eased in view["effects"]
-            ),
-            world=None if open_loop else as_world(world),
-            root_causes=_names(view["root_causes"]),
-            price_of_hand_over=hand_over,
+        values = {
+            name: structure(shown[name], _TYPES[name])
+            for name in (FIELDS + STATIC if before is None else FIELDS)
+        }
+        topology = values["topology"] if before is None else before.topology
+        values["last_actions"] = tuple(
+            action_from_wire(action, topology) for action in view["last_actions"]
         )
+        if before is not None:
+            return attrs.evolve(before, **values)
+        return Observation(**values, world=None if values["open_loop"] else as_world(world))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"view: cannot be read: {type(error).__name__}: {error}") from None
-
-
-def _names(given: Iterable[str] | None) -> tuple[str, ...] | None:
-    return None if given is None else tuple(given)
-
-
-def _one(kind: Callable[..., T], row: Mapping[str, Any] | None) -> T | None:
-    return None if row is None else kind(**row)
-
-
-def _series(kind: Callable[..., T], rows: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
-    """Rows of which some fields are tuples, which JSON has as lists."""
-    return tuple(
-        kind(**{name: tuple(one) if isinstance(one, list) else one for name, one in row.items()})
-        for row in rows
-    )
-
-
-def _many(kind: Callable[..., T], rows: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
-    return tuple(kind(**row) for row in rows)
 
 
 @attrs.frozen
@@ -214,10 +159,9 @@ def served_of(payload: Mapping[str, Any]) -> Served:
     """
     try:
         seen = payload["observation"]
-        names = [one.name for one in attrs.fields(Served) if one.name not in ("reward", "done")]
-        return Served(
-            reward=payload["reward"], done=payload["done"], **{name: seen[name] for name in names}
-        )
+        fields = (field.name for field in attrs.fields(Served))
+        values = {name: seen[name] for name in fields if name not in ("reward", "done")}
+        return Served(reward=payload["reward"], done=payload["done"], **values)
     except (KeyError, TypeError) as error:
         raise InvalidInput(f"not an observation of a logtriage server: no {error}") from None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import attrs
@@ -12,7 +13,7 @@ from logtriage.grading import grade as grade_incident
 from logtriage.grading.grade import GRID
 from logtriage.grading.grade import score as score_incident
 from logtriage.shift.states import ShiftState
-from logtriage.state import Closing
+from logtriage.state import Closing, State
 
 #: The id of the rubric.
 RUBRIC: Final = "shift/1"
@@ -117,11 +118,14 @@ def grade(state: ShiftState) -> ShiftGrade:
     return ShiftGrade(state.shift.id, state.tick, score(state), tuple(rows))
 
 
+@lru_cache(maxsize=4096)
+def _earned(state: State) -> int:
+    return round(score_incident(state) * GRID)
+
+
 def score(state: ShiftState) -> float:
     """The score of :func:`grade` alone, on the grid on which grades lie."""
-    earned = sum(
-        arrival.weight * round(score_incident(one) * GRID) for arrival, one in state.arrived
-    )
+    earned = sum(arrival.weight * _earned(alone) for arrival, alone in state.arrived)
     return round(Fraction(earned, sum(one.weight for one in state.shift.arrivals))) / GRID
 
 

@@ -27,8 +27,10 @@ from logtriage.belief import belief as belief_about
 from logtriage.belief.cases import Plan
 from logtriage.belief.questions import worths
 from logtriage.errors import UnknownName
+from logtriage.evidence import evidence, simulation_of
 from logtriage.grading import TRIAGE_3
-from logtriage.grading.grade import score as score_incident
+from logtriage.grading.priced import hand_over_worth
+from logtriage.incident import Incident
 from logtriage.observation import glance
 from logtriage.policies import perfect_actions
 from logtriage.policies.observer import best_of, next_action, requests_in_doubt
@@ -37,6 +39,7 @@ from logtriage.shift.states import On, ShiftAction, ShiftState, begin, transitio
 from logtriage.state import State, initial_state
 from logtriage.transition import transition as transition_alone
 from logtriage.world.runbook import severity_of
+from logtriage.world.schedule import Doings
 
 #: What an action of the perfect list earns, by criteria; in this order, the page comes before the
 #: fix, and the root cause too.
@@ -66,31 +69,34 @@ AWAITED: Final = 0.7
 SURE_DISMISSAL: Final = 0.7
 #: A question is asked if so many times its worth is more than a tick on any other incident earns.
 WORTH_OF_ASKING: Final = 4.0
-#: With so many ticks left, an incident that is not the next is handed over, if its price is at
-#: least so high, and this gains so many points times weight over what its own tick earns.
-LATE: Final = 6
+#: No incident is given away that the duty manager takes for less.
 WORTH_GIVING: Final = 0.6
-GAINED_BY_GIVING: Final = 0.25
+#: While so many incidents are open, a tick is worth what it earns on the last of these; an incident
+#: is given away if that gains so many points times weight, since later hand-overs lose by it.
+BUSY: Final = 4
+GAINED_BY_GIVING: Final = 1.0
+#: With so many ticks left, an incident that is not the next is given away for a smaller gain over
+#: what its own tick earns.
+LATE: Final = 6
+GAINED_LATE: Final = 0.25
 #: Decides on the next action.
 Player = Callable[[ShiftState], ShiftAction]
+
+
+def _priced(held: Belief, price: float | None) -> Belief:
+    """A belief about an incident with another price of a hand-over, on which no evidence depends.
+
+    None where nobody takes it over.
+    """
+    stakes = attrs.evolve(held.standing.stakes, price_of_hand_over=price)
+    return attrs.evolve(held, standing=attrs.evolve(held.standing, stakes=stakes))
 
 
 @lru_cache(maxsize=1024)
 def _held(state: State, fade: float) -> Belief:
     """The belief about an incident whose hand-over has so much of its price left."""
-    held = belief_about(state)
-    price = state.incident.price_of_hand_over
-    if fade == 1.0 or price is None:
-        return held
-    # No evidence depends on the price: a state of another price would draw it all again.
-    stakes = attrs.evolve(held.standing.stakes, price_of_hand_over=price * fade)
-    return attrs.evolve(held, standing=attrs.evolve(held.standing, stakes=stakes))
-
-
-@lru_cache(maxsize=1024)
-def _planned(state: State, fade: float) -> tuple[Belief, Plan]:
-    held = _held(state, fade)
-    return held, held.best()
+    held, price = belief_about(state), state.incident.price_of_hand_over
+    return held if fade == 1.0 or price is None else _priced(held, price * fade)
 
 
 @lru_cache(maxsize=1024)
@@ -124,72 +130,127 @@ def worst_first(state: ShiftState) -> ShiftAction:
 
 def cheapest_first(state: ShiftState) -> ShiftAction:
     """Turns to the incident that takes the fewest actions to close; the oldest of equals."""
-    return _on(state, lambda one: -len(_planned(one, state.fade)[1].actions))
+    return _on(state, lambda alone: -_Look.at("", alone, state.fade).actions)
 
 
 def belief_first(state: ShiftState) -> ShiftAction:
     """Spends each tick on the incident where it earns most, by the beliefs.
 
     That is what the best plan adds, times the expected weight, over the ticks that it takes; and
-    more, the less time is left. A question must be worth more than a tick on another incident. What
-    must wait although its time runs out is handed over, if that is still worth something.
+    more, the less time is left. A question must be worth more than a tick on another incident.
+    An incident is handed over if that earns more than the ticks that it saves earn elsewhere.
     """
-    looks = [_Look.at(system, one, state.fade) for system, one in _open(state).items()]
+    looks = [_Look.at(system, alone, state.fade) for system, alone in _open(state).items()]
     if not looks:
         return Wait()
-    first, *others = sorted(looks, key=lambda look: -look.earns)
+    first, *others = sorted(looks, key=lambda look: -look.earns * look.hurry)
+    elsewhere = others[0].earns * others[0].hurry if others else 0.0
     for look in others:
-        if look.is_given_away:
+        if look.is_given_away_late:
             return On(look.system, HandOver())
-    return On(first.system, first.action(others[0].earns if others else 0.0))
+    if len(looks) >= BUSY:
+        tick = sorted([look.earns for look in looks], reverse=True)[BUSY - 1]
+        given = max(looks, key=lambda look: look.gained_by_giving(tick))
+        if given.gained_by_giving(tick) > GAINED_BY_GIVING:
+            return On(given.system, HandOver())
+    return On(first.system, first.action(state.fade, elsewhere))
+
+
+@attrs.frozen
+class _Known:
+    """What a plan depends on but for the tick: it changes as something new is shown or done."""
+
+    incident: Incident
+    doings: Doings
+    severity: Severity | None
+    root_causes: tuple[tuple[int, str], ...]
+    readings: int
+    state: State = attrs.field(eq=False)
+
+
+@lru_cache(maxsize=1024)
+def _planned(known: _Known) -> tuple[Plan, float, float]:
+    """The best plan but to hand over, the expected weight, and what is earned without acting."""
+    held = _priced(belief_about(known.state), None)
+    planner = held.planner()
+    weight = sum(WEIGHTS[Severity(name)] * share for name, share in held.severities.items())
+    return planner.best(), weight, planner.closed(known.incident.horizon, Wait())
 
 
 @attrs.frozen
 class _Look:
-    """An open incident with its belief, its best plan, its expected weight, and what a tick earns.
+    """An open incident as belief_first weighs it.
 
-    ``earns`` is in points times weight.
+    ``plan`` is the best but to hand over, and ``worth`` that of a hand-over now. ``added`` is
+    what is hoped for beyond what has been earned, in points times ``weight``, in so many ``ticks``.
     """
 
     system: str
     state: State
-    held: Belief
     plan: Plan
     weight: float
-    earns: float
+    worth: float
+    added: float
+    ticks: float
 
     @classmethod
     def at(cls, system: str, state: State, fade: float) -> "_Look":
-        held, plan = _planned(state, fade)
-        weight = sum(WEIGHTS[Severity(name)] * p for name, p in held.severities.items())
-        horizon = state.incident.horizon
+        facts, incident = state.facts, state.incident
+        readings = len(evidence(state))
+        plan, weight, idle = _planned(
+            _Known(incident, facts.doings, facts.severity, facts.root_causes, readings, state)
+        )
+        price, worth = incident.price_of_hand_over, 0.0
+        if price is not None and not (facts.pages or facts.remedies):
+            par = simulation_of(incident).setting.par
+            worth = hand_over_worth(price * fade, state.tick + 1, incident.horizon, par)
         value, ticks = plan.value, float(len(plan.actions))
-        if plan.hand_over or (plan.dismiss and value < SURE_DISMISSAL):
-            value = max(HOPED_FOR, value)
+        if worth > value or (plan.dismiss and value < SURE_DISMISSAL):
+            value = max(HOPED_FOR, value, worth)
             ticks = STILL_TO_ASK + AWAITED * max(0, FRESH - state.tick)
-        added = max(0.0, value - held.planner().closed(horizon, Wait()))
-        hurry = 1.0 + URGENCY * state.tick / horizon
-        return cls(system, state, held, plan, weight, weight * added / ticks * hurry)
+        added = weight * max(0.0, value - idle)
+        return cls(system, state, plan, weight, worth, added, ticks)
 
     @property
-    def is_given_away(self) -> bool:
-        incident, facts = self.state.incident, self.state.facts
-        worth = self.held.standing.stakes.price_of_hand_over or 0.0
-        if facts.pages or facts.remedies or incident.horizon - self.state.tick > LATE:
-            return False
-        return worth >= WORTH_GIVING and self.weight * worth - self.earns >= GAINED_BY_GIVING
+    def actions(self) -> int:
+        """How many actions it takes to close it."""
+        return 1 if self.worth > self.plan.value else len(self.plan.actions)
 
-    def action(self, elsewhere: float) -> Action:
+    @property
+    def earns(self) -> float:
+        """What a tick on it earns, in points times weight."""
+        return self.added / self.ticks
+
+    @property
+    def hurry(self) -> float:
+        """How much more a tick counts, the less time is left."""
+        return 1.0 + URGENCY * self.state.tick / self.state.incident.horizon
+
+    def gained_by_giving(self, tick: float) -> float:
+        """What a hand-over gains over the incident's own ticks, if each is worth so much."""
+        if self.worth < WORTH_GIVING:
+            return 0.0
+        return self.weight * self.worth - max(0.0, self.added - tick * self.ticks) - tick
+
+    @property
+    def is_given_away_late(self) -> bool:
+        left = self.state.incident.horizon - self.state.tick
+        gained = self.weight * self.worth - self.earns * self.hurry
+        return left <= LATE and self.worth >= WORTH_GIVING and gained >= GAINED_LATE
+
+    def action(self, fade: float, elsewhere: float) -> Action:
         """The question that is worth most if a tick elsewhere earns less, else the plan's next."""
-        rows = worths(self.held, requests_in_doubt(self.held))
-        question = best_of(self.held, rows)
+        held = _held(self.state, fade)
+        rows = worths(held, requests_in_doubt(held))
+        question = best_of(held, rows)
         if question is not None:
             promised = WORTH_OF_ASKING * self.weight * max(row.grade for row in rows)
             if elsewhere == 0.0 or promised >= elsewhere:
                 return question
-        if self.plan.dismiss:
-            return self.plan.actions[0]
-        return min(self.plan.actions, key=lambda one: _ORDER.get(type(one), len(_ORDER)))
+        plan = held.best()
+        if plan.dismiss:
+            return plan.actions[0]
+        return min(plan.actions, key=lambda action: _ORDER.get(type(action), len(_ORDER)))
 
 
 def _on(state: ShiftState, worth: Callable[[State], float]) -> ShiftAction:
@@ -267,15 +328,16 @@ def play(shift: Shift, player: str | Player | Iterable[ShiftAction]) -> ShiftSta
     return state
 
 
-def uncontended(shift: Shift) -> float:
-    """What the observer earns that plays every incident alone, at its full price.
+def uncontended(shift: Shift) -> ShiftState:
+    """How all incidents end if the observer plays each alone, every hand-over at its full price.
 
     A reference, and no bound: it has one pair of hands for each incident, and it asks greedily.
+    Nobody's ticks lead there, so that the history is empty.
     """
-    earned = 0.0
-    for one in shift.arrivals:
-        state = initial_state(one.incident)
+    ends = []
+    for arrival in shift.arrivals:
+        state = initial_state(arrival.incident)
         while not state.is_closed:
             state = transition_alone(state, _observed(state, 1.0))
-        earned += one.weight * score_incident(state)
-    return earned / sum(one.weight for one in shift.arrivals)
+        ends.append(state)
+    return ShiftState(shift, shift.task.ticks, states=tuple(ends))

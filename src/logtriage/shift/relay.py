@@ -78,13 +78,13 @@ def told_by(notes: str, system: str) -> Iterator[Evidence]:
             yield Evidence(_ASKED[letter], int(service), int(slot), int(start), token)
 
 
-def second(state: ShiftState, notes: str) -> ShiftAction:
-    """What the second engineer does, knowing a note and the screens since half time."""
+def second(state: ShiftState, notes: str, since: int) -> ShiftAction:
+    """What the second engineer does, knowing a note and the screens from tick ``since`` on."""
     if not state.open:
         return Wait()
     system, alone = next(iter(state.open.items()))
-    arrived = next(one.tick for one, _ in state.arrived if one.system == system)
-    seen = evidence(alone, since=max(0, half_time(state.shift) - arrived))
+    arrived = next(arrival.tick for arrival, _ in state.arrived if arrival.system == system)
+    seen = evidence(alone, since=max(0, since - arrived))
     cells = {one.cell: one for one in told_by(notes, system) if one.start <= alone.tick}
     told = {**cells, **{one.cell: one for one in seen}}
     try:
@@ -94,20 +94,27 @@ def second(state: ShiftState, notes: str) -> ShiftAction:
     return On(system, next_action(held))
 
 
-def relayed(shift: Shift, *, note: str | None = None) -> ShiftState:
-    """The last state of a shift that the scripted pair plays.
+def relieved(state: ShiftState, note: str | None = None) -> Iterator[ShiftState]:
+    """The states of a shift whose engineer writes a note in this tick, and leaves.
 
-    ``note`` stands in the place of the first engineer's own; an empty one says nothing.
+    ``note`` stands in the place of the engineer's own; an empty one says nothing.
     """
-    state, half = begin(shift), half_time(shift)
-    while not state.is_over and state.tick < half:
-        last = state.tick == half - 1
-        own = noted(state) if note is None else Note(note)
-        state = transition(state, own if last else first_come(state))
-    notes = state.notes
+    if not state.is_over:
+        state = transition(state, noted(state) if note is None else Note(note))
+        yield state
+    notes, since = state.notes, state.tick
     while not state.is_over:
-        state = transition(state, second(state, notes))
-    return state
+        state = transition(state, second(state, notes, since))
+        yield state
+
+
+def relayed(shift: Shift, note: str | None = None) -> ShiftState:
+    """The last state of a shift that the scripted pair plays; ``note`` as :func:`relieved`."""
+    state = begin(shift)
+    while not state.is_over and state.tick < half_time(shift) - 1:
+        state = transition(state, first_come(state))
+    *_, last = (state, *relieved(state, note))
+    return last
 
 
 def renamed_note(notes: str, state: ShiftState) -> str:

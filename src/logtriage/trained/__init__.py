@@ -1,8 +1,8 @@
 """Teams by specification, trained networks among them: ``triage=net:DIR,escalation=expert,…``.
 
-``net:DIR`` is a role as ``training.marl`` trained it: DIR is the directory of its run. What
-is read are numbers and JSON (:mod:`logtriage.trained.files`); nothing is unpickled, and
-NumPy alone plays.
+``net:DIR`` is a role as ``training.marl`` trained it: DIR is the directory of its run. It
+is read as numbers and JSON (:mod:`logtriage.trained.files`) and played by NumPy alone; nothing is
+unpickled.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from logtriage.roles import RoleSplit
 
 __all__ = ["NETWORK", "has_network", "make_team"]
 
-#: What a trained role begins with in a specification; the directory of a run follows.
+#: The beginning of a trained role in a specification; the directory of a run follows.
 NETWORK: Final = "net:"
 
 
@@ -45,7 +45,7 @@ def make_team(
 def has_network(spec: str) -> bool:
     """Whether a trained network plays in the team of a specification."""
     policies = (policy for _, policy in roles_of(spec))
-    return spec.startswith(NETWORK) or any(one.startswith(NETWORK) for one in policies)
+    return spec.startswith(NETWORK) or any(policy.startswith(NETWORK) for policy in policies)
 
 
 def _network(spec: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleFactory:

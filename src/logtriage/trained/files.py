@@ -1,4 +1,4 @@
-"""What a run of ``training.marl`` leaves for others to play with.
+"""The files that a run of ``training.marl`` leaves for others to play with.
 
 ``team.json`` says what was trained: the task, the split in full, and how the networks
 compute. ``team.npz`` holds the weights: for the role at each place of the split, a matrix
@@ -6,7 +6,6 @@ compute. ``team.npz`` holds the weights: for the role at each place of the split
 so on, and the places of the pointers: ``0.action``, ``0.column`` and ``0.group``.
 """
 
-import json
 import zipfile
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -17,8 +16,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.codec import role_split_from_json
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.codec import structured
+from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 
 SCHEMA: Final = "logtriage.team/1"
@@ -43,8 +42,8 @@ class Weights:
 class TrainedTeam:
     """A trained team: the split and task of its run, and the weights of its roles.
 
-    ``digest`` tells it from others that stood in the directory ``where``; ``trust`` is what
-    stands above the weights of pointers, ``activation`` one of :data:`ACTIVATIONS`.
+    ``digest`` differs between teams that stood in the directory ``where``. ``trust`` is added to
+    the weights of pointers; ``activation`` is one of :data:`ACTIVATIONS`.
     """
 
     where: str
@@ -56,6 +55,25 @@ class TrainedTeam:
     roles: Mapping[str, Weights] = attrs.field(eq=False, repr=False)
 
 
+@attrs.frozen
+class _About:
+    """The fields of ``team.json``."""
+
+    schema: str
+    task: str
+    split: RoleSplit
+    trust: float
+    activation: str
+
+    def __attrs_post_init__(self) -> None:
+        if self.schema != SCHEMA:
+            raise InvalidInput(f"schema: expected {SCHEMA!r}, got {self.schema!r:.60}")
+        if self.activation not in ACTIVATIONS:
+            raise InvalidInput(
+                f"activation: expected {' or '.join(ACTIVATIONS)}, got {self.activation!r:.60}"
+            )
+
+
 def read_team(directory: Path) -> TrainedTeam:
     """The trained team in a directory.
 
@@ -64,39 +82,23 @@ def read_team(directory: Path) -> TrainedTeam:
     """
     path = directory / TEAM
     try:
-        about = json.loads(path.read_bytes())
+        text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidInput(
             f"{directory}: expected the directory of a run of training.marl, with {TEAM} in it"
         ) from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path}: not JSON: {error}") from None
-    if not isinstance(about, dict) or about.get("schema") != SCHEMA:
-        raise InvalidInput(f"{path}: schema: expected an object of {SCHEMA!r}")
-    if not isinstance(about.get("split"), dict):
-        raise InvalidInput(f"{path}: split: expected an object, got {about.get('split')!r}")
-    try:
-        split = role_split_from_json(about["split"])
-    except LogTriageError as error:
-        raise InvalidInput(f"{path}: split: {error}") from None
-    task, trust, activation = about.get("task"), about.get("trust"), about.get("activation")
-    if not isinstance(task, str):
-        raise InvalidInput(f"{path}: task: expected a text, got {task!r}")
-    if not isinstance(trust, float):
-        raise InvalidInput(f"{path}: trust: expected a decimal number, got {trust!r}")
-    if activation not in ACTIVATIONS:
-        raise InvalidInput(
-            f"{path}: activation: expected {' or '.join(ACTIVATIONS)}, got {activation!r}"
-        )
-    roles = _weights(directory / WEIGHTS, split)
-    digest = blake2b(path.read_bytes() + (directory / WEIGHTS).read_bytes(), digest_size=8)
-    return TrainedTeam(str(directory), digest.hexdigest(), task, split, trust, activation, roles)
+    about = structured(text, _About, lambda reason: InvalidInput(f"{path}: {reason}"))
+    roles = _weights(directory / WEIGHTS, about.split)
+    digest = blake2b(text + (directory / WEIGHTS).read_bytes(), digest_size=8).hexdigest()
+    return TrainedTeam(
+        str(directory), digest, about.task, about.split, about.trust, about.activation, roles
+    )
 
 
 def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
     try:
         with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
+            arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise InvalidInput(f"{path}: no weights there") from None
     except (OSError, ValueError, zipfile.BadZipFile) as error:
@@ -104,11 +106,11 @@ def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
 
     def of(place: int) -> Weights:
         layers: list[tuple[Array, Array]] = []
-        while (name := f"{place}.{len(layers)}") + ".weight" in found:
-            layers.append((found[f"{name}.weight"], found[f"{name}.bias"]))
+        while (name := f"{place}.{len(layers)}") + ".weight" in arrays:
+            layers.append((arrays[f"{name}.weight"], arrays[f"{name}.bias"]))
         if not layers:
             raise KeyError(f"{place}.0.weight")
-        pointers = (found[f"{place}.{one}"] for one in ("action", "column", "group"))
+        pointers = (arrays[f"{place}.{name}"] for name in ("action", "column", "group"))
         return Weights(tuple(layers), *pointers)
 
     try:

@@ -1,4 +1,4 @@
-"""A role played by a trained network, beside whoever plays the others."""
+"""A role played by a trained network, beside other players."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -91,7 +91,7 @@ class NetworkRole:
     role: Role
 
     def act_in(self, state: State, seen: Observation) -> Action:
-        """What the network makes of what the role was shown, told and may believe."""
+        """The likeliest allowed action, by the screen of the role and its belief."""
         incident = state.incident
         assert incident.setting is not None  # or it would not have been made
         reader = _reader(
@@ -106,7 +106,7 @@ class NetworkRole:
 
 
 class _Reader:
-    """Makes the input of a role of the states of incidents of one kind."""
+    """Makes the input of a role from states of incidents with one setting."""
 
     def __init__(
         self, split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int
@@ -118,7 +118,7 @@ class _Reader:
         self.input = RoleInput(role, self._layout, model.hypotheses)
 
     def read(self, state: State, seen: Observation) -> Floats:
-        """The input (1, D) in a state; reports are those on the role's own screen."""
+        """The input (1, D) in a state, with the reports on the role's own screen."""
         topology = state.incident.topology
         row = encode_role_tokens(state, self._split, self._role)
         for speaker in self._split.roles:
@@ -126,10 +126,10 @@ class _Reader:
             if place is None:
                 continue
             words = role_words(speaker, topology, self._layout.team.base.world)
-            said = {one.message for _, one in seen.reports if one.by == speaker.name}
-            row[place] = [word in said for word in words]
+            reported = {report.message for _, report in seen.reports if report.by == speaker.name}
+            row[place] = [word in reported for word in words]
         weights = np.array([belief(state, self._role).weights], np.uint32)
-        owners = [[topology.teams.index(one) for one in state.incident.directory]]
+        owners = [[topology.teams.index(team) for team in state.incident.directory]]
         return self.input.read(row[None], weights, self._marginals, np.array(owners))
 
 
@@ -138,12 +138,12 @@ _reader = lru_cache(maxsize=64)(_Reader)
 
 def _logits(row: Floats, weights: Weights, team: TrainedTeam) -> Floats:
     """The logits (A,) of a role at an input (1, D)."""
-    found: Floats = row[0]
+    values: Floats = row[0]
     *hidden, last = weights.layers
     for matrix, bias in hidden:
-        found = matrix @ found + bias
-        found = np.maximum(found, 0) if team.activation == "relu" else np.tanh(found)
-    out: Floats = last[0] @ found + last[1]
+        values = matrix @ values + bias
+        values = np.maximum(values, 0) if team.activation == "relu" else np.tanh(values)
+    out: Floats = last[0] @ values + last[1]
     groups = int(weights.group.max()) + 1 if len(weights.group) else 0
     trust: Floats = out[:groups] + team.trust
     logits: Floats = out[groups:].copy()

@@ -17,11 +17,10 @@ from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.believing import BeliefScreens, belief_layout_of
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Layout
-from logtriage.vector.masks import action_mask, role_mask
+from logtriage.vector.masks import action_mask
 from logtriage.vector.team import CREDITS, BatchedTeam, TeamStep
 from logtriage.vector.team_beliefs import TeamBeliefs
 from logtriage.vector.team_token_encoding import (
-    TeamReader,
     encode_role_tokens,
     encode_team_tokens,
     role_token_mask,
@@ -40,7 +39,6 @@ __all__ = [
     "RoleTokens",
     "Step",
     "TeamBeliefs",
-    "TeamReader",
     "TeamStep",
     "TeamTokens",
     "TokenLayout",
@@ -50,7 +48,6 @@ __all__ = [
     "encode_role_tokens",
     "encode_team_tokens",
     "encode_tokens",
-    "role_mask",
     "role_token_mask",
     "role_tokens_of",
     "team_tokens_of",

@@ -1,67 +1,39 @@
-"""The draws of :mod:`logtriage.rng` for whole arrays: the same bits, with ``uint64``.
+"""Types of arrays, and tables of several worlds laid side by side."""
 
-NumPy's unsigned arithmetic wraps modulo 2**64, which is what the scalar code masks for.
-"""
-
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from logtriage.rng import GAMMA_A, MIX_1, MIX_2
-from logtriage.rng import mix as mix_one
 
 Bits = NDArray[np.uint64]
 Ints = NDArray[np.signedinteger[Any]]
 Longs = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_MIX_1: Final = np.uint64(MIX_1)
-_MIX_2: Final = np.uint64(MIX_2)
-_27: Final = np.uint64(27)
-_30: Final = np.uint64(30)
-_31: Final = np.uint64(31)
-_32: Final = np.uint64(32)
-
-
-def _scramble(value: Bits) -> Bits:
-    """The finaliser, in place."""
-    value ^= value >> _30
-    value *= _MIX_1
-    value ^= value >> _27
-    value *= _MIX_2
-    value ^= value >> _31
-    return value
-
-
-def subkey(seeds: Bits, stream: int) -> Bits:
-    """As :func:`logtriage.rng.subkey`, for many seeds."""
-    return _scramble(seeds + np.uint64(mix_one(stream)))
-
-
-def offsets_a(counters: Any) -> Bits:
-    """What many first counters add to a key."""
-    return np.asarray(counters).astype(np.int64).astype(np.uint64) * np.uint64(GAMMA_A)
-
-
-def draw(keys_and_offsets: Bits) -> Bits:
-    """The random bits of keys that their counters' offsets were added to; in place."""
-    return _scramble(keys_and_offsets)
-
-
-def below(bits: Bits, n: Any) -> Ints:
-    """As :func:`logtriage.rng.below`."""
-    return (((bits >> _32) * np.asarray(n).astype(np.uint64)) >> _32).astype(np.int64)
-
 
 def stacked(tables: Sequence[Any], fill: Any = 0) -> NDArray[Any]:
-    """One table of each of W worlds as (W, …), those that are smaller filled up at their ends."""
-    arrays = [np.asarray(one) for one in tables]
-    shape = np.max([one.shape for one in arrays], axis=0, initial=0).astype(int)
-    found = np.full((len(arrays), *shape), fill, arrays[0].dtype)
-    for number, one in enumerate(arrays):
-        corner: Any = (number, *map(slice, one.shape))
-        found[corner] = one
-    found.setflags(write=False)
-    return found
+    """A table of each of W worlds as (W, …); ``fill`` stands behind the ends of smaller tables."""
+    arrays = [np.asarray(table) for table in tables]
+    shape = np.max([array.shape for array in arrays], axis=0, initial=0).astype(int)
+    whole = np.full((len(arrays), *shape), fill, arrays[0].dtype)
+    for number, array in enumerate(arrays):
+        corner: Any = (number, *map(slice, array.shape))
+        whole[corner] = array
+    whole.setflags(write=False)
+    return whole
+
+
+def side_by_side(tables: Sequence[Any], fills: Mapping[str, Any]) -> Any:
+    """Join named tuples of W worlds: arrays become (W, …), numbers are the same in all worlds.
+
+    ``fills`` has the fill value of :func:`stacked` by name; the default is 0.
+    """
+    first = tables[0]
+    return first._replace(
+        **{
+            name: stacked([getattr(table, name) for table in tables], fills.get(name, 0))
+            for name in first._fields
+            if not isinstance(getattr(first, name), int | tuple)
+        }
+    )

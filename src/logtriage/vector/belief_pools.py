@@ -21,7 +21,7 @@ NEVER_HIDDEN: Final = -1
 class PoolTables(NamedTuple):
     """The pools of n services: one for each of B sorts that have signs.
 
-    ``number`` tells worlds apart, each of which has such pools.
+    ``number`` is that of the world; each world has such pools.
 
     A cell's *sort* has the pool ``pool_of`` (sorts,); a reading that starts before ``hidden``
     (sorts,) shows no root's sign. What a reading gains for its token, log2(1 + f/q), stands in
@@ -94,8 +94,8 @@ def pools_of(model: Model) -> PoolTables:
             first_gain[service, number] = gained
             gains.append(_gains(setting, sort, reader))
             gained += len(gains[-1])
-    sizes = np.concatenate([np.full(len(one), one.shape[1]) for one in weights])
-    flat = np.concatenate([one.ravel() for one in weights])
+    sizes = np.concatenate([np.full(len(matrix), matrix.shape[1]) for matrix in weights])
+    flat = np.concatenate([matrix.ravel() for matrix in weights])
     return PoolTables(
         number=0,
         pool_of=np.array([bases.index(base_of(sort)) for sort in sorts]),
@@ -120,7 +120,7 @@ def pools_of(model: Model) -> PoolTables:
 
 
 def _stages(setting: Setting, sort: str) -> int:
-    """How many starts have readings of their own."""
+    """Count the starts that have their own distribution of readings."""
     return 1 if sort == CHANGE else 1 + setting.grows_for
 
 
@@ -133,7 +133,7 @@ def _gains(setting: Setting, sort: str, reader: Reader) -> Longs:
 
 
 def _rows(reader: Reader, base: str, *, hides: bool) -> tuple[Longs, Bools, Longs]:
-    """The rows (R, A) of a pool, which are roots' (R,), and the row of each condition (C,)."""
+    """(weights (R, A) of a pool's rows, whether they are roots' (R,), rows of conditions (C,))."""
     matrix = sign_matrix(reader, base, hidden=False)
     world = reader.setting.world
     mine = [hides and is_root(world, condition) for condition in reader.conditions]

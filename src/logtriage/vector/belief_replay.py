@@ -28,7 +28,7 @@ Ints = NDArray[Any]
 
 
 def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) -> BeliefBatch:
-    """The posteriors of many states, given all evidence shown so far, to a role if given.
+    """The posteriors of many states, from all evidence shown so far, or shown to ``role``.
 
     For a split, the evidence of all its roles is pooled. This function takes single states;
     an engine updates its own :class:`BeliefBatch`.
@@ -45,19 +45,22 @@ def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) 
     horizon = max(max(state.incident.horizon, state.tick) for state in states)
     batch = BeliefBatch(*every, count=len(states), horizon=horizon)
     batch.reset(
-        [[one.topology.teams.index(team) for team in one.directory] for one in incidents],
+        [
+            [incident.topology.teams.index(team) for team in incident.directory]
+            for incident in incidents
+        ],
         worlds=[every.index(model) for model in models],
     )
     shown = [evidence(state, role) for state in states]
     done = [_done(state, state.incident.topology) for state in states]
-    # A cell is given in the tick from which it holds: Bayes' rule asks for no order.
+    # Each cell enters in the tick it holds from; the order does not change the posterior.
     for now in range(max(state.tick for state in states) + 2):
-        rows = np.array([row for row, one in enumerate(states) if now <= one.tick + 1])
+        rows = np.array([row for row, state in enumerate(states) if now <= state.tick + 1])
         if now:
             rows = rows[[now <= states[row].tick or now - 1 in done[row] for row in rows]]
         if not len(rows):
             continue
-        cells = [[one for one in shown[row] if one.start == now] for row in rows]
+        cells = [[item for item in shown[row] if item.start == now] for row in rows]
         acted = [done[row].get(now - 1, []) for row in rows]
         wrong = [
             states[row].closing is Closing.MISROUTED and now - 1 == states[row].history[-1][0]
@@ -81,8 +84,8 @@ def _done(state: State, topology: Topology) -> dict[int, list[int]]:
 def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
     """Lists of actions as (R, L), padded with -1."""
     lanes = np.full((len(acted), max(1, max(map(len, acted)))), -1)
-    for row, one in enumerate(acted):
-        lanes[row, : len(one)] = one
+    for row, actions in enumerate(acted):
+        lanes[row, : len(actions)] = actions
     return lanes
 
 
@@ -90,22 +93,22 @@ def _models_of(states: Sequence[State]) -> list[Model]:
     """The model of each state.
 
     Raises:
-        InvalidInput: if there is none, and naming the first that no one batch holds with the
-            others: only drawn worlds may differ.
+        InvalidInput: for no states, and for a state that cannot share a batch with the first: only
+            drawn worlds may differ.
     """
     if not states:
         raise InvalidInput("a batch of beliefs needs at least one state")
     first, found = states[0].incident, []
     for row, state in enumerate(states):
-        one = state.incident
-        if one.setting is None:
-            raise InvalidInput(f"{one.id}: a belief needs an incident that a task draws")
-        pooled = one.task == first.task and one.task in UNSEEN_TASKS
+        incident = state.incident
+        if incident.setting is None:
+            raise InvalidInput(f"{incident.id}: a belief needs an incident that a task draws")
+        pooled = incident.task == first.task and incident.task in UNSEEN_TASKS
         for name in ("held",) if pooled else ("setting", "topology", "held"):
-            if getattr(one, name) != getattr(first, name):
+            if getattr(incident, name) != getattr(first, name):
                 raise InvalidInput(
-                    f"states[{row}] ({one.id}) has another {name} than states[0] ({first.id}); "
-                    "a batch has one"
+                    f"states[{row}] ({incident.id}) has another {name} than states[0] "
+                    f"({first.id}); a batch has one"
                 )
-        found.append(model_of(one.setting, one.topology, one.held))
+        found.append(model_of(incident.setting, incident.topology, incident.held))
     return found

@@ -1,4 +1,4 @@
-"""What a batch keeps of every incident, so that new evidence is a few additions."""
+"""The state of each incident in a batch of beliefs; new evidence costs a few additions."""
 
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ from logtriage.world.channels import Channel
 
 Ints = NDArray[Any]
 
-#: The channels of which a screen shows cells again, with the rows of ``seen``.
+#: Channels whose cells stay on the screen, with their rows of ``seen``.
 REPEATED: Final = {
     Channel.ALERT: 0,
     Channel.CHANGE: 1,
@@ -31,7 +31,7 @@ class BeliefState(NamedTuple):
     """N incidents, n services, U unaffected conditions, H hypotheses, S starts (horizon + 1).
 
     ``world`` (N,) is the number of each one's world. ``gains`` (N, T) are sums over readings,
-    ``told`` (N, rows) what the pools say of their rows of conditions
+    ``pooled`` (N, rows) what the pools say of their rows of conditions
     (:class:`~logtriage.vector.belief_pools.PoolTables`). ``own`` (N, U) are sums over the pools of
     a service, ``aloof`` (N, n) what it says where nothing reaches it;
     ``reached`` (N, H) what the services say that a hypothesis reaches, less those of ``aloof``.
@@ -48,7 +48,7 @@ class BeliefState(NamedTuple):
 
     world: NDArray[np.uint8]
     gains: Longs
-    told: Longs
+    pooled: Longs
     own: Longs
     aloof: Longs
     reached: Longs
@@ -72,10 +72,10 @@ class BeliefState(NamedTuple):
     @property
     def nbytes(self) -> int:
         """The bytes of all arrays together."""
-        return sum(one.nbytes for one in self)
+        return sum(array.nbytes for array in self)
 
     def with_room(self) -> "BeliefState":
-        """The same with room for a break more."""
+        """A copy with room for another break."""
         more = [(0, 0), (0, 1)]
         return self._replace(
             breaks=np.pad(self.breaks, more, constant_values=NO_BREAK),
@@ -84,14 +84,14 @@ class BeliefState(NamedTuple):
 
 
 def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> BeliefState:
-    """The state of ``count`` incidents, of which nothing has been seen."""
+    """The state of ``count`` incidents before any screen."""
     services, hypotheses = tables.services, tables.prior.shape[1]
     sums = tables.pools.sums
     ticks = np.int8 if horizon < np.iinfo(np.int8).max else np.int16
     state = BeliefState(
         world=np.zeros(count, np.uint8),
         gains=np.zeros((count, sums), np.int64),
-        told=np.zeros((count, tables.pools.root.shape[1]), np.int64),
+        pooled=np.zeros((count, tables.pools.root.shape[1]), np.int64),
         own=np.zeros((count, tables.shares.shape[1]), np.int64),
         aloof=np.zeros((count, services), np.int64),
         reached=np.zeros((count, hypotheses), np.int64),
@@ -112,11 +112,11 @@ def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> B
 
 
 def clear(state: BeliefState, tables: BeliefTables, rows: Any) -> None:
-    """Forget all that was seen in these rows."""
-    for sums in (state.gains, state.told, state.own, state.noted, state.edge):
+    """Forget everything seen in these rows."""
+    for sums in (state.gains, state.pooled, state.own, state.noted, state.edge):
         sums[rows] = 0
-    for one in (state.seen, state.screens, state.remedies, state.weights):
-        one[rows] = 0
+    for counts in (state.seen, state.screens, state.remedies, state.weights):
+        counts[rows] = 0
     worlds = state.world[rows]
     state.aloof[rows] = tables.aloof[worlds]
     state.reached[rows] = tables.alone[worlds]

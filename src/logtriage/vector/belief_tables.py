@@ -1,6 +1,6 @@
 """What a batch of beliefs looks up: the model of :mod:`logtriage.belief` as arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ from logtriage.belief.fixedpoint import COARSE, FINE, INDEX, NEVER, SHORT, UPPER
 from logtriage.belief.model import NONE, Model
 from logtriage.belief.pools import LOGS
 from logtriage.grading.action_lists import ranges_of
-from logtriage.vector.arrays import Bools, Longs, stacked
+from logtriage.vector.arrays import Bools, Longs, side_by_side
 from logtriage.vector.belief_pools import PoolTables, pools_of
 from logtriage.vector.cells import CHANNELS
 from logtriage.world.channels import NO_NEWS, Channel, Evidence
@@ -124,47 +124,35 @@ class BeliefTables(NamedTuple):
 def tables_of(models: Sequence[Model]) -> BeliefTables:
     """The tables of W worlds that are alike in size: (W, …) each but for what all share.
 
-    Hypotheses that fill up those of a world are ruled out from the beginning.
+    A world with fewer hypotheses is filled up with ones of no weight.
     """
-    each = [_tables_of(model) for model in models]
-    pools = _stacked([one.pools for one in each], {})
-    edges = _stacked([one.edges for one in each], {})
+    each = [tables_in_one(model) for model in models]
+    pools = side_by_side([table.pools for table in each], {})
+    edges = side_by_side([table.edges for table in each], {})
     fills = {"prior": NEVER, "errors": NO_FAULT, "owner_root": -1, "noted": -1}
-    whole: BeliefTables = _stacked(each, fills)
+    whole: BeliefTables = side_by_side(each, fills)
     return whole._replace(
         pools=pools._replace(number=np.arange(len(each))), edges=edges, powers=POWERS
     )
 
 
-def _stacked(tables: Sequence[Any], fills: Mapping[str, int]) -> Any:
-    """Named tuples of arrays, of W worlds, as one; their plain numbers are the same in all."""
-    first = tables[0]
-    return first._replace(
-        **{
-            name: stacked([getattr(one, name) for one in tables], fills.get(name, 0))
-            for name in first._fields
-            if not isinstance(getattr(first, name), int | tuple)
-        }
-    )
-
-
 @lru_cache(maxsize=4 * MOST_IN_POOL)
-def _tables_of(model: Model) -> BeliefTables:
+def tables_in_one(model: Model) -> BeliefTables:
     """The tables of one world."""
     world, topology, listed = model.world, model.topology, model.listed
     row, service = np.nonzero(listed.place != NONE)
     order = np.argsort(service, kind="stable")
     reached = listed.place[row, service]
     ranges = ranges_of(topology)
-    shares = [np.array(one, np.int64) for one in model.shares]
-    aloof = np.array([log_sums(one[np.newaxis])[0] for one in shares], np.int64)
+    shares = [np.array(weights, np.int64) for weights in model.shares]
+    aloof = np.array([log_sums(row[np.newaxis])[0] for row in shares], np.int64)
     alone = np.zeros(len(listed.place), np.int64)
     np.subtract.at(alone, row, aloof[service])
     return BeliefTables(
         pools=pools_of(model),
         edges=_edges(model),
         powers=POWERS,
-        own_at=_bounds([len(one) for one in shares]),
+        own_at=_bounds([len(row) for row in shares]),
         shares=np.concatenate(shares),
         reach_at=_bounds(np.bincount(service, minlength=len(topology))),
         reach=row[order],
@@ -175,16 +163,23 @@ def _tables_of(model: Model) -> BeliefTables:
         aloof=aloof,
         alone=alone,
         prior=listed.logs,
-        errors=np.array([_errors(errors_first(world, one)) for one in model.hypotheses]),
+        errors=np.array(
+            [_errors(errors_first(world, hypothesis)) for hypothesis in model.hypotheses]
+        ),
         accepts=_accepts(model),
         fixed_team=_fixed_team(model),
         owner_root=_owner_root(model),
         note=_note(model),
-        noted=np.array([one.faults[0][1] if one.faults else -1 for one in model.hypotheses]),
+        noted=np.array(
+            [
+                hypothesis.faults[0][1] if hypothesis.faults else -1
+                for hypothesis in model.hypotheses
+            ]
+        ),
         first_page=ranges.page,
         first_remedy=ranges.remedy,
-        first_sort=np.array([_first_sort(world, one) for one in CHANNELS]),
-        slots=np.array([len(world.slots.get(one, ())) for one in CHANNELS]),
+        first_sort=np.array([_first_sort(world, channel) for channel in CHANNELS]),
+        slots=np.array([len(world.slots.get(channel, ())) for channel in CHANNELS]),
     )
 
 
@@ -211,15 +206,15 @@ def _edges(model: Model) -> EdgeTables:
         (CALM, None),
         (RECOVERED, None),
     ]
-    rows = [kept_row(setting, *one, ()) for one in shown]
+    rows = [kept_row(setting, *kept, ()) for kept in shown]
     prior = np.full((len(shown), max(map(len, rows))), NEVER, np.int64)
     panels = np.zeros((2, len(shown), len(tokens), prior.shape[1]), np.int64)
-    for place, (one, row) in enumerate(zip(shown, rows, strict=True)):
+    for place, (kept, row) in enumerate(zip(shown, rows, strict=True)):
         prior[place, : len(row)] = row
         for late, start in enumerate((0, setting.severity_from)):
             for number, token in enumerate(tokens):
                 panel = Evidence(Channel.EDGE, -1, 0, start, token)
-                panels[late, place, number, : len(row)] = kept_row(setting, *one, [panel]) - row
+                panels[late, place, number, : len(row)] = kept_row(setting, *kept, [panel]) - row
     shares = setting.severities
     return EdgeTables(
         prior,
@@ -234,10 +229,10 @@ def _accepts(model: Model) -> Bools:
     topology = model.topology
     order = [(remedy, name) for remedy in topology.remedies for name in topology.names]
     found = np.zeros((len(order), len(model.hypotheses)), np.bool_)
-    place = {one: number for number, one in enumerate(order)}
+    place = {pair: number for number, pair in enumerate(order)}
     for column, hypothesis in enumerate(model.hypotheses):
-        for one in accepted_remedies(model.world, topology, hypothesis):
-            found[place[one], column] = True
+        for remedy in accepted_remedies(model.world, topology, hypothesis):
+            found[place[remedy], column] = True
     return found
 
 
@@ -254,8 +249,8 @@ def _fixed_team(model: Model) -> Bools:
 
 def _owner_root(model: Model) -> Longs:
     rows = [
-        [at for kind, at in one.faults if model.world.pages(kind, model.topology) is None]
-        for one in model.hypotheses
+        [at for kind, at in hypothesis.faults if model.world.pages(kind, model.topology) is None]
+        for hypothesis in model.hypotheses
     ]
     found = np.full((len(rows), max(1, max(map(len, rows)))), -1, np.int64)
     for place, row in enumerate(rows):

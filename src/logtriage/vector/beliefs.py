@@ -10,10 +10,11 @@ from logtriage.belief.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
-from logtriage.vector.belief_checks import as_cells, as_rows, check_cells, checked_integers
+from logtriage.vector.belief_checks import as_cells, refusal
 from logtriage.vector.belief_state import NO_BREAK, BeliefState, clear, empty_state
 from logtriage.vector.belief_tables import NO_FAULT, BeliefTables, tables_of
-from logtriage.vector.cells import Cells, cell_numbers, flattened, padded
+from logtriage.vector.cells import Cells, cell_numbers, padded
+from logtriage.vector.checks import as_rows, checked_integers
 from logtriage.vector.tokens.tables import check_alike
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class BeliefBatch:
-    """The posteriors of N incidents, of one topology and setting or of the worlds of a pool.
+    """The posteriors of N incidents in one world, or in the worlds of a pool.
 
     Each world is a model (:func:`logtriage.belief.model.model_of`); all are alike in their numbers
     of services, teams and tokens. Arrays over H hypotheses are as wide as the longest list; behind
@@ -46,7 +47,7 @@ class BeliefBatch:
     ) -> None:
         from logtriage.vector.compiled import beliefs, panels, signs  # loads Numba
 
-        self._faultless, self._update = beliefs.faultless, beliefs.update
+        self._first_wrong, self._update = beliefs.first_wrong, beliefs.update_rows
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
         self.models, self.horizon = models, horizon
@@ -84,10 +85,10 @@ class BeliefBatch:
     def reset(
         self, owners: ArrayLike, rows: ArrayLike | None = None, worlds: ArrayLike | None = None
     ) -> None:
-        """Begin new episodes in all rows or in these (R,), of which nothing is seen yet.
+        """Begin new episodes in all rows or in ``rows`` (R,); no screen is taken in yet.
 
-        ``owners`` (R, n) is the directory: the number of each service's team; ``worlds`` (R,)
-        are the numbers of models, that of the first if not given.
+        ``owners`` (R, n) is the directory: the number of each service's team; ``worlds`` (R,) are
+        numbers of models; the default is the first.
 
         Raises:
             InvalidInput: for another shape, a team that the topology lacks, or no model's number.
@@ -95,13 +96,13 @@ class BeliefBatch:
         chosen = as_rows(rows, self._every)
         shape = (len(chosen), len(self.topology))
         highest = len(self.topology.teams) - 1
-        given = checked_integers("owners", owners, shape, 0, highest)
+        directory = checked_integers("owners", owners, shape, 0, highest)
         numbers = np.zeros(len(chosen), np.int64) if worlds is None else worlds
         last = len(self.models) - 1
         numbers = checked_integers("worlds", numbers, (len(chosen),), 0, last)
         self._state.world[chosen] = numbers
         clear(self._state, self._tables, chosen)
-        self._state.owners[chosen] = given
+        self._state.owners[chosen] = directory
 
     def update(
         self,
@@ -129,25 +130,26 @@ class BeliefBatch:
         """
         chosen = as_rows(rows, self._every)
         count = len(chosen)
-        given = as_cells(cells, count)
+        shown = as_cells(cells, count)
         acted = np.full((count, 1), -1) if actions is None else np.asarray(actions)
         if acted.ndim == 1:
             acted = acted[:, np.newaxis]
         acted = checked_integers("actions", acted, (count, acted.shape[-1]), None, None)
-        acted = np.ascontiguousarray(acted, np.int64)
         wrong = np.zeros(count, np.bool_) if misrouted is None else np.asarray(misrouted)
         if wrong.shape != (count,) or wrong.dtype != np.bool_:
             raise InvalidInput(
                 f"misrouted: expected ({count},) bools, got {wrong.shape} of {wrong.dtype}"
             )
         state, tables = self._state, self._tables
-        if not self._faultless(state, tables, chosen, given, acted):
-            check_cells(state, tables, chosen, flattened(given), acted)
+        wrong_cell = self._first_wrong(state, tables, chosen, shown, acted)
+        if wrong_cell is not None:
+            raise refusal(state, chosen, shown, wrong_cell)
         remedies = acted - tables.first_remedy
         remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
             self._state = state = state.with_room()
-        refused = self._update(state, tables, self._room, chosen, given, acted, wrong)
+        unfixed = state.unfixed
+        refused = self._update(chosen, shown, acted, wrong, state, tables, self._room, unfixed)
         if refused >= 0:
             raise InvalidInput(
                 f"row {chosen[refused]}: no hypothesis fits the evidence: "
@@ -162,8 +164,8 @@ class BeliefBatch:
         models = [self.models[number] for number in worlds]
         return padded(
             [
-                cell_numbers(model.setting, model.topology, one)
-                for model, one in zip(models, evidence, strict=True)
+                cell_numbers(model.setting, model.topology, items)
+                for model, items in zip(models, evidence, strict=True)
             ]
         )
 
@@ -175,19 +177,19 @@ class BeliefBatch:
         return self._state.weights
 
     def fixed_at(self, rows: Longs) -> Longs:
-        """The tick in which a remedy fixed each hypothesis (R, H) in rows, -1 if none did."""
+        """The tick of the remedy that fixed each hypothesis (R, H) in these rows, -1 for none."""
         when = self._state.fixed_at[rows]
         return np.where(when < self._state.unfixed, when, -1).astype(np.int64)
 
     @property
-    def accepts(self) -> NDArray[np.bool_]:
-        """Which hypotheses accept each remedy (W, 5 n, H), in the order of canonical integers."""
-        return self._tables.accepts
+    def tables(self) -> BeliefTables:
+        """What all rows look up: the models as arrays (W, …)."""
+        return self._tables
 
     def right_team(self, rows: Longs) -> Longs:
         """The number of the team to page under each hypothesis (R, H) in rows, -1 for nobody.
 
-        The first of its faults decides where there are several.
+        If a hypothesis has several faults, the first decides.
         """
         tables, worlds = self._tables, self.world[rows]
         fixed = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)
@@ -232,8 +234,8 @@ class BeliefBatch:
         """How likely each service is a root cause (N, n)."""
         holds = np.zeros((len(self.models), self.weights.shape[1], len(self.topology)))
         for model, mine in zip(self.models, holds, strict=True):
-            for place, one in enumerate(model.hypotheses):
-                mine[place, [service for _, service in one.faults]] = 1
+            for place, hypothesis in enumerate(model.hypotheses):
+                mine[place, [service for _, service in hypothesis.faults]] = 1
         return self._shares(self._sums(holds))
 
     def remedies(self) -> Floats:

@@ -27,10 +27,11 @@ from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
-from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.marginals import Marginals, kinds_of
+from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.vector.values import BatchedValues, owners_of
+from logtriage.vector.values import BatchedValues
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
@@ -42,7 +43,7 @@ KEPT: Final = (
 
 
 def heard_sorts(world: World) -> tuple[str, ...]:
-    """How much a service has said is counted by these: a sort of each channel to be asked for."""
+    """The sorts that count how much a service has said: one a channel on demand."""
     return (LOG, *(sorts[0] for sorts in world.slots.values()))
 
 
@@ -72,18 +73,14 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
         f"heard:{sort}": n for sort in heard_sorts(layout.world)
     }
     widths |= {name: layout[name].stop - layout[name].start for name in KEPT}
-    blocks, at = {}, 0
-    for name, width in widths.items():
-        blocks[name] = slice(at, at + width)
-        at += width
-    return Layout(layout.topology, blocks, at)
+    return Layout(layout.topology, *laid_out(widths))
 
 
 class BeliefScreens:
     """Reads the screens of a batch as beliefs, one after the other, each once.
 
     Raises:
-        InvalidInput: for a batch in which several act.
+        InvalidInput: for a batch with more than one lane.
     """
 
     def __init__(self, batch: BatchedTriage) -> None:
@@ -123,17 +120,18 @@ class BeliefScreens:
         """The observation (N, D) after a step with ``actions`` (N,).
 
         Rows in ``fresh`` have begun anew since, and ``screen`` shows their first screens.
-        Of rows that are closed nothing more is read.
+        Closed rows are not read any more.
 
         Raises:
             InvalidInput: before :meth:`begin`, and for actions of another shape or range.
         """
-        chosen = checked_actions(actions, len(self.beliefs), self._batch.action_count)
+        batch = self._batch
+        chosen = checked_actions(actions, len(self.beliefs), batch.action_count)
         began = np.asarray(fresh, np.int64)
         going = screen.closing < 0
         going[began] = False
         rows = np.flatnonzero(going)
-        self._read_before().follow(self._batch.episodes, chosen[rows], rows)
+        self._read_before().follow(batch.incidents, batch.episodes, chosen[rows], rows)
         self._begin(began)
         return self._observe(screen)
 

@@ -1,8 +1,8 @@
 """Cells of evidence as whole numbers: the layout in which batched beliefs take them.
 
 A cell is five numbers, in the order of :class:`logtriage.world.channels.Evidence`:
-channel, service, slot, start, token. Many are an array (N, M, 5), M the most of any row;
-a channel of :data:`NO_CELL` stands where there is none.
+channel, service, slot, start, token. The cells of N rows are an array (N, M, 5), with M the most
+cells in any row; the channel of an empty place is :data:`NO_CELL`.
 
 | number | is |
 |---|---|
@@ -16,7 +16,7 @@ a channel of :data:`NO_CELL` stands where there is none.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,72 +40,53 @@ FIELDS: Final = ("channel", "service", "slot", "start", "token")
 EFFECTS: Final = (EASES, NO_CHANGE)
 
 
-class FlatCells(NamedTuple):
-    """K cells of many rows, row after row: the row of each, and its five numbers (K,)."""
-
-    row: NDArray[np.int64]
-    channel: NDArray[np.int64]
-    service: NDArray[np.int64]
-    slot: NDArray[np.int64]
-    start: NDArray[np.int64]
-    token: NDArray[np.int64]
-
-
-def flattened(cells: Cells) -> FlatCells:
-    """The cells of an array (R, M, 5), without what fills up its rows."""
-    listed = cells.reshape(-1, len(FIELDS))
-    places = np.flatnonzero(listed[:, 0] != NO_CELL)
-    numbers = np.ascontiguousarray(listed.take(places, axis=0).T, np.int64)
-    return FlatCells(places // max(1, cells.shape[1]), *numbers)
-
-
 def cell_numbers(setting: Setting, topology: Topology, evidence: Sequence[Evidence]) -> Cells:
     """Evidence as numbers (M, 5)."""
     rows = [
         (
-            _CHANNEL_PLACE[one.channel],
-            one.service,
-            one.slot,
-            one.start,
-            _token_number(setting, topology, one),
+            _CHANNEL_PLACE[item.channel],
+            item.service,
+            item.slot,
+            item.start,
+            _token_number(setting, topology, item),
         )
-        for one in evidence
+        for item in evidence
     ]
     return np.array(rows, np.int16).reshape(len(rows), len(FIELDS))
 
 
 def shown_tokens(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
-    """What a reading of a sort can say at a place: its alphabet, then a gap, then ``down``."""
+    """The tokens that a reading can show at a place: its alphabet, then a gap, then ``down``."""
     return (*alphabet(setting, sort, place), GAP, DOWN)
 
 
 def padded(lists: Sequence[Cells]) -> Cells:
     """Lists of cells (M, 5) of different lengths as one array (N, M, 5)."""
-    longest = max((len(one) for one in lists), default=0)
+    longest = max((len(cells) for cells in lists), default=0)
     found = np.full((len(lists), longest, len(FIELDS)), NO_CELL, np.int16)
-    for row, one in enumerate(lists):
-        found[row, : len(one)] = one
+    for row, cells in enumerate(lists):
+        found[row, : len(cells)] = cells
     return found
 
 
-_CHANNEL_PLACE: Final = {one: place for place, one in enumerate(CHANNELS)}
+_CHANNEL_PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS)}
 
 
-def _token_number(setting: Setting, topology: Topology, one: Evidence) -> int:
-    match one.channel:
+def _token_number(setting: Setting, topology: Topology, item: Evidence) -> int:
+    match item.channel:
         case Channel.EDGE:
-            return setting.world.edge_tokens.index(one.token)
+            return setting.world.edge_tokens.index(item.token)
         case Channel.EFFECT:
-            return EFFECTS.index(one.token)
+            return EFFECTS.index(item.token)
         case Channel.NOTE:
-            if one.token == NO_NEWS:
+            if item.token == NO_NEWS:
                 return 0
-            service, _, token = one.token.partition(":")
+            service, _, token = item.token.partition(":")
             lines = setting.world.lines
             return 1 + int(service) * len(lines) + lines.index(token)
         case _:
-            sort = setting.world.sort_of(one.channel, one.slot)
-            return _places_in(setting, topology, sort, one.service)[one.token]
+            sort = setting.world.sort_of(item.channel, item.slot)
+            return _places_in(setting, topology, sort, item.service)[item.token]
 
 
 @lru_cache(maxsize=4096)
@@ -116,7 +97,7 @@ def _places_in(setting: Setting, topology: Topology, sort: str, service: int) ->
 
 @lru_cache(maxsize=32)
 def line_places(setting: Setting, topology: Topology) -> NDArray[np.int64]:
-    """Where what each service's lines can be about (n, K) stands among what notes tell; or -1."""
+    """The number in notes of each log token of each service (n, K), or -1."""
     number = {token: place for place, token in enumerate(setting.world.lines)}
     rows = [
         [number.get(token, -1) for token in alphabet(setting, LOG, place)]

@@ -11,7 +11,7 @@ from logtriage.drawing.incidents import TRUTH_STREAM, lies_elsewhere
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rng import Draws
 from logtriage.tasks import TaskSpec, task_of
-from logtriage.vector.arrays import Ints
+from logtriage.vector.arrays import Ints, Longs
 from logtriage.vector.tokens.episodes import MOST_TICKS
 from logtriage.world.loading import WorldLike
 from logtriage.world.unseen import MOST_IN_POOL, WORLDS
@@ -20,7 +20,7 @@ from logtriage.world.unseen import MOST_IN_POOL, WORLDS
 def checked_task(
     task: str | TaskSpec, horizon: Any = None, world: WorldLike | None = None
 ) -> TaskSpec:
-    """The task, if a batch can be drawn from it; with another horizon, if one is given.
+    """The task, with ``horizon`` in place of its own; a batch can be drawn from it.
 
     Raises:
         UnknownName: for a task that does not exist.
@@ -38,11 +38,11 @@ def checked_task(
 
 
 def checked_pool(tasks: Sequence[TaskSpec], pool: Sequence[int] | None) -> tuple[int, ...]:
-    """The numbers of the worlds of a pool; none for tasks of one world, nor without tasks.
+    """The numbers of the worlds of a pool; empty for tasks of a single world.
 
     Raises:
-        InvalidInput: for a pool without unseen worlds, for more worlds than a pool may have, and
-            for what is no number of a world or given twice.
+        InvalidInput: for a pool without unseen worlds, for too many worlds, and for a number that
+            no world has or that stands there twice.
     """
     if not tasks or not tasks[0].unseen:
         if tasks and pool is not None:
@@ -53,14 +53,14 @@ def checked_pool(tasks: Sequence[TaskSpec], pool: Sequence[int] | None) -> tuple
         raise InvalidInput(
             f"pool: expected 1 to {MOST_IN_POOL} different worlds of a split, got {len(numbers)}"
         )
-    for one in numbers:
-        if not 0 <= one < WORLDS:
-            raise InvalidInput(f"pool: world {one} is not in 0 to {WORLDS - 1}")
+    for world in numbers:
+        if not 0 <= world < WORLDS:
+            raise InvalidInput(f"pool: world {world} is not in 0 to {WORLDS - 1}")
     return numbers
 
 
 def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
-    """The indices (R,) of the n-th incidents (R,) among those of a pool's worlds, in turns.
+    """The indices (R,) of the n-th incidents (R,) of a pool, whose worlds take turns.
 
     Without a pool the n-th incident has index n.
     """
@@ -80,10 +80,10 @@ def places_in(pool: Sequence[int], index: Ints) -> Ints:
     place[list(pool)] = np.arange(len(pool))
     found = place[index % WORLDS]
     if (found < 0).any():
-        one = int(index[found.argmin()])
+        missing = int(index[found.argmin()])
         raise InvalidInput(
-            f"incident {one} is of world {one % WORLDS}, which is none of the {len(pool)} of this "
-            f"batch's pool: {', '.join(map(str, pool[:4]))}{', …' if len(pool) > 4 else ''}"
+            f"incident {missing} is of world {missing % WORLDS}, which is none of the {len(pool)} "
+            f"of this batch's pool: {', '.join(map(str, pool[:4]))}{', …' if len(pool) > 4 else ''}"
         )
     return found
 
@@ -91,12 +91,12 @@ def places_in(pool: Sequence[int], index: Ints) -> Ints:
 def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
     """The indices (R,) of incidents of a split, for a batch with the prior ``held``.
 
-    On a topology of the task's, a batch for split ``ood`` plays that one, others do not.
+    On the task's own topology only a batch made with ``ood`` plays split ``ood``, and no other.
 
     Raises:
         UnknownName: for an unknown split.
-        InvalidInput: for indices that are none, or no whole numbers in range, and for a split that
-            the batch was not made for.
+        InvalidInput: for indices that are not whole numbers in range, and for a split that the
+        batch was not made for.
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
@@ -107,90 +107,85 @@ def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
             "half of split 'ood' lies on random topologies; a batch has one: give a topology, or "
             "ood=True for the other half"
         )
-    indices = np.asarray(index)
-    if indices.ndim != 1 or indices.dtype.kind not in "iu":
-        raise InvalidInput(
-            f"index must be a list of whole numbers, got {indices.dtype} {indices.shape}"
-        )
-    if len(indices) and not (indices.min() >= 0 and indices.max() < MAX_INDEX):
-        raise InvalidInput(f"every index must lie in [0, {MAX_INDEX})")
-    return indices.astype(np.int64)
+    array = np.asarray(index)
+    return checked_integers("index", array, (array.size,), 0, MAX_INDEX - 1)
 
 
 def check_place(task: TaskSpec, index: Ints) -> None:
-    """Refuse incidents (R,) of split ``ood`` that do not lie on the topology of their task.
+    """Refuse incidents (R,) of split ``ood`` that have another topology than their task.
 
     Raises:
         InvalidInput: naming the first.
     """
-    for one in index.tolist():
-        incident = IncidentId(task, "ood", one)
+    for number in index.tolist():
+        incident = IncidentId(task, "ood", number)
         if lies_elsewhere(task.world, Draws(incident.seed, TRUTH_STREAM)):
             raise InvalidInput(
                 f"{incident} lies on a random topology, and this batch on its task's"
             )
 
 
-def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Ints:
-    """The number (R,) of the task of each of ``wanted`` incidents, of so many ``tasks``.
+def checked_integers(
+    name: str, values: ArrayLike, shape: tuple[int, ...], low: int | None, high: int | None
+) -> Longs:
+    """An array of integers of that shape, within ``low`` and ``high`` if there are such.
 
     Raises:
-        InvalidInput: for numbers of another shape, or that are none of a task; and where
-            there are several tasks and nothing is given.
+        InvalidInput: naming the array, and what was expected.
     """
-    if task is None and tasks == 1:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:  # an empty list is an array of floats
+        raise InvalidInput(f"{name}: expected integers, got an array of {array.dtype}")
+    if array.shape != shape:
+        raise InvalidInput(f"{name}: shape {array.shape}, expected {shape}")
+    if array.size and low is not None and high is not None:
+        bad = array.argmin() if array.min() < low else array.argmax()
+        place = tuple(map(int, np.unravel_index(bad, shape)))
+        if not low <= array[place] <= high:
+            raise InvalidInput(f"{name}{list(place)}: {array[place]} is not in {low} to {high}")
+    return array.astype(np.int64)
+
+
+def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Longs:
+    """The number of each incident's task (R,); there are ``tasks`` tasks and ``wanted`` incidents.
+
+    Raises:
+        InvalidInput: as :func:`checked_integers`, and for several tasks without ``task``.
+    """
+    if task is None:
+        if tasks > 1:
+            raise InvalidInput(f"task: expected the number of each incident's task, of {tasks}")
         return np.zeros(wanted, np.int64)
-    numbers = np.asarray(task if task is not None else [])
-    if numbers.shape != (wanted,) or (wanted and numbers.dtype.kind not in "iu"):
-        raise InvalidInput(
-            f"task must be {wanted} whole numbers, got {numbers.dtype} of shape {numbers.shape}"
-        )
-    if wanted and not (numbers.min() >= 0 and numbers.max() < tasks):
-        raise InvalidInput(f"every number of a task must lie in [0, {tasks})")
-    return numbers.astype(np.int64)
+    return checked_integers("task", task, (wanted,), 0, tasks - 1)
 
 
-def checked_rows(rows: ArrayLike, wanted: int, size: int) -> Ints:
-    """The ``wanted`` different rows of a batch of ``size``, as int64 of that shape.
+def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
+    """The rows that are meant: these, or every one.
 
     Raises:
-        InvalidInput: for another number of rows, for one that is given twice, and for what
-            is no row of the batch.
+        InvalidInput: for rows that are not among the batch's, or named twice.
     """
-    places = np.asarray(rows)
-    expected = f"rows must be {wanted} different ones"
-    if places.shape != (wanted,):
-        raise InvalidInput(f"{expected}, got {places.tolist()}")
-    if not wanted:  # an empty list is an array of floats
-        return places.astype(np.int64)
-    if places.dtype.kind not in "iu":
-        raise InvalidInput(f"{expected}, got an array of {places.dtype}")
-    if not (places.min() >= 0 and places.max() < size):
-        raise InvalidInput(f"every row must lie in [0, {size})")
-    taken = np.zeros(size, bool)
-    taken[places] = True
-    if np.count_nonzero(taken) != wanted:
-        raise InvalidInput(f"{expected}, got {places.tolist()}")
-    return places.astype(np.int64)
+    if rows is None:
+        return every
+    array = np.asarray(rows)
+    chosen = checked_integers("rows", array, (array.size,), 0, len(every) - 1)
+    taken = np.zeros(len(every), bool)
+    taken[chosen] = True
+    if np.count_nonzero(taken) != len(chosen):
+        raise InvalidInput("rows: each row may be named once")
+    return chosen
 
 
-def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None = None) -> Ints:
+def checked_actions(actions: ArrayLike, size: int, count: int, role: str | None = None) -> Longs:
     """Actions (N,) for a batch of ``size`` N, each one of ``count``, as int64.
 
     ``role`` names in the message whose actions they are, where several play.
 
     Raises:
-        InvalidInput: for another shape, for what is no integer, and for an action out of
-            range; saying what was given and what is possible.
+        InvalidInput: as :func:`checked_integers`.
     """
-    given, whose = np.asarray(actions), "" if role is None else f" of {role}"
-    if given.shape != (size,) or given.dtype.kind not in "iu":
-        raise InvalidInput(
-            f"actions{whose} must be {size} integers, got {given.dtype} of shape {given.shape}"
-        )
-    if size and not (given.min() >= 0 and given.max() < count):
-        raise InvalidInput(f"every action{whose} must lie in [0, {count})")
-    return given.astype(np.int64)
+    name = "actions" if role is None else f"actions of {role}"
+    return checked_integers(name, actions, (size,), 0, count - 1)
 
 
 def checked_team_actions(
@@ -206,6 +201,6 @@ def checked_team_actions(
             f"expected actions of {len(roles)} roles ({', '.join(roles)}), got {len(actions)}"
         )
     return [
-        checked_actions(given, size, count, role)
-        for given, count, role in zip(actions, counts, roles, strict=True)
+        checked_actions(chosen, size, count, role)
+        for chosen, count, role in zip(actions, counts, roles, strict=True)
     ]

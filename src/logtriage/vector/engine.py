@@ -22,12 +22,12 @@ from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.checks import (
+    as_rows,
     check_place,
     checked_actions,
     checked_indices,
     checked_numbers,
     checked_pool,
-    checked_rows,
     checked_task,
     nth_index,
     places_in,
@@ -39,8 +39,8 @@ from logtriage.vector.tokens.setting import TokenSetting, settings_of
 from logtriage.world.loading import WorldLike
 from logtriage.world.unseen import unseen_world
 
-#: Observations with so many columns are renewed where they have changed; to write the others
-#: anew takes no longer than to compare them.
+#: From this many columns on, only changed parts of an observation are written; for fewer, a
+#: comparison costs as much as writing.
 WIDE: Final = 2048
 #: Types of an observation: in units of its columns, or the whole numbers of these.
 DTYPES: Final = ("float32", "uint8")
@@ -73,20 +73,19 @@ class BatchedTriage:
         task: a drawn task, such as ``cascading_failure-v3``, or one of your own making; or
             several, whose observations then have one layout: rows are told apart by
             ``task_of``.
-        topology: the default one, or one of your own, on which every (service, fault)
-            pair may occur.
-        rubric: another one than the task's.
-        lanes: how many act in each tick; more than one is for
+        topology: another topology than the task's; there every (service, fault) pair may occur.
+        rubric: another rubric than the task's. lanes: how many act in each tick; more than one is
+        for
             :class:`logtriage.vector.BatchedTeam`.
         apart: whether lines of the window count apart from those asked for, as
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
-        pool: for a task of unseen worlds, the numbers of the worlds that are played, of any split;
-            at most 64, and the first 64 if not given. :meth:`nth` has the incidents of these.
-        ood: whether to play split ``ood``, as far as it lies on the task's topology (half of
-            it), and no other. On a topology of your own every split is played without it.
-        dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes, whole
+        pool: for a task of unseen worlds, the numbers of the worlds to play: at most 64, by default
+        the first 64. :meth:`nth` has their incidents. ood: whether to play split ``ood`` alone, the
+        half of it on the task's topology. On a topology of your own every split can be played
+        without it. dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the
+        bytes, whole
             numbers of ``layout.units``.
         world: the world of the tasks: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the tasks' ids say it.
@@ -120,8 +119,8 @@ class BatchedTriage:
 
         if dtype not in DTYPES:
             raise UnknownName("dtype", dtype, DTYPES)
-        given = [task] if isinstance(task, str | TaskSpec) else task
-        self.tasks = tuple(checked_task(one, world=world) for one in given)
+        named = [task] if isinstance(task, str | TaskSpec) else task
+        self.tasks = tuple(checked_task(which, world=world) for which in named)
         if not self.tasks:
             raise InvalidInput("task: expected at least one")
         self.task = self.tasks[0]
@@ -174,7 +173,7 @@ class BatchedTriage:
     def reset(self, split: str, index: ArrayLike, task: ArrayLike | None = None) -> Step:
         """Begin the incidents ``index`` (N,) of a split, in this order.
 
-        ``task`` (N,) says of which of several tasks each is, by number.
+        ``task`` (N,) has the number of each incident's task, if there are several.
 
         Raises:
             UnknownName: for an unknown split.
@@ -191,7 +190,8 @@ class BatchedTriage:
         incidents = self._setting.room(count)
         self._kernels.draw(incidents, every, split, rows, worlds)
         self._split, self._incidents = split, incidents
-        self._episodes = self._setting.begin(incidents)
+        self._episodes = TokenEpisodes.empty(incidents)
+        self._kernels.begin(self._episodes, every)
         self._kernels.read(incidents, self._episodes, every)
         self._score = np.zeros(count)
         return self._screen(np.zeros(count))
@@ -207,7 +207,9 @@ class BatchedTriage:
         """
         self._check_begun()
         chosen, numbers, worlds = self._indices(self._split, index, task)
-        places = checked_rows(rows, len(chosen), len(self))
+        places = as_rows(rows, np.arange(len(self)))
+        if len(places) != len(chosen):
+            raise InvalidInput(f"rows: {len(places)} of them for {len(chosen)} incidents")
         if not len(places):
             return
         self._kernels.task_of[places] = numbers
@@ -252,17 +254,16 @@ class BatchedTriage:
     ) -> tuple[NDArray[np.float64], tuple[Ints, ...]]:
         """One tick in some open rows: what each row (N,) earned, and where each lane acted.
 
-        ``acts`` holds for each lane, in the order in which they act, canonical integers
-        (N,), negative where it does nothing. A lane does not get to act where one before
-        it has closed the incident.
+        ``acts`` holds the canonical integers (N,) of each lane in order, negative for no action. A
+        lane does not act where an earlier lane has closed the incident.
         """
-        one, now, before = self._incidents, self._episodes, self._score
+        incidents, now, before = self._incidents, self._episodes, self._score
         if len(acts) == 1:
             acted: tuple[Ints, ...] = (rows,)
-            self._score = self._kernels.play(one, now, acts[0], rows, before)
+            self._score = self._kernels.play(incidents, now, acts[0], rows, before)
         else:
-            acted = self._kernels.take(one, now, acts, rows)
-            self._kernels.read(one, now, rows)
+            acted = self._kernels.take(incidents, now, acts, rows)
+            self._kernels.read(incidents, now, rows)
             self._score = self._scores(now)
         return self._score - before, acted
 
@@ -280,21 +281,9 @@ class BatchedTriage:
         return self._score
 
     @property
-    def numbers(self) -> NDArray[np.uint8]:
-        """The observation (N, D) in its units, not to be written to."""
-        found: NDArray[np.uint8] = self._episodes.columns
-        return found
-
-    @property
     def ticks(self) -> Ints:
         """The ticks used in each row (N,)."""
         return self._setting.ticks(self._episodes)
-
-    @property
-    def seeds(self) -> NDArray[np.uint64]:
-        """The seed (N,) of the incident in each row."""
-        found: NDArray[np.uint64] = self._incidents.seed
-        return found
 
     # -- inside -----------------------------------------------------------------------
 
@@ -306,18 +295,20 @@ class BatchedTriage:
             raise InvalidInput("no incidents are open: call reset() first")
 
     def _settle(self, split: str, worlds: tuple[int, ...]) -> None:
-        """Lay out the tables, of these worlds of a split if there is a pool."""
+        """Make the tables of the tasks, or of these worlds of a split."""
         drawn = [unseen_world(split, number) for number in worlds]
         self._settled = split, worlds
         ood = split == "ood" if worlds else self._ood
         self.settings = self._make(ood=ood, worlds=drawn)
         self._kernels = self._kernels_of(self.settings, self.rubric)
-        self._setting = max(self.settings, key=lambda one: one.tables.condition_type.itemsize)
+        self._setting = max(
+            self.settings, key=lambda setting: setting.tables.condition_type.itemsize
+        )
 
     def _indices(
         self, split: str, index: ArrayLike, task: ArrayLike | None
     ) -> tuple[Ints, Ints, Ints]:
-        """The indices of incidents, the numbers of their tasks, their places in the pool (R,)."""
+        """(indices of incidents, numbers of tasks, places of worlds in the pool), (R,) each."""
         held = None if self.pool else self._setting.held
         rows = checked_indices(split, index, held=held)
         numbers = checked_numbers(task, len(rows), len(self.tasks))
@@ -364,14 +355,14 @@ class BatchedTriage:
 
 
 def _to_read(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, not to be written to: what is not renewed would be lost."""
+    """A read-only view: writing would damage the parts that are not renewed."""
     seen = array.view()
     seen.flags.writeable = False
     return seen
 
 
 def _masks(n: int, count: int) -> NDArray[np.int8]:
-    """The mask (4, A) before any declaration, after that of a severity, of a root, of both."""
+    """The masks (4, A): nothing declared, severity declared, root declared, both declared."""
     first = len(SEVERITIES)
     masks = np.ones((4, count), np.int8)
     masks[1::2, :first] = 0

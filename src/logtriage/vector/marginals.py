@@ -1,4 +1,4 @@
-"""What weights of hypotheses say of roots, remedies, teams and kinds: sums as one product."""
+"""Marginal probabilities of roots, remedies, teams and kinds, as one matrix product."""
 
 from typing import Any
 
@@ -7,16 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.belief.model import Model
-from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints, stacked
+from logtriage.vector.belief_tables import NO_FAULT, tables_in_one
 from logtriage.vector.layout import Floats
-from logtriage.world.conditions import Hypothesis, accepted_remedies
 from logtriage.world.model import World
 
 
 def kinds_of(world: World) -> tuple[str, ...]:
-    """What may be the matter, wherever it is: the fault kinds, then the benign ones."""
-    return (*world.kind_names, *(one.name for one in world.benign))
+    """The fault kinds of a world, then its benign kinds."""
+    return (*world.kind_names, *(kind.name for kind in world.benign))
 
 
 @attrs.frozen(eq=False)
@@ -47,8 +46,9 @@ class Marginals:
     """Sums over the hypotheses of a model, or of each of several worlds."""
 
     def __init__(self, *models: Model) -> None:
-        self._table = stacked([_marginals(one) for one in models])
-        self._fixed = stacked([_fixed_teams(one) for one in models])
+        self._table = stacked([_marginals(model) for model in models])
+        self._fixed = stacked([tables_in_one(model).fixed_team.T for model in models])
+        self._fixed = self._fixed.astype(np.float32)
         world, n = models[0].world, len(models[0].topology)
         remedies = len(models[0].topology.remedies)
         self._cuts = np.cumsum([n, remedies * n, len(kinds_of(world)), n])
@@ -78,40 +78,19 @@ class Marginals:
 def _marginals(model: Model) -> Floats:
     """Columns whose sums, weighted by the posterior (H,), are probabilities.
 
-    Of roots, remedies, kinds, roots whose owner is to be paged, and benign incidents.
+    They stand for roots, remedies, kinds, roots whose owner must be paged, and benign incidents.
     """
-    world, topology, hypotheses = model.world, model.topology, model.hypotheses
-    n, every = len(topology), kinds_of(world)
-    roots, owned = np.zeros((2, len(hypotheses), n), np.float32)
+    tables, every = tables_in_one(model), kinds_of(model.world)
+    n, hypotheses = len(model.topology), model.hypotheses
+    roots = np.zeros((len(hypotheses), n), np.float32)
     kinds = np.zeros((len(hypotheses), len(every)), np.float32)
-    for place, one in enumerate(hypotheses):
-        for kind, service in one.faults:
-            roots[place, service] = 1
-            owned[place, service] = world.pages(kind, topology) is None
-            kinds[place, every.index(kind)] = 1
-        if one.benign is not None:
-            kinds[place, every.index(one.benign[0])] = 1
-    remedies = _remedies(world, topology, hypotheses)
-    benign = np.array([[not one.faults] for one in hypotheses])
-    return np.concatenate([roots, remedies, kinds, owned, benign], axis=1, dtype=np.float32)
-
-
-def _remedies(
-    world: World, topology: Topology, hypotheses: tuple[Hypothesis, ...]
-) -> NDArray[np.bool_]:
-    order = [(remedy, name) for remedy in topology.remedies for name in topology.names]
-    return np.array(
-        [[pair in accepted_remedies(world, topology, one) for pair in order] for one in hypotheses]
-    )
-
-
-def _fixed_teams(model: Model) -> Floats:
-    """The teams (H, m) that are right whoever owns what."""
-    topology = model.topology
-    found = np.zeros((len(model.hypotheses), len(topology.teams)), np.float32)
-    for place, one in enumerate(model.hypotheses):
-        for kind, _ in one.faults:
-            team = model.world.pages(kind, topology)
-            if team is not None:
-                found[place, topology.teams.index(team)] = 1
-    return found
+    for row, hypothesis in enumerate(hypotheses):
+        for kind, service in hypothesis.faults:
+            roots[row, service] = 1
+            kinds[row, every.index(kind)] = 1
+        if hypothesis.benign is not None:
+            kinds[row, every.index(hypothesis.benign[0])] = 1
+    owned = (tables.owner_root[..., np.newaxis] == np.arange(n)).any(axis=1)
+    benign = (tables.errors == NO_FAULT)[:, np.newaxis]
+    parts = [roots, tables.accepts.T, kinds, owned, benign]
+    return np.concatenate(parts, axis=1, dtype=np.float32)

@@ -1,12 +1,10 @@
-"""What one role of a team is given to decide by: its posterior, what it was told, the board.
+"""The input of one role's network: its posterior, the reports it heard, the board.
 
-A role sees its slice of a screen at a time, and a decision rests on all of them. So its
-input is the exact posterior of what it was shown so far, as a single agent's is
-(:class:`logtriage.vector.BeliefScreens`). Reports are words, and a word that names a kind of
-fault or a service has its plain sense: *heard* is the same posterior with the odds of all
-that fits a word that was heard, or the declared root cause, raised to :data:`ODDS`. That is
-a convention, not Bayes' rule, since how a speaker chooses its words is not known; what
-weight it deserves, a network learns.
+The input holds the exact posterior of everything shown to the role, as for a single agent
+(:class:`logtriage.vector.BeliefScreens`). A report that names a kind of fault or a service is taken
+literally: *heard* is the same posterior, with the odds of all hypotheses that fit a heard word or
+the declared root cause multiplied by :data:`ODDS`. That is a convention, not Bayes' rule, because
+nobody knows how a speaker chooses its words; a network learns its weight.
 """
 
 from typing import Final
@@ -25,7 +23,7 @@ from logtriage.actions import (
 from logtriage.roles import Role, role_actions, role_words
 from logtriage.roles.words import NO_FAULT
 from logtriage.vector.believing import heard_sorts
-from logtriage.vector.layout import Floats
+from logtriage.vector.layout import Floats, laid_out
 from logtriage.vector.marginals import Believed, Marginals, kinds_of
 from logtriage.vector.team_tokens import RoleTokens
 from logtriage.world.conditions import Hypothesis
@@ -87,11 +85,7 @@ class RoleInput:
             (service[place][:, None] == np.arange(n)).astype(np.float32) for place in self._said
         ]
         widths |= {"kept": len(self._kept), "said": n * len(self._said)}
-        self.blocks, at = {}, 0
-        for name, width in widths.items():
-            self.blocks[name] = slice(at, at + width)
-            at += width
-        self.size = at
+        self.blocks, self.size = laid_out(widths)
         self._senses = _senses(role, layout, hypotheses)
         self.pointers = _pointers(self, kinds_of(world))
 
@@ -111,8 +105,8 @@ class RoleInput:
     ) -> Floats:
         """The input (N, D) from what the role sees (N, D_r), believes and knows.
 
-        ``weights`` (N, H) of the hypotheses, not all 0 in a row; ``owners`` (N, n) of the
-        services, by the number of the team.
+        ``weights`` (N, H) of the hypotheses are not all 0 in a row; ``owners`` (N, n) are the
+        numbers of the services' teams.
         """
         heard = marginals.of(self.heard(seen, weights))
         return self._joined(seen, marginals.of(weights), heard, owners)
@@ -135,8 +129,8 @@ def _senses(
 ) -> list[tuple[NDArray[np.int64], Floats]]:
     """For each speaker its words of a sort, as columns, and the hypotheses (W, H) they fit."""
     names = layout.topology.names
-    kinds = [{kind for kind, _ in one.faults} or {NO_FAULT} for one in hypotheses]
-    roots = [{names[service] for _, service in one.faults} for one in hypotheses]
+    kinds = [{kind for kind, _ in hypothesis.faults} or {NO_FAULT} for hypothesis in hypotheses]
+    roots = [{names[service] for _, service in hypothesis.faults} for hypothesis in hypotheses]
     found = []
     for speaker in layout.team.split.roles:
         block = layout.blocks.get(f"report:{speaker.name}")
@@ -144,13 +138,13 @@ def _senses(
             continue
         words = role_words(speaker, layout.topology, layout.team.base.world)
         for senses in (kinds, roots):
-            fits = np.array([[word in one for one in senses] for word in words], np.float32)
+            fits = np.array([[word in names for names in senses] for word in words], np.float32)
             named = np.flatnonzero(fits.any(axis=1))
             if len(named):
                 found.append((block.start + named, fits[named]))
     if "declared" in layout.blocks:
         place = layout.blocks["declared"]
-        fits = np.array([[name in one for one in roots] for name in names], np.float32)
+        fits = np.array([[name in names for names in roots] for name in names], np.float32)
         found.append((np.arange(place.start, place.stop), fits))
     return found
 

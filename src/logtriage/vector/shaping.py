@@ -31,7 +31,7 @@ def checked_discount(task: TaskSpec, rubric: Rubric | None, gamma: float) -> flo
 
 
 class BatchedShaping:
-    """What the steps of a batch told, in units of the grade: potential-based shaping.
+    """Potential-based shaping of the rewards of a batch, in units of the grade.
 
     ``potential`` (N,) is what is expected beyond the grade so far, 0 in closed rows. Tell
     :meth:`begin` of every reset and restart, and :meth:`shaped` of every step.
@@ -67,7 +67,7 @@ class BatchedShaping:
         rows, before = np.flatnonzero(acted), self.potential.copy()
         going = rows[self._batch.episodes.closing[rows] < 0]
         for values, some in self._by_task(going):
-            values.follow(self._batch.episodes, actions[some], some)
+            values.follow(self._batch.incidents, self._batch.episodes, actions[some], some)
         self._look(rows)
         found = rewards.copy()
         found[rows] = rewards[rows] + self.gamma * self.potential[rows] - before[rows]
@@ -83,7 +83,7 @@ class BatchedShaping:
             self.potential[some] = found - batch.scores[some]
 
     def _by_task(self, rows: Ints) -> Iterator[tuple[BatchedValues, Ints]]:
-        """The values of each task, and those of ``rows`` (R,) that play it."""
+        """(values, rows) of each task: those of ``rows`` (R,) that play it."""
         numbers = self._batch.task_of[rows]
         for number, values in enumerate(self._values):
             some = rows[numbers == number]

@@ -56,10 +56,10 @@ class BatchedTeam:
     Args:
         task: a drawn task, such as ``cascading_failure-v3``, or one of your own making.
         split: who sees and does what.
-        horizon: another one than the task's, in ticks.
-        topology: the task's, or one of your own.
-        rubric: another one than the task's.
-        pool: of a task of unseen worlds, as of :class:`BatchedTriage`.
+        horizon: another horizon than the task's, in ticks.
+        topology: another topology than the task's.
+        rubric: another rubric than the task's.
+        pool: worlds of a task of unseen worlds: see :class:`BatchedTriage`.
         credit: ``team`` gives every role the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this role waited.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;

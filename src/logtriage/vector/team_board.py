@@ -1,4 +1,4 @@
-"""What N teams have told one another and asked for, and what of it has reached whom.
+"""The reports, declarations and requests of N teams, and when each role hears of them.
 
 As :mod:`logtriage.joint` has it for one, from the history; here it is kept as it happens.
 """
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from logtriage.joint import LOSS_STREAM, loss_key
 from logtriage.roles import RoleSplit, role_words
 from logtriage.topology import Topology
-from logtriage.vector import arrays as vec
 from logtriage.vector.arrays import Bits, Bools, Ints
+from logtriage.vector.layout import laid_out
 from logtriage.world.model import World
 
 #: Later than any tick, delays included.
@@ -23,30 +23,26 @@ Ticks = NDArray[np.uint16]
 class Boards:
     """The boards and budgets of N teams of R roles.
 
-    ``said`` (N, W) are the words that were reported, role by role in blocks of
-    :attr:`words`; ``heard_at`` (N, R, W) from which tick on each listener knows them;
-    ``declared_at`` (N, B) from which tick on everybody who hears at once knows what was
-    declared; ``made`` (N, R) how many requests each role made.
+    ``said`` (N, W) marks reported words, role by role in blocks of :attr:`words`; ``heard_at`` (N,
+    R, W) is the tick in which each listener hears them; ``declared_at`` (N, B) is the tick in which
+    listeners without delay hear of each declaration; ``made`` (N, R) counts requests.
     """
 
     def __init__(
         self, split: RoleSplit, topology: Topology, world: World, declarations: int
     ) -> None:
         self.split = split
-        self.words: list[slice] = []
-        at = 0
-        for role in split.roles:
-            count = len(role_words(role, topology, world))
-            self.words.append(slice(at, at + count))
-            at += count
-        self._widths = at, declarations
+        counts = {role.name: len(role_words(role, topology, world)) for role in split.roles}
+        words, width = laid_out(counts)
+        self.words = tuple(words.values())
+        self._widths = width, declarations
         #: What follows is kept only where some role needs it.
         self.late = any(role.hears_late for role in split.roles)
         self.budgets = any(role.budget is not None for role in split.roles)
         self.begin(0)
 
     def begin(self, count: int) -> None:
-        """Fresh boards for so many teams."""
+        """Fresh boards for ``count`` teams."""
         words, declarations = self._widths
         late, roles = count * self.late, len(self.split)
         self.said: Bools = np.zeros((count, words), bool)
@@ -73,6 +69,8 @@ class Boards:
 
     def tell(self, lane: int, rows: Ints, word: Ints, tick: Ints, seeds: Bits) -> None:
         """Role ``lane`` reports words (R,) of its own in rows (R,), in a tick (R,)."""
+        from logtriage.vector.compiled.draws import chances  # loads Numba
+
         column = self.words[lane].start + word
         self.said[rows, column] = True
         if not self.late:
@@ -82,8 +80,7 @@ class Boards:
             if listener == lane:
                 arrives = tick + 1
             else:
-                key = vec.subkey(vec.subkey(seeds, LOSS_STREAM), loss_key(speaker, role.name))
-                lost = vec.below(vec.draw(key + vec.offsets_a(tick)), 100) < role.loss
+                lost = chances(seeds, (LOSS_STREAM, loss_key(speaker, role.name)), tick, role.loss)
                 arrives = np.where(lost, NEVER, tick + 1 + role.delay)
             before = self.heard_at[rows, listener, column]
             self.heard_at[rows, listener, column] = np.minimum(before, arrives)

@@ -13,7 +13,7 @@ from logtriage.actions import Report, Wait, action_id
 from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words, watched
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.engine import NOTHING, BatchedTriage, Step
-from logtriage.vector.layout import Floats
+from logtriage.vector.layout import Floats, laid_out
 from logtriage.vector.team_board import Boards
 from logtriage.vector.team_tokens import (
     RoleTokens,
@@ -22,7 +22,7 @@ from logtriage.vector.team_tokens import (
     sees_asking,
     team_tokens_of,
 )
-from logtriage.vector.values import owners_of
+from logtriage.vector.tokens.cells import owners_of
 
 #: The blocks of what was declared, side by side on a board, and the kinds of action behind them.
 _DECLARED = {
@@ -81,15 +81,18 @@ class TokenSeat:
             np.array(
                 [
                     NOTHING
-                    if isinstance(one, Report | Wait)
-                    else action_id(one, topology, hand_over=True)
-                    for one in actions
+                    if isinstance(action, Report | Wait)
+                    else action_id(action, topology, hand_over=True)
+                    for action in actions
                 ]
             ),
             np.array(
-                [words.index(one.message) if isinstance(one, Report) else -1 for one in actions]
+                [
+                    words.index(action.message) if isinstance(action, Report) else -1
+                    for action in actions
+                ]
             ),
-            np.array([is_request(one) for one in actions]),
+            np.array([is_request(action) for action in actions]),
             runs_of(layout.columns),
             tuple(
                 lane
@@ -102,20 +105,17 @@ class TokenSeat:
 
 
 class TokenScreens:
-    """What N teams see, and what they may do, beside what the engine keeps."""
+    """The observations and masks of N teams, made from the screens of the engine."""
 
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
-        setting = batch.settings[0].models[0].setting
+        setting = batch.settings[0].public
         where = setting, batch.topology, batch.task.horizon
         self.layout = team_tokens_of(split, *where)
         self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)
         self.seats = tuple(map(TokenSeat.of, split.roles, self.layouts))
         self._batch, self._split = batch, split
-        self._parts, at = {}, 0
-        for name in _DECLARED:
-            width = self.layout[name].stop - self.layout[name].start
-            self._parts[name] = slice(at, at + width)
-            at += width
+        widths = {name: self.layout[name].stop - self.layout[name].start for name in _DECLARED}
+        self._parts, at = laid_out(widths)
         self._boards = Boards(split, batch.topology, setting.world, at)
 
     def begin(self) -> None:
@@ -127,12 +127,12 @@ class TokenScreens:
         self._boards.begin_anew(rows)
 
     def allowed(self, chosen: list[Ints]) -> list[Ints]:
-        """The canonical integers (N,) of what each role chose, without what it may not do."""
+        """Canonical integers (N,) of each role's choices; no request beyond its budget."""
         acts = []
-        for lane, (seat, one) in enumerate(zip(self.seats, chosen, strict=True)):
-            act, left = seat.canonical[one], self._boards.left(lane)
+        for lane, (seat, choice) in enumerate(zip(self.seats, chosen, strict=True)):
+            act, left = seat.canonical[choice], self._boards.left(lane)
             if left is not None:
-                act[seat.request[one] & (left == 0)] = NOTHING
+                act[seat.request[choice] & (left == 0)] = NOTHING
             acts.append(act)
         return acts
 
@@ -145,12 +145,12 @@ class TokenScreens:
             said = seat.word[chosen[lane][places]]
             rows = places[said >= 0]
             if len(rows):
-                boards.tell(lane, rows, said[said >= 0], tick[rows], batch.seeds[rows])
+                boards.tell(lane, rows, said[said >= 0], tick[rows], batch.incidents.seed[rows])
             if seat.role.budget is not None:
                 made = seat.request[chosen[lane][places]] & (acts[lane][places] >= 0)
                 boards.made[places, lane] += made
         if boards.late:
-            flags = [batch.numbers[:, self.layout[name]] for name in _DECLARED]
+            flags = [batch.episodes.columns[:, self.layout[name]] for name in _DECLARED]
             boards.declare(np.concatenate(flags, axis=1), batch.ticks)
 
     def look(self, seen: Step) -> tuple[Floats, tuple[Floats, ...], tuple[NDArray[np.int8], ...]]:
@@ -165,7 +165,7 @@ class TokenScreens:
     # -- inside -----------------------------------------------------------------------
 
     def _state(self, alone: Floats) -> Floats:
-        layout, boards, numbers = self.layout, self._boards, self._batch.numbers
+        layout, boards, numbers = self.layout, self._boards, self._batch.episodes.columns
         state: Floats = np.empty((len(self._batch), layout.size), np.float32)
         state[:, : alone.shape[1]] = alone
         declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
@@ -196,15 +196,18 @@ class TokenScreens:
         return mine
 
     def _hide_lines(self, mine: Floats, seat: TokenSeat) -> None:
-        """Lines of the window whose speakers a role does not watch."""
-        others = seat.unseen[self._batch.numbers[:, self.layout["window_service"]]]
+        """Hide lines of the window whose speakers a role does not watch."""
+        others = seat.unseen[self._batch.episodes.columns[:, self.layout["window_service"]]]
         for name in ("window_service", "window_token"):
             mine[:, seat.layout[name]][others] = 0
 
     def _hide_answers(self, mine: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
-        """What one role asked for in the last tick, as far as another one does not see it."""
+        """Hide what ``asker`` asked for in the last tick and this role does not see."""
         first, blocks = self.layout.base.answer(lane).start, seat.layout.blocks
-        kind, service = self._batch.numbers[:, first], self._batch.numbers[:, first + 1]
+        kind, service = (
+            self._batch.episodes.columns[:, first],
+            self._batch.episodes.columns[:, first + 1],
+        )
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
         for name in ("asked", "asked_service"):
             mine[hidden, blocks[f"{name}:{asker}"]] = 0
@@ -217,7 +220,7 @@ class TokenScreens:
         answer[np.ix_(every, np.flatnonzero(seat.unseen[1:]))] = 0
 
     def _hide_news(self, mine: Floats, lane: int, seat: TokenSeat, tick: Ints) -> None:
-        """What was declared and reported, as far as it has not reached a role."""
+        """Hide declarations and reports that have not reached a role yet."""
         boards, blocks = self._boards, seat.layout.blocks
         for name, kind in _DECLARED.items():
             if kind in seat.role.may:

@@ -1,12 +1,12 @@
-"""What stands where in the numeric observations of a team.
+"""The layout of the numeric observations of a team.
 
-The team's observation is the single agent's (:func:`token_layout_of`), with lines of the
-window counted apart from those asked for, what each role asked for in blocks of its own
-(``asked:<role>``, ``asked_service:<role>``, ``answer:<role>``), and blocks more:
-``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``,
-the words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``,
-how many requests it has left, where it has a budget. A role has those columns that its
-views, its part of the services and its own kinds of action let it see.
+The team's observation is the single agent's (:func:`token_layout_of`), with three changes. Lines of
+the window are counted apart from requested lines. Each role's request has its own blocks
+(``asked:<role>``, ``asked_service:<role>``, ``answer:<role>``). And there are more blocks:
+``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``, the
+words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``, how many
+requests it has left, if it has a budget. A role's views, its part of the services and its kinds of
+action decide which columns it has.
 """
 
 from functools import lru_cache
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from logtriage.evidence import VIEW_OF
 from logtriage.roles import Role, RoleSplit, role_words, watched
 from logtriage.topology import Topology
-from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.tokens.encoding import ASKED_BY
 from logtriage.vector.tokens.layout import REQUESTS, TokenLayout, token_layout_of
 from logtriage.world.setting import Setting
@@ -64,7 +64,7 @@ class TeamTokens(Layout):
     """The layout of all that any role of a split could see, never the truth.
 
     The first columns are those of ``base``; ``units`` (D,) float32 is the unit of each, and
-    ``service`` (D,) whose it is among those that can be watched, -1 if nobody's.
+    ``service`` (D,) the watched service that it belongs to, or -1.
     """
 
     split: RoleSplit
@@ -105,28 +105,26 @@ def team_tokens_of(
             widths[f"report:{role.name}"] = len(words), 1.0
         if role.budget is not None:
             widths[f"left:{role.name}"] = 1, 1 / max(1, role.budget)
-    size = base.size + sum(width for width, _ in widths.values())
+    more, size = laid_out({name: width for name, (width, _) in widths.items()}, base.size)
+    blocks |= more
     units, service = np.ones(size, np.float32), np.full(size, -1)
     units[: base.size] = base.units
     service[: base.size] = _services(base)
-    at = base.size
-    for name, (width, unit) in widths.items():
-        blocks[name] = slice(at, at + width)
+    for name, (_, unit) in widths.items():
         units[blocks[name]] = unit
-        at += width
     for table in (units, service):
         table.setflags(write=False)
     return TeamTokens(topology, blocks, size, split, base, units, service)
 
 
 def _by_role(name: str, split: RoleSplit) -> str:
-    """A block's name, with the role's in place of the number of its lane."""
+    """A block's name, with the name of the role in place of its lane's number."""
     first, _, lane = name.partition(":")
     return f"{first}:{split.names[int(lane or 0)]}" if first in _ASKED else name
 
 
 def _services(base: TokenLayout) -> NDArray[np.int64]:
-    """The service of each column: those that count tokens of a service, or show its alert."""
+    """The service (D,) whose tokens or alert each column shows, or -1."""
     found = np.full(base.size, -1)
     n = len(base.topology)
     for service in range(n):
@@ -137,7 +135,7 @@ def _services(base: TokenLayout) -> NDArray[np.int64]:
 
 
 def sees_asking(role: Role, *, answers: bool = False) -> NDArray[np.bool_]:
-    """Of which requests (5,), by number, a role sees that they were made, or the answers."""
+    """Whether a role sees that each request (5,) was made, or sees its answer."""
     seen = [
         VIEW_OF[channel] in role.views or (not answers and ASKED_BY[channel] in role.may)
         for channel in REQUESTS
@@ -146,7 +144,7 @@ def sees_asking(role: Role, *, answers: bool = False) -> NDArray[np.bool_]:
 
 
 def can_ask(role: Role) -> NDArray[np.bool_]:
-    """Which requests (5,), by number, a role may make."""
+    """Whether a role may make each request (5,)."""
     return np.array([False, *(ASKED_BY[channel] in role.may for channel in REQUESTS)])
 
 
@@ -162,7 +160,7 @@ def _shows(role: Role, block: str, team: TeamTokens) -> bool:
         if name == "seen" and of in sorts:
             return VIEW_OF[channel] in has
     needed = _SHOWN_BY[block if name == "seen" else name]
-    return all(has & one for one in needed)
+    return all(has & kinds for kinds in needed)
 
 
 @lru_cache(maxsize=256)
@@ -176,16 +174,12 @@ def role_tokens_of(
     """The layout of what one role of a split sees, in the team's order of blocks."""
     team = team_tokens_of(split, setting, topology, horizon)
     here = np.array([-1, *sorted(watched(role, topology))])
-    blocks, columns, at = {}, [], 0
-    for name, place in team.blocks.items():
-        if not _shows(role, name, team):
-            continue
-        mine = np.arange(place.start, place.stop)
-        mine = mine[np.isin(team.service[place], here)]
-        if len(mine):
-            blocks[name] = slice(at, at + len(mine))
-            columns.append(mine)
-            at += len(mine)
-    found = np.concatenate(columns)
-    found.setflags(write=False)
-    return RoleTokens(topology, blocks, at, role, team, found)
+    shown = {
+        name: place.start + np.flatnonzero(np.isin(team.service[place], here))
+        for name, place in team.blocks.items()
+        if _shows(role, name, team)
+    }
+    columns = np.concatenate(list(shown.values()))
+    columns.setflags(write=False)
+    blocks = laid_out({name: len(mine) for name, mine in shown.items() if len(mine)})
+    return RoleTokens(topology, *blocks, role, team, columns)

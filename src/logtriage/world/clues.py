@@ -1,4 +1,4 @@
-"""What a line of a log says without being asked: a complaint about another service."""
+"""Read from a log line which other service it complains about."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ _WORD: Final = re.compile(r"[\w.-]+")
 
 
 def complaint(line: LogLine, topology: Topology) -> tuple[str, str] | None:
-    """The (caller, dependency) of a line in which a service complains of another."""
+    """(caller, dependency) of a line that complains about a dependency, or None."""
     if line.level == "INFO":
         return None
     for run in _WORD.findall(line.message):

@@ -1,9 +1,9 @@
 """The public prior over sets of faults at distinct services, drawn from and believed alike.
 
-Of sets of one size, a set weighs the product of what its faults weigh alone, so that the
-faults are independent but for their services. A set with a secondary fault
-(:func:`logtriage.world.conditions.secondary`) weighs more, by the world's rule, for each fault
-in it that brings it about: what one fault brings about is no coincidence.
+Among sets of one size, a set weighs the product of its faults' own weights: the faults are
+independent, but sit at distinct services. A set with a secondary fault
+(:func:`logtriage.world.conditions.secondary`) weighs more, by the world's rule, for each of its
+faults that brings about another.
 
 Whole numbers throughout. Sums over all sets are elementary symmetric polynomials of the
 services' weights, so that a set is drawn on any topology without listing the others.
@@ -23,9 +23,9 @@ from logtriage.world.conditions import Hypothesis, brings_about
 from logtriage.world.prior import TOTAL, Prior, prior
 from logtriage.world.setting import Setting
 
-#: Weights of single faults are cut to so many bits; the lightest keeps a dozen of them.
+#: Weights of single faults are cut to this many bits; the lightest keeps a dozen.
 _BITS: Final = 16
-#: Sets are listed one by one up to so many.
+#: More sets than this are not listed one by one.
 LISTED: Final = 150_000
 
 Fault = tuple[str, int]
@@ -43,7 +43,7 @@ class SetPrior:
 
     @property
     def linked(self) -> int:
-        """How much more a set weighs for each fault of it that brings about another; 0: no rule."""
+        """How much more a set weighs for each fault that brings about another; 0: no rule."""
         rule = self.setting.world.rules.secondary_fault
         return 0 if rule is None else rule.weight
 
@@ -51,9 +51,9 @@ class SetPrior:
     def weight_of(self) -> dict[Fault, int]:
         """What each fault weighs among those that may occur, in the order of services."""
         rows = [
-            (one.faults[0], weight)
-            for one, weight in zip(self.single.hypotheses, self.single.weights, strict=True)
-            if one.faults
+            (hypothesis.faults[0], weight)
+            for hypothesis, weight in zip(self.single.hypotheses, self.single.weights, strict=True)
+            if hypothesis.faults
         ]
         cut = max(0, max(weight for _, weight in rows).bit_length() - _BITS)
         return {fault: max(1, weight >> cut) for fault, weight in rows}
@@ -68,7 +68,7 @@ class SetPrior:
 
     @cached_property
     def at_service(self) -> tuple[int, ...]:
-        """What all faults of each service weigh."""
+        """The weight of all faults of each service."""
         return tuple(sum(weight for _, weight in row) for row in self.by_service)
 
     @cached_property
@@ -87,16 +87,16 @@ class SetPrior:
     # --- weights -----------------------------------------------------------------------
 
     def raw(self, faults: Sequence[Fault]) -> int:
-        """What a set weighs among those of its size; 0 for what may not occur."""
+        """The weight of a set among those of its size; 0 if it cannot occur."""
         places = {service for _, service in faults}
         if len(places) < len(faults):
             return 0
         linked = sum(below in places and fault in faults for below, fault in self.links)
-        return prod(self.weight_of.get(one, 0) for one in faults) * (1 + self.linked * linked)
+        return prod(self.weight_of.get(fault, 0) for fault in faults) * (1 + self.linked * linked)
 
     @cached_property
     def raw_totals(self) -> tuple[int, ...]:
-        """What all sets of each size weigh, 0 where the topology has too few services."""
+        """The weight of all sets of each size; 0 if the topology has too few services."""
         return tuple(self._raw_total(size) for size in range(1, len(self.setting.counts) + 1))
 
     def _raw_total(self, size: int) -> int:
@@ -104,7 +104,7 @@ class SetPrior:
         return whole + sum(self._linked(link, size) for link in self.links) * self.linked
 
     def _linked(self, link: Link, size: int) -> int:
-        """What sets of a size weigh that hold a link, its factor aside."""
+        """The weight of all sets of a size with a link, without its factor."""
         if size < 2:
             return 0
         below, fault = link
@@ -129,7 +129,7 @@ class SetPrior:
         whole = sum(possible)
         return (
             TOTAL * self.setting.benign // 1000,
-            *(real * one // whole for one in possible),
+            *(real * share // whole for share in possible),
         )
 
     @property
@@ -138,7 +138,7 @@ class SetPrior:
         return sum(self.shares)
 
     def weight(self, hypothesis: Hypothesis) -> int:
-        """What a hypothesis weighs, of :attr:`total`."""
+        """The weight of a hypothesis, a part of :attr:`total`."""
         if not hypothesis.faults:
             return self.shares[0] // len(self.calm)
         size = len(hypothesis.faults)
@@ -151,7 +151,7 @@ class SetPrior:
     @cached_property
     def calm(self) -> tuple[Hypothesis, ...]:
         """The benign hypotheses, equally likely."""
-        return tuple(one for one in self.single.hypotheses if not one.faults)
+        return tuple(hypothesis for hypothesis in self.single.hypotheses if not hypothesis.faults)
 
     @cached_property
     def many(self) -> int:
@@ -212,7 +212,7 @@ class SetPrior:
         return self.of_rank(size, set_bits * self.raw_totals[size - 1] >> 64)
 
     def of_rank(self, size: int, rank: int) -> Hypothesis:
-        """The set of a size at a rank below its ``raw_totals``: each has as many as it weighs."""
+        """The set at a rank below ``raw_totals``; each set has as many ranks as its weight."""
         whole = _suffixes(self.at_service, size)[0][size]
         if rank < whole:
             return _hypothesis(self._unranked(self.at_service, size, rank))
@@ -243,7 +243,7 @@ class SetPrior:
         return found
 
     def _fault(self, service: int, point: int) -> Fault:
-        """The fault of a service at a point below what all its faults weigh."""
+        """The fault of a service at a point below the weight of all its faults."""
         kinds = self.by_service[service]
         steps = accumulate(weight for _, weight in kinds)
         return next(
@@ -252,7 +252,7 @@ class SetPrior:
 
 
 def _hypothesis(faults: list[Fault]) -> Hypothesis:
-    return Hypothesis(tuple(sorted(faults, key=lambda one: one[1])))
+    return Hypothesis(tuple(sorted(faults, key=lambda fault: fault[1])))
 
 
 @lru_cache(maxsize=4096)
@@ -261,14 +261,14 @@ def _suffixes(weights: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...
     row = (1, *(0 for _ in range(size)))
     rows = [row]
     for weight in reversed(weights):
-        row = (1, *(row[one] + weight * row[one - 1] for one in range(1, size + 1)))
+        row = (1, *(row[degree] + weight * row[degree - 1] for degree in range(1, size + 1)))
         rows.append(row)
     return tuple(reversed(rows))
 
 
 @lru_cache(maxsize=64)
 def set_prior(setting: Setting, topology: Topology, held: bool | None) -> SetPrior:
-    """The prior over sets of a setting on a topology; ``held`` as of ``prior``.
+    """The prior over sets of a setting on a topology; ``held``: see ``prior``.
 
     Raises:
         InvalidInput: if the topology has no place for a fault of the setting.

@@ -36,12 +36,12 @@ class Hypothesis:
 
     @property
     def services(self) -> frozenset[int]:
-        """The services with a fault; one that may go by several kinds is there once."""
+        """The services with a fault, each once, even where several kinds are possible."""
         return frozenset([service for _, service in self.faults])
 
 
 def errors_first(world: World, hypothesis: Hypothesis) -> bool | None:
-    """Whether users see errors before latency: if any fault shows errors first.
+    """Whether users see errors before latency, because some fault shows errors first.
 
     None for a benign incident.
     """
@@ -58,15 +58,15 @@ def brings_about(world: World, topology: Topology, service: int) -> bool:
 
 @lru_cache(maxsize=65_536)
 def secondary(world: World, topology: Topology, hypothesis: Hypothesis) -> frozenset[int]:
-    """The services whose fault is a secondary one, brought about by a sick one that they call.
+    """The services with a secondary fault: a sick service that they call brought it about.
 
-    As long as that one is sick, such a service waits, like any caller. Its fault stays after
-    the other is well again, and takes a remedy of its own.
+    While the callee is sick, such a service waits, like any caller. Its fault stays when the callee
+    is well again, and takes its own remedy.
     """
     rule = world.rules.secondary_fault
     if rule is None:
         return frozenset()
-    sick = {one for _, one in hypothesis.faults if brings_about(world, topology, one)}
+    sick = {fault for _, fault in hypothesis.faults if brings_about(world, topology, fault)}
     return frozenset(
         service
         for kind, service in hypothesis.faults
@@ -76,7 +76,7 @@ def secondary(world: World, topology: Topology, hypothesis: Hypothesis) -> froze
 
 def without(hypothesis: Hypothesis, fixed: Collection[int]) -> Hypothesis:
     """What is left of a hypothesis once the faults at some services are fixed."""
-    return Hypothesis(tuple(one for one in hypothesis.faults if one[1] not in fixed))
+    return Hypothesis(tuple(fault for fault in hypothesis.faults if fault[1] not in fixed))
 
 
 WELL: Final = Condition(HEALTHY)
@@ -96,7 +96,7 @@ def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[i
         kind, service = hypothesis.benign
         return {service: Condition(kind)}
     hidden = secondary(world, topology, hypothesis) if len(hypothesis.faults) > 1 else ()
-    shown = [one for one in hypothesis.faults if one[1] not in hidden]
+    shown = [fault for fault in hypothesis.faults if fault[1] not in hidden]
     found: dict[int, Condition] = {}
     for kind, service in shown:
         found.setdefault(service, Condition(kind))
@@ -106,10 +106,10 @@ def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[i
                 found.setdefault(below, _LOADED)
     roots = tuple(service for _, service in shown)
     held_up = reachable(topology.callers, roots)
-    waiting = [one for one in held_up if one not in found]
+    waiting = [service for service in held_up if service not in found]
     sick = {*roots, *(held_up if len(shown) > 1 else waiting)}
-    for one in waiting:
-        found[one] = Condition(WAITING, tuple(c for c in topology.calls[one] if c in sick))
+    for service in waiting:
+        found[service] = Condition(WAITING, tuple(c for c in topology.calls[service] if c in sick))
     return found
 
 
@@ -118,10 +118,10 @@ def reachable(neighbours: tuple[tuple[int, ...], ...], sources: tuple[int, ...])
     seen = set(sources)
     frontier = list(sources)
     for node in frontier:
-        for one in neighbours[node]:
-            if one not in seen:
-                seen.add(one)
-                frontier.append(one)
+        for neighbour in neighbours[node]:
+            if neighbour not in seen:
+                seen.add(neighbour)
+                frontier.append(neighbour)
     return tuple(sorted(seen.difference(sources)))
 
 
@@ -129,7 +129,10 @@ def reachable(neighbours: tuple[tuple[int, ...], ...], sources: tuple[int, ...])
 def unaffected(world: World, tier: str) -> tuple[tuple[Condition, int], ...]:
     """What an unaffected service of a tier may be, with weights that sum to 65,536."""
     rules, kinds = world.rules, world.kinds_at(tier)
-    shares = [(Condition(one.name), one.share * FULL // 1000) for one in rules.distractions]
+    shares = [
+        (Condition(distraction.name), distraction.share * FULL // 1000)
+        for distraction in rules.distractions
+    ]
     if tier not in world.entry_tiers:  # where nobody could be seen waiting
         each = rules.minor_faults * FULL // 1000 // len(kinds)
         shares.extend((Condition(kind.name), each) for kind in kinds)

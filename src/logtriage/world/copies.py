@@ -66,7 +66,7 @@ def write_world(world: World, folder: Path) -> None:
 
 
 def checked_place(place: Path) -> str:
-    """The name of a world that is to be written into a folder.
+    """Check the folder that a world is written into; return the world's name.
 
     Raises:
         WorldError: if it cannot be written there.

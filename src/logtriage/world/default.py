@@ -1,4 +1,4 @@
-"""The world whose tasks are named without it, by a version instead."""
+"""The default world: its tasks are named by a version, without the name of the world."""
 
 from functools import lru_cache
 

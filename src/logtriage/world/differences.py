@@ -11,7 +11,7 @@ from logtriage.world.schema.canonical import document_of
 
 @attrs.frozen
 class Difference:
-    """A field of a file that is not the same in two worlds.
+    """A field of a file that differs between two worlds.
 
     ``field`` is empty for a file that only one of them has; fields of fields follow a dot, and
     rows of a list are called by their names. ``before`` and ``after`` are what the files say:
@@ -26,7 +26,7 @@ class Difference:
 
 
 def differences(before: World, after: World) -> tuple[Difference, ...]:
-    """Every field that two worlds do not have in common; none if they are equal."""
+    """Every field that differs between two worlds."""
     left, right = document_of(before), document_of(after)
     rows: list[Difference] = []
     for file in _both(left, right):

@@ -1,4 +1,4 @@
-"""Worlds drawn around another one: the same rules, but other shares, answers and names.
+"""Worlds drawn around a base world: the same rules, but other shares, answers and names.
 
 All shares lie on a short grid, which a runbook can state without loss. Whether a drawn world is
 valid is judged on the world alone, before any truth is drawn, and from streams of its own.
@@ -33,12 +33,12 @@ _ORDINARY: Final = 5
 #: How far two kinds at one tier are apart at least: per cent of signs that differ, summed over
 #: all sorts.
 APART: Final = 100
-#: So many worlds are drawn in search of a valid one.
+#: The most worlds drawn in search of a valid one.
 ATTEMPTS: Final = 200
 
 
 def draw_world(world: World, seed: int) -> World:
-    """The world that a seed draws around another one: the same on every machine.
+    """Draw a world around another world: the same seed gives the same world on every machine.
 
     Shares move by at most a step on :data:`GRID`; what falls below it is not shown, and what is
     never shown stays so. What happens anyway (``common``) is only rounded. Remedies and classes
@@ -57,8 +57,8 @@ def draw_world(world: World, seed: int) -> World:
 def remembered(world: World, seed: int) -> World:
     """The base world under the names and in the order of the world that a seed draws around it.
 
-    What somebody believes of a drawn world who knows which of its kinds, services and teams
-    stands for which of the base world's, and nothing else of it.
+    It is the belief of an agent that knows which kind, service and team stands for which in the
+    base world, and nothing else about the drawn world.
 
     Raises:
         InvalidInput: as :func:`draw_world`.
@@ -87,17 +87,17 @@ def _first_valid(world: World, seed: int) -> tuple[int, World]:
 def is_valid(world: World) -> bool:
     """Whether a world passes the loader's checks, and its kinds are told apart."""
     return not any(problems(world)) and all(
-        apart(world, tier, one, other) >= APART
+        apart(world, tier, first, second) >= APART
         for tier in world.tier_names
-        for one, other in combinations(world.kinds_at(tier), 2)
+        for first, second in combinations(world.kinds_at(tier), 2)
     )
 
 
-def apart(world: World, tier: str, one: Kind, other: Kind) -> int:
-    """How many per cent of signs differ between two kinds at a tier, summed over all sorts."""
+def apart(world: World, tier: str, first: Kind, second: Kind) -> int:
+    """The per cent of signs that differ between two kinds at a tier, summed over all sorts."""
     total = 0
     for sort in world.ordinary:
-        rows = [world.signature(kind.name).get(sort, {}) for kind in (one, other)]
+        rows = [world.signature(kind.name).get(sort, {}) for kind in (first, second)]
         moved = [rows[0].get(t, 0) - rows[1].get(t, 0) for t in world.tokens_at(sort, tier)[1:]]
         total += (sum(map(abs, moved)) + abs(sum(moved))) // 2
     return total
@@ -126,7 +126,8 @@ def _redrawn(world: World, key: int) -> World:
         healthy=moved(rules.healthy, every),
         affected=Affected(moved(waiting, every), moved(rules.affected.loaded, every)),
         distractions=tuple(
-            attrs.evolve(one, signature=moved(one.signature, every)) for one in rules.distractions
+            attrs.evolve(distraction, signature=moved(distraction.signature, every))
+            for distraction in rules.distractions
         ),
         fog=tuple(attrs.evolve(level, named=0) for level in rules.fog),
     )
@@ -137,7 +138,7 @@ def _redrawn(world: World, key: int) -> World:
         for kind, by, of in zip(world.kinds, remedies, classes, strict=True)
     )
     benign = tuple(
-        attrs.evolve(one, signature=moved(one.signature, one.tiers)) for one in world.benign
+        attrs.evolve(kind, signature=moved(kind.signature, kind.tiers)) for kind in world.benign
     )
     topics = tuple(attrs.evolve(topic, background=0) for topic in world.topics)
     return attrs.evolve(world, rules=redrawn, kinds=kinds, benign=benign, topics=topics)
@@ -172,7 +173,7 @@ def _moved(
 
 
 def _fit(shown: tuple[str, ...], own: dict[str, int], common: Shares, most: int) -> None:
-    """Lower the least shares first, so that the strongest sign stays, until all fit."""
+    """Lower shares until they fit, the least first, so that the strongest sign stays."""
     while sum({**common, **own}.get(token, 0) for token in shown) > most:
         lower = [token for token in shown if own.get(token, 0) > GRID[0]]
         if not lower:

@@ -34,6 +34,8 @@ NO_DATA: Final = "no data"
 NOT_COLLECTED: Final = "not collected in this incident"
 #: What each figure is of, if its gauge does not say so, and its value.
 Row = tuple[tuple[str, str], ...]
+#: The lines of a gauge: each with its label, the pieces of its text and its figures.
+Lines = tuple[tuple[str, tuple[str, ...], Mapping[str, Figure]], ...]
 
 
 @attrs.frozen(cache_hash=True)
@@ -121,6 +123,10 @@ class Figures:
     def _usuals(self) -> dict[tuple[int, str], Row]:
         return {}
 
+    @cached_property
+    def _gauge_lines(self) -> dict[tuple[int, str, str], Lines]:
+        return {}
+
     def _read(self, gauge: str, cell: Evidence) -> Row | None:
         """The figures of one reading; None where nothing was read."""
         if cell.token in NOTHING_READ:
@@ -160,8 +166,10 @@ class Figures:
         Raises:
             UnknownName: for an unknown gauge, and for a token that it cannot say there.
         """
-        source = self.at(start)
-        lines = _lines(self.world, gauge, self.topology.services[service].tier, token)
+        source, lines = self.at(start), self._gauge_lines.get((service, gauge, token))
+        if lines is None:
+            lines = _lines(self.world, gauge, self.topology.services[service].tier, token)
+            self._gauge_lines[service, gauge, token] = lines
         return tuple(
             [(label, said(text, row, source, service, token)) for label, text, row in lines]
         )
@@ -204,10 +212,8 @@ class Figures:
 
 
 @lru_cache(maxsize=4096)
-def _lines(
-    world: World, gauge: str, tier: str, token: str
-) -> tuple[tuple[str, tuple[str, ...], Mapping[str, Figure]], ...]:
-    """The lines of a gauge that says a token: each with its label, its text and its figures.
+def _lines(world: World, gauge: str, tier: str, token: str) -> Lines:
+    """The lines of a gauge that says a token.
 
     Raises:
         UnknownName: as :meth:`Figures.reading`.
@@ -228,7 +234,7 @@ def _lines(
 
 def is_down(tokens: Sequence[str]) -> bool:
     """Whether readings are those of what is down for the whole incident."""
-    return bool(tokens) and set(tokens) == {DOWN}
+    return bool(tokens) and tokens.count(DOWN) == len(tokens)
 
 
 @lru_cache(maxsize=256)

@@ -33,7 +33,7 @@ def read_folder(folder: Path) -> Document:
 
 
 def read_texts(folder: Path) -> dict[str, bytes]:
-    """What stands in the files of a world's folder, by path in it; hidden files aside.
+    """The text of each file in a world's folder by its path there, without hidden files.
 
     Raises:
         WorldError: naming the file that has no place there, or is too large.
@@ -47,9 +47,9 @@ def read_texts(folder: Path) -> dict[str, bytes]:
 
 
 def listed(sizes: Mapping[str, int], source: str) -> list[str]:
-    """The paths that make a world, of all files in a folder with their sizes in bytes.
+    """The paths of a world's files; ``sizes`` has the bytes of every file in its folder.
 
-    Hidden files are none of them, nor is anything at the top that is no TOML, such as a README.
+    Hidden files are left out, and files at the top that are not TOML, such as a README.
 
     Raises:
         WorldError: naming the file that has no place there, or is too large.
@@ -91,7 +91,7 @@ def _belongs(path: str, source: str) -> bool:
 
 
 def parsed(texts: Mapping[str, bytes], source: str) -> Document:
-    """The document of the texts of a folder that is called ``source``.
+    """Parse the texts of a folder called ``source``, by path.
 
     Raises:
         WorldError: naming the file, and the line where it is no TOML.
@@ -100,7 +100,7 @@ def parsed(texts: Mapping[str, bytes], source: str) -> Document:
 
 
 def _sizes(folder: Path, source: str) -> dict[str, int]:
-    """What stands in a folder and in the folders of a world in it, with bytes."""
+    """The bytes of each file in a folder and in the world's folders in it."""
     sizes = {}
     for entry in _entries(folder, source):
         if entry.is_dir(follow_symlinks=False):
@@ -114,7 +114,7 @@ def _sizes(folder: Path, source: str) -> dict[str, int]:
 
 
 def _entries(folder: Path, source: str) -> list["os.DirEntry[str]"]:
-    """What stands in a folder, by name; hidden files aside.
+    """The entries of a folder by name, without hidden files.
 
     Raises:
         WorldError: for a link, which may lead anywhere, and for more than :data:`MAX_FILES`.
@@ -123,11 +123,11 @@ def _entries(folder: Path, source: str) -> list["os.DirEntry[str]"]:
         every = list(islice(entries, MAX_FILES + 1))
     if len(every) > MAX_FILES:
         raise WorldError(f"{source}: more than {MAX_FILES} files")
-    found = [one for one in every if one.name[0] != "."]
-    link = next((one for one in found if one.is_symlink()), None)
+    found = [entry for entry in every if entry.name[0] != "."]
+    link = next((entry for entry in found if entry.is_symlink()), None)
     if link is not None:
         raise WorldError(f"{source}/{link.name}: a link; links are not followed")
-    return sorted(found, key=lambda one: one.name)
+    return sorted(found, key=lambda entry: entry.name)
 
 
 def _text_of(path: Path, source: str) -> bytes:

@@ -5,13 +5,15 @@ that a reading costs one draw; who draws it again draws the same.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from logtriage.rng import draw, hash_name, subkey
+import attrs
+
+from logtriage.rng import draw, draws, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, Channel, Evidence
+from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.conditions import Condition
 from logtriage.world.schedule import Cell, Spot
 from logtriage.world.setting import Setting
@@ -86,22 +88,24 @@ class _Shared:
 _shared: Final = lru_cache(maxsize=512)(_Shared)
 
 
-class _Signs:
-    """The signs of a sort in an incident; ``key`` is the key of their draws.
+#: A reading whose sign is drawn: the rows and the tokens of its :class:`Readings`, and the sign.
+_Reader = tuple[tuple[tuple[int, int, Weights], ...], tuple[str, ...], str]
 
-    ``own`` holds those that conditions have from the start, by service and whether hidden.
+
+@attrs.define(eq=False)
+class _Source:
+    """A channel of an incident.
+
+    ``key`` is the key of its draws and ``blind`` the part of a service that may be down for it.
+    By slot, if slots have sorts of their own: ``tables``, the ``keys`` of their signs, and
+    ``readers`` of what services show from the start, at twice the service plus whether hidden.
     """
 
-    __slots__ = ("key", "own")
-
-    def __init__(self, key: int) -> None:
-        self.key = key
-        self.own: dict[tuple[int, bool], int] = {}
-
-
-#: A channel of an incident: the key of its draws, what of a service may be down for it, its
-#: tables, and the signs that these show.
-_Source = tuple[int, Channel | None, list[_Tables], list[_Signs]]
+    key: int
+    blind: Channel | None
+    tables: list[_Tables]
+    keys: list[int]
+    readers: list[list[_Reader | None]]
 
 
 class Kept:
@@ -120,61 +124,74 @@ class Kept:
         "_shared",
         "_signs",
         "_sources",
-        "_topology",
     )
 
     def __init__(
         self, setting: Setting, topology: Topology, seed: int, conditions: tuple[Condition, ...]
     ) -> None:
-        self._setting, self._topology, self._seed = setting, topology, seed
-        self._conditions = conditions
+        self._setting, self._seed, self._conditions = setting, seed, conditions
         self._roots = [is_root(setting.world, one) for one in conditions]
         self._shared = _shared(setting, topology)
         self._sources: dict[Channel, _Source] = {}
-        self._signs: dict[str, _Signs] = {}
+        self._signs: dict[tuple[int, int], int] = {}
         self._down: dict[tuple[int, Channel], bool] = {}
         self._edges: dict[tuple[int, int], str] = {}
 
     def _source(self, channel: Channel) -> _Source:
         tables = self._shared.of(channel)
-        for one in tables:
-            if one.base not in self._signs:
-                self._signs[one.base] = _Signs(sign_key(self._seed, one.base))
-        signs = [self._signs[one.base] for one in tables]
-        source = channel_key(self._seed, channel), blinded(channel), tables, signs
-        self._sources[channel] = source
+        source = self._sources[channel] = _Source(
+            channel_key(self._seed, channel),
+            blinded(channel),
+            tables,
+            [sign_key(self._seed, table.base) for table in tables],
+            [[None] * (2 * len(self._conditions)) for _ in tables],
+        )
         return source
 
-    def row(self, channel: Channel, start: int, spots: Iterable[Spot]) -> list[Evidence]:
+    def _reader(self, source: _Source, at: int, spot: int) -> _Reader:
+        """What reads a service; the spot is twice the service plus whether its sign is hidden."""
+        table, key = source.tables[at], source.keys[at]
+        sign, service = self._signs.get((key, spot)), spot >> 1
+        if sign is None:
+            sign = table.sign(key, service, self._conditions[service], 0, bool(spot & 1))
+            self._signs[key, spot] = sign
+        readings = table.readings[service]
+        reader = source.readers[at][spot] = readings.rows, readings.tokens, readings.tokens[sign]
+        return reader
+
+    def row(self, channel: Channel, start: int, spots: Sequence[Spot]) -> list[Evidence]:
         """The cells of services under the conditions that these have from the start."""
-        key, blind, tables, signs = self._sources.get(channel) or self._source(channel)
-        roots, table, sort, found = self._roots, tables[0], signs[0], []
-        for service, slot in spots:
-            token = DOWN
-            if blind is None or not self._is_down(service, blind):
-                if len(tables) > 1:
-                    table, sort = tables[slot], signs[slot]
-                hidden = roots[service] and start < table.silent
-                sign = sort.own.get((service, hidden))
-                if sign is None:
-                    sign = table.sign(sort.key, service, self._conditions[service], 0, hidden)
-                    sort.own[service, hidden] = sign
-                point = draw(key, service << 16 | slot, start) >> 48
-                token = table.readings[service].token(start, sign, point)
-            found.append(Evidence(channel, service, slot, start, token))
-        return found
+        source = self._sources.get(channel) or self._source(channel)
+        blind, tables, readers = source.blind, source.tables, source.readers
+        roots, at, shown = self._roots, 0, []
+        several, clear_from = len(tables) > 1, tables[0].silent
+        points = draws(source.key, [service << 16 | slot for service, slot in spots], start)
+        for (service, slot), bits in zip(spots, points, strict=True):
+            if blind is not None and self._is_down(service, blind):
+                token = DOWN
+            else:
+                if several:
+                    at, clear_from = slot, tables[slot].silent
+                spot = service << 1 | (start < clear_from and roots[service])
+                rows, tokens, token = readers[at][spot] or self._reader(source, at, spot)
+                clear, gap, steps = rows[start] if start < len(rows) else rows[-1]
+                point = bits >> 48
+                if point >= clear:
+                    token = GAP if point < gap else tokens[bisect_right(steps, point - gap)]
+            shown.append(Evidence(channel, service, slot, start, token))
+        return shown
 
     def changed(self, cell: Cell, condition: Condition, begin: int) -> str:
         """The token of a service's cell under a condition that began with a remedy."""
         channel, service, slot, start = cell
-        key, blind, tables, signs = self._sources.get(channel) or self._source(channel)
-        if blind is not None and self._is_down(service, blind):
+        source = self._sources.get(channel) or self._source(channel)
+        if source.blind is not None and self._is_down(service, source.blind):
             return DOWN
-        at = slot if len(tables) > 1 else 0
-        table = tables[at]
+        at = slot if len(source.tables) > 1 else 0
+        table = source.tables[at]
         hidden = start < table.silent and is_root(self._setting.world, condition)
-        sign = table.sign(signs[at].key, service, condition, begin, hidden)
-        point = draw(key, service << 16 | slot, start) >> 48
+        sign = table.sign(source.keys[at], service, condition, begin, hidden)
+        point = draw(source.key, service << 16 | slot, start) >> 48
         return table.readings[service].token(start, sign, point)
 
     def _is_down(self, service: int, part: Channel) -> bool:

@@ -13,13 +13,12 @@ import attrs
 from logtriage.rng import below, draw, hash_name
 from logtriage.world.schema.forms import Source
 
-#: Different values that one figure takes around its level; readings at so many ticks one after
-#: the other all differ.
+#: A figure takes this many values around its level, all different in consecutive readings.
 _STEPS: Final = 7
 #: A step is no more than this share of the range, nor of the range's middle.
 _OF_RANGE: Final = 28
 _OF_MIDDLE: Final = 60
-#: A climbing figure reaches the end of its range after so many ticks.
+#: Ticks in which a climbing figure reaches the end of its range.
 _CLIMB_TICKS: Final = 30
 
 
@@ -33,9 +32,9 @@ class Still(Source, Protocol):
 
 @attrs.define(eq=False)
 class Level:
-    """The figures of an incident without the jitter of a reading: what is usual.
+    """The usual figures of an incident, without the jitter of a reading.
 
-    ``still`` has the figures of the incident, and ``key`` is that of their stream.
+    ``still`` has the figures of the incident; ``key`` is the key of their stream.
     """
 
     still: Still
@@ -90,7 +89,7 @@ class Reading(Level):
         return Level(self.still, self.key)
 
     def figure(self, service: int, key: str, low: int, high: int) -> int:
-        """One of the figure's values; another one in each reading, if it has seven or more."""
+        """A value of the figure; each reading has another, if there are seven or more."""
         begin, step, count = self._values(service, key, low, high)
         name = _jitter(key)
         if count < _STEPS:

@@ -24,10 +24,10 @@ from logtriage.world.schema import canonical, parts, tokens
 from logtriage.world.schema.canonical import FOLDERS, RULES_FILE, TOKENS_FILE, Document
 from logtriage.world.schema.structuring import structure
 
-#: Folders with worlds of one's own, separated as in PATH.
+#: The variable with folders of your own worlds, separated as in PATH.
 WORLDS_VARIABLE: Final = "LOGTRIAGE_WORLDS"
 SHIPPED: Final = Path(__file__).parent.parent / "worlds"
-#: So many mistakes are listed.
+#: The most mistakes that an error lists.
 _LISTED: Final = 12
 _Row = TypeVar("_Row", parts.Kind, parts.Benign, parts.Topic)
 _FOLDER_PARTS: Final[Mapping[str, type]] = dict(
@@ -57,7 +57,7 @@ def load_world(name_or_folder: str | Path) -> World:
 
 
 def world_of(texts: Mapping[str, bytes], source: str) -> World:
-    """The world of the texts of a folder that is called ``source``, by path in it.
+    """Build the world of a folder called ``source`` from the texts of its files, by path.
 
     Raises:
         WorldError: as :func:`load_world`.
@@ -66,7 +66,7 @@ def world_of(texts: Mapping[str, bytes], source: str) -> World:
 
 
 def folder_of(name_or_folder: str | Path) -> Path:
-    """The folder that :func:`load_world` reads; a name's exists.
+    """The folder that :func:`load_world` reads; the folder of a name exists.
 
     Raises:
         UnknownName: as :func:`load_world`.
@@ -77,12 +77,12 @@ def folder_of(name_or_folder: str | Path) -> Path:
     return _place_of(text, os.environ.get(WORLDS_VARIABLE, ""))
 
 
-def folder_or_name(given: str) -> str | Path:
+def folder_or_name(typed: str) -> str | Path:
     """What somebody typed for a world: a folder that is here, or else a name."""
-    here = Path(given)
-    named = given in shipped_worlds() or not here.is_dir()
-    if named or (not (here / RULES_FILE).is_file() and is_world(given)):
-        return given
+    here = Path(typed)
+    named = typed in shipped_worlds() or not here.is_dir()
+    if named or (not (here / RULES_FILE).is_file() and is_world(typed)):
+        return typed
     return here
 
 
@@ -107,7 +107,9 @@ def is_world(name: str) -> bool:
 @lru_cache(maxsize=1)
 def shipped_worlds() -> tuple[str, ...]:
     """The names of the worlds that come with logtriage."""
-    return tuple(sorted(one.name for one in SHIPPED.iterdir() if (one / RULES_FILE).is_file()))
+    return tuple(
+        sorted(folder.name for folder in SHIPPED.iterdir() if (folder / RULES_FILE).is_file())
+    )
 
 
 def build(document: Document, source: str) -> World:
@@ -202,7 +204,7 @@ def _place_of(name: str, search_path: str) -> Path:
     if found is not None:
         return found
     folders = _folders(search_path)
-    there = (one.parent.name for folder in folders for one in folder.glob(f"*/{RULES_FILE}"))
+    there = (path.parent.name for folder in folders for path in folder.glob(f"*/{RULES_FILE}"))
     raise UnknownName(
         "world",
         name,
@@ -217,11 +219,11 @@ def _on_path(name: str, search_path: str) -> Path | None:
     if not WORLD_NAME.fullmatch(name):
         return None
     places = (folder / name for folder in _folders(search_path))
-    return next((one for one in places if (one / RULES_FILE).is_file()), None)
+    return next((place for place in places if (place / RULES_FILE).is_file()), None)
 
 
 def _folders(search_path: str) -> list[Path]:
-    return [Path(one) for one in search_path.split(os.pathsep) if one]
+    return [Path(place) for place in search_path.split(os.pathsep) if place]
 
 
 def _named(name: str, world: World) -> World:
@@ -254,7 +256,7 @@ def _read(folder: Path) -> World:
 class Pickled:
     """What stands in a pickle for a world: its fingerprint, and where to get it.
 
-    A shipped world is known to whoever has logtriage. Any other brings its content along.
+    A shipped world comes with logtriage; any other brings its content along.
     """
 
     fingerprint: str
@@ -269,7 +271,7 @@ def pickled(world: World) -> Pickled:
 
 
 def restored(data: Pickled) -> World:
-    """The world of a pickle: the one that this process knows, else read from the content.
+    """The world of a pickle: known to this process, or read from the content.
 
     Raises:
         WorldError: if the content is not what the fingerprint says, or if this logtriage

@@ -85,12 +85,12 @@ class World(Vocabulary):
         return by_name(self.rules.classes)
 
     def pages(self, kind: str, topology: Topology) -> str | None:
-        """The team that is paged for a kind whoever owns the service; None: its owner is.
+        """The team paged for a kind; None where the owner of the service is paged.
 
         Raises:
             UnknownName: for an unknown kind.
-            TopologyError: if the topology says not who is paged for its class, or lacks the
-                team that the kind itself pages.
+            TopologyError: if the topology does not say who is paged for its class, or lacks the
+            team of the kind.
         """
         row = self.kind(kind)
         pages = row.pages or self.classes[row.fault_class].pages
@@ -164,7 +164,7 @@ class World(Vocabulary):
         return tuple(kind for kind in self.kinds if tier in kind.tiers)
 
     def likely_remedies(self, tier: str | None = None) -> tuple[str, ...]:
-        """What mends most kinds of fault first; of those that can strike a tier, if given."""
+        """The remedies, first those that mend most kinds of fault; ``tier`` limits the kinds."""
         kinds = self.kinds if tier is None else self.kinds_at(tier)
         mended = Counter(remedy for kind in kinds for remedy in kind.remedies)
         return tuple(remedy for remedy, _ in mended.most_common())
@@ -188,7 +188,7 @@ class World(Vocabulary):
             WAITING: rules.affected.waiting,
             LOADED: rules.affected.loaded,
             **{kind.name: kind.signature for kind in self.benign},
-            **{one.name: one.signature for one in rules.distractions},
+            **{distraction.name: distraction.signature for distraction in rules.distractions},
             HEALTHY: rules.healthy,
         }
         return MappingProxyType({name: self._with_common(row) for name, row in own.items()})
@@ -203,9 +203,9 @@ class World(Vocabulary):
 
     @cached_property
     def background(self) -> Signature:
-        """What any service might say: that of the rules, and of topics that say it themselves."""
+        """What any service might say, by the rules and by topics with a background of their own."""
         rules = self.rules.background
-        topics = {one.name: one.background for one in self.topics if one.background}
+        topics = {topic.name: topic.background for topic in self.topics if topic.background}
         if not topics:
             return rules
         return MappingProxyType({**rules, LOG: MappingProxyType({**rules.get(LOG, {}), **topics})})
@@ -213,7 +213,7 @@ class World(Vocabulary):
     @cached_property
     def unrelated(self) -> frozenset[str]:
         """The conditions that no incident causes: healthy, or distracted."""
-        return frozenset([HEALTHY, *(one.name for one in self.rules.distractions)])
+        return frozenset([HEALTHY, *(distraction.name for distraction in self.rules.distractions)])
 
     def _with_common(self, own: Signature) -> Signature:
         common = self.rules.common
@@ -229,17 +229,17 @@ class World(Vocabulary):
 
     @cached_property
     def fog_weights(self) -> tuple[int, ...]:
-        """Of 65,536: how far signatures are mixed with the background, by level of fog."""
+        """How far signatures are mixed with the background, by level of fog, in 65,536ths."""
         return tuple(_weight(level.background) for level in self.rules.fog)
 
     @cached_property
     def naming_weights(self) -> tuple[int, ...]:
-        """Of 65,536: how often the root's own lines name their cause, by level of fog."""
+        """How often the root's own lines name their cause, by level of fog, in 65,536ths."""
         return tuple(_weight(level.named) for level in self.rules.fog)
 
     @cached_property
     def blind_weights(self) -> tuple[int, ...]:
-        """Of 65,536: how often metrics, traces or logs of a service are down, by level of fog."""
+        """How often a part of a service's telemetry is down, by level of fog, in 65,536ths."""
         return tuple(_weight(level.blind) for level in self.rules.fog)
 
     @cached_property
@@ -250,7 +250,7 @@ class World(Vocabulary):
     @cached_property
     def topologies(self) -> Mapping[str, Topology]:
         """The topologies by name."""
-        return MappingProxyType({one.name: self.topology_of(one) for one in self.layouts})
+        return MappingProxyType({layout.name: self.topology_of(layout) for layout in self.layouts})
 
     def topology_of(self, layout: Layout) -> Topology:
         """The topology of a layout.

@@ -1,4 +1,4 @@
-"""What a cell can hold under a hypothesis: read by whoever draws, from the truth or a belief."""
+"""What a cell can hold under a hypothesis. Draws from the truth and beliefs both read it."""
 
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
@@ -32,16 +32,16 @@ def fixing(
     found: dict[int, int] = {}
     if doings.remedies:
         wanted = accepted_remedies(world, topology, hypothesis)
-        for slot, (_, *one) in enumerate(doings.remedies):
-            if tuple(one) in wanted:
-                found.setdefault(topology.index(one[1]), slot)
+        for slot, (_, *remedy) in enumerate(doings.remedies):
+            if tuple(remedy) in wanted:
+                found.setdefault(topology.index(remedy[1]), slot)
     return found
 
 
 def fixed_at(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings
 ) -> int | None:
-    """The tick in which the last fault of a hypothesis was fixed; None while one is left."""
+    """The tick in which the last fault of a hypothesis was fixed; None while a fault is left."""
     slots = fixing(world, topology, hypothesis, doings)
     if not slots or len(slots) < len(hypothesis.services):
         return None
@@ -51,11 +51,11 @@ def fixed_at(
 def left_at(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings, start: int
 ) -> Hypothesis | None:
-    """The faults that cells of a tick still show; None where all are fixed by then."""
+    """The faults that are left at a tick; None if all are fixed by then."""
     if not hypothesis.faults or not doings.remedies:
         return hypothesis
     slots = fixing(world, topology, hypothesis, doings)
-    over = {one for one, slot in slots.items() if doings.remedies[slot][0] < start}
+    over = {service for service, slot in slots.items() if doings.remedies[slot][0] < start}
     if not over:
         return hypothesis
     return without(hypothesis, over) if len(over) < len(hypothesis.services) else None
@@ -69,7 +69,7 @@ def condition_at(
     service: int,
     own: Condition,
 ) -> Condition:
-    """What a service is while ``left`` is left of a hypothesis; ``own`` if it never reached it."""
+    """What a service is while the faults ``left`` last; ``own`` if the hypothesis spares it."""
     if left is hypothesis or service not in affected(world, topology, hypothesis):
         return own
     return WELL if left is None else affected(world, topology, left).get(service, WELL)
@@ -84,9 +84,9 @@ def spell(
     service: int,
     own: Condition,
 ) -> tuple[Condition, int, int | None]:
-    """What a service is at a tick, since when, and until when; None: it stays like that.
+    """(condition at a tick, its first tick, its last tick); the last is None if it stays.
 
-    ``own`` as in :func:`condition_at`. Remedies that leave a service as it is break no spell.
+    ``own`` as in :func:`condition_at`. Remedies without effect on the service do not end a spell.
     """
 
     def shown(tick: int) -> Condition:
@@ -145,7 +145,7 @@ def _noted_fault(
     hypothesis: Hypothesis,
     doings: Doings,
 ) -> tuple[str, int] | None:
-    """The fault that the note of the first page is about; None where it tells nothing.
+    """The fault that the note of the first page is about; None for a note without news.
 
     It is the first fault of the paged team at a service of its own. Where only one service
     is sick, the team that was rightly paged sees it.

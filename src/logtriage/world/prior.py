@@ -27,7 +27,7 @@ def held_out(topology: Topology, service: int, kind: Kind) -> bool:
 
     A kind that can strike only one service is never held out: no kind is unseen.
     """
-    if sum(one.tier in kind.tiers for one in topology.services) == 1:
+    if sum(service.tier in kind.tiers for service in topology.services) == 1:
         return False
     return (service + 2 * kind.order + _HELD_OUT_OFFSET) % _HELD_OUT_EVERY == 0
 
@@ -94,9 +94,9 @@ def _faults(
             and not (held is False and held_out(topology, service, kind))
         ]
         present = {kind.fault_class for kind in kinds}
-        shares = sum(world.classes[one].weight for one in present)
+        shares = sum(world.classes[name].weight for name in present)
         for kind in kinds:
-            alike = sum(one.fault_class == kind.fault_class for one in kinds)
+            alike = sum(other.fault_class == kind.fault_class for other in kinds)
             weight = (1 << 32) * world.classes[kind.fault_class].weight // shares // alike
             out = held_out(topology, service, kind)
             found.append((Hypothesis(((kind.name, service),)), weight, out))

@@ -36,7 +36,7 @@ TOPOLOGIES: Final = (
     "mekong", "neva", "niger", "oder", "orinoco", "rhine", "rhone", "severn", "tagus", "tiber",
     "ural", "vistula", "volga", "yukon",
 )  # fmt: skip
-#: What lines say of the cause at hand, and of one that is over, by group of phrasings.
+#: What lines say of the present cause and of a past cause, by group of phrasings.
 _CAUSES: Final = ("the cause is", "traced to", "this comes from")
 _PAST: Final = ("a case of", "an instance of", "a bout of")
 _Row = TypeVar("_Row")
@@ -50,9 +50,9 @@ def renamed(world: World, key: int) -> World:
         InvalidInput: if it has more of something than there are names.
     """
     stream, order, rules = Stream(key, NAME_STREAM), Stream(key, ORDER_STREAM), world.rules
-    conditions = (*world.kind_names, *(one.name for one in world.benign))
+    conditions = (*world.kind_names, *(kind.name for kind in world.benign))
     kinds = _dealt(conditions, KINDS, stream)
-    layouts = _dealt((one.name for one in world.layouts), TOPOLOGIES, stream)
+    layouts = _dealt((layout.name for layout in world.layouts), TOPOLOGIES, stream)
     named = (service.name for layout in world.layouts for service in layout.services)
     services = _dealt(named, SERVICES, stream)
     teams = {OWNER: OWNER} | _dealt(rules.teams, TEAMS, stream)
@@ -73,15 +73,15 @@ def renamed(world: World, key: int) -> World:
             if task.topology is not None
         ),
     )
-    benign = [attrs.evolve(one, name=kinds[one.name]) for one in world.benign]
+    benign = [attrs.evolve(kind, name=kinds[kind.name]) for kind in world.benign]
     drawn = attrs.evolve(
         world,
         rules=said,
-        kinds=_ordered([_kind(one, kinds, teams) for one in world.kinds], order),
+        kinds=_ordered([_kind(kind, kinds, teams) for kind in world.kinds], order),
         benign=_ordered(benign, order),
         layouts=tuple(
             sorted(
-                (_layout(one, layouts, services, teams) for one in world.layouts),
+                (_layout(layout, layouts, services, teams) for layout in world.layouts),
                 key=lambda layout: layout.name,
             )
         ),
@@ -103,12 +103,12 @@ def _dealt(names: Iterable[str], pool: Sequence[str], stream: Stream) -> dict[st
 
 
 def _listed(old: Iterable[str], new: Mapping[str, str]) -> tuple[str, ...]:
-    """The new names by the alphabet, so that no place among them says what a name was."""
+    """The new names in alphabetical order: a place there does not tell the old name."""
     return tuple(sorted(new[name] for name in old))
 
 
 def _kind(kind: Kind, names: Mapping[str, str], teams: Mapping[str, str]) -> Kind:
-    """A kind under its new name, which all that is said of it goes by."""
+    """A kind under its new name, also in its texts."""
     name = names[kind.name]
     causes = ((("ERROR", f"{text} {name}"),) for text in _CAUSES)
     return attrs.evolve(
@@ -126,12 +126,12 @@ def _layout(
 ) -> Layout:
     rows = tuple(
         attrs.evolve(
-            one,
-            name=services[one.name],
-            owner=teams[one.owner],
-            calls=tuple(services[callee] for callee in one.calls),
+            service,
+            name=services[service.name],
+            owner=teams[service.owner],
+            calls=tuple(services[callee] for callee in service.calls),
         )
-        for one in layout.services
+        for service in layout.services
     )
     return Layout(names[layout.name], rows, layout.teams and _listed(layout.teams, teams))
 

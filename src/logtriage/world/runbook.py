@@ -1,4 +1,4 @@
-"""How bad an impact is that was measured at the edge."""
+"""The severity of an impact measured at the edge."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ SEVERITY_RULE: Final = (
 
 
 def severity_of(reading: Reading | EdgePanel, world: World | None = None) -> Severity:
-    """The severity of an impact: that of the first row of the world's rule which it reaches.
+    """The severity of an impact: the first row of the world's rule that it reaches.
 
     Without a world P1 from 5 % errors or 2,000 ms p99, P2 from 1 % errors or 800 ms p99, else P3.
     """

@@ -1,4 +1,4 @@
-"""Which cells stand on which screen: a public function of what was done, not of the truth."""
+"""Which cells stand on which screen: a function of the public actions, not of the truth."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -28,7 +28,7 @@ _NOWHERE: Final[tuple[Spot, ...]] = ((-1, 0),)
 
 @attrs.frozen(cache_hash=True)
 class Doings:
-    """What was done, as far as it decides what is shown.
+    """The actions that decide what is shown.
 
     ``logs`` (tick, service; -1 for all services), ``metrics`` and ``traces`` (tick,
     service) are requests, ``remedies`` (tick, remedy, service name) and ``pages``
@@ -45,7 +45,7 @@ class Doings:
 def epoch_starts(now: int, doings: Doings) -> tuple[int, ...]:
     """The ticks up to ``now`` at which gauges were read anew.
 
-    Every third one, and the one after each remedy, so that its effect can be seen.
+    These are every third tick, and the tick after each remedy, which shows its effect.
     """
     starts = {*range(0, now + 1, EPOCH), *(when + 1 for when, _, _ in doings.remedies)}
     return tuple(sorted(start for start in starts if start <= now))
@@ -58,7 +58,7 @@ def alert_starts(setting: Setting, now: int, doings: Doings) -> tuple[int, ...]:
 
 
 def note_tick(doings: Doings, now: int) -> int | None:
-    """The tick of the page whose note stands on the screen of ``now``.
+    """The tick of the page that brings a note to the screen of ``now``, or None.
 
     Only a right page leaves the incident open, and only the first page brings a note.
     """
@@ -140,7 +140,7 @@ def _requested(services: int, now: int, doings: Doings) -> Iterator[Row]:
         if when != now - 1:
             continue
         if service < 0:
-            yield Channel.OVERVIEW, now, tuple([(one, before) for one in range(services)])
+            yield Channel.OVERVIEW, now, tuple([(service, before) for service in range(services)])
         else:
             first = before * LINES
             yield Channel.LOGS, now, tuple([(service, first + line) for line in range(LINES)])

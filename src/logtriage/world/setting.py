@@ -68,51 +68,55 @@ class Setting:
 
     @property
     def fog_weight(self) -> int:
-        """The share of what everyone says, of 65,536."""
+        """The share of what any service might say, in 65,536ths."""
         return self.world.fog_weights[self.fog]
 
     @property
     def naming_weight(self) -> int:
-        """How often the root's own lines name their cause, of 65,536."""
+        """How often the root's own lines name their cause, in 65,536ths."""
         return self.world.naming_weights[self.fog]
 
     @property
     def blind_weight(self) -> int:
-        """How often metrics, traces or logs of a service are down, of 65,536."""
+        """How often metrics, traces or logs of a service are down, in 65,536ths."""
         return self.world.blind_weights[self.fog]
 
     def strength(self, tick: int) -> int:
-        """How strong signatures are at a tick, of 65,536."""
+        """How strong signatures are at a tick, in 65,536ths."""
         if tick >= self.grows_for:
             return FULL
         return FULL // 2 + FULL // 2 * tick // self.grows_for
 
     def settled(self, tick: int) -> int:
-        """The first tick whose weights are those of ``tick``: later on, nothing moves any more."""
+        """The first tick with the weights of ``tick``: later on, weights stay the same."""
         return min(tick, max(self.grows_for, self.root_silent))
 
 
-def check_whole(where: str, given: Any, least: int = 0, most: int | None = None) -> None:
-    """Refuse what is no whole number from ``least`` to ``most``.
+def check_whole(where: str, value: Any, least: int = 0, most: int | None = None) -> None:
+    """Refuse anything but a whole number from ``least`` to ``most``.
 
     Raises:
         InvalidInput: naming ``where``.
     """
-    whole = isinstance(given, int) and not isinstance(given, bool)
-    if not whole or given < least or (most is not None and given > most):
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
         to = "" if most is None else f" to {most}"
-        raise InvalidInput(f"{where}: expected a whole number from {least}{to}, got {given!r:.80}")
+        raise InvalidInput(f"{where}: expected a whole number from {least}{to}, got {value!r:.80}")
 
 
-def check_weights(where: str, given: Any, count: int | None = None) -> None:
-    """Refuse what are no weights: whole numbers from 0, at least one of them above 0.
+def check_weights(where: str, value: Any, count: int | None = None) -> None:
+    """Refuse anything but weights: whole numbers from 0, not all of them 0.
 
     Raises:
         InvalidInput: naming ``where``.
     """
-    many = isinstance(given, tuple) and count in (None, len(given))
-    if not many or not all(isinstance(one, int) and one >= 0 for one in given) or not sum(given):
+    many = isinstance(value, tuple) and count in (None, len(value))
+    if (
+        not many
+        or not all(isinstance(weight, int) and weight >= 0 for weight in value)
+        or not sum(value)
+    ):
         raise InvalidInput(
             f"{where}: expected {'a tuple of' if count is None else count} whole numbers from 0, "
-            f"not all of them 0; got {given!r:.80}"
+            f"not all of them 0; got {value!r:.80}"
         )

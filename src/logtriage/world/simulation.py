@@ -9,9 +9,9 @@ from typing import Final
 import attrs
 
 from logtriage.actions import SEVERITIES, Severity
-from logtriage.rng import below, draw, hash_name, six_draws, subkey
+from logtriage.rng import below, draw, draws, hash_name, subkey
 from logtriage.topology import Topology
-from logtriage.world.channels import Channel, Evidence
+from logtriage.world.channels import WINDOW_LINES, Channel, Evidence
 from logtriage.world.conditions import (
     Condition,
     Hypothesis,
@@ -24,6 +24,7 @@ from logtriage.world.outcomes import (
     edge_state,
     elsewhere,
     fixed_at,
+    fixing,
     spell,
 )
 from logtriage.world.prior import Prior
@@ -36,7 +37,8 @@ SPEAKER_STREAM: Final = hash_name("speaker")
 
 def speakers(seed: int, services: int, now: int) -> tuple[int, ...]:
     """Who speaks in the window of a tick: uniform, whatever is the matter."""
-    return tuple([below(bits, services) for bits in six_draws(subkey(seed, SPEAKER_STREAM), now)])
+    key = subkey(seed, SPEAKER_STREAM)
+    return tuple([below(bits, services) for bits in draws(key, (now,) * WINDOW_LINES, step=1)])
 
 
 @attrs.frozen(cache_hash=True)
@@ -107,7 +109,11 @@ class Simulation:
     def row(self, row: Row, doings: Doings) -> list[Evidence]:
         """The evidence in cells that belong together."""
         channel, start, spots = row
-        if spots[0][0] >= 0 and not (doings.remedies and self.reached):
+        if spots[0][0] >= 0 and not (
+            doings.remedies
+            and self.reached
+            and fixing(self.setting.world, self.topology, self.truth, doings)
+        ):
             return self.kept.row(channel, start, spots)
         cells = [(channel, service, slot, start) for service, slot in spots]
         return [Evidence(*cell, self._token(cell, doings)) for cell in cells]

@@ -49,7 +49,7 @@ def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
     world, base = setting.world, base_of(sort)
     if base not in world.sorts:
         raise UnknownName("sort of cell", sort, world.cell_sorts)
-    calls = (about(name, one) for name in world.naming_tokens(base) for one in place.calls)
+    calls = (about(name, callee) for name in world.naming_tokens(base) for callee in place.calls)
     tokens = (*world.tokens_at(base, place.tier), *calls)
     if base != LOG or not setting.naming_weight:
         return tokens
@@ -78,7 +78,7 @@ def shares(
     setting: Setting, sort: str, place: Place, percent: Shares, named: tuple[int, ...]
 ) -> Weights:
     """A row of per cent as weights; what names a dependency is shared among ``named``."""
-    targets = tuple(one for one in named if one in place.calls)
+    targets = tuple(callee for callee in named if callee in place.calls)
     naming = setting.world.naming_tokens(sort)
     row = []
     for token in alphabet(setting, sort, place):
@@ -107,7 +107,7 @@ def mix(first: Weights, second: Weights, share: int) -> Weights:
 
 #: The severities in order, and after them what a benign incident and a recovered one show.
 CALM, RECOVERED = 3, 4
-#: Of a P3, a share of so many moves nothing at the edge.
+#: ``edge.unmoved`` is a share of this many: so often a P3 moves nothing at the edge.
 UNMOVED_OF: Final = 16
 
 
@@ -179,9 +179,9 @@ def _mix_edge(first: Weights, second: Weights, share: int) -> Weights:
 
 @lru_cache(maxsize=1024)
 def note_weights(setting: Setting, kind: str, tier: str) -> tuple[tuple[str, int], ...]:
-    """What responders see at a root that is theirs.
+    """What responders see at a faulty service that they own: tokens and their weights.
 
-    Nothing, in as many cases as there is fog, else one of the kind's telling log tokens.
+    They see nothing as often as there is fog; otherwise they see a log token of the kind.
     """
     world, share = setting.world, FULL - setting.fog_weight
     here = world.tokens_at(LOG, tier)

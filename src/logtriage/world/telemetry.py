@@ -21,7 +21,7 @@ LATENCY_ALERT: Final = "HighLatency"
 LEVELS: Final = ("INFO", "WARN", "ERROR", "FATAL")
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class LogLine:
     """One line of a log: when, who, how bad, and what it says.
 
@@ -129,7 +129,7 @@ class Trace:
     text: str
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Change:
     """A recent change: ``kind`` is deploy, config, traffic or advisory."""
 

@@ -16,18 +16,18 @@ from logtriage.world.loading import interned
 from logtriage.world.model import World
 from logtriage.world.schema.parts import Task
 
-#: The task, and that of the base world which it is like.
+#: The task, and the task of the base world that it copies.
 UNSEEN: Final = "unseen_world"
 _LIKE: Final = "single_crash"
 #: Worlds of a split.
 WORLDS: Final = 256
-#: At most so many of them are played or believed in one batch.
+#: The most worlds that a batch plays or believes in.
 MOST_IN_POOL: Final = 64
 _NAME: Final = re.compile(r"unseen-([a-z]+)-([0-9]{1,3})")
 
 
 def world_number(index: int) -> int:
-    """Which of its split's worlds is that of the incident of a number: they take turns."""
+    """The number of an incident's world in its split: the worlds take turns."""
     return index % WORLDS
 
 
@@ -38,13 +38,13 @@ def unseen_seed(split: str, number: int) -> int:
 
 @lru_cache(maxsize=8 * WORLDS)
 def unseen_world(split: str, number: int) -> World:
-    """The world of a number of a split, drawn around the default one; drawn once a process."""
+    """A split's world by number, drawn around the default world, once a process."""
     drawn = draw_world(default_world(), unseen_seed(split, number))
     return interned(as_unseen(drawn, f"unseen-{split}-{number}"))
 
 
 def as_unseen(drawn: World, name: str) -> World:
-    """A drawn world under a name, with the one task that is played in it."""
+    """A drawn world under a name, with its only task."""
     rules = attrs.evolve(drawn.rules, name=name, tasks=(unseen_task(drawn),))
     return attrs.evolve(drawn, rules=rules)
 

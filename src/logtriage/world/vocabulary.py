@@ -91,12 +91,12 @@ class Vocabulary:
     @cached_property
     def changes(self) -> Mapping[str, ChangeToken]:
         """What a recent change can be, by its token."""
-        return MappingProxyType({one.name: one for one in self.tokens.change.tokens})
+        return MappingProxyType({token.name: token for token in self.tokens.change.tokens})
 
     @cached_property
     def alerts(self) -> Mapping[str, AlertToken]:
         """What an alert can be, by its token."""
-        return MappingProxyType({one.name: one for one in self.tokens.alert.tokens})
+        return MappingProxyType({token.name: token for token in self.tokens.alert.tokens})
 
     @cached_property
     def bands(self) -> Mapping[str, Band]:
@@ -121,7 +121,9 @@ class Vocabulary:
     def _readings(self) -> Mapping[tuple[str, str], tuple[Reading, ...]]:
         return {
             (gauge.name, tier): tuple(
-                one for one in gauge.readings if one.tiers is None or tier in one.tiers
+                reading
+                for reading in gauge.readings
+                if reading.tiers is None or tier in reading.tiers
             )
             for gauge in self.tokens.gauges
             for tier in self.tier_names
@@ -141,7 +143,7 @@ class Vocabulary:
 
     @cached_property
     def phrases(self) -> Mapping[tuple[str, str], tuple[tuple[Phrase, ...], ...]]:
-        """What a line says about a topic or, outright, a kind at a tier; by index of the group."""
+        """The phrasings of each topic, and of lines that name a kind, at a tier; by group."""
         return {
             **{
                 (topic.name, tier): topic.said_at(tier).groups
@@ -157,7 +159,7 @@ class Vocabulary:
 
     @cached_property
     def ordinary(self) -> Mapping[str, str]:
-        """The token of each sort that takes what a row leaves, for all sorts in order."""
+        """The ordinary token of each sort, in order: it takes what a row of shares leaves."""
         return MappingProxyType(
             {
                 ALERT: self.tokens.alert.ordinary,
@@ -217,9 +219,9 @@ class Vocabulary:
             (sort, tier): (
                 self.ordinary[sort],
                 *(
-                    one.name
-                    for one in rows
-                    if not one.dependency and (one.tiers is None or tier in one.tiers)
+                    token.name
+                    for token in rows
+                    if not token.dependency and (token.tiers is None or tier in token.tiers)
                 ),
             )
             for sort, rows in self.sorts.items()
@@ -228,14 +230,14 @@ class Vocabulary:
 
     def naming_tokens(self, sort: str) -> tuple[str, ...]:
         """The tokens of a sort that name a dependency."""
-        return tuple(one.name for one in self.sorts[sort] if one.dependency)
+        return tuple(token.name for token in self.sorts[sort] if token.dependency)
 
     @cached_property
     def words(self) -> Mapping[str, Mapping[str, str]]:
         """The runbook's short names of tokens, by sort, in the order of the runbook."""
         return MappingProxyType(
             {
-                sort: MappingProxyType({one.name: one.word for one in self.sorts[sort]})
+                sort: MappingProxyType({token.name: token.word for token in self.sorts[sort]})
                 for sort in self.tokens.runbook_order
             }
         )
@@ -247,11 +249,13 @@ class Vocabulary:
             pair.letter: [self.words[sort][token] for sort, token in pair.signs]
             for pair in self.tokens.pairs
         }
-        return MappingProxyType({letter: (one, other) for letter, (one, other) in words.items()})
+        return MappingProxyType(
+            {letter: (first, other) for letter, (first, other) in words.items()}
+        )
 
     @cached_property
     def gauges_of_a_tier(self) -> frozenset[str]:
-        """The gauges that say something else at each tier."""
+        """The gauges whose tokens depend on the tier."""
         return frozenset(
             gauge.name
             for gauge in self.tokens.gauges

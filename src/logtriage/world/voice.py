@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.rng import MASK, below, between, draw, hash_name, subkey
+from logtriage.rng import MASK, below, between, draw, draws, hash_name, subkey
 from logtriage.world.channels import DOWN, NAMES, NO_NEWS, Evidence
 from logtriage.world.figures import NOT_COLLECTED, Figures
 from logtriage.world.liveliness import Reading
@@ -26,6 +26,7 @@ from logtriage.world.schema.forms import (
     said,
     value_of,
 )
+from logtriage.world.schema.parts import Band
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS, Alert, Change, EdgePanel, LogLine, Note
 
 #: The levels of lines, and the pieces of their texts.
@@ -51,28 +52,34 @@ class Voice(Figures):
 
     # --- lines -----------------------------------------------------------------------
 
-    def line(self, cell: Evidence, now: int, order: int) -> LogLine:
-        """The log line of a cell; ``order`` is its place on the screen."""
-        _, service, slot, start, token = cell
-        bits = draw(self._lines, (service + 1) << 20 | slot, start << 8 | order)
-        if token == DOWN:
-            return LogLine(0, self.topology.names[service], LEVELS[0], NOT_COLLECTED, DOWN)
-        level, text = self._phrase(service, token, bits)
-        if len(text) > 1:
-            source = Reading(self, bits, order)
-            found = list(text)
-            for place in range(1, len(text), 2):
-                name = text[place]
-                if name == "n":
-                    counts = self.world.tokens.line_figures.n
-                    found[place] = str(between(bits << 16 & MASK, *counts))
-                else:
-                    found[place] = str(self.said(name, service, token, source))
-            message = "".join(found)
-        else:
+    def lines(self, cells: Sequence[Evidence], now: int, order: int = 0) -> list[LogLine]:
+        """The log lines of cells that hold from one tick; ``order`` is the first's place."""
+        if not cells:
+            return []
+        names, counts = self.topology.names, self.world.tokens.line_figures.n
+        began, found = (now - 1) * TICK_SECONDS + 1, []
+        spots = [service + 1 << 20 | slot for _, service, slot, _, _ in cells]
+        drawn = draws(self._lines, spots, cells[0].start << 8 | order, 1)
+        for (_, service, _, _, token), bits in zip(cells, drawn, strict=True):
+            if token == DOWN:
+                found.append(LogLine(0, names[service], LEVELS[0], NOT_COLLECTED, DOWN))
+                order += 1
+                continue
+            level, text = self._phrase(service, token, bits)
             message = text[0]
-        second = now * TICK_SECONDS - TICK_SECONDS + 1 + order * (TICK_SECONDS - 2) // 8
-        return LogLine(second, self.topology.names[service], level, message, token)
+            if len(text) > 1:
+                source, words = Reading(self, bits, order), list(text)
+                for place in range(1, len(text), 2):
+                    name = text[place]
+                    if name == "n":
+                        words[place] = str(between(bits << 16 & MASK, *counts))
+                    else:
+                        words[place] = str(self.said(name, service, token, source))
+                message = "".join(words)
+            second = began + order * (TICK_SECONDS - 2) // 8
+            found.append(LogLine(second, names[service], level, message, token))
+            order += 1
+        return found
 
     def said(self, name: str, service: int, token: str, source: Source) -> int | str:
         """What stands in a text where it has ``{name}``."""
@@ -136,17 +143,23 @@ class Voice(Figures):
     def edge(self, cell: Evidence) -> EdgePanel:
         """The edge panel beside its usual figures."""
         errors, p99 = cell.token.split("/")
-        bands = self.world.bands
-        usual = next(iter(bands.values()))
-        now, calm = self.at(cell.start), (f"{usual.name} errors", *usual.errors)
+        now, bands = self.at(cell.start), self.world.bands
+        calm, key, usual_errors, usual_p99 = self._calm
         failing, slow = bands[errors], bands[p99].p99
         return EdgePanel(
-            now.figure(-1, *calm if failing is usual else (errors, *failing.errors)),
+            now.figure(-1, key if failing is calm else errors, *failing.errors),
             _usual_p99(now) if slow is None else now.figure(-1, f"p99 {p99}", *slow),
-            self.level.figure(-1, *calm),
-            _usual_p99(self.level),
+            usual_errors,
+            usual_p99,
             cell.token,
         )
+
+    @cached_property
+    def _calm(self) -> tuple[Band, str, int, int]:
+        """The edge as it usually is: its band, the key of its errors, the errors and the p99."""
+        band = next(iter(self.world.bands.values()))
+        key = f"{band.name} errors"
+        return band, key, self.level.figure(-1, key, *band.errors), _usual_p99(self.level)
 
     def edges(self, cells: Sequence[Evidence]) -> EdgePanel:
         """:meth:`edge` of the only cell."""

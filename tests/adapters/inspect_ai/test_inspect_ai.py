@@ -25,11 +25,7 @@ from inspect_ai.tool import ToolCall
 
 import logtriage as lt
 from logtriage.adapters.inspect_ai import (
-    cascading_failure,
-    fleet_outage,
     replay,
-    silent_degradation,
-    single_crash,
     tools_for,
     triage,
     triage_sample,
@@ -42,7 +38,7 @@ from logtriage.codec import encode_transcript
 from logtriage.conversations.convert import transcript_of_row
 from logtriage.conversations.tools import Wire, tools_of
 from logtriage.conversations.wires import NO_CALL
-from logtriage.evaluation import Incidents, play_episode
+from logtriage.evaluation import Incidents, RunSpec, evaluate, play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.recorded import open_bundle, shipped_incidents
 from logtriage.registry import make_policy
@@ -86,7 +82,9 @@ def played(incident_id: str, policy: str) -> lt.State:
 
 
 def one_incident(**changes: Any) -> Task:
-    return task_with(single_crash(), dataset=MemoryDataset([triage_sample(INCIDENT)]), **changes)
+    return task_with(
+        triage("single_crash-v3"), dataset=MemoryDataset([triage_sample(INCIDENT)]), **changes
+    )
 
 
 def only(log: EvalLog) -> EvalSample:
@@ -130,15 +128,10 @@ def test_a_policy_as_a_model_gets_the_grades_of_the_core(
         assert (metadata["digest"], metadata["gate"]) == (graded.digest, graded.gate)
 
 
-def test_the_task_variants_play_their_task() -> None:
-    for make, name in (
-        (single_crash, "single_crash-v3"),
-        (cascading_failure, "cascading_failure-v3"),
-        (silent_degradation, "silent_degradation-v3"),
-        (fleet_outage, "fleet_outage-v3"),
-    ):
-        dataset = make(split="val", episodes=3, start=5).dataset
-        assert [one.id for one in dataset] == list(lt.incident_ids(name, "val", 3, 5))
+def test_a_task_plays_the_incidents_that_were_asked_for() -> None:
+    dataset = triage("cascading_failure-v3", split="val", episodes=3, start=5).dataset
+    names = lt.incident_ids("cascading_failure-v3", "val", 3, 5)
+    assert [sample.id for sample in dataset] == list(names)
 
 
 def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
@@ -147,20 +140,36 @@ def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
     )
     assert log.results is not None
     names = [one.name for one in log.results.scores]
-    assert names[:2] == ["grade", "severity"]
+    assert names[:4] == ["grade", "solved", "handed_over", "severity"]
     rows = {row.name for row in rubric_named("logtriage/3").rows}
-    assert set(names[2:]) == rows - {"severity"}
+    assert set(names[4:]) == rows - {"severity"}
     metrics = log.results.scores[0].metrics
     assert {"mean", "stderr"} < metrics.keys()
     by_task = {
-        name.split("by_task_")[1]: m.value for name, m in metrics.items() if "by_task" in name
+        name.removeprefix("logtriage/in_"): one.value
+        for name, one in metrics.items()
+        if name.startswith("logtriage/in_")
     }
     assert by_task.keys() == {"single_crash-v3", "silent_degradation-v3"}
     assert metrics["mean"].value == pytest.approx(sum(by_task.values()) / 2)
 
 
+def test_the_headline_is_that_of_logtriage_s_own_summary(
+    run: Callable[..., EvalLog], tmp_path: Path
+) -> None:
+    log = run(triage("single_crash-v3", episodes=12), "logtriage/expert")
+    (row,) = evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=12), tmp_path / "run")
+    assert log.results is not None
+    metrics = {score.name: score.metrics for score in log.results.scores}
+    assert row.net is not None
+    assert metrics["grade"]["logtriage/net"].value == row.net.net.mean
+    assert metrics["solved"]["mean"].value == row.solved
+    assert metrics["handed_over"]["mean"].value == pytest.approx(row.net.handed_over)
+    assert row.net.handed_over > 0.0
+
+
 def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalLog]) -> None:
-    log = run(silent_degradation(episodes=20), "logtriage/oracle")
+    log = run(triage("silent_degradation-v3", episodes=20), "logtriage/oracle")
     assert log.samples is not None
     benign = [one for one in log.samples if lt.make_incident(str(one.id)).truth.benign]
     assert 0 < len(benign) < 20
@@ -168,6 +177,7 @@ def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalL
     found = means(log)
     # The oracle hands nothing over: no sample has this criterion, so it has no mean.
     assert math.isnan(found.pop("hand_over"))
+    assert found.pop("handed_over") == 0.0
     assert found == dict.fromkeys(found, 1.0)
 
 
@@ -276,9 +286,8 @@ def test_recorded_incidents_of_a_bundle(
 def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
     tasks = "single_crash-v3,single_crash-v0"
     assert len(triage(tasks=tasks, episodes=1, rubric=f"{own}:HARSH").dataset) == 2
-    for make in (single_crash, cascading_failure, silent_degradation, fleet_outage):
-        with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
-            make(rubric=f"{own}:NUMBER")
+    with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
+        triage(rubric=f"{own}:NUMBER")
     with pytest.raises(lt.UnknownName, match="harsh/1"):
         replay("nowhere.jsonl", rubric="harsh/1")
 
@@ -287,7 +296,7 @@ def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
 def test_a_sample_that_names_none_says_which_field(field: str, tmp_path: Path) -> None:
     sample = triage_sample(INCIDENT)
     sample.metadata = {"incident": INCIDENT, field: 3}
-    task = task_with(single_crash(), dataset=MemoryDataset([sample]))
+    task = task_with(triage("single_crash-v3"), dataset=MemoryDataset([sample]))
     (log,) = evaluate_(task, model="logtriage/expert", log_dir=str(tmp_path), display="none")
     assert log.error is not None
     assert f"metadata '{field}': expected" in log.error.message
@@ -387,7 +396,11 @@ def test_the_class_of_a_fault_is_a_tool_where_it_is_graded(
     task = triage(tasks="recorded_models", episodes=1)
     sample = only(run(task_with(task, solver=react_solver) if with_react else task, answers))
     assert value(sample) == pytest.approx(
-        {"grade": 1.0, "root_cause": 1.0, "fault_class": 1.0, "dismissal": math.nan}, nan_ok=True
+        {
+            **dict.fromkeys(("grade", "solved", "root_cause", "fault_class"), 1.0),
+            "dismissal": math.nan,
+        },
+        nan_ok=True,
     )
 
 
@@ -417,7 +430,7 @@ def test_the_tools_offered_are_those_of_the_one_schema() -> None:
 
 
 def test_a_log_is_converted_to_what_was_scored(run: Callable[..., EvalLog]) -> None:
-    log = run(single_crash(episodes=5), "logtriage/random:1")
+    log = run(triage("single_crash-v3", episodes=5), "logtriage/random:1")
     assert log.samples is not None
     for sample in log.samples:
         row = json.loads(sample.model_dump_json())
@@ -426,7 +439,7 @@ def test_a_log_is_converted_to_what_was_scored(run: Callable[..., EvalLog]) -> N
 
 
 def test_scoring_again_reads_the_messages_and_nothing_else(run: Callable[..., EvalLog]) -> None:
-    log = run(single_crash(episodes=5), "logtriage/random:1")
+    log = run(triage("single_crash-v3", episodes=5), "logtriage/random:1")
     assert log.samples is not None
     before = means(log)
     for sample in log.samples:
@@ -459,7 +472,7 @@ def test_text_replies_are_scored_too(run: Callable[..., EvalLog]) -> None:
 def test_a_sample_without_an_incident_is_an_error_not_a_score(tmp_path: Path) -> None:
     sample = triage_sample(INCIDENT)
     sample.metadata = {}
-    task = task_with(single_crash(), dataset=MemoryDataset([sample]))
+    task = task_with(triage("single_crash-v3"), dataset=MemoryDataset([sample]))
     (log,) = evaluate_(task, model="logtriage/expert", log_dir=str(tmp_path), display="none")
     assert log.status == "error"
     assert log.error is not None

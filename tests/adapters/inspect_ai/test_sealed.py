@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 
 import logtriage as lt
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
-from logtriage.adapters.inspect_ai import fleet_outage, replay, triage_scorer
+from logtriage.adapters.inspect_ai import replay, triage, triage_scorer
 from logtriage.codec import encode_transcript
 from logtriage.conversations.convert import convert_file
 from logtriage.drawing.sealing import incident_of
@@ -28,7 +28,7 @@ INCIDENT = f"fleet_outage-v3/sealed/{START}"
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EvalLog:
     """A log of one sealed incident, played by the expert."""
     monkeypatch.setenv(SEAL_VARIABLE, KEY)
-    task = fleet_outage(split="sealed", episodes=1, start=START)
+    task = triage("fleet_outage-v3", split="sealed", episodes=1, start=START)
     (log,) = evaluate(task, model="logtriage/expert", log_dir=str(tmp_path), display="none")
     assert log.status == "success", log.error
     return read_eval_log(log.location)
@@ -82,4 +82,4 @@ def test_a_log_becomes_transcripts_with_its_seal(
 def test_without_the_key_there_are_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SEAL_VARIABLE, raising=False)
     with pytest.raises(SealError, match="LOGTRIAGE_SEAL"):
-        fleet_outage(split="sealed", episodes=1)
+        triage("fleet_outage-v3", split="sealed", episodes=1)

@@ -18,7 +18,6 @@ from logtriage.grading import grade_actions
 from logtriage.server import LogTriageClient, RemoteRecorder, Served, Settings
 from logtriage.server.catalogue import MAX_LISTED
 from logtriage.server.launch import HARD_LIMIT_FACTOR
-from logtriage.server.messages import MAX_DEPTH, MAX_VALUES
 from logtriage.server.remote import ConnectionLost
 from tests.adapters.openenv.serving import Running, running
 
@@ -148,16 +147,14 @@ def test_the_page_says_what_is_so() -> None:
             exec(block.replace("http://127.0.0.1:8000", server.http), shared)
     flat, default = " ".join(text.split()), Settings()
     for stated in (
-        f"| {default.max_sessions} over `/ws`, {default.max_sessions} over HTTP |",
+        f"| sessions, `--max-sessions` | {default.max_sessions} |",
         f"| {default.max_message:,} bytes |",
         f"| {HARD_LIMIT_FACTOR} times the largest message |",
-        f"| nesting of JSON | {MAX_DEPTH} |",
         f"| {default.rate:,.0f} messages a second on a connection, {default.rate:,.0f} requests",
         f"| {default.idle_seconds:g} s | `IDLE_TIMEOUT`",
         f"| a ping after {default.ping_seconds:g} s, and {default.ping_seconds:g} s more",
         f"| {default.drain_seconds:g} s | the connections end",
-        f"`--per-address` | {default.per_address} over `/ws`, {default.per_address} over HTTP;",
-        f"outside of strings | {MAX_VALUES:,} values |",
+        f"`--per-address` | {default.per_address};",
         f"on http://{default.host}:{default.port}",
         f"(at most {MAX_LISTED:,} at a time)",
     ):

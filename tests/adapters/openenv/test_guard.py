@@ -11,6 +11,7 @@ from benchmarks.serving import faults
 from benchmarks.serving.plans import plans
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.server import RemoteEnv, Settings
+from logtriage.server.guard import Bucket
 from logtriage.server.remote import ConnectionLost, ServerError
 from tests.adapters.openenv.serving import Running, running
 
@@ -46,7 +47,7 @@ def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.Monke
     with running(token=TOKEN) as own:
         assert httpx.get(f"{own.http}/health").status_code == 200
         for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
-            for path in ("/tasks", "/metadata", "/openapi.json", "/docs", "/state"):
+            for path in ("/schema", "/metadata", "/openapi.json", "/docs", "/state"):
                 answer = httpx.get(f"{own.http}{path}", headers=given)
                 assert answer.status_code == 401
                 assert answer.headers["www-authenticate"] == "Bearer"
@@ -63,7 +64,7 @@ def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.Monke
 
 def test_too_many_requests_are_told_when_to_come_again() -> None:
     with running(rate=0.1) as own:
-        answers = [httpx.get(f"{own.http}/tasks") for _ in range(12)]
+        answers = [httpx.get(f"{own.http}/metadata") for _ in range(12)]
         late = [one for one in answers if one.status_code == 429]
         assert late
         assert all(int(one.headers["retry-after"]) >= 1 for one in late)
@@ -111,3 +112,14 @@ def test_other_machines_need_a_token() -> None:
     assert Settings(host="0.0.0.0", token=TOKEN).token == TOKEN
     assert TOKEN not in repr(Settings(token=TOKEN))
     assert MissingExtra("x", "openenv").extra == "openenv"
+
+
+def test_a_bucket_gives_its_rate_and_saves_up_one_second() -> None:
+    bucket = Bucket(10.0)
+    start = bucket._at
+    assert [bucket.take(start) for _ in range(10)] == [0.0] * 10
+    assert bucket.take(start) == pytest.approx(0.1)
+    assert bucket.take(start + 0.05) == pytest.approx(0.05)
+    assert bucket.take(start + 0.11) == 0.0
+    assert bucket.take(start + 0.12) > 0.0
+    assert [bucket.take(start + 60) for _ in range(11)][-2:] == [0.0, pytest.approx(0.1)]

@@ -74,13 +74,10 @@ def test_a_server_without_a_key_offers_no_sealed_incident(
 def test_neither_the_id_nor_a_seed_nor_the_key_is_on_the_wire(sealing: Running) -> None:
     said = []
     with httpx.Client(base_url=sealing.http) as client, RemoteEnv(sealing.http) as env:
-        said.append(client.post("/reset", json={"incident": INCIDENT}).text)
-        said.append(str(env.reset(incident=ANOTHER, view=True)))
-        for action in ({"action_type": "request_more_logs"}, {"action_type": "resolve"}):
-            said.append(client.post("/step", json=action).text)
-            said.append(str(env.step(action)))
-            said += [client.get("/state").text, client.post("/grader").text, str(env.state())]
-        said.append(client.post("/step", json={"action_type": "resolve"}).text)
+        for incident in (INCIDENT, ANOTHER):
+            said.append(str(env.reset(incident=incident, view=True)))
+            for action in ({"action_type": "request_more_logs"}, {"action_type": "resolve"}):
+                said += [str(env.step(action)), str(env.state())]
         with pytest.raises(ServerError, match="is closed") as caught:
             env.step({"action_type": "resolve"})
         said.append(str(caught.value))
@@ -110,19 +107,12 @@ def test_a_container_takes_its_key_from_the_environment(monkeypatch: pytest.Monk
 
 
 def test_a_sealed_episode_ends_with_its_score_and_no_reason(sealing: Running) -> None:
-    shown = []
-    with httpx.Client(base_url=sealing.http) as client, RemoteEnv(sealing.http) as env:
-        client.post("/reset", json={"incident": INCIDENT})
-        env.reset(incident=ANOTHER)
-        ended = env.step(RESOLVE)
-        assert ended.grade is not None
-        shown.append(ended.grade)
-        shown.append(client.post("/step", json=RESOLVE).json()["observation"]["grade"])
-        shown.append(client.post("/grader").json()["grade"])
-        assert client.post("/grader").json()["breakdown"] == {}
-    for grade in shown:
-        assert grade.keys() == {*OPEN_GRADE, "seal"}
-        assert (grade["closing"], grade["seal"]) == ("resolved", SEAL.fingerprint)
+    with RemoteEnv(sealing.http) as env:
+        env.reset(incident=INCIDENT)
+        grade = env.step(RESOLVE).grade
+    assert grade is not None
+    assert grade.keys() == {*OPEN_GRADE, "seal"}
+    assert (grade["closing"], grade["seal"]) == ("resolved", SEAL.fingerprint)
 
 
 def test_a_second_attempt_is_refused_on_every_way_and_after_a_restart(ledger: Path) -> None:
@@ -138,8 +128,6 @@ def test_a_second_attempt_is_refused_on_every_way_and_after_a_restart(ledger: Pa
         ):
             with pytest.raises(ServerError, match="has had its attempt at this sealed"):
                 other.reset(**named)
-            refused = httpx.post(f"{own.http}/reset", json=named)
-            assert (refused.status_code, refused.json().keys()) == (400, {"error"})
         assert not env.step({"action_type": "request_more_logs"}).done  # it plays on
         other.reset(incident=ANOTHER)
     with running(seal=SEAL, ledger=ledger) as again, RemoteEnv(again.http) as env:

@@ -135,7 +135,7 @@ def test_no_place_is_taken_without_a_connection() -> None:
     "headers", [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}]
 )
 def test_pages_of_other_origins_do_not_play(server: Running, headers: dict[str, str]) -> None:
-    for method, path in (("POST", "/reset"), ("GET", "/tasks"), ("POST", "/grader")):
+    for method, path in (("POST", "/reset"), ("GET", "/metadata"), ("POST", "/grader")):
         answer = httpx.request(method, f"{server.http}{path}", headers=headers)
         assert answer.status_code == 403
         assert next(iter(headers)) in answer.json()["error"]
@@ -143,7 +143,7 @@ def test_pages_of_other_origins_do_not_play(server: Running, headers: dict[str, 
         with pytest.raises(InvalidStatus, match="403"):
             connect(server.url, additional_headers=headers)
     own = {"Origin": server.http}
-    assert httpx.post(f"{server.http}/reset", headers=own).status_code == 200
+    assert httpx.get(f"{server.http}/metadata", headers=own).status_code == 200
     with connect(server.url, additional_headers=own):
         pass
 
@@ -155,14 +155,14 @@ def test_with_a_token_the_name_of_the_host_does_not_matter() -> None:
         "Origin": "https://triage.example",
     }
     with running(token=TOKEN) as own:
-        assert httpx.post(f"{own.http}/reset", headers=headers).status_code == 200
+        assert httpx.get(f"{own.http}/metadata", headers=headers).status_code == 200
 
 
 def test_a_header_does_not_escape_the_rate() -> None:
     def codes(server: Running) -> set[int]:
         return {
             httpx.get(
-                f"{server.http}/tasks", headers={"X-Forwarded-For": f"10.0.0.{n}"}
+                f"{server.http}/metadata", headers={"X-Forwarded-For": f"10.0.0.{n}"}
             ).status_code
             for n in range(6)
         }
@@ -187,15 +187,6 @@ def test_whatever_is_unknown_the_error_is_short(server: Running) -> None:
     assert max(map(len, answers)) < 1_000
 
 
-def test_episodes_without_cookies_do_not_hold_places() -> None:
-    with running(max_sessions=3) as own:
-        for number in range(10):
-            begun = httpx.post(f"{own.http}/reset", json={"seed": number})
-            assert begun.status_code == 200
-            ended = {"action_type": "resolve", "session_id": begun.json()["session_id"]}
-            assert httpx.post(f"{own.http}/step", json=ended).json()["done"]
-
-
 BODIES = [
     b'{"split": "\\ud800"}',
     b'{"\\udfff": 1}',
@@ -205,10 +196,6 @@ BODIES = [
     b'{"split": 1e400}',
     b'{"incident": [], "actions": []}',
     b'{"incident": "cascading_failure-v3/test/42", "actions": [{"action_type": [], "value": {}}]}',
-    b'{"session_id": ["x"]}',
-    b'{"session_id": {}, "action": {"action_type": 1e400}}',
-    b'{"task_id": {}, "task": []}',
-    b'{"seed": [1], "episode_id": {}}',
     b'{"id": [], "jsonrpc": "2.0", "method": "tools/list", "params": {"session_id": []}}',
     b"[]",
     b"\xed\xa0\x80",
@@ -226,7 +213,7 @@ def test_no_body_is_an_error_of_the_server(server: Running, path: str) -> None:
         for method, sent in (*(("POST", body) for body in BODIES), ("GET", b""), ("PUT", b"{}")):
             answer = client.request(method, path, content=sent)
             assert answer.status_code < 500, (path, sent, answer.text)
-        for query in ("session_id=%ED%A0%80", "task=%ED%A0%80", "seed=%00", "a[]=1"):
+        for query in ("split=%ED%A0%80", "index=%00", "a[]=1"):
             assert client.post(f"{path}?{query}").status_code < 500
 
 
@@ -242,13 +229,10 @@ def test_the_id_is_on_no_path_unless_the_reset_asked_for_it(server: Running) -> 
     for show_id in (False, True):
         said = []
         named: dict[str, Any] = {"incident": INCIDENT, "show_id": show_id}
-        with httpx.Client(base_url=server.http) as client, RemoteEnv(server.http) as env:
-            said.append(client.post("/reset", json=named).text)
+        with RemoteEnv(server.http) as env:
             said.append(str(env.reset(**named, view=True)))
             for action in ({"action_type": "request_more_logs"}, {"action_type": "resolve"}):
-                said.append(client.post("/step", json=action).text)
-                said.append(str(env.step(action)))
-                said += [client.get("/state").text, client.post("/grader").text, str(env.state())]
+                said += [str(env.step(action)), str(env.state())]
         assert any(INCIDENT in one for one in said) is show_id
 
 

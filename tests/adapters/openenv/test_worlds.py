@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from logtriage.evaluation import RunSpec, evaluate
@@ -51,12 +50,3 @@ def test_a_client_of_another_world_is_refused(
     assert other.fingerprint in str(told.value)
     with RemoteEnv(shop.http) as env, pytest.raises(ServerError, match=f"'oncall'.*'{NAME}'"):
         env.reset(incident="single_crash-v3/test/0")
-
-
-def test_the_original_form_plays_its_tasks(shop: Running) -> None:
-    with httpx.Client(base_url=shop.http) as client:
-        assert [one["id"] for one in client.get("/tasks").json()["tasks"]] == [f"{NAME}:outage"]
-        opened = client.post("/reset", params={"seed": 3}).json()
-        assert opened["task_id"] == f"{NAME}:outage"
-        asked = {"task": f"{NAME}:outage", "seed": 3, "actions": [{"action_type": "resolve"}]}
-        assert client.post("/grader", json=asked).json()["max_steps"] == 8

@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 from transformers.utils import get_json_schema
 from trl.chat_template_utils import qwen2_5_chat_template
 
-from logtriage.adapters.told import answer
+from logtriage.adapters.episode import answer
 from logtriage.adapters.trl import TriageEnv, triage_rows
 from logtriage.conversations.tools import TOOLS
 from logtriage.drawing.generator import make_incident

@@ -11,7 +11,7 @@ import pytest
 from logtriage.errors import BundleError
 from logtriage.recorded import RecordedAlert, as_incident, import_otlp, load_bundle
 from logtriage.recorded.labelled import labels_of
-from logtriage.recorded.paths import Names
+from logtriage.recorded.names import Names
 from logtriage.recorded.records import RecordedService
 from logtriage.state import initial_state
 from tests.recorded.formats import stack

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from logtriage import make_incident
-from logtriage.adapters.told import row_of
+from logtriage.adapters.episode import row_of
 from logtriage.adapters.trl import TriageEnv
 from logtriage.errors import InvalidInput
 from tests.training.language.models import TASK, acting_model, acting_tokenizer, save_acting

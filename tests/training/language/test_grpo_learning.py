@@ -12,7 +12,7 @@ from transformers import TrainerCallback
 from transformers.trainer_utils import set_seed
 
 from logtriage import make_incident
-from logtriage.adapters.told import row_of
+from logtriage.adapters.episode import row_of
 from logtriage.adapters.trl import environments
 from logtriage.grading import grade_actions
 from tests.training.language.models import TASK, acting_tokenizer, save_acting

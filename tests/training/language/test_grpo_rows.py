@@ -6,12 +6,11 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.adapters.episode import rules_of
-from logtriage.adapters.told import row_of
+from logtriage.adapters.episode import row_of
 from logtriage.adapters.trl import triage_rows
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.rendering import render_observation
+from logtriage.rendering import render_observation, system_prompt
 from logtriage.tasks import DRAWN_TASKS
 from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
 from training.grpo.environment import Stopwatch, TrainingEnv
@@ -143,7 +142,7 @@ def test_no_text_depends_on_the_truth(incident_id: str) -> None:
         said += [env.identify_root_cause(service=incident.topology.names[0])]
         texts.append(said)
     assert texts[0] == texts[1]
-    assert row["prompt"][0]["content"] == rules_of(with_other_truth(incident), "tools")
+    assert row["prompt"][0]["content"] == system_prompt(with_other_truth(incident), "tools")
 
 
 def test_the_first_screen_is_the_observation_and_nothing_else() -> None:

@@ -18,12 +18,12 @@ from logtriage.server.messages import read_object
 
 #: The most bytes of a call.
 LIMIT: Final = 65_536
-#: Seconds that a client may take for a request; others wait for it.
+#: Seconds for the request of a client; others wait for it.
 PATIENCE: Final = 10.0
 
 
 class Table:
-    """One episode that many requests play, each action recorded before it is answered."""
+    """One episode for many requests; an action is recorded before its answer is sent."""
 
     def __init__(self, incident: Path, record: Path) -> None:
         self.episode = Episode(read_incident(incident))
@@ -34,21 +34,17 @@ class Table:
             self.episode.act(wire)
 
     @property
-    def told(self) -> str:
-        """What the agent is told now."""
+    def screen(self) -> str:
+        """The text that the agent reads now."""
         return answer(self.episode.incident, self.episode.actions)
 
     def call(self, body: bytes) -> str:
-        """Play a call; returns what the agent is told.
-
-        Raises:
-            InvalidInput: for what is no call. It costs nothing.
-        """
-        given = read_object(body, LIMIT)
-        if not isinstance(given.get("name"), str):
+        """Play a call; returns the next screen."""
+        called = read_object(body, LIMIT)
+        if not isinstance(called.get("name"), str):
             raise InvalidInput('expected {"name": "<tool>", "arguments": {…}}')
         ahead = self.episode.fork()
-        turn = ahead.step({"role": "assistant", "tool_calls": [given]})
+        turn = ahead.step({"role": "assistant", "tool_calls": [called]})
         for wire in turn.actions:
             append(self._record, wire)
         self.episode = ahead
@@ -60,7 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: "_Server"
 
     def do_GET(self) -> None:
-        self._answer(200, self.server.table.told)
+        self._answer(200, self.server.table.screen)
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
@@ -68,11 +64,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(400, f"a call has a Content-Length of at most {LIMIT} bytes")
             return
         try:
-            told = self.server.table.call(self.rfile.read(int(length)))
+            self._answer(200, self.server.table.call(self.rfile.read(int(length))))
         except InvalidInput as error:
             self._answer(400, str(error))
-        else:
-            self._answer(200, told)
 
     def _answer(self, status: int, text: str) -> None:
         body = f"{text}\n".encode()
@@ -99,8 +93,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("record", type=Path)
     parser.add_argument("--host", default="0.0.0.0")
     parser.add_argument("--port", type=int, default=8000)
-    given = parser.parse_args(arguments)
-    with _Server((given.host, given.port), Table(given.incident, given.record)) as server:
+    options = parser.parse_args(arguments)
+    table = Table(options.incident, options.record)
+    with _Server((options.host, options.port), table) as server:
         server.serve_forever()
 
 

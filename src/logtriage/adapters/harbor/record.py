@@ -1,4 +1,4 @@
-"""The record of an episode: its incident in one file, its wire actions in another, by lines."""
+"""The record of an episode: a file with its incident, and a file with one wire action a line."""
 
 import json
 import os
@@ -15,29 +15,25 @@ from logtriage.world.loading import read_content
 
 
 def read_incident(path: Path) -> Incident:
-    """The incident that a file names: ``{"incident": "<id>"}``, with its world if it has a mark.
+    """The incident of a file: ``{"incident": "<id>"}``, and the mark of its world if it has one.
 
     The content of a world that logtriage does not ship stands in ``world.json`` beside it.
-
-    Raises:
-        UnknownName, InvalidInput: naming the file, if it names none.
-        OSError: if it cannot be read.
     """
     try:
-        given = json.loads(path.read_bytes())
+        row = json.loads(path.read_bytes())
     except ValueError as error:
         raise InvalidInput(f"{path}: not JSON: {error}") from None
-    name = given.get("incident") if isinstance(given, Mapping) else None
+    name = row.get("incident") if isinstance(row, Mapping) else None
     if not isinstance(name, str):
         raise InvalidInput(f"{path}: incident: expected an id, got {name!r:.80}")
     beside = path.with_name("world.json")
     incident = incident_of(name, world=read_content(beside) if beside.is_file() else None)
-    check_drawn(given.get("seal"), given.get("world"), incident)
+    check_drawn(row.get("seal"), row.get("world"), incident)
     return incident
 
 
 def append(path: Path, wire: Wire) -> None:
-    """Add an action, on the disk before the agent is told what it led to."""
+    """Add an action; it is on the disk before the agent gets its answer."""
     with path.open("ab") as file:
         file.write(f"{json.dumps(wire)}\n".encode())
         file.flush()
@@ -45,12 +41,7 @@ def append(path: Path, wire: Wire) -> None:
 
 
 def read_actions(path: Path) -> Iterator[Wire]:
-    """The recorded actions, in order.
-
-    Raises:
-        TranscriptError: naming file and line, for what is none.
-        OSError: if it cannot be read.
-    """
+    """The recorded actions, in order."""
     with path.open("rb") as stream:
         for number, line in numbered_lines(stream):
             if line is None:

@@ -90,7 +90,8 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
     )
     image, record = templates.IMAGE, templates.RECORD
     rules, screen = (message["content"] for message in opening(incident, "tools"))
-    examples = (one.format(service=incident.topology.names[0]) for one in _EXAMPLES)
+    service = incident.topology.names[0]
+    examples = (f"    triage {line.format(service=service)}" for line in _EXAMPLES)
     truth = f"{json.dumps(row_of(incident))}\n"
     # A container knows the worlds that logtriage ships; any other comes along.
     own = pickled(task.world).content
@@ -105,7 +106,9 @@ def _files(incident: Incident, name: str, wheel: Path | None) -> dict[str, str]:
             split=parse_incident_id(incident.id, world=incident.world).split,
         ),
         "instruction.md": templates.INSTRUCTION.format(
-            rules=rules, screen=screen, examples="\n".join(f"    triage {one}" for one in examples)
+            rules=rules,
+            screen=screen,
+            examples="\n".join(examples),
         ),
         "environment/Dockerfile": templates.MAIN.format(image=image),
         "environment/triage.py": templates.COMMAND,

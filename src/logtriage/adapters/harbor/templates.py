@@ -1,4 +1,4 @@
-"""The files of a Harbor task that are the same for every incident, but for a few words."""
+"""Templates of the files of a Harbor task."""
 
 from typing import Final
 

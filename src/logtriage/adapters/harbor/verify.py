@@ -1,4 +1,4 @@
-"""The verifier of a Harbor task: grades the recorded actions, where no agent ever was.
+"""The verifier of a Harbor task: grades the recorded actions, out of reach of the agent.
 
     python -m logtriage.adapters.harbor.verify INCIDENT RECORD REWARD
 
@@ -16,12 +16,7 @@ from logtriage.grading import grade_actions
 
 
 def rewards_of(incident: Path, record: Path) -> dict[str, float]:
-    """The rewards of a recorded episode.
-
-    Raises:
-        TranscriptError, UnknownName, InvalidInput: naming the file, for a damaged one.
-        OSError: if one is missing.
-    """
+    """The rewards of a recorded episode."""
     grade = grade_actions(read_incident(incident), read_actions(record))
     assert grade.score is not None  # a list of actions is always scored
     shares = {f"reward/{name}": share for name, share in by_criterion(grade).items()}
@@ -33,10 +28,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="logtriage.adapters.harbor.verify")
     for name in ("incident", "record", "reward"):
         parser.add_argument(name, type=Path)
-    given = parser.parse_args(arguments)
-    rewards = rewards_of(given.incident, given.record)
-    given.reward.parent.mkdir(parents=True, exist_ok=True)
-    given.reward.write_text(f"{json.dumps(rewards)}\n", encoding="utf-8")
+    paths = parser.parse_args(arguments)
+    rewards = rewards_of(paths.incident, paths.record)
+    paths.reward.parent.mkdir(parents=True, exist_ok=True)
+    paths.reward.write_text(f"{json.dumps(rewards)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

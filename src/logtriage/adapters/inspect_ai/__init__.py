@@ -25,11 +25,7 @@ from logtriage.adapters.inspect_ai.models import ScriptedModel
 from logtriage.adapters.inspect_ai.scoring import by_task, triage_scorer
 from logtriage.adapters.inspect_ai.shifts import shift, shift_scorer, shift_solver
 from logtriage.adapters.inspect_ai.tasks import (
-    cascading_failure,
-    fleet_outage,
     replay,
-    silent_degradation,
-    single_crash,
     triage,
     triage_sample,
 )
@@ -38,14 +34,10 @@ __all__ = [
     "ScriptedModel",
     "TriageStore",
     "by_task",
-    "cascading_failure",
-    "fleet_outage",
     "replay",
     "shift",
     "shift_scorer",
     "shift_solver",
-    "silent_degradation",
-    "single_crash",
     "tools_for",
     "triage",
     "triage_agent",

@@ -29,9 +29,9 @@ from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
 from logtriage.transition import transition
 
-#: How many episodes are remembered at most; those that stopped half-way stay until then.
+#: The most unfinished episodes in memory.
 _MOST_KEPT: Final = 1_000
-#: An incident's name, bundle and seal, and the actions so far.
+#: An incident's name, bundle and seal, and its actions so far.
 _Key = tuple[str | None, str | None, str | None, str]
 
 
@@ -62,7 +62,7 @@ class ScriptedModel(ModelAPI):
         tool_choice: ToolChoice,  # noqa: ARG002
         config: GenerateConfig,  # noqa: ARG002
     ) -> ModelOutput:
-        """The call that the policy makes next; no words once the incident is closed."""
+        """The policy's next call; an empty reply once the incident is closed."""
         store = store_as(TriageStore)
         incident = store.current()
         message = ChatMessageAssistant(content="", model=self.model_name, source="generate")
@@ -75,11 +75,10 @@ class ScriptedModel(ModelAPI):
         return ModelOutput(model=self.model_name, choices=[choice], usage=ModelUsage())
 
     def _next(self, incident: Incident, store: TriageStore) -> Action:
-        """What the policy does after the actions of the store.
+        """The policy's action after the actions of the store.
 
-        Policies are pure: what one remembers follows from what it saw. So it is kept from one
-        turn to the next, and where it is not at hand (another process began the episode, two
-        epochs play it at once) the episode is replayed.
+        Policies are pure, so memory follows from what was shown. It is kept from one turn to the
+        next; where it is missing (another process began the episode) the episode is replayed.
         """
         policy, actions = self.factory(incident), store.actions
         kept = self._kept.pop(_key(incident, store, actions[:-1]), None) if actions else None
@@ -98,5 +97,5 @@ class ScriptedModel(ModelAPI):
 
 
 def _key(incident: Incident, store: TriageStore, actions: Sequence[Wire]) -> _Key:
-    # By the sample's name of it: incidents of a task of one's own may have ids of others.
+    # By the sample's name: an incident of your own task may have another incident's id.
     return store.incident, store.bundle, incident.seal, json.dumps(actions)

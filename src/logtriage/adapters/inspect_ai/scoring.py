@@ -1,7 +1,8 @@
-"""The scorer: grades from what the agent called or wrote, never from the store."""
+"""The scorer: grades the calls and texts of the agent, never the store."""
 
 import math
 from collections.abc import Mapping
+from statistics import fmean
 
 from inspect_ai.scorer import (
     Metric,
@@ -20,6 +21,8 @@ from inspect_ai.solver import TaskState
 from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
 from logtriage.codec import structure_transcript
 from logtriage.conversations.wires import Style, actions_of_conversation
+from logtriage.evaluation import SOLVED, played_state
+from logtriage.evaluation import net_value as net_value_of_grades
 from logtriage.grading import (
     Grade,
     Rubric,
@@ -28,32 +31,49 @@ from logtriage.grading import (
     rubric_named,
     rubric_of,
 )
+from logtriage.grading.priced import handed_over_first
 from logtriage.incident import Incident
 
-#: The name of the total among the values of a score.
-GRADE = "grade"
+#: The total, and whether the incident was solved or handed over, among the values of a score.
+GRADE, SOLVED_SHARE, HANDED_OVER = "grade", "solved", "handed_over"
 
 
 def listed(names: str | list[str]) -> list[str]:
-    """Names by commas, which Inspect's command line splits by itself."""
+    """Names separated by commas; Inspect's command line may have split them already."""
     return [name for name in names.split(",") if name] if isinstance(names, str) else names
 
 
-@metric
+@metric(name="in")  # short: at 80 columns the table cuts "logtriage/in_<task>" at 17 letters
 def by_task() -> Metric:
     """The mean for each logtriage task."""
 
     def compute(scores: list[SampleScore]) -> Value:
         groups: dict[str, list[float]] = {}
-        for one in scores:
-            task = str((one.score.metadata or {}).get("task"))
-            groups.setdefault(task, []).append(one.score.as_float())
-        return {task: sum(found) / len(found) for task, found in groups.items()}
+        for sample in scores:
+            task = str((sample.score.metadata or {}).get("task"))
+            groups.setdefault(task, []).append(sample.score.as_float())
+        return {task: fmean(values) for task, values in groups.items()}
 
     return compute
 
 
-@scorer(metrics={GRADE: [mean(), stderr(), by_task()], "*": [mean()]})
+@metric(name="net")
+def net_value() -> Metric:
+    """Net value, a ratio of sums, over samples whose incident has a price of hand-over."""
+
+    def compute(scores: list[SampleScore]) -> Value:
+        priced = [
+            (sample.score.as_float(), metadata["price_of_hand_over"])
+            for sample in scores
+            if (metadata := sample.score.metadata or {}).get("price_of_hand_over") is not None
+        ]
+        net = net_value_of_grades(priced)
+        return math.nan if net is None else net.mean
+
+    return compute
+
+
+@scorer(metrics={GRADE: [mean(), stderr(), net_value(), by_task()], "*": [mean()]})
 def triage_scorer(
     rubric: str | None = None,
     style: str = "auto",
@@ -64,15 +84,16 @@ def triage_scorer(
 ) -> Scorer:
     """Grade a sample by the rubric of its incident, or by another one.
 
-    ``rubric`` is the id of a built-in one, or ``module:name`` of yours, which imports (and
-    so runs) that module. To score a log again whose samples are not built in, give what its
-    task was given: ``tasks`` (each ``module:name`` among them is imported for its samples),
-    ``bundle``, the file of the recorded incidents, and ``world``, its folder.
+    ``rubric`` is the id of a built-in rubric, or your own ``module:name``, which imports (and
+    so runs) that module. To score a log again whose samples are not built in, repeat the arguments
+    of its task: ``tasks`` (each ``module:name`` is imported for its samples), ``bundle``, the file
+    of the recorded incidents, and ``world``, its folder.
 
     The sample's metadata must name the ``incident``. What the agent did is read from the
-    messages: its tool calls, or its text (``style``, ``other_tools`` (by commas): as
-    for ``logtriage convert``). The value has the grade and every criterion; a criterion
-    that does not apply is NaN, which Inspect leaves out of means.
+    messages: its tool calls, or its text (``style`` and ``other_tools``, by commas, as
+    for ``logtriage convert``). The value has the grade, whether the incident was solved or
+    handed over, and every criterion; a criterion that does not apply is NaN, which
+    Inspect leaves out of means.
     """
     chosen = None if rubric is None else rubric_named(rubric)
     others = tuple(listed(other_tools))
@@ -81,7 +102,7 @@ def triage_scorer(
     async def score(state: TaskState, _: Target) -> Score:
         incident = incident_of_sample(state, bundle)
         graded = _graded(state, incident, chosen, Style(style), others)
-        return _score_of(graded, rubric_of(incident) if chosen is None else chosen)
+        return _score_of(incident, graded, rubric_of(incident) if chosen is None else chosen)
 
     return score
 
@@ -95,8 +116,8 @@ def _graded(
 ) -> Grade:
     transcript = state.metadata.get("transcript")
     if isinstance(transcript, Mapping):
-        found = structure_transcript(transcript)
-        return grade_transcript(found, rubric, resolve=lambda _: incident)
+        played = structure_transcript(transcript)
+        return grade_transcript(played, rubric, resolve=lambda _: incident)
     messages = [
         message.model_dump(include={"role", "content", "tool_calls", "source"})
         for message in state.messages
@@ -107,7 +128,8 @@ def _graded(
     return grade_actions(incident, wires, rubric)
 
 
-def _score_of(grade: Grade, rubric: Rubric) -> Score:
+def _score_of(incident: Incident, grade: Grade, rubric: Rubric) -> Score:
+    price = incident.price_of_hand_over
     metadata = {
         "task": grade.task,
         "rubric": grade.rubric,
@@ -118,17 +140,24 @@ def _score_of(grade: Grade, rubric: Rubric) -> Score:
         "closing": grade.closing and str(grade.closing),
         "ticks": grade.ticks,
         "unplayed": grade.unplayed,
+        "price_of_hand_over": price,
     }
     if grade.score is None:
         return Score.unscored(reason=grade.cause, explanation=grade.cause, metadata=metadata)
-    names = [row.name for row in rubric.rows]
     earned = {row.name: row.score for row in grade.criteria}
+    headline = {SOLVED_SHARE: float(grade.score >= SOLVED)}
+    if price is not None:
+        headline[HANDED_OVER] = float(handed_over_first(played_state(incident, grade)))
     reasons = [f"{row.name} {row.score:g}: {row.reason}" for row in grade.criteria]
-    reasons += [f"{one.name} x {one.factor:g}: {one.reason}" for one in grade.discounts]
+    reasons += [f"{cut.name} x {cut.factor:g}: {cut.reason}" for cut in grade.discounts]
     if grade.gate is not None:
         reasons.insert(0, f"gate {grade.gate}: {grade.gate_reason}")
     return Score(
-        value={GRADE: grade.score, **{name: earned.get(name, math.nan) for name in names}},
+        value={
+            GRADE: grade.score,
+            **headline,
+            **{row.name: earned.get(row.name, math.nan) for row in rubric.rows},
+        },
         answer=metadata["closing"],
         explanation="\n".join(reasons),
         metadata=metadata,

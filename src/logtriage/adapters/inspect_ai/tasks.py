@@ -29,9 +29,9 @@ DEFAULT_TASKS = ",".join(DRAWN_TASKS)
 
 
 def triage_sample(incident_id: str, bundle: str | None = None) -> Sample:
-    """One incident as a sample: the rules and the first screen; the truth is not in it.
+    """One incident as a sample: the rules and the first screen, without the truth.
 
-    One of a task of one's own, or of a bundle, needs that a task here named these.
+    A task in this process must have named the module or the bundle that the incident is from.
     """
     incident = SOURCES(incident_id, bundle)
     rules, screen = opening(incident, "tools")
@@ -47,36 +47,13 @@ def triage_sample(incident_id: str, bundle: str | None = None) -> Sample:
 
 
 def _one_rubric(incident_ids: Iterable[str], bundle: str | None) -> None:
-    """Refuse what cannot share a table of criteria."""
-    rubrics = {SOURCES(one, bundle).rubric for one in incident_ids}
+    """Refuse incidents that cannot share a table of criteria."""
+    rubrics = {SOURCES(name, bundle).rubric for name in incident_ids}
     if len(rubrics) > 1:
         raise InvalidInput(
             f"incidents of several rubrics ({', '.join(sorted(rubrics))}) have different "
             "criteria; score them in separate evaluations, or all by one 'rubric'"
         )
-
-
-def _triage(
-    tasks: str | list[str],
-    split: str,
-    episodes: int,
-    start: int,
-    rubric: str | None,
-    bundle: str | None = None,
-    world: str | None = None,
-) -> Task:
-    names = listed(tasks)
-    own = list(filter(is_own_task, names))
-    scorer = triage_scorer(rubric, tasks=own, bundle=bundle, world=world)
-    rows = SOURCES.rows(names, split, episodes, start, bundle, world)
-    if rubric is None:
-        _one_rubric(rows, bundle)
-    return Task(
-        dataset=MemoryDataset([triage_sample(one, bundle) for one in rows], name="logtriage"),
-        setup=triage_setup(),
-        solver=triage_agent(),
-        scorer=scorer,
-    )
 
 
 @task
@@ -91,45 +68,24 @@ def triage(
 ) -> Task:
     """Triage incidents of one or several tasks (by commas), ``episodes`` of each.
 
-    A task is an id, ``module:name`` of yours (a task sheet, or a function from split and
+    A task is an id, your own ``module:name`` (a task sheet, or a function from split and
     number to an incident), or ``recorded`` or ``recorded_models``: the incidents of
-    ``bundle``, or the shipped ones. ``rubric``, an id or ``module:name``, grades in place of
-    the tasks' own. Naming a ``module:name`` imports, and so runs, that module. ``world`` is a
-    folder or a name, whose tasks need not name it.
+    ``bundle``, or the shipped ones. ``rubric``, an id or ``module:name``, replaces the rubrics of
+    the tasks. Naming a ``module:name`` imports, and so runs, that module. ``world`` is a
+    folder or a name; its tasks need not name it.
     """
-    return _triage(tasks, split, episodes, start, rubric, bundle, world)
-
-
-@task
-def single_crash(
-    split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
-) -> Task:
-    """Triage incidents of ``single_crash-v3``; ``rubric`` as for :func:`triage`."""
-    return _triage("single_crash-v3", split, episodes, start, rubric)
-
-
-@task
-def cascading_failure(
-    split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
-) -> Task:
-    """Triage incidents of ``cascading_failure-v3``; ``rubric`` as for :func:`triage`."""
-    return _triage("cascading_failure-v3", split, episodes, start, rubric)
-
-
-@task
-def silent_degradation(
-    split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
-) -> Task:
-    """Triage incidents of ``silent_degradation-v3``; ``rubric`` as for :func:`triage`."""
-    return _triage("silent_degradation-v3", split, episodes, start, rubric)
-
-
-@task
-def fleet_outage(
-    split: str = "test", episodes: int = 100, start: int = 0, rubric: str | None = None
-) -> Task:
-    """Triage incidents of ``fleet_outage-v3``; ``rubric`` as for :func:`triage`."""
-    return _triage("fleet_outage-v3", split, episodes, start, rubric)
+    names = listed(tasks)
+    own = list(filter(is_own_task, names))
+    scorer = triage_scorer(rubric, tasks=own, bundle=bundle, world=world)
+    rows = SOURCES.rows(names, split, episodes, start, bundle, world)
+    if rubric is None:
+        _one_rubric(rows, bundle)
+    return Task(
+        dataset=MemoryDataset([triage_sample(row, bundle) for row in rows], name="logtriage"),
+        setup=triage_setup(),
+        solver=triage_agent(),
+        scorer=scorer,
+    )
 
 
 @task
@@ -141,27 +97,25 @@ def replay(
 ) -> Task:
     """Score transcripts, or conversations of other frameworks, without any model.
 
-    ``transcripts`` is a file as for ``logtriage grade`` or ``logtriage convert``. One
-    whose status is not completed is unscored. ``rubric``, ``bundle`` and ``world``
-    as for :func:`triage`.
+    ``transcripts`` is a file as for ``logtriage grade`` or ``logtriage convert``. A transcript
+    that is not completed is unscored. ``rubric``, ``bundle`` and ``world`` as for :func:`triage`.
     """
     scorer = triage_scorer(rubric, bundle=bundle, world=world)
     samples = []
-    for number, one in enumerate(
-        convert_file(transcripts, resolve=partial(SOURCES, bundle=bundle))
-    ):
-        sample = triage_sample(one.incident, bundle)
-        sample.id = f"{number}: {one.incident}"
+    rows = convert_file(transcripts, resolve=partial(SOURCES, bundle=bundle))
+    for number, transcript in enumerate(rows):
+        sample = triage_sample(transcript.incident, bundle)
+        sample.id = f"{number}: {transcript.incident}"
         sample.metadata = {
             **(sample.metadata or {}),
-            "agent": one.agent,
-            "transcript": unstructure_transcript(one),
+            "agent": transcript.agent,
+            "transcript": unstructure_transcript(transcript),
         }
         samples.append(sample)
     if not samples:
         raise InvalidInput(f"{transcripts}: no transcripts")
     if rubric is None:
-        _one_rubric((one.metadata["incident"] for one in samples), bundle)
+        _one_rubric((sample.metadata["incident"] for sample in samples), bundle)
     return Task(
         dataset=MemoryDataset(samples, name=transcripts),
         solver=replayed(),

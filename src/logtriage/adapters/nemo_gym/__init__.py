@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from logtriage.adapters.episode import opening, row_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
-from logtriage.adapters.told import opening, row_of
 from logtriage.conversations.tools import tools_of
 from logtriage.conversations.wires import wire_of
 from logtriage.evaluation import Incidents
@@ -28,13 +28,13 @@ def nemo_gym_rows(
     return [
         {
             "responses_create_params": {
-                "input": opening(one, "tools"),
-                "tools": _tools(one),
+                "input": opening(drawn, "tools"),
+                "tools": _tools(drawn),
                 "parallel_tool_calls": False,
             },
-            **row_of(one),
+            **row_of(drawn),
         }
-        for one in map(resolve, incident_ids)
+        for drawn in map(resolve, incident_ids)
     ]
 
 
@@ -53,19 +53,19 @@ def _tools(incident: Incident) -> list[dict[str, Any]]:
 
 
 def wires_of(output: Sequence[Mapping[str, Any]]) -> list[Wire]:
-    """The wire actions of a response's items: the calls that a resources server was asked.
+    """The wire actions of a response's items: the calls that reached the resources server.
 
-    NeMo Gym's agent answers a call whose arguments are not JSON itself, and ends the episode
-    at a reply without a call. The incident never hears of either, so neither is an action.
+    NeMo Gym's agent itself answers a call whose arguments are not JSON, and ends the episode
+    at a reply without a call. Neither reaches the incident, so neither is an action.
     """
-    return [wire_of(one) for one in output if one.get("type") == "function_call" and _heard(one)]
+    return [wire_of(item) for item in output if _reaches_incident(item)]
 
 
-def _heard(call: Mapping[str, Any]) -> bool:
-    if call.get("name") in ROUTES:
+def _reaches_incident(item: Mapping[str, Any]) -> bool:
+    if item.get("type") != "function_call" or item.get("name") in ROUTES:
         return False
     try:
-        json.loads(call["arguments"])
+        json.loads(item["arguments"])
     except (ValueError, TypeError):
         return False
     return True
@@ -77,7 +77,7 @@ def verified(incident: Incident, output: Sequence[Mapping[str, Any]]) -> Grade:
 
 
 def reward_of(incident: Incident, grade: Grade) -> dict[str, Any]:
-    """What ``/verify`` adds: the reward, its components by criterion, and the metrics.
+    """The fields that ``/verify`` adds: reward, components by criterion, and metrics.
 
     The components have the same names for all incidents of a rubric, and add up to the reward.
     """

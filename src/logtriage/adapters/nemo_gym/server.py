@@ -52,8 +52,8 @@ class TriageVerifyResponse(BaseMultiRewardVerifyResponse):
 class TriageServer(SimpleResourcesServer):
     """Plays incidents for NeMo Gym's ``simple_agent``.
 
-    Every other route than its own is a tool: one that does not exist is a malformed action
-    and costs its tick, as everywhere.
+    Every route that is not the server's own is a tool. A call of an unknown tool is a malformed
+    action and costs its tick, as everywhere.
     """
 
     ray_enabled = False
@@ -61,25 +61,20 @@ class TriageServer(SimpleResourcesServer):
     _episodes: dict[str, Episode] = PrivateAttr(default_factory=dict)
 
     def setup_webserver(self) -> FastAPI:
-        """The server's own routes, and then the tools."""
+        """Register the server's own routes, then the tools."""
         app = super().setup_webserver()
         app.post("/{tool}")(self.call)
         return app
 
     async def seed_session(self, request: Request, row: dict[str, Any] = Body()) -> dict[str, Any]:  # noqa: B008
-        """Open the episode of the row's incident; asked again, it is the same one.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists.
-            SealError: for a sealed incident without its key, or with another one.
-        """
+        """Open the episode of the row's incident, unless the session has one."""
         session = request.session[SESSION_ID_KEY]
         if session not in self._episodes:
             self._episodes[session] = Episode.of_row(row, resolve=INCIDENTS)
         return {}
 
     async def call(self, tool: str, request: Request) -> PlainTextResponse:
-        """Play a tool call; the answer is what the agent is told."""
+        """Play a tool call; returns the answer to it."""
         episode = self._episodes.get(request.session[SESSION_ID_KEY])
         if episode is None:
             raise HTTPException(409, "no session: post a row to /seed_session first")
@@ -87,10 +82,10 @@ class TriageServer(SimpleResourcesServer):
         return PlainTextResponse(episode.step({"role": "assistant", "tool_calls": [called]}).text)
 
     async def verify(self, request: Request, body: TriageVerifyRequest) -> TriageVerifyResponse:
-        """Grade a rollout by its calls, and let go of its session."""
+        """Grade a rollout by its calls, and end its session."""
         self._episodes.pop(request.session.get(SESSION_ID_KEY), None)
         incident = INCIDENTS(body.incident)
         check_drawn(body.seal, body.world, incident)
         output = [item.model_dump() for item in body.response.output]
-        found = reward_of(incident, verified(incident, output))
-        return TriageVerifyResponse(**body.model_dump(), **found)
+        rewards = reward_of(incident, verified(incident, output))
+        return TriageVerifyResponse(**body.model_dump(), **rewards)

@@ -5,7 +5,8 @@
 'gymnasium:FrozenLake-v1'
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, Final
 
 import attrs
@@ -13,23 +14,8 @@ import attrs
 from logtriage.audit.blackbox import BlackBox
 from logtriage.errors import InvalidInput, UnknownName
 
-
-def _gymnasium(name: str, place: str) -> BlackBox:
-    from logtriage.adapters.strangers.gymnasium_box import gymnasium_box
-
-    return gymnasium_box(name, place)
-
-
-def _openenv(name: str, place: str) -> BlackBox:
-    from logtriage.adapters.strangers.openenv_box import openenv_box
-
-    return openenv_box(name, place)
-
-
-_KINDS: Final[dict[str, Callable[[str, str], BlackBox]]] = {
-    "gymnasium": _gymnasium,
-    "openenv": _openenv,
-}
+#: Kinds of environments; the module ``<kind>_box`` makes the black box.
+KINDS: Final = ("gymnasium", "openenv")
 
 
 def box_of(
@@ -46,24 +32,18 @@ def box_of(
             (``gymnasium:my_package:Mine-v0``): that runs it.
         actions: actions to try, in place of those that its schema or space suggests.
         best: the return of a perfect episode, if the environment does not say.
-        steps: at most so many an episode.
+        steps: the most steps of an episode.
 
     Raises:
         UnknownName: for another kind.
-        InvalidInput: for an environment that is not there, or whose actions cannot be told.
+        InvalidInput: for an environment that is not there, or that has no actions to try.
         MissingExtra: if its library is not installed.
     """
     kind, separator, place = reference.partition(":")
-    if kind not in _KINDS:
-        raise UnknownName("kind of environment", kind, _KINDS)
+    if kind not in KINDS:
+        raise UnknownName("kind of environment", kind, KINDS)
     if not separator or not place:
         raise InvalidInput(f"--env {reference!r}: expected {kind}: and where the environment is")
-    box = _KINDS[kind](reference, place)
-    changed: dict[str, Any] = {}
-    if actions:
-        changed["actions"] = tuple(actions)
-    if best is not None:
-        changed["best"] = best
-    if steps is not None:
-        changed["steps"] = steps
-    return attrs.evolve(box, **changed)
+    box: BlackBox = import_module(f"{__name__}.{kind}_box").box(reference, place)
+    settings: dict[str, Any] = {"actions": tuple(actions) or None, "best": best, "steps": steps}
+    return attrs.evolve(box, **{key: value for key, value in settings.items() if value is not None})

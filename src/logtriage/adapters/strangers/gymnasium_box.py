@@ -1,6 +1,7 @@
 """An environment of Gymnasium as a black box."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from logtriage.adapters.strangers.schemas import NOTHING
@@ -16,7 +17,7 @@ except ModuleNotFoundError as error:
 
 from gymnasium import spaces
 
-#: Of how many actions all are tried, and how many of the others.
+#: All of so many actions are tried; of a larger space, so many samples.
 _ALL: Final = 16
 _SOME: Final = 8
 
@@ -42,25 +43,19 @@ class GymnasiumEnvironment:
         self._env.close()
 
 
-def gymnasium_box(name: str, env_id: str) -> BlackBox:
-    """The black box of an id; its ``reward_threshold`` is the best return, if it has one.
-
-    Raises:
-        InvalidInput: if Gymnasium knows no such environment.
-    """
+def box(name: str, env_id: str) -> BlackBox:
+    """The black box of an id; its ``reward_threshold`` is the best return, if it has one."""
     try:
         env = gymnasium.make(env_id, disable_env_checker=True)
     except gymnasium.error.Error as error:
         raise InvalidInput(f"{name}: {error}") from None
     space, threshold = env.action_space, None if env.spec is None else env.spec.reward_threshold
     env.close()
-    return BlackBox(
-        name,
-        lambda: GymnasiumEnvironment(env_id),
-        _actions(space),
-        _nulls(space),
-        best=threshold,
-    )
+    nulls: Mapping[str, Any] = NOTHING if isinstance(space, spaces.Text) else {}
+    if isinstance(space, spaces.Box):
+        nulls = {"zeros": 0 * space.sample()}
+    make = partial(GymnasiumEnvironment, env_id)
+    return BlackBox(name, make, _actions(space), nulls, best=threshold)
 
 
 def _actions(space: spaces.Space[Any]) -> list[Any]:
@@ -70,18 +65,10 @@ def _actions(space: spaces.Space[Any]) -> list[Any]:
     return [space.sample() for _ in range(_SOME)]
 
 
-def _nulls(space: spaces.Space[Any]) -> Mapping[str, Any]:
-    if isinstance(space, spaces.Text):
-        return NOTHING
-    if isinstance(space, spaces.Box):
-        return {"zeros": 0 * space.sample()}
-    return {}
-
-
 def plain(value: Any) -> Any:
     """Arrays, tuples and numbers of NumPy as JSON data."""
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     return value.tolist() if hasattr(value, "tolist") else value

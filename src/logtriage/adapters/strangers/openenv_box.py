@@ -1,6 +1,7 @@
 """An environment that an OpenEnv server serves, as a black box: each instance a session."""
 
 import json
+from functools import partial
 from typing import Any, Final
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -33,28 +34,24 @@ class OpenEnvSession:
         return self._shown(self._client.reset(seed=seed, episode_id=f"audit-{seed}"))
 
     def step(self, action: Any) -> Shown:
-        """Play an action; one that the server refuses ends what is played."""
+        """Play an action; an action that the server refuses ends the episode."""
         try:
-            found = self._client.step(action)
-        except RuntimeError as error:  # what the client makes of a server's error
+            answer = self._client.step(action)
+        except RuntimeError as error:  # the client's name for a server's error
             return Shown({"refused": str(error)}, done=True)
-        return self._shown(found)
+        return self._shown(answer)
 
-    def _shown(self, found: Any) -> Shown:
-        beside = {"state": self._client.state(), "metadata": found.metadata}
-        return Shown(found.observation, found.reward, bool(found.done), beside)
+    def _shown(self, answer: Any) -> Shown:
+        beside = {"state": self._client.state(), "metadata": answer.metadata}
+        return Shown(answer.observation, answer.reward, bool(answer.done), beside)
 
     def close(self) -> None:
         """End the session."""
         self._client.close()
 
 
-def openenv_box(name: str, url: str) -> BlackBox:
-    """The black box of a server's address; actions are made from the schema that it gives.
-
-    Raises:
-        InvalidInput: if no OpenEnv server answers there.
-    """
+def box(name: str, url: str) -> BlackBox:
+    """The black box of a server's address; actions are made from the schema that it gives."""
     if not url.startswith(("http://", "https://")):
         raise InvalidInput(f"{name}: expected openenv:http://… or openenv:https://…")
     try:
@@ -62,6 +59,5 @@ def openenv_box(name: str, url: str) -> BlackBox:
             schema = json.load(answer)["action"]
     except (URLError, TimeoutError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{name}: no OpenEnv server gives a schema there: {error}") from None
-    return BlackBox(
-        name, lambda: OpenEnvSession(url), examples(schema), nulls_of(schema), best=_BEST
-    )
+    make = partial(OpenEnvSession, url)
+    return BlackBox(name, make, examples(schema), nulls_of(schema), best=_BEST)

@@ -25,15 +25,14 @@ def examples(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def nulls_of(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Actions that are no work: the first of the examples, with nothing in place of its text."""
+    """Actions that do no work: the first example, with nothing in place of its free text."""
     first = examples(schema)[0]
-    fields = [key for key, value in first.items() if isinstance(value, str)] if isinstance(
-        first, dict
-    ) else []  # fmt: skip
-    free = [key for key in fields if not _choices(schema["properties"][key], schema)]
-    if not free:
-        return {}
-    return {name: {**first, **dict.fromkeys(free, text)} for name, text in NOTHING.items()}
+    free = [
+        key
+        for key, value in (first.items() if isinstance(first, dict) else ())
+        if isinstance(value, str) and not _choices(schema["properties"][key], schema)
+    ]
+    return {name: {**first, **dict.fromkeys(free, text)} for name, text in NOTHING.items() if free}
 
 
 def _choices(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
@@ -46,21 +45,16 @@ def _values(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> l
     choices = _choices(schema, root)
     if choices:
         return choices
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            return [one for part in schema[key] for one in _values(part, root, depth)]
-    if "allOf" in schema and len(schema["allOf"]) == 1:
-        return _values(schema["allOf"][0], root, depth)
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema and (key != "allOf" or len(schema[key]) == 1):
+            return [value for part in schema[key] for value in _values(part, root, depth)]
     kind = schema.get("type")
     if kind == "object" or "properties" in schema:
         return _objects(schema, root, depth)
     if kind == "array":
-        return (
-            [[]]
-            if depth > 2
-            else [[one] for one in _values(schema.get("items", {}), root, depth + 1)]
-        )
-    if kind == "integer" or kind == "number":
+        items = [] if depth > 2 else _values(schema.get("items", {}), root, depth + 1)
+        return [[item] for item in items] or [[]]
+    if kind in ("integer", "number"):
         least = schema.get("minimum", 0)
         return [least, least + 1, least + 2]
     plain: dict[str, list[Any]] = {"boolean": [False, True], "null": [None]}
@@ -74,13 +68,13 @@ def _objects(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> 
     if depth > 2 or not fields:
         return [{}]
     values = [_values(properties.get(key, {}), root, depth + 1)[:_VALUES] for key in fields]
-    return [dict(zip(fields, one, strict=True)) for one in product(*values)]
+    return [dict(zip(fields, row, strict=True)) for row in product(*values)]
 
 
 def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
     while "$ref" in schema:
-        found: Any = root
+        target: Any = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[part]
-        schema = found
+            target = target[part]
+        schema = target
     return schema

@@ -10,10 +10,8 @@ Nothing here imports TRL, so that rewards can be tried and tested without it.
 from logtriage.adapters.trl.environments import (
     NotationEnv,
     OnRequestEnv,
-    OnRequestTools,
     Playing,
     RecordedEnv,
-    RecordedTools,
     TriageEnv,
     TriageTools,
     environment_for,
@@ -21,10 +19,6 @@ from logtriage.adapters.trl.environments import (
     tools_offered,
 )
 from logtriage.adapters.trl.rewards import (
-    PREFIX,
-    Completion,
-    LogMetric,
-    RewardFunction,
     criterion_rewards,
     triage_criteria,
     triage_reward,
@@ -33,16 +27,10 @@ from logtriage.adapters.trl.rewards import (
 from logtriage.adapters.trl.shifts import ShiftEnv
 
 __all__ = [
-    "PREFIX",
-    "Completion",
-    "LogMetric",
     "NotationEnv",
     "OnRequestEnv",
-    "OnRequestTools",
     "Playing",
     "RecordedEnv",
-    "RecordedTools",
-    "RewardFunction",
     "ShiftEnv",
     "TriageEnv",
     "TriageTools",

@@ -1,14 +1,13 @@
 """TRL's environments: incidents that a model plays by tools, over many turns."""
 
-# mypy: disable-error-code="empty-body"
-
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
-from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from inspect import Parameter, Signature
+from typing import Any, ClassVar, Final
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
 from logtriage.conversations.tools import ALL_TOOLS, Tool, Wire
+from logtriage.conversations.tools import Parameter as Argument
 from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
@@ -17,57 +16,55 @@ from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
 from logtriage.rendering import Style
 
-P = ParamSpec("P")
-S = TypeVar("S", bound="_Callable")
+#: Types of arguments by the JSON types of the schema.
+_TYPES: Final = {"string": str, "number": float, "integer": int}
+#: Arguments that a call may leave out, with their default in the signature.
+_DEFAULTS: Final = {"service": ALL_SERVICES, "confidence": None, "ticks": 1}
 
 
-class _Callable(Protocol):
-    def _call(self, called: Mapping[str, Any]) -> str:
-        """Play a tool call; what the model is told of it."""
+def tool_method(tool: Tool) -> Callable[..., str]:
+    """A method that plays a tool's action, with the signature and docstring of the one schema.
 
-
-def _tool(
-    signature: Callable[Concatenate[S, P], str],
-) -> Callable[Concatenate[S, P], str]:
-    """A method that plays the action of its name on one incident."""
-    return tool_method(ALL_TOOLS[signature.__name__], signature)
-
-
-def tool_method(
-    tool: Tool, signature: Callable[Concatenate[S, P], str]
-) -> Callable[Concatenate[S, P], str]:
-    """A method that plays a tool's action, documented by the one schema.
-
-    It takes any arguments, so that a call with wrong ones reaches the environment and
+    It accepts any named arguments, so that a call with wrong ones reaches the environment and
     costs its tick, as a malformed action does everywhere.
     """
 
-    @wraps(signature)
-    def call(self: S, /, *unnamed: P.args, **arguments: P.kwargs) -> str:
+    def call(self: Any, /, *unnamed: Any, **arguments: Any) -> str:
         if unnamed:
             raise TypeError(f"{tool.name}() takes arguments by name only")
-        return self._call({"name": tool.name, "arguments": arguments})
+        called: str = self._call({"name": tool.name, "arguments": arguments})
+        return called
 
-    call.__doc__ = tool.docstring()
-    # What a tool returns would be said in every prompt, for nothing.
-    call.__annotations__ = {
-        name: hint for name, hint in call.__annotations__.items() if name != "return"
-    }
+    arguments = [_argument(argument) for argument in tool.parameters]
+    call.__name__, call.__doc__ = tool.name, tool.docstring()
+    call.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter("self", Parameter.POSITIONAL_ONLY), *arguments]
+    )
+    # Without a return type, which would stand in every prompt.
+    call.__annotations__ = {argument.name: argument.annotation for argument in arguments}
     return call
 
 
-class Playing:
-    """One incident, played by the tools that a subclass has.
+def _argument(argument: Argument) -> Parameter:
+    kind: Any = _TYPES[argument.kind]
+    default = Parameter.empty if argument.required else _DEFAULTS[argument.name]
+    if default is None:
+        kind = kind | None
+    return Parameter(argument.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
-    TRL offers one set of tools for all rows, so each set of them is an environment of its
-    own: :func:`environment_for` finds that of some incidents.
+
+class Playing:
+    """One incident, played by the tools of a subclass.
+
+    TRL offers one set of tools for all rows, so each set is an environment of its own;
+    :func:`environment_for` finds the environment for some incidents.
 
     Attributes:
         style: how rules and screens are written.
 
     Args:
-        rubric: Another rubric than that of the incident's task.
-        resolve: Finds incidents by id, if they are not drawn ones.
+        rubric: another rubric than that of the incident's task.
+        resolve: finds incidents by id, if they are not drawn ones.
     """
 
     style: ClassVar[Style] = "text"
@@ -90,14 +87,21 @@ class Playing:
             SealError: for a sealed incident without its key, or with another one.
         """
         episode = Episode.of_row(row, style=self.style, rubric=self._rubric, resolve=self._resolve)
-        _check_tools(type(self), episode.incident)
+        tools = tools_offered(type(self))
+        missing = [name for name in useful_actions(episode.incident) if name not in tools]
+        if missing and not isinstance(self, NotationEnv):  # in notation any action is a word
+            raise InvalidInput(
+                f"{episode.incident.id}: {type(self).__name__} does not offer "
+                f"{', '.join(missing)}, which {episode.incident.rubric} asks for; take "
+                "environment_for(incident_ids)"
+            )
         self._episode = episode
         rules, screen = self._opening()
         prompt = row.get("prompt")
-        told = isinstance(prompt, list | tuple) and any(
+        has_rules = isinstance(prompt, list | tuple) and any(
             isinstance(message, Mapping) and message.get("role") == "system" for message in prompt
         )
-        return screen if told else f"{rules}\n\n{screen}"
+        return screen if has_rules else f"{rules}\n\n{screen}"
 
     @property
     def episode(self) -> Episode:
@@ -117,7 +121,7 @@ class Playing:
 
     @property
     def actions(self) -> tuple[Wire, ...]:
-        """The wire actions so far, those after the closing one included."""
+        """The wire actions so far, including those after the closing one."""
         return self.episode.actions
 
     def _opening(self) -> tuple[str, str]:
@@ -126,71 +130,48 @@ class Playing:
         return rules, screen
 
     def _call(self, called: Mapping[str, Any]) -> str:
-        """Play a tool call; what the model is told of it."""
+        """Play a tool call; returns what the model reads next."""
         return self.episode.act(wire_of(called)).text
 
 
 class _Finding(Playing):
-    """Tools that every incident has a use for.
+    """The tools that every incident has."""
 
-    The tools are signatures alone: what they say and do comes from logtriage.conversations.tools.
+    identify_root_cause = tool_method(ALL_TOOLS["identify_root_cause"])
+    request_more_logs = tool_method(ALL_TOOLS["request_more_logs"])
+    request_metrics = tool_method(ALL_TOOLS["request_metrics"])
+    request_traces = tool_method(ALL_TOOLS["request_traces"])
+    resolve = tool_method(ALL_TOOLS["resolve"])
+
+
+class TriageTools(_Finding):
+    """One simulated incident as an environment of TRL; ``reward_funcs`` give the reward.
+
+    :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`. It also plays
+    recordings of ``recorded/1``, whose tools are some of these.
     """
 
-    @_tool
-    def identify_root_cause(self, *, service: str, confidence: float | None = None) -> str: ...
-
-    @_tool
-    def request_more_logs(self, *, service: str = ALL_SERVICES) -> str: ...
-
-    @_tool
-    def request_metrics(self, *, service: str) -> str: ...
-
-    @_tool
-    def request_traces(self, *, service: str) -> str: ...
-
-    @_tool
-    def resolve(self) -> str: ...
-
-
-class _Ignoring(_Finding):
-    @_tool
-    def ignore(self) -> str: ...
-
-
-class TriageTools(_Ignoring):
-    """One simulated incident as an environment of TRL whose reward ``reward_funcs`` give.
-
-    :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`. It plays
-    recordings of ``recorded/1``, too, whose tools are some of these.
-    """
-
-    @_tool
-    def classify_severity(self, *, severity: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def escalate(self, *, team: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def remediate(self, *, remedy: str, service: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def hand_over(self) -> str: ...  # noqa: D102
+    classify_severity = tool_method(ALL_TOOLS["classify_severity"])
+    escalate = tool_method(ALL_TOOLS["escalate"])
+    remediate = tool_method(ALL_TOOLS["remediate"])
+    ignore = tool_method(ALL_TOOLS["ignore"])
+    hand_over = tool_method(ALL_TOOLS["hand_over"])
 
 
 class RecordedTools(_Finding):
-    """The same of a recording of ``recorded/1``."""
+    """The same for a recording of ``recorded/1``."""
 
 
-class OnRequestTools(_Ignoring):
-    """The same of a recording of ``recorded/2``, whose class of fault is declared."""
+class OnRequestTools(_Finding):
+    """The same for a recording of ``recorded/2``, whose class of fault is declared."""
 
-    @_tool
-    def classify_fault(self, *, fault_category: str) -> str: ...  # noqa: D102
+    ignore = tool_method(ALL_TOOLS["ignore"])
+    classify_fault = tool_method(ALL_TOOLS["classify_fault"])
 
 
 class _Rewarded(Playing):
     def get_reward(self) -> float:
-        """The grade of what was played, in [0, 1]; that of an open incident if it is open."""
+        """The grade so far, in [0, 1]."""
         score = self.grade.score
         assert score is not None  # what is played is always scored
         return score
@@ -199,26 +180,25 @@ class _Rewarded(Playing):
 class TriageEnv(TriageTools, _Rewarded):
     """One simulated incident as an environment of ``GRPOTrainer(environment_factory=…)``.
 
-    TRL makes a tool of every public method but ``reset`` and ``get_reward``, reuses
-    instances, and knows no end of an episode: it ends with a reply without a tool call,
-    or at ``max_tool_calling_iterations`` (set it to the task's horizon). Calls after the
-    closing one are told so, and earn nothing.
+    TRL makes a tool of every public method but ``reset`` and ``get_reward``, and reuses
+    instances. TRL does not know when an episode is over: it stops at a reply without a tool call,
+    or at ``max_tool_calling_iterations`` (set it to the task's horizon). A call after the closing
+    one earns nothing, and its answer says so.
     """
 
 
 class RecordedEnv(RecordedTools, _Rewarded):
-    """The same of a recording of ``recorded/1``."""
+    """The same for a recording of ``recorded/1``."""
 
 
 class OnRequestEnv(OnRequestTools, _Rewarded):
-    """The same of a recording of ``recorded/2``."""
+    """The same for a recording of ``recorded/2``."""
 
 
 class NotationEnv(_Rewarded):
-    """Incidents in notation: one tool, whose argument is an action in one word.
+    """Simulated incidents in notation: one tool, whose argument is an action in one word.
 
-    Of simulated incidents whose signs stay. The rows are those of
-    ``triage_rows(ids, style="notation")``.
+    The rows are those of ``triage_rows(ids, style="notation")``.
     """
 
     style: ClassVar[Style] = "notation"
@@ -244,15 +224,15 @@ def environment_for(
     Args:
         incident_ids: those of the data set.
         rewarded: whether it gives the grade itself, or leaves it to :func:`criterion_rewards`.
-        resolve: Finds incidents by id, if they are not drawn ones.
+        resolve: finds incidents by id, if they are not drawn ones.
 
     Raises:
-        UnknownName, InvalidInput: for an incident that does not exist, and if the incidents
-            have no tools in common that one environment offers: train on them apart.
+        UnknownName, InvalidInput: for an incident that does not exist, and for incidents with
+            different tools: train on them apart.
     """
     wanted: dict[frozenset[str], str] = {}
-    for one in incident_ids:
-        wanted.setdefault(frozenset(useful_actions(resolve(one))), one)
+    for name in incident_ids:
+        wanted.setdefault(frozenset(useful_actions(resolve(name))), name)
     for environment in _REWARDED if rewarded else _BARE:
         if wanted.keys() == {tools_offered(environment)}:
             return environment
@@ -272,19 +252,3 @@ def environment_of(incident: Incident, style: Style = "text") -> type[Playing]:
 def tools_offered(environment: type[Playing]) -> frozenset[str]:
     """The names of the tools that TRL makes of an environment's methods."""
     return frozenset(name for name in ALL_TOOLS if hasattr(environment, name))
-
-
-def _check_tools(environment: type[Playing], incident: Incident) -> None:
-    """Refuse an incident whose grade asks for a tool that is not on offer.
-
-    Raises:
-        InvalidInput: naming the tools, and what to use.
-    """
-    if issubclass(environment, NotationEnv):  # any action is a word
-        return
-    missing = [one for one in useful_actions(incident) if one not in tools_offered(environment)]
-    if missing:
-        raise InvalidInput(
-            f"{incident.id}: {environment.__name__} does not offer {', '.join(missing)}, which "
-            f"{incident.rubric} asks for; take environment_for(incident_ids)"
-        )

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from logtriage.adapters.episode import reply_in, row_of
 from logtriage.adapters.rewards import by_criterion, metrics_of, reward_names
-from logtriage.adapters.told import reply_in, row_of, rules_of
 from logtriage.adapters.trl.environments import Playing
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.drawing.sealing import incident_of
 from logtriage.grading import Grade, Resolver, Rubric, grade_actions, rubric_named
-from logtriage.rendering import Style
+from logtriage.rendering import Style, system_prompt
 from logtriage.transcript import check_drawn
 from logtriage.world.loading import world_at_hand
 
@@ -24,24 +24,21 @@ PREFIX: Final = "triage"
 def triage_rows(
     incident_ids: Iterable[str], *, resolve: Resolver = incident_of, style: Style = "text"
 ) -> list[dict[str, Any]]:
-    """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and ``incident`` (the id).
+    """Rows for :class:`TriageEnv`: ``prompt`` (the rules) and the columns of the incident.
 
-    In the ``style`` of the environment: that of :class:`NotationEnv` is ``notation``.
-
-    :meth:`TriageEnv.reset` puts the first screen into the empty user message. Rows of
-    sealed incidents have the fingerprint of their ``seal``, too, those of other worlds than the
-    default one that of their ``world``. The trainer reads these columns; the model sees the
-    prompt alone.
+    ``style`` is that of the environment: ``notation`` for :class:`NotationEnv`.
+    :meth:`TriageEnv.reset` puts the first screen into the empty user message. The trainer reads
+    the columns (:func:`~logtriage.adapters.episode.row_of`); the model sees the prompt alone.
     """
     return [
         {
             "prompt": [
-                {"role": "system", "content": rules_of(one, reply_in(style), style)},
+                {"role": "system", "content": system_prompt(drawn, reply_in(style), style=style)},
                 {"role": "user", "content": ""},
             ],
-            **row_of(one),
+            **row_of(drawn),
         }
-        for one in map(resolve, incident_ids)
+        for drawn in map(resolve, incident_ids)
     ]
 
 
@@ -56,10 +53,9 @@ def triage_reward(
     """A reward function: the grade of each completion, on the incident of its row.
 
     A completion is a reply with a JSON array of wire actions, or a conversation with
-    tool calls; what cannot be read is a malformed action. A row without an incident (of
+    tool calls; unreadable output is a malformed action. A row without an incident (of
     another data set) gets None, which TRL leaves out. Criteria go to ``log_metric``.
-    ``seal`` and ``world`` are the columns of those names, which rows of sealed incidents and
-    of other worlds than the default one have. A world of one's own must have been loaded here.
+    ``seal`` and ``world`` are columns of the rows. Load your own world in this process first.
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
@@ -90,7 +86,7 @@ def triage_criteria(
     The environment gives the reward itself (``get_reward``), which TRL adds to those of
     ``reward_funcs``; None is left out of that sum.
     """
-    _log(log_metric, [one.grade for one in environments if isinstance(one, Playing)])
+    _log(log_metric, [env.grade for env in environments if isinstance(env, Playing)])
     return [None] * len(completions)
 
 
@@ -99,12 +95,12 @@ def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
 
     With ``multi_objective_aggregation="normalize_then_sum"`` TRL normalises each within its
     group. A criterion that does not apply to a row's incident is None there, which TRL
-    leaves out. Those of one episode add up to its grade (``triage_rest`` is what bounds and
+    leaves out. The rewards of an episode add up to its grade (``triage_rest`` is what bounds and
     rounding add), so that under ``sum_then_normalize`` they are the reward of
     :class:`TriageEnv`.
 
-    A rubric is an id, ``module:name`` of one's own, which imports, and so runs, that module,
-    or the rubric itself. Of one's own the environment must be told, too.
+    A rubric is an id, your own ``module:name``, which imports, and so runs, that module, or the
+    rubric itself. Give your own rubric to the environment, too.
 
     Raises:
         UnknownName: for the id of no built-in rubric.
@@ -121,8 +117,8 @@ def _criterion_reward(name: str) -> RewardFunction:
         **_: Any,
     ) -> list[float | None]:
         return [
-            by_criterion(one.grade).get(name) if isinstance(one, Playing) else None
-            for one in environments
+            by_criterion(env.grade).get(name) if isinstance(env, Playing) else None
+            for env in environments
         ]
 
     reward.__name__ = f"{PREFIX}_{name}"
@@ -133,10 +129,8 @@ def _log(log_metric: LogMetric | None, grades: Sequence[Grade | None]) -> None:
     if log_metric is None:
         return
     values: dict[str, list[float]] = {}
-    for grade in grades:
-        if grade is None:
-            continue
+    for grade in filter(None, grades):
         for name, figure in metrics_of(grade).items():
             values.setdefault(name, []).append(figure)
-    for name, found in values.items():
-        log_metric(f"{PREFIX}/{name}", sum(found) / len(found))
+    for name, figures in values.items():
+        log_metric(f"{PREFIX}/{name}", sum(figures) / len(figures))

@@ -1,18 +1,12 @@
 """TRL's environment of a shift: every tool but two names the system that it is for."""
 
-# mypy: disable-error-code="empty-body"
-
-from collections.abc import Callable, Mapping
-from typing import Any, Concatenate
+from collections.abc import Mapping
+from typing import Any
 
 from logtriage.adapters.shift_episode import ShiftEpisode
-from logtriage.adapters.trl.environments import P, S, tool_method
+from logtriage.adapters.trl.environments import tool_method
 from logtriage.conversations.tools import SHIFT_TOOLS
 from logtriage.errors import InvalidInput
-
-
-def _tool(signature: Callable[Concatenate[S, P], str]) -> Callable[Concatenate[S, P], str]:
-    return tool_method(SHIFT_TOOLS[signature.__name__], signature)
 
 
 class ShiftEnv:
@@ -50,44 +44,17 @@ class ShiftEnv:
         return self.episode.grade.score
 
     def _call(self, called: Mapping[str, Any]) -> str:
-        if self.episode.done:
-            return "The shift is over; this had no effect."
         return self.episode.step({"role": "assistant", "tool_calls": [called]}).text
 
-    @_tool
-    def classify_severity(self, *, system: str, severity: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def identify_root_cause(  # noqa: D102
-        self, *, system: str, service: str, confidence: float | None = None
-    ) -> str: ...
-
-    @_tool
-    def escalate(self, *, system: str, team: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def remediate(self, *, system: str, remedy: str, service: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def request_more_logs(self, *, system: str, service: str = "all") -> str: ...  # noqa: D102
-
-    @_tool
-    def request_metrics(self, *, system: str, service: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def request_traces(self, *, system: str, service: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def resolve(self, *, system: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def ignore(self, *, system: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def hand_over(self, *, system: str) -> str: ...  # noqa: D102
-
-    @_tool
-    def wait(self, *, ticks: int = 1) -> str: ...  # noqa: D102
-
-    @_tool
-    def note(self, *, text: str) -> str: ...  # noqa: D102
+    classify_severity = tool_method(SHIFT_TOOLS["classify_severity"])
+    identify_root_cause = tool_method(SHIFT_TOOLS["identify_root_cause"])
+    escalate = tool_method(SHIFT_TOOLS["escalate"])
+    remediate = tool_method(SHIFT_TOOLS["remediate"])
+    request_more_logs = tool_method(SHIFT_TOOLS["request_more_logs"])
+    request_metrics = tool_method(SHIFT_TOOLS["request_metrics"])
+    request_traces = tool_method(SHIFT_TOOLS["request_traces"])
+    resolve = tool_method(SHIFT_TOOLS["resolve"])
+    ignore = tool_method(SHIFT_TOOLS["ignore"])
+    hand_over = tool_method(SHIFT_TOOLS["hand_over"])
+    wait = tool_method(SHIFT_TOOLS["wait"])
+    note = tool_method(SHIFT_TOOLS["note"])

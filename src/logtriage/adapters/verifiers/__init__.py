@@ -1,9 +1,9 @@
 """verifiers: tasksets of incidents, the environments that play them, and their harness.
 
-verifiers finds a taskset by the name of a top-level module, so these are found as
-``logtriage-verifiers`` (one agent), ``logtriage-verifiers-team`` (three agents in the roles of a
-team) and ``logtriage-verifiers-shift`` (whole shifts): ``vf-eval logtriage-verifiers``. Needs the
-extra ``verifiers``, which takes verifiers 0.3.1 and 0.4.
+verifiers finds a taskset by the name of a top-level module: ``logtriage-verifiers`` (one agent),
+``logtriage-verifiers-team`` (three agents in the roles of a team) and
+``logtriage-verifiers-shift`` (whole shifts), such as ``vf-eval logtriage-verifiers``. Needs the
+extra ``verifiers``, with verifiers 0.3.1 or 0.4.
 
 The environment steps the incident on the host. Rewards and metrics are computed from
 the calls on the traces.
@@ -17,7 +17,7 @@ except ModuleNotFoundError as error:
     if error.name not in ("verifiers", "verifiers.v1"):
         raise
     raise MissingExtra("logtriage.adapters.verifiers", "verifiers") from None
-if not hasattr(verifiers.v1, "Interaction"):  # what steps an incident on the host, from 0.3 on
+if not hasattr(verifiers.v1, "Interaction"):  # steps an incident on the host, from 0.3 on
     raise MissingExtra(
         "logtriage.adapters.verifiers (not verifiers "
         f"{verifiers.__version__}, which is older than 0.3.1)",
@@ -27,17 +27,17 @@ if not hasattr(verifiers.v1, "Interaction"):  # what steps an incident on the ho
 from logtriage.adapters.verifiers.harness import TriageHarness
 from logtriage.adapters.verifiers.rows import TriageConfig, TriageTaskConfig, TriageTaskset
 from logtriage.adapters.verifiers.shifts import ShiftConfig, ShiftEnv, ShiftTaskset
-from logtriage.adapters.verifiers.solo import TriageEnv
+from logtriage.adapters.verifiers.solo import SoloEnv
 from logtriage.adapters.verifiers.team import TeamEnv, TeamEnvConfig
 
 __all__ = [
     "ShiftConfig",
     "ShiftEnv",
     "ShiftTaskset",
+    "SoloEnv",
     "TeamEnv",
     "TeamEnvConfig",
     "TriageConfig",
-    "TriageEnv",
     "TriageHarness",
     "TriageTaskConfig",
     "TriageTaskset",

@@ -1,7 +1,4 @@
-"""The harness: one model call with the tools for each step, made by this process itself.
-
-No program, container or download is needed.
-"""
+"""The harness: one model call with the tools for each step, made by this process itself."""
 
 import ssl
 from functools import cache
@@ -11,7 +8,7 @@ import httpx
 import verifiers.v1 as vf
 from verifiers.v1.dialects.chat import message_to_wire
 
-from logtriage.adapters.told import reply_in
+from logtriage.adapters.episode import reply_in
 from logtriage.adapters.verifiers.rows import RoleData, TriageData, incident_of_row
 from logtriage.adapters.verifiers.shifts import ShiftData
 from logtriage.conversations.tools import SHIFT_TOOLS, as_openai, openai_tools
@@ -20,16 +17,16 @@ from logtriage.roles.splits import get_role_split
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Made once, since it takes longer than all else in a step."""
+    """The context of TLS; making it takes longer than the rest of a step."""
     return ssl.create_default_context()
 
 
 class TriageHarnessConfig(vf.HarnessConfig):
-    """The harness has no options of its own."""
+    """A configuration without options."""
 
 
 class TriageHarness(vf.Harness[TriageHarnessConfig]):
-    """One model call for each segment, with the tools, made by this process itself."""
+    """One model call for each segment, without a program, a container or a download."""
 
     APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True
@@ -67,14 +64,13 @@ class TriageHarness(vf.Harness[TriageHarnessConfig]):
 
 
 def _tools(data: vf.TaskData) -> list[dict[str, Any]]:
-    """The tools of a row's incident or shift; a role's own alone.
+    """The tools of a row's incident, role or shift.
 
-    None for a row of another taskset, and where an action is a word.
+    Rows of another taskset have none, nor do rows in notation.
     """
     if isinstance(data, RoleData):
-        return openai_tools(
-            incident_of_row(data), get_role_split(data.role_split).role(data.role).may
-        )
+        role = get_role_split(data.role_split).role(data.role)
+        return openai_tools(incident_of_row(data), role.may)
     if isinstance(data, TriageData) and reply_in(data.style) == "tools":
         return openai_tools(incident_of_row(data))
     if isinstance(data, ShiftData):

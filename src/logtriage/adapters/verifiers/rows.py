@@ -1,14 +1,13 @@
 """The rows of verifiers: incidents, each with its rules, its first screen and its reward."""
 
-import itertools
 from collections.abc import Iterator
 
 import verifiers.v1 as vf
 from pydantic import Field
 
+from logtriage.adapters.episode import opening, reply_in
 from logtriage.adapters.rewards import by_criterion, metrics_of
 from logtriage.adapters.sources import Sources
-from logtriage.adapters.told import opening, reply_in
 from logtriage.conversations.wires import Style as Reading
 from logtriage.conversations.wires import actions_of_conversation
 from logtriage.grading import Grade, Rubric, grade_actions, rubric_named
@@ -17,60 +16,53 @@ from logtriage.rendering import Style
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.transcript import check_drawn
 
-#: Finds what rows name. A server learns from its taskset, not from a row, what may be imported.
+#: Finds the incidents of rows. The taskset, never a row, says which modules may be imported.
 SOURCES = Sources()
 
 
-class TriageData(vf.TaskData):
-    """A row: the incident's name, the rules and the first screen. The truth is not in it.
-
-    The name is the id, or ``module:name/split/number`` for a task of one's own. ``bundle`` is
-    the file of a recorded incident that is not shipped, ``seal`` the fingerprint of the key
-    of a sealed one, ``world`` that of another world than the default one. ``style`` is how rules
-    and screens are written.
-    """
-
+class _IncidentData(vf.TaskData):
     incident: str
     bundle: str | None = None
     seal: str | None = None
     world: str | None = None
+
+
+class TriageData(_IncidentData):
+    """A row: the incident's name, the rules and the first screen. The truth is not in it.
+
+    ``incident`` is an id, or ``module:name/split/number`` for your own task. ``bundle`` is the
+    file of a recorded incident that is not shipped; ``seal`` and ``world`` are marks, as of
+    :func:`~logtriage.adapters.episode.row_of`. ``style`` is that of rules and screens.
+    """
+
     style: Style = "text"
 
 
-class RoleData(vf.TaskData):
-    """What one role of a team is told: its rules and its first screen."""
+class RoleData(_IncidentData):
+    """The rules and the first screen of one role of a team."""
 
-    incident: str
     role: str
     role_split: str
-    bundle: str | None = None
-    seal: str | None = None
-    world: str | None = None
 
 
-def incident_of_row(data: TriageData | RoleData) -> Incident:
-    """The incident of a row.
-
-    Raises:
-        InvalidInput: for a module or a bundle that no taskset of this process named.
-        SealError: for a sealed incident without its key, or with another one.
-    """
+def incident_of_row(data: _IncidentData) -> Incident:
+    """The incident of a row."""
     incident = SOURCES(data.incident, data.bundle)
     check_drawn(data.seal, data.world, incident)
     return incident
 
 
 def grade_of(data: TriageData, trace: vf.Trace, rubric: Rubric | None = None) -> Grade:
-    """The grade of what the model did, as it stands on a trace."""
+    """The grade of the model's replies on a trace."""
     incident = incident_of_row(data)
-    # What stands there in the agent's name but was not sampled was given to it.
+    # An assistant message that was not sampled is part of the prompt.
     messages = [
         node.message.model_dump()
         for node in trace.nodes
         if node.sampled or not isinstance(node.message, vf.AssistantMessage)
     ]
-    said = Reading.WORD if reply_in(data.style) == "word" else Reading.AUTO
-    actions = actions_of_conversation(messages, incident.topology, style=said)
+    reading = Reading.WORD if reply_in(data.style) == "word" else Reading.AUTO
+    actions = actions_of_conversation(messages, incident.topology, style=reading)
     return grade_actions(incident, actions, rubric)
 
 
@@ -82,18 +74,14 @@ def shares_of(grade: Grade) -> dict[str, float]:
 class TriageTaskConfig(vf.TaskConfig):
     """How a row is graded.
 
-    ``rubric`` is the id of a built-in rubric, or ``module:name`` of one of yours, which imports,
-    and so runs, that module; None for that of the incident's task.
+    ``rubric`` is the id of a built-in rubric, or your own ``module:name``, which imports,
+    and so runs, that module; None for the rubric of the incident's task.
     """
 
     rubric: str | None = None
 
     def named(self) -> Rubric | None:
-        """The rubric.
-
-        Raises:
-            UnknownName, InvalidInput: as :func:`logtriage.grading.rubric_named`.
-        """
+        """The rubric."""
         return None if self.rubric is None else rubric_named(self.rubric)
 
 
@@ -122,10 +110,10 @@ class TriageTask(vf.Task[TriageData, vf.State, TriageTaskConfig]):
 class TriageConfig(vf.TasksetConfig):
     """Which incidents: ``episodes`` of each of the ``tasks``, from ``start`` on.
 
-    A task is an id, ``module:name`` of yours (a task sheet, or a function from split and
+    A task is an id, your own ``module:name`` (a task sheet, or a function from split and
     number to an incident), which imports, and so runs, that module, or ``recorded`` or
     ``recorded_models``: the incidents of ``bundle``, or the shipped ones. ``world`` is a folder
-    or a name, whose tasks need not name it. With ``style`` ``notation``, screens are words, a
+    or a name; its tasks need not name it. In ``style`` ``notation``, screens are words, a
     reply is an action in one word, and no tools are offered.
     """
 
@@ -144,30 +132,23 @@ class TriageTaskset(vf.Taskset[TriageTask, TriageConfig]):
 
     def __init__(self, config: TriageConfig) -> None:
         super().__init__(config)
-        SOURCES.allow(
-            config.tasks, config.bundle, config.world
-        )  # servers are sent rows, and load none
+        # Here, since a server receives rows and never calls load().
+        SOURCES.allow(config.tasks, config.bundle, config.world)
 
     def load(self) -> Iterator[TriageTask]:
-        """The rows, task by task.
-
-        Raises:
-            UnknownName, InvalidInput: for a task, split or rubric that does not exist, and
-                for a bundle that no task plays.
-            BundleError: if the bundle is damaged.
-        """
+        """The rows, task by task."""
         config = self.config
-        config.task.named()  # a wrong rubric is refused here, not at the first reward
-        numbers = itertools.count()  # 0.4 numbers rows itself, 0.3.1 does not
+        config.task.named()  # refuses a wrong rubric here, not at the first reward
         which = config.tasks, config.split, config.episodes, config.start, config.bundle
-        for one in SOURCES.rows(*which, config.world):
-            incident = SOURCES(one, config.bundle)
+        # verifiers 0.4 numbers rows itself, 0.3.1 does not.
+        for number, name in enumerate(SOURCES.rows(*which, config.world)):
+            incident = SOURCES(name, config.bundle)
             rules, screen = opening(incident, reply_in(config.style), config.style)
             data = TriageData(
-                idx=next(numbers),
-                id=one,
-                name=one,
-                incident=one,
+                idx=number,
+                id=name,
+                name=name,
+                incident=name,
                 bundle=config.bundle,
                 seal=incident.seal,
                 world=incident.world_mark,

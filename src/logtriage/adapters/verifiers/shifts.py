@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import verifiers.v1 as vf
 
 from logtriage.adapters.shift_episode import ShiftEpisode
-from logtriage.adapters.verifiers.solo import TriageEnvConfig, as_message
+from logtriage.adapters.verifiers.solo import SoloEnvConfig, play
 from logtriage.shift import make_shift, shift_ids
 
 
@@ -74,16 +74,9 @@ class ShiftTaskset(vf.Taskset[ShiftTask, ShiftConfig]):
             yield ShiftTask(data, config.task)
 
 
-class ShiftEnv(vf.Env[TriageEnvConfig]):
+class ShiftEnv(vf.Env[SoloEnvConfig]):
     """Plays each call as a tick and answers it with the next screen."""
 
     async def run(self, task: ShiftTask, agents: vf.Agents) -> None:
         """One shift to its end. A reply without a call costs its tick."""
-        episode = ShiftEpisode(make_shift(task.data.shift))
-        async with agents.agent.interaction(task) as interaction:
-            segment = await interaction.turn()
-            while not segment.terminated:
-                turn = episode.step([message.model_dump() for message in segment.messages])
-                if turn.done:
-                    break
-                segment = await interaction.turn([as_message(one) for one in turn.messages])
+        await play(ShiftEpisode(make_shift(task.data.shift)), task, agents)

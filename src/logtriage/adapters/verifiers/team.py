@@ -30,7 +30,7 @@ _SECOND = "A role acts once in a tick; see the first call."
 
 
 class TeamEnvConfig(vf.EnvConfig):
-    """The three roles of ``trio``, with the board between them or without."""
+    """The three roles of ``trio``, with or without the board."""
 
     triage: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
     escalation: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
@@ -39,15 +39,15 @@ class TeamEnvConfig(vf.EnvConfig):
 
 
 def team_grade(traces: Iterable[vf.Trace]) -> Grade:
-    """The grade of a team, from what its roles called, as it stands on their traces."""
+    """The grade of a team, from the calls on the traces of its roles."""
     by_role = {trace.task.data.role: trace for trace in traces}
     data = next(iter(by_role.values())).task.data
     incident, split = incident_of_row(data), get_role_split(data.role_split)
-    said = {
+    replies = {
         name: [message.model_dump() for message in trace.assistant_messages]
         for name, trace in by_role.items()
     }
-    wires, ticks = joint_wires(said, split, incident.topology)
+    wires, ticks = joint_wires(replies, split, incident.topology)
     played = Transcript(
         incident.id,
         tuple(wires),
@@ -103,7 +103,7 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
 
 
 def _seat(task: TriageTask, episode: TeamEpisode, role: Role) -> vf.Task:
-    """What one role is told and asked. It has no reward of its own."""
+    """The task of one role, which has no reward of its own."""
     incident, split = episode.state.incident, episode.split
     rules, screen = episode.prompts[role.name]
     data = RoleData(
@@ -129,10 +129,10 @@ def _reply(segment: vf.Segment) -> dict[str, Any]:
 
 
 def _answers(reply: dict[str, Any], screen: str) -> str | list[Any]:
-    """The next screen: as the result of the call, or as a message if there was none."""
+    """The next screen: the result of the call, or a message after a reply without a call."""
     calls = reply.get("tool_calls") or ()
-    told = [
+    messages = [
         vf.ToolMessage(tool_call_id=call["id"], content=_SECOND if number else screen)
         for number, call in enumerate(calls)
     ]
-    return told or screen
+    return messages or screen

@@ -36,12 +36,12 @@ def verl_rows(
         {
             "data_source": AGENT_NAME,
             "agent_name": SINGLE_TURN if reply == "plan" else AGENT_NAME,
-            "prompt": opening(one, reply),
+            "prompt": opening(drawn, reply),
             "ability": "incident triage",
-            "reward_model": {"style": "rule", "ground_truth": one.id},
-            "extra_info": {"index": index, "reply": reply, **row_of(one)},
+            "reward_model": {"style": "rule", "ground_truth": drawn.id},
+            "extra_info": {"index": index, "reply": reply, **row_of(drawn)},
         }
-        for index, one in enumerate(map(resolve, incident_ids))
+        for index, drawn in enumerate(map(resolve, incident_ids))
     ]
 
 
@@ -59,9 +59,9 @@ def episode_of(extra_info: Mapping[str, Any]) -> Episode:
 
 
 def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
-    """What verl's ``algorithm.gdpo_reward_keys`` must be for incidents of a rubric.
+    """The value of verl's ``algorithm.gdpo_reward_keys`` for incidents of a rubric.
 
-    A rubric is an id, ``module:name`` of one's own, which imports, and so runs, that module,
+    A rubric is an id, your own ``module:name``, which imports, and so runs, that module,
     or the rubric itself.
 
     Raises:
@@ -73,13 +73,13 @@ def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
 
 
 def rewards_of(episode: Episode) -> dict[str, float]:
-    """``score``, and each criterion's share of it: the same keys for all of a rubric.
+    """``score``, and each criterion's share of it: the same keys for every incident of a rubric.
 
-    verl makes columns of these keys, so a criterion that an incident does not ask for is 0:
-    it is so for the whole group, and GDPO's normalised share is 0.
+    verl makes columns of these keys. A criterion that an incident lacks is 0 for the whole group,
+    and so is its normalised share under GDPO.
 
     Raises:
-        InvalidInput: for an episode that broke off: verl has no reward that is none.
+        InvalidInput: for an episode that broke off; verl cannot leave a reward out.
     """
     grade = episode.grade
     if grade.score is None:
@@ -99,15 +99,16 @@ def compute_score(
     """The reward of one reply with all actions, as verl's reward managers ask for it.
 
     Raises:
-        InvalidInput: for a row that is not a plan's: what a model and its screens said in
-            turns is one text here, and who said what cannot be told.
+        InvalidInput: for a row that is not a plan's: here turns of the model and screens are one
+            text, in which nobody can tell them apart.
         UnknownName, SealError: as :func:`episode_of`.
     """
-    episode = episode_of(extra_info or {})
-    if (extra_info or {})["reply"] != "plan":
+    row = extra_info or {}
+    episode = episode_of(row)
+    if row["reply"] != "plan":
         raise InvalidInput(
-            f"extra_info.reply is {(extra_info or {})['reply']!r}: the agent loop "
-            f"{AGENT_NAME!r} grades such rows; compute_score grades those of 'plan'"
+            f"extra_info.reply is {row['reply']!r}: the agent loop {AGENT_NAME!r} grades such "
+            "rows; compute_score grades those of 'plan'"
         )
     episode.step(solution_str)
     return rewards_of(episode)

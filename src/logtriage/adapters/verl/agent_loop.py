@@ -22,8 +22,8 @@ from verl.utils.profiler import simple_timer
 class TriageAgentLoop(AgentLoopBase):
     """Plays the incident of a row; verl makes one for each rollout.
 
-    Each reply is read as text, ``<tool_call>`` included, so that what cannot be read costs
-    its tick as everywhere. A reply that uses up ``rollout.response_length`` was cut off and
+    Each reply is read as text, ``<tool_call>`` included, so that an unreadable reply costs its
+    tick as everywhere. A reply that uses up ``rollout.response_length`` was cut off and
     is not played; the episode is graded as it stands.
 
     The reward is the grade. ``reward_extra_info`` has each criterion's share, for
@@ -31,12 +31,7 @@ class TriageAgentLoop(AgentLoopBase):
     """
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
-        """Play one episode.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists.
-            SealError: for a sealed incident without its key, or with another one.
-        """
+        """Play one episode."""
         if self.enable_continuous_token:
             raise InvalidInput("data.continuous_token.enable: the loop does not use it; unset it")
         info = row.get("extra_info") or {}
@@ -49,37 +44,39 @@ class TriageAgentLoop(AgentLoopBase):
         logprobs: list[float] = []
         metrics: dict[str, Any] = {"num_preempted": -1}
         extra: dict[str, Any] = {}
-        request, said = uuid4().hex, None
+        request, reply = uuid4().hex, None
         while not episode.done:
             with simple_timer("generate_sequences", metrics):
-                said = await self.server_manager.generate(
+                reply = await self.server_manager.generate(
                     request_id=request, prompt_ids=prompt + tokens, sampling_params=sampling_params
                 )
-            tokens += said.token_ids
-            mask += [1] * len(said.token_ids)
-            logprobs += said.log_probs or []
-            extra = {**said.extra_fields, **extra, **_newest(said.extra_fields)}
+            tokens += reply.token_ids
+            mask += [1] * len(reply.token_ids)
+            logprobs += reply.log_probs or []
+            extra = {**reply.extra_fields, **extra}
+            if reply.extra_fields.get("max_global_steps") is not None:  # the last reply's counts
+                extra["max_global_steps"] = reply.extra_fields["max_global_steps"]
             if len(tokens) >= limit:
                 break
-            text = self.tokenizer.decode(said.token_ids, skip_special_tokens=True)
+            text = self.tokenizer.decode(reply.token_ids, skip_special_tokens=True)
             turn = episode.step(_message(text) if calls else text)
             if turn.done:
                 break
-            told = await self.apply_chat_template(list(turn.messages), remove_system_prompt=True)
-            told = self.turn_separator + told
-            if len(tokens) + len(told) >= limit:
+            answer = await self.apply_chat_template(list(turn.messages), remove_system_prompt=True)
+            answer = self.turn_separator + answer
+            if len(tokens) + len(answer) >= limit:
                 break
-            tokens += told
-            mask += [0] * len(told)
-            logprobs += [0.0] * len(told) if logprobs else []
+            tokens += answer
+            mask += [0] * len(answer)
+            logprobs += [0.0] * len(answer) if logprobs else []
         return AgentLoopOutput(
             prompt_ids=prompt,
             response_ids=tokens[:limit],
             response_mask=mask[:limit],
             response_logprobs=logprobs[:limit] or None,
             routed_experts=None
-            if said is None or said.routed_experts is None
-            else said.routed_experts[: len(prompt) + limit],
+            if reply is None or reply.routed_experts is None
+            else reply.routed_experts[: len(prompt) + limit],
             num_turns=2 * len(episode.rewards) + 1,
             metrics=metrics,
             reward_score=episode.reward,
@@ -97,9 +94,3 @@ def _message(text: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": text}
     calls = [{"id": f"call_{n}", **dict(call)} for n, call in enumerate(calls_of(message))]
     return {**message, "tool_calls": calls} if calls else message
-
-
-def _newest(fields: dict[str, Any]) -> dict[str, Any]:
-    """Of what the server says of a reply, that which holds for the whole rollout by its last."""
-    step = fields.get("max_global_steps")
-    return {} if step is None else {"max_global_steps": step}

@@ -1,4 +1,4 @@
-"""A black box: an environment of anybody's, what can be done in it, and one episode of it."""
+"""A black box: anybody's environment, its actions and its episodes."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,25 +7,24 @@ from typing import Any, Final, Protocol
 
 import attrs
 
+from logtriage.audit.failing import AuditedCodeFailed, in_words
 from logtriage.errors import InvalidInput
 
 #: Keys whose values may differ between two equal episodes: when and under which name.
 VOLATILE: Final = frozenset(
     {"episode_id", "session_id", "request_id", "timestamp", "created_at", "elapsed_s", "duration_s"}
 )
-#: One action after another, the same for the same number.
-Actions = Callable[[int], Iterator[Any]]
 
 
 @attrs.frozen
 class Shown:
-    """What an environment says after a reset or a step.
+    """The reply of an environment to a reset or a step.
 
     Attributes:
         observation: what the agent reads, as JSON data.
         reward: the reward of the step; None if there is none.
         done: whether the episode has ended.
-        beside: what the environment says besides (info, metadata, state), as JSON data.
+        beside: everything else that is returned (info, metadata, state), as JSON data.
     """
 
     observation: Any
@@ -52,12 +51,12 @@ class BlackBox:
     """An environment to audit.
 
     Attributes:
-        name: what reports call it.
+        name: its name in reports.
         make: makes a new instance.
         actions: actions to try, as JSON data.
         nulls: by name, actions that are no work: nothing, nonsense, a claim.
-        steps: at most so many a played episode.
-        best: the return of a perfect episode; None if nobody has said.
+        steps: the most steps of an episode.
+        best: the return of a perfect episode; None if unknown.
     """
 
     name: str
@@ -80,37 +79,35 @@ class BlackBox:
             yield self.actions[(number + step * (1 + number % max(1, count - 1))) % count]
             step += 1
 
+    def instance(self) -> Environment:
+        """A new instance; its calls raise :class:`AuditedCodeFailed` for its exceptions."""
+        with _blaming("making it"):
+            return _Guarded(self.make())
 
-class EnvironmentFailed(Exception):
-    """The environment that is audited raised, and in which call."""
+    def played(self, seed: int, actions: Iterator[Any] | None = None) -> list[Shown]:
+        """One episode in an instance of its own, by default of the seed's script."""
+        environment = self.instance()
+        try:
+            return play(environment, seed, actions or self.script(seed), self.steps)
+        finally:
+            environment.close()
 
 
 @attrs.frozen
-class Guarded:
-    """An instance whose exceptions say that they are its own."""
-
+class _Guarded:
     environment: Environment
 
     def reset(self, seed: int) -> Shown:
-        """As the instance's own; raises :class:`EnvironmentFailed`."""
         with _blaming(f"reset(seed={seed})"):
             return self.environment.reset(seed)
 
     def step(self, action: Any) -> Shown:
-        """As the instance's own; raises :class:`EnvironmentFailed`."""
         with _blaming(f"step({short(action)})"):
             return self.environment.step(action)
 
     def close(self) -> None:
-        """As the instance's own; raises :class:`EnvironmentFailed`."""
         with _blaming("close()"):
             self.environment.close()
-
-
-def instance(box: BlackBox) -> Guarded:
-    """A new instance of a black box."""
-    with _blaming("making it"):
-        return Guarded(box.make())
 
 
 @contextmanager
@@ -118,11 +115,11 @@ def _blaming(call: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # anybody's code may raise anything
-        raise EnvironmentFailed(f"{call} raised {type(error).__name__}: {error}") from error
+        raise AuditedCodeFailed(call, in_words(error)) from error
 
 
 def play(environment: Environment, seed: int, actions: Iterator[Any], steps: int) -> list[Shown]:
-    """One episode: what was shown at the reset and after each action, up to its end."""
+    """The replies of an episode: to the reset and to each action, up to its end."""
     shown = [environment.reset(seed)]
     while not shown[-1].done and len(shown) <= steps:
         shown.append(environment.step(next(actions)))
@@ -130,8 +127,8 @@ def play(environment: Environment, seed: int, actions: Iterator[Any], steps: int
 
 
 def total(shown: Sequence[Shown]) -> float:
-    """The return: the rewards of an episode added up; those that are none count as 0."""
-    return float(sum(one.reward for one in shown if is_reward(one.reward)))
+    """The return: the sum of the rewards of an episode; anything else counts as 0."""
+    return float(sum(screen.reward for screen in shown if is_reward(screen.reward)))
 
 
 def is_reward(reward: Any) -> bool:
@@ -139,35 +136,31 @@ def is_reward(reward: Any) -> bool:
     return isinstance(reward, int | float) and not isinstance(reward, bool)
 
 
-def first_difference(one: Sequence[Shown], other: Sequence[Shown]) -> str | None:
-    """Where two episodes differ first, in words; None where they are the same."""
-    for step, (left, right) in enumerate(zip(one, other, strict=False)):
+def first_difference(left: Sequence[Shown], right: Sequence[Shown]) -> str | None:
+    """The first difference of two episodes, in words; None if they are the same."""
+    for step, (mine, theirs) in enumerate(zip(left, right, strict=False)):
         for part in ("observation", "reward", "done", "beside"):
-            found = _differs(getattr(left, part), getattr(right, part), part)
-            if found is not None:
-                where = "after the reset" if step == 0 else f"after step {step}"
-                return f"{found} {where}"
-    if len(one) != len(other):
-        return f"one ends after {len(one) - 1} steps, the other after {len(other) - 1}"
+            difference = _differs(getattr(mine, part), getattr(theirs, part), part)
+            if difference is not None:
+                return f"{difference} {f'after step {step}' if step else 'after the reset'}"
+    if len(left) != len(right):
+        return f"one ends after {len(left) - 1} steps, the other after {len(right) - 1}"
     return None
 
 
 def _differs(left: Any, right: Any, path: str) -> str | None:
     """The path to the first difference of JSON data, volatile keys left out."""
+    pairs: list[tuple[Any, Any, str]]
     if isinstance(left, Mapping) and isinstance(right, Mapping):
-        for key in sorted({*left, *right} - VOLATILE, key=str):
-            found = _differs(left.get(key), right.get(key), f"{path}.{key}")
-            if found is not None:
-                return found
-        return None
-    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
-        for number, (a, b) in enumerate(zip(left, right, strict=True)):
-            found = _differs(a, b, f"{path}[{number}]")
-            if found is not None:
-                return found
-        return None
-    same = left == right or (left != left and right != right)  # NaN is what it is
-    return None if same else f"{path} differs ({short(left)}, {short(right)})"
+        keys = sorted({*left, *right} - VOLATILE, key=str)
+        pairs = [(left.get(key), right.get(key), f"{path}.{key}") for key in keys]
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        pairs = [(*both, f"{path}[{n}]") for n, both in enumerate(zip(left, right, strict=True))]
+    else:
+        same = left == right or (left != left and right != right)  # NaN equals NaN here
+        return None if same else f"{path} differs ({short(left)}, {short(right)})"
+    differences = (_differs(*pair) for pair in pairs)
+    return next((difference for difference in differences if difference is not None), None)
 
 
 def short(value: Any) -> str:

@@ -1,38 +1,44 @@
 """The checks of the black-box part: each plays episodes, and says what it saw."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from itertools import repeat
 from math import isfinite
 from typing import Any, Final
 
 from logtriage.audit.blackbox.box import (
     BlackBox,
-    EnvironmentFailed,
     Shown,
     first_difference,
-    instance,
     is_reward,
     play,
     short,
     total,
 )
-from logtriage.audit.blackbox.told import named_truths, repeated_truths
-from logtriage.audit.findings import Check, Finding
+from logtriage.audit.findings import Finding, Outcome, findings_of, judged, reported, untested
 from logtriage.audit.limits import STANDARD, Thresholds
-from logtriage.errors import UnknownName
 
 #: How many seeds are played.
 SEEDS: Final = 6
 FEW_SEEDS: Final = 3
-#: The constant answer that was chosen is measured on so many times as many other seeds.
+#: The constant answer is chosen on the seeds, and measured on so many times as many others.
 _HELD_OUT: Final = 4
+#: Names of fields that hold the answer, as whole words of a name.
+_ANSWERS: Final = frozenset(
+    {"answer", "answers", "solution", "solutions", "secret", "truth", "gold", "oracle"}
+)
+#: Words beside them in names of fields that describe an answer and do not hold it.
+_ABOUT: Final = frozenset({"format", "length", "schema", "type", "count", "is", "has", "submitted"})
+#: A shorter value stands in any text by chance.
+_LEAST: Final = 4
 
 
 def audit_blackbox(
     box: BlackBox,
     *,
     seeds: int = SEEDS,
-    checks: tuple[str, ...] = (),
+    checks: Collection[str] = (),
     limits: Thresholds = STANDARD,
     on_finding: Callable[[Finding], None] | None = None,
 ) -> tuple[Finding, ...]:
@@ -49,194 +55,161 @@ def audit_blackbox(
     Raises:
         UnknownName: for a check that does not exist.
     """
-    made: list[Finding] = []
-    every = list(_checks(box, range(max(2, seeds)), limits))
-    known = [one.name for one in every]
-    for name in checks:
-        if name not in known:
-            raise UnknownName("check", name, known)
-    for check in every:
-        if checks and check.name not in checks:
-            continue
-        made.append(_made(check))
-        if on_finding is not None:
-            on_finding(made[-1])
-    return tuple(made)
+    numbers = range(max(2, seeds))
+    every = {
+        "reward": partial(_reward, box, numbers),
+        "seed": partial(_seed, box, numbers),
+        "replay": partial(_replay, box, numbers),
+        "null": partial(_null, box, numbers, limits.chance),
+        "constant": partial(_constant, box, numbers, limits.blind),
+        "truth": partial(_truth, box, numbers),
+        "close": partial(_close, box),
+    }
+    return findings_of(every, checks, on_finding)
 
 
-def _made(check: Check) -> Finding:
-    """The finding of a check; an environment that raises has failed it."""
-    try:
-        return check.make()
-    except EnvironmentFailed as error:
-        return Finding.judged(check.name, False, str(error))
-
-
-def _checks(box: BlackBox, seeds: range, limits: Thresholds) -> Iterator[Check]:
-    yield Check("reward", lambda: _reward(box, seeds))
-    yield Check("seed", lambda: _seed(box, seeds))
-    yield Check("replay", lambda: _replay(box, seeds))
-    yield Check("null", lambda: _null(box, seeds, limits.chance))
-    yield Check("constant", lambda: _constant(box, seeds, limits.blind))
-    yield Check("truth", lambda: _truth(box, seeds))
-    yield Check("close", lambda: _close(box))
-
-
-def _played(box: BlackBox, seed: int, actions: Iterator[Any]) -> list[Shown]:
-    """One episode in an instance of its own."""
-    environment = instance(box)
-    try:
-        return play(environment, seed, actions, box.steps)
-    finally:
-        environment.close()
-
-
-def _reward(box: BlackBox, seeds: range) -> Finding:
+def _reward(box: BlackBox, seeds: range) -> Outcome:
     """Every step has a reward that is a finite number, or none has."""
-    rewards = [one.reward for seed in seeds for one in _played(box, seed, box.script(seed))[1:]]
-    bad = [one for one in rewards if one is not None and not (is_reward(one) and isfinite(one))]
-    given = [one for one in rewards if one is not None]
-    if bad:
-        return Finding.judged("reward", False, f"a reward is {bad[0]!r}, no finite number")
-    if not given:
-        return Finding.untested("reward", f"no reward in {len(rewards)} steps")
-    most, least = max(given), min(given)
+    screens = [screen for seed in seeds for screen in box.played(seed)[1:]]
+    rewards = [screen.reward for screen in screens if screen.reward is not None]
+    for reward in rewards:
+        if not (is_reward(reward) and isfinite(reward)):
+            return judged(False, f"a reward is {reward!r}, no finite number")
+    if not rewards:
+        return untested(f"no reward in {len(screens)} steps")
+    most, least = max(rewards), min(rewards)
     if box.best is not None and most > box.best:
-        return Finding.judged(
-            "reward", False, f"a step earns {most:g}, more than the best return {box.best:g}"
-        )
-    return Finding.judged(
-        "reward",
+        return judged(False, f"a step earns {most:g}, more than the best return {box.best:g}")
+    return judged(
         True,
-        f"{len(given)} rewards, from {least:g} to {most:g}",
-        steps=len(rewards),
-        rewards=len(given),
+        f"{len(rewards)} rewards, from {least:g} to {most:g}",
+        steps=len(screens),
+        rewards=len(rewards),
         least=least,
         most=most,
     )
 
 
-def _seed(box: BlackBox, seeds: range) -> Finding:
+def _seed(box: BlackBox, seeds: range) -> Outcome:
     """The same seed and actions are the same episode in two new instances."""
     episodes = []
     for seed in seeds:
-        both = [_played(box, seed, box.script(seed)) for _ in range(2)]
-        found = first_difference(*both)
-        if found is not None:
-            return Finding.judged(
-                "seed",
-                False,
-                f"seed {seed}, played twice with the same actions: {found}",
-                seed=seed,
-                difference=found,
-            )
-        episodes.append(_played(box, seed, box.script(0)))
-    if all(first_difference(episodes[0], one) is None for one in episodes[1:]):
-        return Finding.untested(
-            "seed",
+        difference = first_difference(box.played(seed), box.played(seed))
+        if difference is not None:
+            summary = f"seed {seed}, played twice with the same actions: {difference}"
+            return judged(False, summary, seed=seed, difference=difference)
+        episodes.append(box.played(seed, box.script(0)))
+    if all(first_difference(episodes[0], episode) is None for episode in episodes[1:]):
+        return untested(
             f"{len(seeds)} seeds gave the same episode: either the seed is not heard, or it "
             "decides nothing; actions that tell episodes apart would show",
             seeds=len(seeds),
         )
-    return Finding.judged(
-        "seed", True, f"{len(seeds)} seeds are repeated, and differ", seeds=len(seeds)
-    )
+    return judged(True, f"{len(seeds)} seeds are repeated, and differ", seeds=len(seeds))
 
 
-def _replay(box: BlackBox, seeds: range) -> Finding:
-    """An instance that has played other episodes plays one as a new instance does."""
-    environment = instance(box)
+def _replay(box: BlackBox, seeds: range) -> Outcome:
+    """An instance that has played other episodes plays an episode as a new instance does."""
+    environment = box.instance()
     try:
         for seed in seeds:
             play(environment, seed + 1, box.script(seed + 1), box.steps)
             again = play(environment, seed, box.script(seed), box.steps)
-            found = first_difference(_played(box, seed, box.script(seed)), again)
-            if found is not None:
-                return Finding.judged(
-                    "replay",
-                    False,
-                    f"seed {seed}, in a new instance and in one that was used: {found}",
-                    seed=seed,
-                    difference=found,
-                )
+            difference = first_difference(box.played(seed), again)
+            if difference is not None:
+                summary = f"seed {seed}, in a new instance and in one that was used: {difference}"
+                return judged(False, summary, seed=seed, difference=difference)
     finally:
         environment.close()
-    return Finding.judged(
-        "replay", True, f"{len(seeds)} episodes are the same in an instance that was used"
-    )
+    return judged(True, f"{len(seeds)} episodes are the same in an instance that was used")
 
 
 def _mean(box: BlackBox, seeds: range, action: Any) -> float:
     """The mean return of one action, played all the time."""
-    return sum(total(_played(box, seed, repeat(action))) for seed in seeds) / len(seeds)
+    return sum(total(box.played(seed, repeat(action))) for seed in seeds) / len(seeds)
 
 
-def _null(box: BlackBox, seeds: range, most: float) -> Finding:
+def _null(box: BlackBox, seeds: range, share: float) -> Outcome:
     """Doing no work earns next to nothing."""
-    earned = {name: _mean(box, seeds, one) for name, one in box.nulls.items()}
-    return _held("null", earned, box.best, most)
+    return _at_most({name: _mean(box, seeds, null) for name, null in box.nulls.items()}, box, share)
 
 
-def _constant(box: BlackBox, seeds: range, most: float) -> Finding:
-    """No action earns much when it is given whatever is asked.
+def _constant(box: BlackBox, seeds: range, share: float) -> Outcome:
+    """No constant action earns much.
 
-    The best one is chosen on some seeds and measured on others: of many, one is lucky.
+    The best action is chosen on some seeds and measured on others: of many, one is lucky.
     """
-    chosen = max(box.actions, key=lambda one: _mean(box, seeds, one))
+    chosen = max(box.actions, key=lambda action: _mean(box, seeds, action))
     others = range(seeds.stop, seeds.stop + _HELD_OUT * len(seeds))
-    return _held("constant", {short(chosen): _mean(box, others, chosen)}, box.best, most)
+    return _at_most({short(chosen): _mean(box, others, chosen)}, box, share)
 
 
-def _held(check: str, earned: dict[str, float], best: float | None, share: float) -> Finding:
-    """Whether the most that was earned is at most a share of what can be."""
+def _at_most(earned: Mapping[str, float], box: BlackBox, share: float) -> Outcome:
+    """Whether the most that was earned is at most a share of the best return."""
     if not earned:
-        return Finding.untested(check, "there is nothing to try")
+        return untested("there is nothing to try")
     name = max(earned, key=earned.__getitem__)
-    told = f"the best is {name} with a mean return of {earned[name]:.4g}"
-    if best is None:
+    lead = f"the best is {name} with a mean return of {earned[name]:.4g}"
+    if box.best is None:
         unknown = "what a perfect episode earns is not known: --best says it"
-        return Finding.reported(check, f"{told}; {unknown}", earned=earned)
-    at_most = share * best
-    return Finding.judged(
-        check,
+        return reported(f"{lead}; {unknown}", earned=earned)
+    at_most = share * box.best
+    return judged(
         earned[name] <= at_most,
-        f"{told}; at most {at_most:.4g} of {best:g} are allowed",
+        f"{lead}; at most {at_most:.4g} of {box.best:g} are allowed",
         earned=earned,
         at_most=at_most,
     )
 
 
-def _truth(box: BlackBox, seeds: range) -> Finding:
+def _close(box: BlackBox) -> Outcome:
+    """Closing twice is closing once, and another instance plays."""
+    environment = box.instance()
+    play(environment, 0, box.script(0), 1)
+    environment.close()
+    environment.close()
+    box.played(0)
+    return judged(True, "closing twice is allowed, and another instance plays")
+
+
+# -- answers in observations -------------------------------------------------------------
+
+
+def _truth(box: BlackBox, seeds: range) -> Outcome:
     """No observation before the end has the answer."""
     for seed in seeds:
-        shown = _played(box, seed, box.script(seed))
-        for step, one in enumerate(shown):
-            if one.done:
-                continue
-            for path, value in (
-                *named_truths(one.observation, "observation"),
-                *repeated_truths(one),
-            ):
-                return Finding.judged(
-                    "truth",
+        for step, screen in enumerate(box.played(seed)):
+            for path, value in () if screen.done else _answers_in(screen):
+                return judged(
                     False,
                     f"seed {seed}, step {step}: {path} has what seems to be the answer ({value})",
                     seed=seed,
                     step=step,
                     path=path,
                 )
-    return Finding.judged(
-        "truth",
-        True,
-        f"no field of {len(seeds)} episodes is called an answer, and none repeats one",
-    )
+    lead = f"no field of {len(seeds)} episodes is called an answer, and none repeats one"
+    return judged(True, lead)
 
 
-def _close(box: BlackBox) -> Finding:
-    """Closing twice is closing once, and what was closed can be made anew."""
-    environment = instance(box)
-    play(environment, 0, box.script(0), 1)
-    environment.close()
-    environment.close()
-    _played(box, 0, box.script(0))
-    return Finding.judged("close", True, "closing twice is allowed, and another instance plays")
+def _answers_in(screen: Shown) -> Iterator[tuple[str, str]]:
+    """Answers in an observation, by the name of a field or by a value that stands beside it."""
+    yield from _named_answers(screen.observation, "observation")
+    text = json.dumps(screen.observation, ensure_ascii=False, default=str)
+    for path, value in _named_answers(screen.beside, "beside"):
+        if len(value.strip('"')) >= _LEAST and value.strip('"') in text:
+            yield f"observation (as {path})", value
+
+
+def _named_answers(data: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Path and value of each field of JSON data that is called an answer and holds something."""
+    if isinstance(data, list):
+        for number, value in enumerate(data):
+            yield from _named_answers(value, f"{path}[{number}]")
+    elif isinstance(data, Mapping):
+        for key, value in data.items():
+            named = set(str(key).lower().replace("-", "_").split("_"))
+            empty = value in (None, "", [], {}) or isinstance(value, bool)
+            if named & _ANSWERS and not named & _ABOUT and not empty:
+                yield f"{path}.{key}", json.dumps(value, ensure_ascii=False, default=str)[:60]
+            else:
+                yield from _named_answers(value, f"{path}.{key}")

@@ -1,7 +1,6 @@
-"""Whether a world of one's own is fit to be played: what ``logtriage world check`` says."""
+"""Whether a user's world is fit to be played: the findings of ``logtriage world check``."""
 
 from logtriage.audit.worlds.check import check_world
-from logtriage.audit.worlds.confusions import Confusions
 from logtriage.audit.worlds.twins import Twins, twins
 
-__all__ = ["Confusions", "Twins", "check_world", "twins"]
+__all__ = ["Twins", "check_world", "twins"]

@@ -1,29 +1,35 @@
 """The checks of a world, one finding each."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import Any, Final
 
 import attrs
 
-from logtriage.audit.findings import Check, Finding
+from logtriage.audit.findings import Finding, Outcome, findings_of, judged, reported, skipped
+from logtriage.audit.handing_over import decision_of, handed_over, lost_by_a_bar, lost_by_ignoring
 from logtriage.audit.limits import FULL, WORLD, Sizes, Thresholds
 from logtriage.audit.subject import Subject, subject_of
 from logtriage.audit.symptoms import chances
-from logtriage.audit.worlds.confusions import Confusions, confusions
+from logtriage.audit.worlds.confusions import confusions
 from logtriage.audit.worlds.twins import twins
-from logtriage.audit.worlds.worth import binding, net_value, priced
+from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.statistics import Interval
+from logtriage.evaluation.net_values import NetValue, net_value_of
+from logtriage.evaluation.playing import play
+from logtriage.evaluation.statistics import Interval, mean_interval
+from logtriage.grading import TRIAGE_3
+from logtriage.grading.grade import score
 from logtriage.incident import Incident
 from logtriage.rendering import system_prompt
 from logtriage.tasks import benchmark_of
 from logtriage.world.model import World
 
-#: So many rows of a kind are named in a sentence.
+#: A sentence names so many rows of a kind.
 _NAMED: Final = 3
-#: Confusions of less than this share are not told in a sentence.
+#: A sentence names confusions of at least this share.
 _TOLD: Final = 0.02
-#: Called with how many incidents are done, and how many there are in all.
+#: Called with the number of incidents done, and the number of all.
 OnProgress = Callable[[int, int], None]
 
 
@@ -36,9 +42,9 @@ def check_world(
     on_finding: Callable[[Finding], None] | None = None,
     on_progress: OnProgress | None = None,
 ) -> tuple[Finding, ...]:
-    """Check whether a world can be played, and what it asks of who plays it.
+    """Check whether a world can be played, and what it asks of its players.
 
-    Incidents are those of split ``test``, as many of each task, graded by ``logtriage/3``.
+    It takes incidents of split ``test``, as many of each task, and grades them by ``logtriage/3``.
     Nothing is drawn at random: the same world has the same findings.
 
     Args:
@@ -59,17 +65,30 @@ def check_world(
             raise InvalidInput(f"task {subject.name!r}: its probabilities are not known")
     work = _Work(world, subjects, sizes, limits, on_progress)
     work.tell()
-    findings = []
-    for check in work.checks():
-        findings.append(check.make())
-        if on_finding is not None:
-            on_finding(findings[-1])
-    return tuple(findings)
+    checks = {
+        "twins": work.twins,
+        "unseen": work.unseen,
+        "prompt": work.prompt,
+        "full-look": work.full_look,
+        "net-value": work.net_value,
+        "hand-over": work.hand_over,
+    }
+    return findings_of(checks, on_finding=on_finding)
+
+
+def priced(incident: Incident) -> Incident:
+    """The incident under rubric ``logtriage/3``, with a price of hand-over."""
+    if incident.price_of_hand_over is not None:
+        return incident
+    world = incident.simulation
+    assert world is not None, "only incidents whose probabilities are known are priced"
+    price = price_of_hand_over(world.seed)
+    return attrs.evolve(incident, rubric=TRIAGE_3.id, price_of_hand_over=price)
 
 
 @attrs.define(eq=False)
 class _Work:
-    """The checks, and how far they are."""
+    """The checks, and how many incidents they have done."""
 
     world: World
     subjects: list[Subject]
@@ -78,16 +97,8 @@ class _Work:
     on_progress: OnProgress | None
     done: int = 0
 
-    def checks(self) -> Iterator[Check]:
-        yield Check("twins", self.twins)
-        yield Check("unseen", self.unseen)
-        yield Check("prompt", self.prompt)
-        yield Check("full-look", self.full_look)
-        yield Check("net-value", self.net_value)
-        yield Check("hand-over", self.hand_over)
-
     def incidents(self, count: int) -> list[Incident]:
-        """So many incidents, as evenly of all tasks as can be, task by task."""
+        """So many incidents, shared evenly among the tasks, task by task."""
         share, more = divmod(count, len(self.subjects))
         return [
             priced(incident)
@@ -106,7 +117,7 @@ class _Work:
 
     # --- by the tables -----------------------------------------------------------------
 
-    def twins(self) -> Finding:
+    def twins(self) -> Outcome:
         """Kinds that no evidence tells apart."""
         pairs = twins(self.world)
         harmful = [pair for pair in pairs if pair.differ]
@@ -117,57 +128,41 @@ class _Work:
                 + (f" and ask for another {' and '.join(pair.differ)}" if pair.differ else "")
                 for pair in [*harmful, *(pair for pair in pairs if not pair.differ)][:_NAMED]
             ) + _more(len(pairs))
-        return Finding.judged(
-            "twins",
-            not harmful,
-            summary,
-            pairs=[attrs.asdict(pair) for pair in pairs],
-        )
+        return judged(not harmful, summary, pairs=[attrs.asdict(pair) for pair in pairs])
 
-    def unseen(self) -> Finding:
+    def unseen(self) -> Outcome:
         """Faults that neither the edge nor an alert may ever show."""
         most = self.limits.unseen
         rows: dict[str, float] = {}
-        looked = 0
         for subject in self.subjects:
             first = subject.incident("test", 0)
-            setting = first.setting
-            assert setting is not None, "every subject was looked at"
-            if setting.several:
-                continue
-            for row in chances(setting, first.topology, first.held, first.horizon):
-                looked += 1
-                if row.chance > most:
-                    fault = f"{row.told(first.topology)} in {subject.name}"
+            assert first.setting is not None, "every subject was looked at"
+            if not first.setting.several:
+                for row in chances(first.setting, first.topology, first.held, first.horizon):
+                    fault = f"{row.in_words(first.topology)} in {subject.name}"
                     rows[fault] = float(row.chance)
-        if not looked:
-            return Finding.skipped("unseen", "every task may have several faults at once")
-        worst = sorted(rows, key=lambda fault: -rows[fault])
-        summary = f"of {looked:,} faults none stays unseen more often than {most:g}"
+        if not rows:
+            return skipped("every task may have several faults at once")
+        worst = sorted((name for name in rows if rows[name] > most), key=lambda name: -rows[name])
+        summary = f"of {len(rows):,} faults none stays unseen more often than {most:g}"
         if worst:
             summary = (
-                f"{len(worst):,} of {looked:,} faults may show neither at the edge nor in alerts: "
+                f"{len(worst):,} of {len(rows):,} faults may show neither at the edge nor in "
+                "alerts: "
                 + ", ".join(f"{fault} ({rows[fault]:.2g})" for fault in worst[:_NAMED])
                 + _more(len(worst))
             )
-        return Finding.judged(
-            "unseen",
-            not rows,
-            summary,
-            faults=looked,
-            unseen={fault: rows[fault] for fault in worst},
-            threshold=most,
-        )
+        unseen = {fault: rows[fault] for fault in worst}
+        return judged(not worst, summary, faults=len(rows), unseen=unseen, threshold=most)
 
-    def prompt(self) -> Finding:
+    def prompt(self) -> Outcome:
         """How long the rules are."""
         lengths = {
             subject.name: len(system_prompt(priced(subject.incident("test", 0))))
             for subject in self.subjects
         }
         longest = max(lengths, key=lambda name: lengths[name])
-        return Finding.judged(
-            "prompt",
+        return judged(
             lengths[longest] <= self.limits.prompt,
             f"the system prompt has up to {lengths[longest]:,} characters ({longest}), at most "
             f"{self.limits.prompt:,} wanted",
@@ -177,58 +172,82 @@ class _Work:
 
     # --- by incidents ------------------------------------------------------------------
 
-    def full_look(self) -> Finding:
-        """What is in doubt even after everything was asked for."""
+    def full_look(self) -> Outcome:
+        """The doubt that is left after everything was asked for."""
         table = confusions(self.incidents(self.sizes.looks), self.step)
-        left = ", ".join(f"{doubt.bits:.2f} about the {doubt.about}" for doubt in table.doubts)
-        return Finding.reported(
-            "full-look",
-            f"after a full look at {table.incidents} incidents these bits are missing: {left}; "
-            + _mixed_up(table),
-            **attrs.asdict(table),
+        left = ", ".join(f"{row['bits']:.2f} about the {row['about']}" for row in table["doubts"])
+        return reported(
+            f"after a full look at {table['incidents']} incidents these bits are missing: {left}; "
+            + _mixed_up(table["rows"]),
+            **table,
         )
 
-    def net_value(self) -> Finding:
-        """What the observer and the expert are worth beyond handing everything over."""
+    def net_value(self) -> Outcome:
+        """The net value of the observer and of the expert."""
         incidents = self.incidents(self.sizes.net_values)
-        values = {name: net_value(incidents, name, self.step) for name in ("observer", "expert")}
+        values = {name: self._net_value_of(name, incidents) for name in ("observer", "expert")}
         summary = "; ".join(
             f"the {name}'s net value is {_interval(value.net)}, {value.handed_over:.0%} handed "
             f"over, {value.paged_right:.0%} paged right, {value.mis_paged:.0%} mis-paged"
             for name, value in values.items()
         )
-        return Finding.judged(
-            "net-value",
+        return judged(
             values["observer"].net.low > 0.0,
             f"of {len(incidents)} incidents {summary}; more than 0 wanted of the observer",
             **{name: attrs.asdict(value) for name, value in values.items()},
         )
 
-    def hand_over(self) -> Finding:
-        """Whether the price of a hand-over changes what should be done."""
-        loss = binding(self.incidents(self.sizes.bars), self.step)
-        binds = loss.ignored.mean >= self.limits.ignoring and loss.fixed >= self.limits.fixed_bar
-        least, most = loss.by_price[0], loss.by_price[-1]
-        return Finding.reported(
-            "hand-over",
+    def _net_value_of(self, policy: str, incidents: Sequence[Incident]) -> NetValue:
+        played = []
+        for incident in incidents:
+            state = play(incident, policy)
+            played.append((state, score(state)))
+            self.step()
+        value = net_value_of(played)
+        assert value is not None, "the incidents have a price"
+        return value
+
+    def hand_over(self) -> Outcome:
+        """Whether the price of a hand-over changes what an observer should do."""
+        decisions = []
+        for incident in self.incidents(self.sizes.bars):
+            decisions.append(decision_of(incident))
+            self.step()
+        ignored = mean_interval(lost_by_ignoring(decisions))
+        assert ignored is not None, "there are incidents"
+        fixed = fmean(lost_by_a_bar(decisions)[1])
+        limits, shares = self.limits, handed_over(decisions)
+        binds = ignored.mean >= limits.ignoring and fixed >= limits.fixed_bar
+        least, most = min(shares), max(shares)
+        gained = {
+            price: [max(0.0, row.prices[place] - row.value) for row in decisions]
+            for place, price in enumerate(shares)
+        }
+        return reported(
             f"the price c {'matters' if binds else 'hardly matters'}: an observer that ignores it "
-            f"loses {_interval(loss.ignored)} of net value (at least {self.limits.ignoring:g} "
-            f"wanted), one with the best fixed bar {loss.fixed:.3f} (at least "
-            f"{self.limits.fixed_bar:g} wanted); "
-            f"worth handing over are {least.handed_over:.0%} at c = {least.price:g} and "
-            f"{most.handed_over:.0%} at c = {most.price:g}",
+            f"loses {_interval(ignored)} of net value (at least {limits.ignoring:g} "
+            f"wanted), one with the best fixed bar {fixed:.3f} (at least "
+            f"{limits.fixed_bar:g} wanted); "
+            f"worth handing over are {shares[least]:.0%} at c = {least:g} and "
+            f"{shares[most]:.0%} at c = {most:g}",
             binds=binds,
-            **attrs.asdict(loss),
+            incidents=len(decisions),
+            ignored=attrs.asdict(ignored),
+            fixed=fixed,
+            by_price=[
+                {"price": price, "handed_over": share, "gained": fmean(gained[price])}
+                for price, share in shares.items()
+            ],
         )
 
 
-def _mixed_up(table: Confusions) -> str:
+def _mixed_up(rows: Sequence[dict[str, Any]]) -> str:
     """The most frequent confusions that ask for another response."""
     pairs = sorted(
         (
-            (row.share * share, row.kind, other)
-            for row in table.rows
-            for other, share, another in row.others
+            (row["share"] * share, row["kind"], other)
+            for row in rows
+            for other, share, another in row["others"]
             if another and share >= _TOLD
         ),
         reverse=True,

@@ -1,9 +1,8 @@
 """Kinds of faults that no evidence tells apart, by the tables alone.
 
-Two kinds that can strike the same tier, show every sign there as often as each other, move the
-edge alike and put the same load on others are one kind to whoever looks. That does no harm where
-both ask for the same team and accept a common remedy. Where they do not, the grade is the toss of
-a coin.
+Two kinds are alike to every observer if they can strike the same tier, show every sign there as
+often as each other, move the edge alike and put the same load on others. That does no harm if
+both ask for the same team and accept a common remedy. If not, the grade is the toss of a coin.
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from logtriage.world.schema.parts import Kind
 
 @attrs.frozen
 class Twins:
-    """Two kinds that show the same at a tier, and what of the answer is not the same.
+    """Two kinds that show the same at a tier, and the parts of the answer that differ.
 
     ``differ`` may hold ``team`` and ``remedy``; it is empty for twins that do no harm.
     """
@@ -33,19 +32,16 @@ class Twins:
 
 def twins(world: World) -> tuple[Twins, ...]:
     """Every pair of kinds that look alike, tier by tier."""
-    pairs = []
-    for tier in world.tier_names:
-        rows = [(kind, _shown(world, kind, tier)) for kind in world.kinds_at(tier)]
-        pairs += [
-            Twins((kind.name, twin.name), tier, _differ(world, kind, twin))
-            for (kind, shown), (twin, alike) in combinations(rows, 2)
-            if shown == alike
-        ]
-    return tuple(pairs)
+    return tuple(
+        Twins((kind.name, twin.name), tier, _differ(world, kind, twin))
+        for tier in world.tier_names
+        for kind, twin in combinations(world.kinds_at(tier), 2)
+        if _shown(world, kind, tier) == _shown(world, twin, tier)
+    )
 
 
 def _shown(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
-    """All that the evidence of a kind at a tier depends on, lines that name it aside."""
+    """Everything that the evidence of a kind at a tier depends on, except lines that name it."""
     second = world.rules.secondary_fault
     shares = {
         sort: {
@@ -64,13 +60,6 @@ def _shown(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
 
 
 def _differ(world: World, kind: Kind, twin: Kind) -> tuple[str, ...]:
-    parts = []
-    if _team(world, kind) != _team(world, twin):
-        parts.append("team")
-    if not set(kind.remedies) & set(twin.remedies):
-        parts.append("remedy")
-    return tuple(parts)
-
-
-def _team(world: World, kind: Kind) -> str:
-    return kind.pages or world.classes[kind.fault_class].pages
+    teams = {row.pages or world.classes[row.fault_class].pages for row in (kind, twin)}
+    common = set(kind.remedies) & set(twin.remedies)
+    return (*(["team"] if len(teams) > 1 else []), *([] if common else ["remedy"]))

@@ -30,10 +30,12 @@ from logtriage.rendering.panels import edge
 from logtriage.state import State
 
 _YES: Final = ("y", "yes")
+#: Below so many columns the services stand above the page, not beside it.
+_WIDE: Final = 100
 
 
 class Desk(App[State]):
-    """One incident, played by a person. Returns the state in which they left it."""
+    """One incident, played by a person. The app returns the last state."""
 
     TITLE = "logtriage"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -72,17 +74,16 @@ class Desk(App[State]):
         self, incident: Incident, *, practice: bool = False, explains: bool = True
     ) -> None:
         super().__init__()
-        #: Below 100 columns the services stand above the page, not beside it.
-        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]
         self.session = Session.begin(incident, practice=practice)
-        #: Why the finished episode lost what it lost, once that is known.
+        #: The explanation of the finished episode; None until it is computed.
         self.explanation: Explanation | None = None
         self._explains = explains and why_unexplained(incident) is None
         #: The action that waits for an answer; None stands for leaving.
         self._pending: list[Action | None] = []
 
     def compose(self) -> ComposeResult:
-        """The page: what is fixed stands here, :meth:`_show` fills in the rest."""
+        """Lay the page out; :meth:`_show` fills in what changes."""
         topology = self.session.incident.topology
         owners = observe(self.session.state).directory
         yield Static(id="head")
@@ -105,7 +106,7 @@ class Desk(App[State]):
         yield Footer()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """What the command palette lists on any ``screen``: the pages, and leaving."""
+        """The commands of the palette: the pages, and leaving."""
         del screen
         for page in ("now", "journal", "rules", "owners", "map", "help"):
             title = {"now": "Screen"}.get(page, page.capitalize())
@@ -116,7 +117,7 @@ class Desk(App[State]):
         """Show the first screen, and take what is typed."""
         self._show()
         self.query_one(TabbedContent).hide_tab("debrief")
-        self._say("Type an action, or help. Tab completes.")
+        self._say("Type an action, or help. Tab completes, PgDn scrolls.")
         self.query_one(Prompt).focus()
 
     # -- what is typed --------------------------------------------------------------------
@@ -235,10 +236,19 @@ class Desk(App[State]):
         self._put("head", Text(head, "bold", no_wrap=True))
         panel = Text("" if seen.edge is None else edge(seen.edge), no_wrap=True)
         self._put("edge", panel)
-        self._put("glances", services(self.session))
+        self._show_services()
         self._put("now-text", now(seen))
         self.query_one("#services").set_class(seen.closing is not None, "closed")
         self._put("journal-text", journal(self.session))
+
+    def on_resize(self) -> None:
+        """Lay the services out for the new size."""
+        if self.query("#glances"):
+            self._show_services()
+
+    def _show_services(self) -> None:
+        narrow = self.size.width < _WIDE
+        self._put("glances", services(self.session, self.size.width if narrow else 0))
 
     def _close(self) -> None:
         """Show the debrief; the belief comes a few seconds later."""
@@ -251,12 +261,12 @@ class Desk(App[State]):
             self.run_worker(lambda: self._look_back(state), thread=True, exclusive=True)
 
     def _look_back(self, state: State) -> None:
-        found = explain(state, samples=SAMPLES)
-        self.call_from_thread(self._explained, state, found)
+        explanation = explain(state, samples=SAMPLES)
+        self.call_from_thread(self._explained, state, explanation)
 
-    def _explained(self, state: State, found: Explanation) -> None:
+    def _explained(self, state: State, explanation: Explanation) -> None:
         if state == self.session.state:  # nothing was taken back meanwhile
-            self.explanation = found
+            self.explanation = explanation
             self._put("debrief-text", self._debrief())
 
     def _debrief(self) -> RenderableType:

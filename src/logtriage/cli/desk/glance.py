@@ -1,4 +1,4 @@
-"""Services at a glance: how bad each one looked, tick by tick, as far as it was seen."""
+"""How bad each service looked in each tick, from the screens so far."""
 
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
@@ -20,7 +20,7 @@ class Look(IntEnum):
     ALERTS = 4
 
 
-#: A bar for each look, and a word; shape and word tell them apart without colour.
+#: A bar and a word for each look, so that colour is not needed.
 BARS: Final = "·▁▃▅█"
 NAMES: Final = ("?", "quiet", "warns", "errors", "alerts")
 _LEVELS: Final = {"WARN": Look.WARNS, "ERROR": Look.ERRORS, "FATAL": Look.ERRORS}
@@ -31,7 +31,7 @@ SPAN: Final = 8
 
 @attrs.frozen
 class Glance:
-    """One service: how it looked when it was last seen, and its looks in the latest ticks."""
+    """How a service looked when it was last seen, and in each of the latest ticks."""
 
     service: str
     look: Look
@@ -45,17 +45,17 @@ class Glance:
 
 def glances(observations: Sequence[Observation]) -> tuple[Glance, ...]:
     """Every service, in the topology's order."""
-    ticks = [dict(_looks(one)) for one in observations]
-    found = []
+    ticks = [dict(_looks(observation)) for observation in observations]
+    rows = []
     for name in observations[-1].topology.names:
         looks = [tick.get(name, Look.UNSEEN) for tick in ticks]
         seen = [look for look in looks if look]
-        found.append(Glance(name, seen[-1] if seen else Look.UNSEEN, tuple(looks[-SPAN:])))
-    return tuple(found)
+        rows.append(Glance(name, seen[-1] if seen else Look.UNSEEN, tuple(looks[-SPAN:])))
+    return tuple(rows)
 
 
 def _looks(seen: Observation) -> Iterator[tuple[str, Look]]:
-    """The worst look of each service that a screen says anything of."""
+    """The worst look of each service on a screen."""
     worst: dict[str, Look] = {}
     for service, look in _signs(seen):
         worst[service] = max(look, worst.get(service, Look.UNSEEN))
@@ -67,8 +67,8 @@ def _signs(seen: Observation) -> Iterator[tuple[str, Look]]:
         yield alert.service, Look.ALERTS
     for line in (*seen.window, *seen.inspection):
         yield line.service, _LEVELS.get(line.level, Look.QUIET)
-    for one in seen.readings:
-        yield one.service, Look.WARNS if is_odd(one, seen) else Look.QUIET
-    for name, reading in zip(seen.topology.names, seen.health, strict=False):
-        if reading is not None:
-            yield name, _STATUS[status_of(reading)]
+    for reading in seen.readings:
+        yield reading.service, Look.WARNS if is_odd(reading, seen) else Look.QUIET
+    for name, health in zip(seen.topology.names, seen.health, strict=False):
+        if health is not None:
+            yield name, _STATUS[status_of(health)]

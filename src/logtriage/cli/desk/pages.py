@@ -1,4 +1,4 @@
-"""What stands on the pages of the console."""
+"""The contents of the console's pages."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -8,7 +8,7 @@ from rich.text import Text
 
 from logtriage._lib.printable import spelled
 from logtriage.actions import describe
-from logtriage.cli.desk.glance import BARS, NAMES, Look, glances
+from logtriage.cli.desk.glance import BARS, NAMES, SPAN, Look, glances
 from logtriage.cli.desk.session import WORDS, Session
 from logtriage.cli.desk.signs import signs_of
 from logtriage.cli.human import commands
@@ -41,33 +41,39 @@ _LOOKS: Final = (
 _FIT: Final = 16
 
 
-def services(session: Session) -> Text:
-    """The services: name, state and sparkline, a line each; of many the worst first."""
-    return Text("\n").join(_services(session))
+def services(session: Session, room: int = 0) -> Text:
+    """Name, state and sparkline of each service; of many services, the worst first.
+
+    As many stand side by side as fit into ``room`` characters, at least one.
+    """
+    entries = list(_services(session))
+    across = max(1, room // (len(entries[0]) + 3))
+    rows = -(-len(entries) // across)
+    return Text("\n").join(Text("   ").join(entries[row::rows]) for row in range(rows))
 
 
 def _services(session: Session) -> Iterator[Text]:
-    found = glances(session.observations)
-    if len(found) > _FIT:
-        found = tuple(sorted(found, key=lambda one: -one.look))  # stable: then as they come
-    width = max(len(one.service) for one in found)
-    for one in found:
-        style = _STYLES[one.look]
+    rows = glances(session.observations)
+    if len(rows) > _FIT:
+        rows = tuple(sorted(rows, key=lambda row: -row.look))  # stable: then as they come
+    width = max(len(row.service) for row in rows)
+    for row in rows:
+        style = _STYLES[row.look]
         yield Text.assemble(
-            (one.service.ljust(width + 1), "" if one.look else "dim"),
-            (NAMES[one.look].ljust(7), style),
-            (one.spark, style),
+            (row.service.ljust(width + 1), "" if row.look else "dim"),
+            (NAMES[row.look].ljust(7), style),
+            (row.spark.ljust(SPAN), style),
         )
 
 
 def now(seen: Observation) -> Text:
-    """The screen at hand, without its first line and the edge, which head the console."""
+    """The current screen. Its first line and the edge are at the top of the console."""
     _, *rest = render_observation(seen).split("\n")
-    return screen(plain("\n".join(one for one in rest if not one.startswith("EDGE: "))))
+    return screen(plain("\n".join(line for line in rest if not line.startswith("EDGE: "))))
 
 
 def journal(session: Session) -> Text:
-    """Every screen so far under the action that led to it, the latest first."""
+    """Every screen so far, each under the action before it; the latest comes first."""
     actions = (None, *session.state.actions)
     parts = []
     for seen, action in reversed(list(zip(session.observations, actions, strict=True))):
@@ -80,7 +86,7 @@ def journal(session: Session) -> Text:
 
 
 def evidence_of(session: Session) -> RenderableType:
-    """What of the root cause was on the screen, and when; under a heading."""
+    """A list of the signs of the root cause, with the ticks in which they were shown."""
     truth = session.incident.truth
     signs = signs_of(session.observations, truth.root_causes)
     shown: RenderableType = Text("  Nothing that you saw was about the root cause.")
@@ -95,7 +101,7 @@ def evidence_of(session: Session) -> RenderableType:
 def help_page(incident: Incident) -> RenderableType:
     """What can be typed, the keys, and what the states of services mean.
 
-    One line each, which the page wraps: it is narrower than a table of these needs.
+    The page is too narrow for a table, so each takes a line, which the page wraps.
     """
     *typed, leave = commands(incident)
     words = [*typed, *WORDS.items(), leave]

@@ -10,7 +10,7 @@ from logtriage.topology import Topology
 
 
 def map_of(topology: Topology) -> RenderableType:
-    """The service graph as a tree from the entries; what stands above is not drawn again."""
+    """The service graph as a tree from the entries. A service is drawn once."""
     drawn: set[int] = set()
     return Group(*(_tree(topology, entry, drawn) for entry in topology.edges))
 
@@ -46,8 +46,8 @@ def who(name: str, topology: Topology, owners: Sequence[str]) -> str:
     """
     if name not in topology:
         raise UnknownName("service", name, topology.names)
-    one = topology.index(name)
-    calls = ", ".join(topology.names[at] for at in topology.calls[one]) or "nothing"
-    callers = ", ".join(topology.names[at] for at in topology.callers[one]) or "only users"
-    owner = f"owned by {owners[one]}" if owners else "of an unknown owner"
-    return f"{name}: {topology.services[one].tier}, {owner}; calls {calls}; called by {callers}"
+    index = topology.index(name)
+    calls = ", ".join(topology.names[at] for at in topology.calls[index]) or "nothing"
+    callers = ", ".join(topology.names[at] for at in topology.callers[index]) or "only users"
+    owner = f"owned by {owners[index]}" if owners else "of an unknown owner"
+    return f"{name}: {topology.services[index].tier}, {owner}; calls {calls}; called by {callers}"

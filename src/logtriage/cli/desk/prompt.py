@@ -1,4 +1,4 @@
-"""The prompt of the console: completion of what is typed, and the lines typed before."""
+"""The prompt of the console, with completion and a history."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -11,7 +11,7 @@ Complete = Callable[[str], list[str]]
 
 
 class _Suggest(Suggester):
-    """Suggests the first line that the typed beginning may become."""
+    """Suggests the first completion of what was typed."""
 
     def __init__(self, complete: Complete) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
@@ -19,7 +19,7 @@ class _Suggest(Suggester):
 
     async def get_suggestion(self, value: str) -> str | None:
         """The suggestion, which must begin with what was typed."""
-        return next((one for one in self._complete(value) if one.startswith(value)), None)
+        return next((line for line in self._complete(value) if line.startswith(value)), None)
 
 
 class Prompt(Input):
@@ -36,7 +36,7 @@ class Prompt(Input):
         self._complete = complete
         self._typed: list[str] = []
         self._at = 0
-        #: What Tab steps through, and how far it got.
+        #: The completions that Tab steps through, and the next one.
         self._offers: list[str] = []
         self._turn = 0
 
@@ -48,7 +48,7 @@ class Prompt(Input):
         self._show("")
 
     def action_complete(self) -> None:
-        """Complete the line; again for the next possibility."""
+        """Complete the line. Pressed again, show the next completion."""
         if self.value not in self._offers:
             self._offers, self._turn = self._complete(self.value), 0
         if self._offers:

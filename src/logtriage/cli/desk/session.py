@@ -21,9 +21,9 @@ WORDS: Final = {
 
 @attrs.frozen
 class Session:
-    """The states of a game, from the first to the one at hand. Immutable.
+    """The states of a game, the current one last. Immutable.
 
-    ``practice`` allows to take actions back.
+    With ``practice``, actions can be taken back.
     """
 
     states: tuple[State, ...]
@@ -36,7 +36,7 @@ class Session:
 
     @property
     def state(self) -> State:
-        """The state at hand."""
+        """The current state."""
         return self.states[-1]
 
     @property
@@ -62,9 +62,9 @@ class Session:
         return read_action(text, self.incident.topology)
 
     def question_before(self, action: Action) -> str | None:
-        """What to ask before an action that ends the incident, or may; None of any other.
+        """What to ask before an action that may end the incident; None for other actions.
 
-        It depends on the action and the clock alone, so that it tells nothing of the truth.
+        It depends only on the action and the clock, so it tells nothing about the truth.
         """
         match action:
             case Malformed():

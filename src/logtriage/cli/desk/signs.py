@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from logtriage.observation import Observation
+from logtriage.observation import Observation, is_odd
 from logtriage.world.clues import complaint
 from logtriage.world.telemetry import LogLine
 from logtriage.world.vocabulary import LOG
@@ -11,16 +11,16 @@ Sign = tuple[int, str, str]
 
 
 def signs_of(observations: Sequence[Observation], roots: frozenset[str]) -> tuple[Sign, ...]:
-    """(tick, service, what it said) of all that was seen of the root causes, each thing once.
+    """(tick, service, text) of each sign of the root causes, when it was first shown.
 
-    Their alerts, their lines but the everyday ones, their gauges and traces that were asked
-    for, and other services' complaints about them.
+    Everyday lines and usual readings of the root causes do not count; other services' complaints
+    about them do.
     """
-    found: dict[tuple[str, str], int] = {}
+    first: dict[tuple[str, str], int] = {}
     for seen in observations:
         for service, text in _said(seen, roots):
-            found.setdefault((service, text), seen.tick)
-    return tuple((tick, service, text) for (service, text), tick in found.items())
+            first.setdefault((service, text), seen.tick)
+    return tuple((tick, service, text) for (service, text), tick in first.items())
 
 
 def _said(seen: Observation, roots: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -31,7 +31,7 @@ def _said(seen: Observation, roots: frozenset[str]) -> Iterator[tuple[str, str]]
         if _tells(line, seen, roots):
             yield line.service, line.message
     for gauge in seen.readings:
-        if gauge.service in roots:
+        if gauge.service in roots and is_odd(gauge, seen):
             yield gauge.service, f"{gauge.name}: {gauge.text}"
 
 

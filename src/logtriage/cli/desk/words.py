@@ -28,14 +28,14 @@ _ALONE: Final = (
 
 
 def completions(typed: str, incident: Incident) -> list[str]:
-    """The lines that a typed beginning may become, each one word longer at most."""
+    """The lines that begin with what was typed, at most one word longer."""
     word, blank, rest = typed.lower().partition(" ")
     topology = incident.topology
     services = (*_ASKED, *topology.remedies, "who")
     if not blank:
         first = ("severity", "page", "class", *services, *_ALONE)
-        fitting = (one for one in first if word and one.startswith(word))
-        return [one for one in fitting if _offered(one, incident)]
+        fitting = (offer for offer in first if word and offer.startswith(word))
+        return [word for word in fitting if _offered(word, incident)]
     values: tuple[str, ...] = ()
     if word == "severity":
         values = tuple(map(str, SEVERITIES))
@@ -45,11 +45,11 @@ def completions(typed: str, incident: Incident) -> list[str]:
         values = topology.teams
     elif word in services:
         values = topology.names
-    return [f"{word} {one}" for one in values if one.lower().startswith(rest)]
+    return [f"{word} {value}" for value in values if value.lower().startswith(rest)]
 
 
 def _offered(word: str, incident: Incident) -> bool:
-    """Whether a word stands for no action, or for one that the incident offers."""
+    """Whether the incident offers the word's action; True for words without an action."""
     kind = "remediate" if word in incident.topology.remedies else WORDS.get(word, word)
     kinds = (*ACTION_TYPES, *RECORDED_ACTION_TYPES, *PRICED_ACTION_TYPES)
     return kind not in kinds or kind in useful_actions(incident)

@@ -1,29 +1,28 @@
-"""What labelled recordings show, counted: one sign for each recording, service and sort."""
+"""Counts of labelled recordings: one sign for each recording, service and sort."""
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Final
 
 import attrs
 
 from logtriage.recorded.bundle import as_incident
-from logtriage.recorded.fitting.signs import Sign, signs_of
+from logtriage.recorded.fitting.signs import signs_of
 from logtriage.recorded.records import RecordedIncident
 from logtriage.world.conditions import reachable
 from logtriage.world.model import HEALTHY, WAITING
 
-#: The class of faults whose record names none.
+#: The class of a fault if its record names no class.
 UNCLASSED: Final = "other"
 
 
 @attrs.frozen(eq=False)
 class Counts:
-    """Counts of some recordings; those of several add up.
+    """Counts of some recordings; counts of several recordings add up.
 
-    ``signs`` counts (condition, sort, token): of each service one sign a sort, its most frequent
-    reading. A dependency is not named: ``calls``. ``readings`` counts (sort, token) of all
-    readings, and ``strayed`` of those that differ from their sign. ``kinds`` counts
-    (kind, class) of incidents; those without a fault are in ``calm``.
+    ``signs`` counts (condition, sort, token): each service has one sign a sort, its most frequent
+    reading; a token such as ``calls`` stands without its dependency. ``readings`` counts (sort,
+    token) of all readings, and ``strayed`` of the readings that differ from their sign. ``kinds``
+    counts (kind, class) of incidents, and ``calm`` incidents without a fault.
     """
 
     signs: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
@@ -45,8 +44,8 @@ class Counts:
 def counted(record: RecordedIncident) -> Counts:
     """The counts of one recording, over all its screens.
 
-    The root cause has the condition of its kind, who calls it, directly or not, ``waiting``, and
-    every other service ``healthy``.
+    The condition of the root cause is its kind. Its callers, direct or not, are ``waiting``; every
+    other service is ``healthy``.
     """
     incident, kind = as_incident(record), record.truth.kind
     counts = Counts(calm=int(not record.truth.root_causes))
@@ -57,7 +56,7 @@ def counted(record: RecordedIncident) -> Counts:
     waiting = set(reachable(topology.callers, roots))
     by_cell: dict[tuple[int, str], list[str]] = {}
     for sign in signs_of(incident, incident.horizon - 1):
-        by_cell.setdefault((sign.service, sign.sort), []).append(_unnamed(sign))
+        by_cell.setdefault((sign.service, sign.sort), []).append(sign.token.partition(":")[0])
     for (service, sort), tokens in by_cell.items():
         condition = kind if service in roots else WAITING if service in waiting else HEALTHY
         (shown, _), *_ = Counter(tokens).most_common(1)
@@ -65,12 +64,3 @@ def counted(record: RecordedIncident) -> Counts:
         counts.readings.update((sort, token) for token in tokens)
         counts.strayed.update((sort, token) for token in tokens if token != shown)
     return counts
-
-
-def counted_all(records: Iterable[RecordedIncident]) -> Counts:
-    """The counts of several recordings together."""
-    return sum(map(counted, records), Counts())
-
-
-def _unnamed(sign: Sign) -> str:
-    return sign.token.partition(":")[0]

@@ -1,4 +1,4 @@
-"""The tokens of a recording: what each service's figures say, in the words of a world.
+"""The tokens of a recording: the figures of each service in the words of a world.
 
 A figure strays from :data:`STRAYS` spreads of its fault-free baseline on. Neither the truth nor
 the moment of the injection is read. Alerts are left out, since they were computed from the same
@@ -14,20 +14,21 @@ import attrs
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.recorded.telemetry import RecordedTelemetry
-from logtriage.world.channels import Channel, Evidence, about
+from logtriage.world.channels import Channel, Evidence
+from logtriage.world.channels import about as naming
 from logtriage.world.model import World
 from logtriage.world.telemetry import Signal
 from logtriage.world.vocabulary import LOG
 
-#: A figure strays that lies so many spreads from what is usual.
+#: A figure strays from this many spreads on.
 STRAYS: Final = 3.0
-#: What a signal is about, by what its name has in it.
+#: Words in the name of a signal that say what it is about.
 LATENCY: Final = ("latency", "duration", "response", "p50", "p90", "p95", "p99")
 ERRORS: Final = ("error", "fail")
 GOOD: Final = ("availability", "success")
 TRAFFIC: Final = ("calls", "requests", "workload")
 NETWORK: Final = ("network", "packet", "loss", "retrans")
-#: The gauges that a word in the name of a signal speaks for.
+#: Gauges, each with words in the names of its signals.
 _GAUGES: Final[Mapping[str, tuple[str, ...]]] = {"cpu": ("cpu",), "memory": ("mem",)}
 #: The sorts of readings, each with its ordinary token first.
 SORTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -43,7 +44,7 @@ SORTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @attrs.frozen
 class Sign:
-    """What a recording says of one service in one sort, in figures that are new at a tick."""
+    """A token of one service in one sort, read from figures that are new at a tick."""
 
     service: int
     sort: str
@@ -61,8 +62,8 @@ def signs_of(
 ) -> tuple[Sign, ...]:
     """The signs on the screens of ticks 0 to ``last``, each reading once.
 
-    Of all services, or at each (tick, service) of ``asked``. Figures that have not changed are
-    no new reading: after the last recorded window a screen shows the last one again.
+    Without ``asked`` every service is read at every tick, else each (tick, service) in it.
+    Unchanged figures are no new reading: a screen shows the last recorded window again.
 
     Raises:
         InvalidInput: for an incident that is no recording.
@@ -110,26 +111,26 @@ def _read(
     errs: list[float],
     service: int,
 ) -> Iterator[tuple[str, str, object]]:
-    """Sort, token and the figures that it was read from, of what was measured of a service."""
-    known = [one for one in signals if one.usual is not None and one.spread is not None]
+    """Sort, token, and the figures from which it is read, of a service."""
+    known = [row for row in signals if row.usual is not None and row.spread is not None]
+
+    def about(*words: str) -> list[Signal]:
+        return [row for row in known if name_has(row.name, words)]
+
     for sort, words in (*_GAUGES.items(), ("network", NETWORK), ("traffic", TRAFFIC)):
-        rows = [one for one in known if name_has(one.name, words)]
-        if rows:
-            yield sort, _level(sort, [one.stray for one in rows]), _figures(rows)
-    rows = [one for one in known if name_has(one.name, (*LATENCY, "self"))]
-    if rows:
+        if rows := about(*words):
+            yield sort, _level(sort, [row.stray for row in rows]), _figures(rows)
+    if rows := about(*LATENCY, "self"):
         own = _furthest(rows, ("self",))
         yield "time", _where(own, slow[service], calls, slow), _figures(rows)
-    rows = [one for one in known if name_has(one.name, (*ERRORS, *GOOD))]
-    if rows:
+    if rows := about(*ERRORS, *GOOD):
         yield "errors", _where(0.0, errs[service], calls, errs), _figures(rows)
-    rows = [one for one in known if one.name in ("new_errors_bp", "events_bp")]
-    if rows:
-        yield LOG, _topic({one.name: one for one in rows}), _figures(rows)
+    if rows := [row for row in known if row.name in ("new_errors_bp", "events_bp")]:
+        yield LOG, _topic({row.name: row for row in rows}), _figures(rows)
 
 
 def _figures(rows: Iterable[Signal]) -> tuple[tuple[str, int], ...]:
-    return tuple((one.name, one.value) for one in rows)
+    return tuple((row.name, row.value) for row in rows)
 
 
 def _level(sort: str, strays: list[float]) -> str:
@@ -145,18 +146,18 @@ def _where(own: float, stray: float, calls: tuple[int, ...], strays: list[float]
         return "itself"
     if stray < STRAYS:
         return "nowhere"
-    furthest = max(calls, key=lambda one: strays[one], default=None)
+    furthest = max(calls, key=strays.__getitem__, default=None)
     if furthest is None or strays[furthest] < STRAYS:
         return "itself"
-    return about("calls", furthest)
+    return naming("calls", furthest)
 
 
 def _furthest(signals: Iterable[Signal], words: Iterable[str]) -> float:
-    return max((one.stray for one in signals if name_has(one.name, words)), default=0.0)
+    return max((row.stray for row in signals if name_has(row.name, words)), default=0.0)
 
 
 def _errs(signals: tuple[Signal, ...]) -> float:
-    falls = max((-one.stray for one in signals if name_has(one.name, GOOD)), default=0.0)
+    falls = max((-row.stray for row in signals if name_has(row.name, GOOD)), default=0.0)
     return max(falls, _furthest(signals, ERRORS))
 
 
@@ -171,7 +172,7 @@ def _topic(rows: Mapping[str, Signal]) -> str:
 
 
 def evidence_of(signs: Iterable[Sign], world: World) -> tuple[Evidence, ...]:
-    """The signs as evidence of a world; what the world has no word for tells nothing in it."""
+    """The signs as evidence of a world; signs without a token in the world are left out."""
     places = _places(world)
     return tuple(
         Evidence(channel, sign.service, slot, sign.tick, token)
@@ -187,14 +188,14 @@ def evidence_of(signs: Iterable[Sign], world: World) -> tuple[Evidence, ...]:
 
 @lru_cache(maxsize=64)
 def _places(world: World) -> Mapping[str, tuple[Channel, int, frozenset[str]]]:
-    """Channel, slot and tokens of each sort that a recording can show and the world has."""
+    """Channel, slot and tokens of each sort that recordings can show and the world has."""
     rows = {
-        **{one.name: (Channel.METRICS, slot) for slot, one in enumerate(world.tokens.gauges)},
-        **{one.name: (Channel.TRACES, slot) for slot, one in enumerate(world.tokens.spans)},
+        **{gauge.name: (Channel.METRICS, slot) for slot, gauge in enumerate(world.tokens.gauges)},
+        **{span.name: (Channel.TRACES, slot) for slot, span in enumerate(world.tokens.spans)},
         LOG: (Channel.LOGS, 0),
     }
-    named = {one.name: {token.name for token in one.tokens} for one in world.measured}
-    named[LOG] = {one.name for one in world.topics if not one.dependency}
+    named = {sort.name: {token.name for token in sort.tokens} for sort in world.measured}
+    named[LOG] = {topic.name for topic in world.topics if not topic.dependency}
     return {
         sort: (*rows[sort], frozenset(named[sort] | {world.ordinary[sort]}))
         for sort in SORTS

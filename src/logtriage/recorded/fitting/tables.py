@@ -1,6 +1,7 @@
 """The shares of tokens by condition: counts, smoothed, in whole per cent."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from math import exp, log
 from types import MappingProxyType
 from typing import Final
@@ -12,13 +13,13 @@ from logtriage.recorded.fitting.signs import SORTS
 from logtriage.world.model import HEALTHY, WAITING, World
 from logtriage.world.schema.parts import Shares, Signature
 
-#: A kind that no recording shows: what all kinds show on average.
+#: The kind for faults that no recording has: it shows the average of all kinds.
 ANOTHER: Final = "another"
 #: The least share of a token.
 _LEAST: Final = 0.01
-#: What a token that was never counted has beside the ordinary token's 1, before counting.
+#: The prior weight of a rare token, beside 1 for the ordinary token.
 _RARE: Final = 0.02
-#: The most that a reading may say what any service might, in per cent.
+#: The most background in a reading, in per cent.
 _MOST_FOG: Final = 40
 
 #: Shares of all tokens of a sort, which sum to 1.
@@ -27,12 +28,12 @@ _Row = Mapping[str, float]
 
 @attrs.frozen
 class Smoothing:
-    """What is chosen and not counted.
+    """Settings of a fit that are chosen and not counted.
 
-    ``strength`` is how many recordings the average of all kinds counts for in the row of a kind.
-    ``temperature`` is the share of each log-likelihood ratio that stays: services' signs hang
-    together, which a world denies. Each row is moved towards the healthy one, along the
-    geometric path, so that the belief of the world stays exact.
+    In the row of a kind, the average of all kinds weighs as much as ``strength`` recordings.
+    ``temperature`` is the share of each log-likelihood ratio that stays, since signs of services
+    depend on each other and a world takes them as independent. Each row moves towards the healthy
+    row along the geometric path, so that the belief of the world stays exact.
     """
 
     strength: float = 2.0
@@ -48,12 +49,13 @@ class Tables:
     smoothing: Smoothing
 
     def signature(self, condition: str) -> Signature:
-        """What a condition shows, in whole per cent."""
+        """The shares of tokens under a condition, in whole per cent."""
+        listed = {sort: self._shown(condition, sort) for sort in self.sorts}
         return MappingProxyType(
             {
-                sort: _percent(self.row(condition, sort), self._shown(condition, sort))
-                for sort in self.sorts
-                if self._shown(condition, sort)
+                sort: _percent(self.row(condition, sort), tokens)
+                for sort, tokens in listed.items()
+                if tokens
             }
         )
 
@@ -91,15 +93,15 @@ class Tables:
         return _mixed(self._counted([condition], sort, tokens), average, strength)
 
     def background(self) -> Signature:
-        """What any service might say: what readings said that differ from their sign."""
-        found = dict(self.world.background)
+        """The shares of tokens that any service might show: those of readings unlike their sign."""
+        shares = dict(self.world.background)
         for sort in self.sorts:
             tokens = self._tokens(sort)
             strayed = {token: self.counts.strayed[sort, token] + 1.0 for token in tokens}
             whole = sum(strayed.values())
             row = {token: count / whole for token, count in strayed.items()}
-            found[sort] = _percent(row, tokens[1:])
-        kept = {sort: row for sort, row in found.items() if sort in self.world.ordinary}
+            shares[sort] = _percent(row, tokens[1:])
+        kept = {sort: row for sort, row in shares.items() if sort in self.world.ordinary}
         return MappingProxyType(kept)
 
     def read_error(self) -> int:
@@ -110,13 +112,12 @@ class Tables:
 
     def _counted(self, conditions: Sequence[str], sort: str, tokens: Sequence[str]) -> _Row:
         said = {SORTS[sort][0]: tokens[0]}
-        found = dict.fromkeys(tokens, 0.0)
-        for condition in conditions:
-            for token in SORTS[sort]:
-                name = said.get(token, token)
-                if name in found:
-                    found[name] += self.counts.signs[condition, sort, token]
-        return found
+        counts = dict.fromkeys(tokens, 0.0)
+        for condition, token in product(conditions, SORTS[sort]):
+            name = said.get(token, token)
+            if name in counts:
+                counts[name] += self.counts.signs[condition, sort, token]
+        return counts
 
     def _tokens(self, sort: str) -> tuple[str, ...]:
         """The ordinary token of a sort, then all others that the world has."""
@@ -124,7 +125,7 @@ class Tables:
         return (self.world.ordinary[sort], *others)
 
     def _shown(self, condition: str, sort: str) -> tuple[str, ...]:
-        """The tokens that the row of a condition may list: only who waits names a dependency."""
+        """The tokens in the row of a condition; only ``waiting`` may name a dependency."""
         naming = () if condition == WAITING else self.world.naming_tokens(sort)
         return tuple(token for token in self._tokens(sort)[1:] if token not in naming)
 
@@ -135,16 +136,16 @@ def _mixed(counted: _Row, prior: _Row, strength: float) -> _Row:
     A world's tables say no less than 1 %.
     """
     scale, whole = sum(prior.values()), sum(counted.values()) + strength
-    found = {
+    shares = {
         token: max(_LEAST, (n + strength * prior[token] / scale) / whole)
         for token, n in counted.items()
     }
-    return {token: share / sum(found.values()) for token, share in found.items()}
+    return {token: share / sum(shares.values()) for token, share in shares.items()}
 
 
 def _percent(row: _Row, shown: Sequence[str]) -> Shares:
-    """Whole per cent of the tokens that are listed, each at least 1, of which 1 is left."""
-    found = {token: max(1, round(100 * row[token])) for token in shown}
-    while sum(found.values()) > 99:
-        found[max(found, key=found.__getitem__)] -= 1
-    return MappingProxyType(found)
+    """The shares of the listed tokens in whole per cent, each at least 1, together at most 99."""
+    shares = {token: max(1, round(100 * row[token])) for token in shown}
+    while sum(shares.values()) > 99:
+        shares[max(shares, key=shares.__getitem__)] -= 1
+    return MappingProxyType(shares)

@@ -10,7 +10,7 @@ from logtriage.world.schema.forms import Figure, Range
 from logtriage.world.schema.parts import Phrasings, Topic
 from logtriage.world.schema.tokens import Gauge, Metric, Reading, Token
 
-#: From so many per cent of own errors on users see errors first.
+#: Users see errors first from this share of own errors on, in per cent.
 SHOWS: Final = 50
 
 NETWORK_GAUGE: Final = Gauge(
@@ -31,7 +31,7 @@ NETWORK_GAUGE: Final = Gauge(
         }
     ),
 )
-#: What lines say that the baseline lacks, has more rarely, or more often, by topic.
+#: Lines that are new, more frequent or rarer than in the baseline, by topic.
 _LINES: Final = {
     "exceptions": ("~new error", "ERROR", "a kind of error that is new"),
     "risen": ("~risen", "WARN", "a complaint that is more frequent than usual"),

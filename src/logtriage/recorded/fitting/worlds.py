@@ -1,4 +1,4 @@
-"""A world of counts: its signatures are shares of what labelled recordings showed."""
+"""A world of counts: its signatures are shares of signs in labelled recordings."""
 
 from collections import Counter
 from types import MappingProxyType
@@ -44,7 +44,7 @@ _QUIET: Final = "quiet"
 def fitted_world(
     counts: Counts, like: World, topology: Topology, name: str, smoothing: Smoothing
 ) -> World:
-    """The world of some counts: all but kinds, signatures, fog and topology is that of ``like``.
+    """The world of some counts: kinds, signatures, fog and topology; the rest is ``like``'s.
 
     Kinds are those of the recordings and :data:`ANOTHER`. Shares are whole per cent and at least
     1, so that no sign rules a condition out. Gauges that no recording can show are left out.
@@ -93,16 +93,16 @@ def _check_kinds(counts: Counts, name: str) -> None:
 def _tokens(like: World) -> Tokens:
     """The tokens of the world without gauges that no recording can show, with the network's."""
     tokens = like.tokens
-    gauges = tuple(one for one in tokens.gauges if one.name in SORTS)
-    if not any(one.name == NETWORK_GAUGE.name for one in gauges):
+    gauges = tuple(gauge for gauge in tokens.gauges if gauge.name in SORTS)
+    if not any(gauge.name == NETWORK_GAUGE.name for gauge in gauges):
         gauges += (NETWORK_GAUGE,)
-    measured = [*(one.name for one in gauges), *(one.name for one in tokens.spans)]
+    measured = [*(gauge.name for gauge in gauges), *(span.name for span in tokens.spans)]
     kept = {*measured, ALERT, CHANGE, LOG}
     order = [sort for sort in tokens.runbook_order if sort in kept]
     return attrs.evolve(
         tokens,
         gauges=gauges,
-        runbook_order=tuple(dict.fromkeys([*order, *(one.name for one in gauges)])),
+        runbook_order=tuple(dict.fromkeys([*order, *(gauge.name for gauge in gauges)])),
         pairs=tuple(pair for pair in tokens.pairs if {sort for sort, _ in pair.signs} <= kept),
     )
 
@@ -164,8 +164,8 @@ def _task(counts: Counts, topology: Topology) -> Task:
 
 
 def _kind(name: str, order: int, of: str, like: World, signature: Signature) -> Kind:
-    said = name.replace("_", " ")
-    train, test, ood = worded(said)
+    words = name.replace("_", " ")
+    train, test, ood = worded(words)
     return Kind(
         name=name,
         order=order,
@@ -174,9 +174,9 @@ def _kind(name: str, order: int, of: str, like: World, signature: Signature) -> 
         remedies=like.rules.remedies[:1],
         errors_first=bool(signature.get("errors", {}).get("itself", 0) > SHOWS),
         drifts=False,
-        summary=f"recorded: {said}",
+        summary=f"recorded: {words}",
         signature=signature,
-        names=phrasings("ERROR", f"the cause is {said}"),
+        names=phrasings("ERROR", f"the cause is {words}"),
         past=NounPhrases((train,), (test,), (ood,)),
     )
 

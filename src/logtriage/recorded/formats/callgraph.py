@@ -12,13 +12,13 @@ from pathlib import Path
 
 from logtriage.errors import BundleError
 from logtriage.recorded.callgraph import Pair, layout_of
-from logtriage.recorded.formats.documents import documents
 from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
-from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import Unnamed, spans_of
-from logtriage.recorded.paths import Names
+from logtriage.recorded.names import Names
+from logtriage.recorded.reading import documents
 from logtriage.recorded.rows import Span
 from logtriage.recorded.spans import requests
+from logtriage.recorded.spot import Spot
 from logtriage.topology import Service
 from logtriage.world.schema.parts import Layout
 
@@ -26,17 +26,17 @@ from logtriage.world.schema.parts import Layout
 def import_topology(
     directory: str | Path, name: str, owner: str, note: Callable[[str], None] = lambda _: None
 ) -> Layout:
-    """The services of a captured stack and who calls whom, as a world takes them.
+    """The services of a captured stack and their calls, as a layout for a world.
 
-    Tiers follow from names and calls (:func:`~logtriage.recorded.callgraph.layout_of`). Calls go
-    in no circle: one that leads back to a service on the way from the edge is left out. All spans
-    are in memory at once, without what they say.
+    Tiers follow from names and calls (:func:`~logtriage.recorded.callgraph.layout_of`). Calls
+    form no circle: a call that leads back to a service on the way from the edge is left out. All
+    spans are in memory at once, without their attributes.
 
     Args:
         directory: holds the JSON files, at any depth, gzipped or not.
         name: the topology's.
         owner: the team that owns every service; nobody records who does.
-        note: is told what was left out, in words.
+        note: gets a text about everything that was left out.
 
     Raises:
         BundleError: naming file, line and field; for a folder in which nobody calls anybody.
@@ -58,8 +58,8 @@ def import_topology(
             continue
         spans += (row for row in rows if isinstance(row, Span))
     counts.update((call.caller, call.callee) for call in requests(spans))
-    if unnamed.resources:
-        note(f"{unnamed.first}: no service.name in {unnamed.resources} resources, left out")
+    for text in unnamed.notes():
+        note(text)
     if not any(caller for caller, _ in counts):
         raise BundleError(
             f"{root}: no service calls another: expected spans (OTLP's resourceSpans or Jaeger's "
@@ -75,16 +75,14 @@ def _is_dependencies(spot: Spot) -> bool:
     )  # fmt: skip
 
 
-def _dependencies(spot: Spot, names: Names) -> dict[Pair, int]:
-    counts: dict[Pair, int] = {}
+def _dependencies(spot: Spot, names: Names) -> Counter[Pair]:
+    counts: Counter[Pair] = Counter()
     for row in spot["data"].items():
-        caller = names(row["parent"].needed, row.where)
-        callee = names(row["child"].needed, row.where)
-        count = row["callCount"].whole
-        if count is None or count < 0:
+        caller, callee = (names(row[end].needed, row.where) for end in ("parent", "child"))
+        if row["callCount"].value is None:
             raise row["callCount"].bad("a whole number from 0 on")
-        if count and caller != callee:
-            counts[caller, callee] = counts.get((caller, callee), 0) + count
+        if row["callCount"].count and caller != callee:
+            counts[caller, callee] += row["callCount"].count
     return counts
 
 
@@ -93,7 +91,7 @@ def _services(
 ) -> Iterator[Service]:
     every = sorted({name for pair in counts for name in pair if name is not None})
     called = {callee for caller, callee in counts if caller is not None}
-    # Traces may begin anywhere; where users come in is where nobody else calls.
+    # Traces may begin anywhere; users come in where nobody else calls.
     pairs = (pair for pair in counts if pair[0] is not None or pair[1] not in called)
     tiers, calls = layout_of(every, pairs)
     for name in every:
@@ -101,8 +99,8 @@ def _services(
             note(f"{name}: calls {', '.join(calls[name])}, so it is taken for a service")
             tiers[name] = "service"
     kept = without_circles(every, tiers, calls, counts, note)
-    order = sorted(every, key=lambda name: (tiers[name] != "edge", name))
-    yield from (Service(name, tiers[name], owner, kept[name]) for name in order)
+    for name in sorted(every, key=lambda name: (tiers[name] != "edge", name)):
+        yield Service(name, tiers[name], owner, kept[name])
 
 
 def without_circles(
@@ -112,13 +110,18 @@ def without_circles(
     counts: Mapping[Pair, int],
     note: Callable[[str], None],
 ) -> dict[str, tuple[str, ...]]:
-    """The calls without those that lead back; whoever was reached from the edge still is."""
+    """The calls without those that lead back; the edge still reaches the same services."""
     kept: dict[str, list[str]] = {name: [] for name in every}
     done: set[str] = set()
-    for entry in (name for name in every if tiers[name] == "edge"):
-        path: dict[str, list[str]] = {}  # the way here, and what each on it has still to call
-        _enter(path, entry, calls, counts)
-        while path and entry not in done:
+    path: dict[str, list[str]] = {}  # the way here, and what each service on it has still to call
+
+    def enter(name: str) -> None:
+        # The most frequent call comes last in the list, and so is followed first.
+        path[name] = sorted(calls[name], key=lambda callee: (counts[name, callee], callee))
+
+    for entry in (name for name in every if tiers[name] == "edge" and name not in done):
+        enter(entry)
+        while path:
             name, left = next(reversed(path.items()))
             if not left:
                 done.add(name)
@@ -130,15 +133,5 @@ def without_circles(
                 continue
             kept[name].append(callee)
             if callee not in done:
-                _enter(path, callee, calls, counts)
+                enter(callee)
     return {name: tuple(sorted(row)) for name, row in kept.items()}
-
-
-def _enter(
-    path: dict[str, list[str]],
-    name: str,
-    calls: Mapping[str, tuple[str, ...]],
-    counts: Mapping[Pair, int],
-) -> None:
-    """Go on at a service; what it calls most comes first, which is last in the list."""
-    path[name] = sorted(calls[name], key=lambda callee: (counts[name, callee], callee))

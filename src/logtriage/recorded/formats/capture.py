@@ -3,50 +3,44 @@
 ::
 
     labels.csv            as of labelled incidents
-    *.json, *.jsonl, …    any number, at any depth, gzipped or not: each document is told by
-                          its fields, so that names are free
+    *.json, *.jsonl, …    any number, at any depth, gzipped or not: the fields of a document
+                          tell its format, so that names are free
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from logtriage.errors import BundleError
-from logtriage.recorded.formats.alerts import (
-    AlertBook,
-    is_alertmanager,
-    recorded_alerts,
-    unknown_services,
-)
-from logtriage.recorded.formats.documents import ENDINGS, documents
+from logtriage.recorded.formats.alerts import AlertBook, is_alertmanager
 from logtriage.recorded.formats.jaeger import is_jaeger, traces_of
-from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.otlp import Unnamed, logs_of, spans_of
 from logtriage.recorded.formats.otlp_metrics import MetricReader
 from logtriage.recorded.formats.prometheus import PrometheusReader, is_prometheus
 from logtriage.recorded.formats.series import SeriesBook
-from logtriage.recorded.labelled import (
+from logtriage.recorded.labels import (
+    Stretch,
     around_of,
     incident_of,
     labels_of,
     stretches_of,
     times_of,
 )
-from logtriage.recorded.paths import Names
+from logtriage.recorded.names import Names
+from logtriage.recorded.reading import ENDINGS, documents
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import LogRow, Rows, Sample, Span, Usage
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.spans import Key, requests
-from logtriage.recorded.stretches import Stretch
+from logtriage.recorded.spot import Spot
 from logtriage.world.telemetry import TICK_SECONDS
 
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
-#: So many reasons why nothing was used are told.
+#: The error for a folder without telemetry gives at most this many reasons.
 _REASONS: Final = 5
-#: How much longer than a stretch its spans are looked for: those above began before.
+#: Spans are read from this long before a stretch: the spans above may have begun there.
 _SPAN_MARGIN_MS: Final = 60_000
 
 
@@ -62,7 +56,7 @@ def import_otlp(
     """Import incidents from telemetry in the field's formats, and a file of labels.
 
     Documents are read once and their rows kept on disk; one incident at a time is in memory.
-    Alerts are those that were sent; where the folder has none, they are made of thresholds.
+    Alerts are taken from notifications; without any in the folder, thresholds make them.
 
     Args:
         directory: holds ``labels.csv`` and the rest.
@@ -71,7 +65,7 @@ def import_otlp(
         models: make incidents of ``recorded/2``, those without a fault included.
         service_label: the label of Prometheus that names the service; None: the first of the
             usual ones (:data:`~logtriage.recorded.formats.alerts.SERVICE_LABELS`).
-        note: is told what was left out, in words.
+        note: gets a text about everything that was left out.
 
     Raises:
         BundleError: naming file, line and field, for a document that is of none of the
@@ -81,122 +75,109 @@ def import_otlp(
     """
     root, names = Path(directory), Names()
     labels = labels_of(root, names)
-    wanted = stretches_of(labels, horizon, tick_seconds, note, models=models)
-    times = times_of(wanted, around_of(horizon, tick_seconds))
-    margins = [(since - _SPAN_MARGIN_MS, until) for since, until in times]
-    reader = _Reader.of(names, service_label)
-    with RowStore(margins) as store:
+    stretches = stretches_of(labels, horizon, tick_seconds, note, models=models)
+    around = around_of(horizon, tick_seconds)
+    times = times_of(stretches, around)
+    reader = _Reader(names, service_label)
+    with RowStore((since - _SPAN_MARGIN_MS, until) for since, until in times) as store:
         for spot in documents(root):
             for row in reader.rows(spot):
                 store.add(row)
         if not store.offered:
             raise BundleError(f"{root}: no telemetry in its {_FILES} files{reader.why_nothing()}")
-        made = [_incident(one, store, reader.book, horizon, tick_seconds, note) for one in wanted]
-    for what in reader.left_out():
-        note(what)
-    return tuple(made)
+        records = []
+        for stretch in stretches:
+            record = _incident(stretch, store, horizon, tick_seconds, note)
+            if reader.alerts.has_any:
+                services = {service.name for service in record.recording.services}
+                alerts, unknown = reader.alerts.recorded(
+                    services, stretch.opened, around, horizon, tick_seconds
+                )
+                for name, count in unknown.items():
+                    note(
+                        f"{stretch.label.id}: alert {name!r:.80} is of no known service "
+                        f"({count} times)"
+                    )
+                recording = attrs.evolve(record.recording, alerts=alerts)
+                record = attrs.evolve(record, recording=recording)
+            records.append(record)
+    for text in reader.left_out():
+        note(text)
+    return tuple(records)
 
 
-@attrs.frozen
 class _Reader:
-    """Reads documents of all formats; alerts go to the book."""
+    """Reads documents of all formats; alerts go to their book."""
 
-    names: Names
-    unnamed: Unnamed
-    series: SeriesBook
-    metrics: MetricReader
-    answers: PrometheusReader
-    book: AlertBook
-
-    @classmethod
-    def of(cls, names: Names, service_label: str | None) -> "_Reader":
-        unnamed, series = Unnamed(), SeriesBook()
-        return cls(
-            names,
-            unnamed,
-            series,
-            MetricReader(names, unnamed, series),
-            PrometheusReader(names, series, service_label),
-            AlertBook(),
-        )
+    def __init__(self, names: Names, service_label: str | None) -> None:
+        self._names = names
+        self._unnamed = Unnamed()
+        self._series = SeriesBook()
+        self._metrics = MetricReader(names, self._unnamed, self._series)
+        self._answers = PrometheusReader(names, self._series, service_label)
+        self.alerts = AlertBook()
 
     def left_out(self) -> Iterator[str]:
-        """What was not used, in words."""
-        if self.unnamed.resources:
-            count, first = self.unnamed.resources, self.unnamed.first
-            yield f"{first}: no service.name in {count} resources, left out"
-        for what, count in self.series.left_out.items():
+        """Notes on everything that was left out."""
+        yield from self._unnamed.notes()
+        for what, count in self._series.left_out.items():
             yield f"left out {count} times: {what}"
 
     def why_nothing(self) -> str:
-        """What an error adds where no document told anything; empty where none was left out."""
+        """The end of the error if nothing was read; empty if nothing was left out."""
         reasons = list(self.left_out())
         if len(reasons) > _REASONS:
             reasons[_REASONS:] = [f"and {len(reasons) - _REASONS} more"]
-        if self.series.unlabelled:
+        if self._series.unlabelled:
             reasons.append(
                 "--service-label (service_label in Python) takes another label for the service"
             )
-        return "".join(f"; {one}" for one in reasons)
+        return "".join(f"; {reason}" for reason in reasons)
 
     def rows(self, spot: Spot) -> Iterable[LogRow | Span | Sample | Usage]:
-        """What one document tells."""
+        """The rows of one document."""
         if "resourceLogs" in spot:
-            return logs_of(spot, self.names, self.unnamed)
+            return logs_of(spot, self._names, self._unnamed)
         if "resourceSpans" in spot:
-            return spans_of(spot, self.names, self.unnamed)
+            return spans_of(spot, self._names, self._unnamed)
         if "resourceMetrics" in spot:
-            return self.metrics.rows(spot)
+            return self._metrics.rows(spot)
         if is_jaeger(spot):
-            return traces_of(spot, self.names)
+            return traces_of(spot, self._names)
         if is_prometheus(spot):
-            return self.answers.rows(spot)
-        if is_alertmanager(spot):
-            self.book.alertmanager(spot)
-        else:
+            return self._answers.rows(spot)
+        if not is_alertmanager(spot):
             raise spot.bad(
                 "OTLP (resourceLogs, resourceSpans or resourceMetrics), Jaeger (data), Prometheus "
                 "(data.resultType), or an Alertmanager webhook (alerts, version)"
             )
+        self.alerts.read(spot)
         return ()
 
 
 def _incident(
     stretch: Stretch,
     store: RowStore,
-    book: AlertBook,
     horizon: int,
     tick_seconds: int,
     note: Callable[[str], None],
 ) -> RecordedIncident:
     twice: set[Key] = set()
-    made = incident_of(stretch, partial(_between, store, twice), horizon, tick_seconds)
+
+    def between(since: int, until: int) -> Rows:
+        """The rows of a stretch, spans joined to calls.
+
+        A span that was exported twice counts once; other spans with its id are left out.
+        """
+        spans: dict[Key, Span] = {}
+        for span in store.spans(since - _SPAN_MARGIN_MS, until):
+            if spans.setdefault((span.trace, span.id), span) != span:
+                twice.add((span.trace, span.id))
+        calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
+        rows = store.between(since, until)
+        return attrs.evolve(rows, calls=rows.calls + calls)
+
+    record = incident_of(stretch, between, horizon, tick_seconds)
     if twice:
         note(f"{stretch.id}: {len(twice)} spans have the trace and id of another one, left out")
-    if not book.given:
-        return made
-    around = around_of(horizon, tick_seconds)
-    alerts, nobodys = recorded_alerts(
-        book.within(stretch.opened - around, stretch.opened + around),
-        (one.name for one in made.recording.services),
-        opened=stretch.opened,
-        horizon=horizon,
-        tick_seconds=tick_seconds,
-    )
-    for name, count in unknown_services(nobodys).items():
-        note(f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)")
-    return attrs.evolve(made, recording=attrs.evolve(made.recording, alerts=alerts))
-
-
-def _between(store: RowStore, twice: set[Key], since: int, until: int) -> Rows:
-    """The rows of a stretch, spans joined to calls; ``twice`` gets ids that two spans have.
-
-    What was exported again says the same and is one.
-    """
-    spans: dict[Key, Span] = {}
-    for one in store.spans(since - _SPAN_MARGIN_MS, until):
-        if spans.setdefault((one.trace, one.id), one) != one:
-            twice.add((one.trace, one.id))
-    calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
-    rows = store.between(since, until)
-    return attrs.evolve(rows, calls=rows.calls + calls)
+    return record

@@ -1,20 +1,22 @@
 """Traces as Jaeger's query service answers with them: ``{"data": [trace, …]}``, or one trace.
 
-A trace has ``spans`` and ``processes``; times and durations are microseconds. What a span
-logs with the event ``error`` or ``exception`` becomes a line of its service's log.
+A trace has ``spans`` and ``processes``; times and durations are microseconds. An event ``error``
+or ``exception`` in the log of a span becomes a line of its service's log.
 """
 
 from collections.abc import Iterator
 from typing import Final
 
-from logtriage.recorded.formats.jsonspot import Spot
-from logtriage.recorded.formats.otlp import told
-from logtriage.recorded.paths import Names
+from logtriage.recorded.formats.otlp import said
+from logtriage.recorded.names import Names
 from logtriage.recorded.rows import LogRow, Span
+from logtriage.recorded.spot import Spot
 from logtriage.recorded.text import read_message
 
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
 _ERRORS: Final = ("error", "exception")
+#: The fields of an error, in the order in which the line has them.
+_TOLD: Final = ("exception.type", "exception.message", "error.kind", "message")
 
 
 def is_jaeger(spot: Spot) -> bool:
@@ -23,7 +25,7 @@ def is_jaeger(spot: Spot) -> bool:
 
 
 def traces_of(spot: Spot, names: Names) -> Iterator[Span | LogRow]:
-    """The spans of a document, and the errors that they tell of as lines of the log."""
+    """The spans of a document, and the errors in them as lines of the log."""
     for trace in spot["data"].items() if "data" in spot else (spot,):
         for span in trace["spans"].items():
             yield from _span(span, trace["processes"], names)
@@ -32,38 +34,33 @@ def traces_of(spot: Spot, names: Names) -> Iterator[Span | LogRow]:
 def _span(span: Spot, processes: Spot, names: Names) -> Iterator[Span | LogRow]:
     process = processes[span["processID"].needed]
     service = names(process["serviceName"].needed, span.where)
-    start, duration = span["startTime"].since_epoch, span["duration"].whole
-    if start is None:
-        raise span["startTime"].bad("Unix microseconds")
+    start, duration = span["startTime"].at("microseconds"), span["duration"].whole
     if duration is None or duration < 0:
         raise span["duration"].bad("microseconds from 0 on")
-    trace = span["traceID"].needed
-    tags = _tags(span["tags"])
+    trace, tags = span["traceID"].needed, _tags(span["tags"])
     calls = tags.get("span.kind") in ("client", "producer")
-    parent, peer = "", told(tags.get("peer.service")) if calls else ""
-    for reference in span["references"].items():
-        if reference["refType"].text in _ABOVE and reference["traceID"].text == trace:
-            parent = reference["spanID"].needed
-            break
-    failed = tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR"
+    peer = said(tags.get("peer.service")) if calls else ""
+    parents = (
+        reference["spanID"].needed
+        for reference in span["references"].items()
+        if reference["refType"].text in _ABOVE and reference["traceID"].text == trace
+    )
     yield Span(
         trace,
         span["spanID"].needed,
-        parent,
+        next(parents, ""),
         service,
         start,
         duration,
-        failed,
+        tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
         names(peer, span.where) if peer else "",
     )
     for log in span["logs"].items():
         fields = _tags(log["fields"])
         if fields.get("event") in _ERRORS or fields.get("level") in _ERRORS:
-            known = ("exception.type", "exception.message", "error.kind", "message")
-            text = ": ".join(told(fields[name]) for name in known if fields.get(name))
-            line = read_message("ERROR", text)
+            text = ": ".join(said(fields[name]) for name in _TOLD if fields.get(name))
             at = (log["timestamp"].since_epoch or start) // 1000
-            yield LogRow.of(at, service, line, trace)
+            yield LogRow(at, service, *read_message("ERROR", text), trace)
 
 
 def _tags(spot: Spot) -> dict[str, object]:

@@ -1,12 +1,12 @@
 """Metrics as Prometheus answers a query: ``{"data": {"resultType": …, "result": […]}}``.
 
-The result of a range query is a ``matrix``, of an instant one a ``vector``. Whether a metric
-only grows is told by its name, as Prometheus itself has it: counters end in ``_total``, the
-parts of histograms and summaries in ``_count`` and ``_sum``. What an expression such as
-``rate(…)`` makes has no name; the file's stands in.
+The result of a range query is a ``matrix``, of an instant query a ``vector``. As in Prometheus
+itself, a metric only grows if its name says so: counters end in ``_total``, the parts of
+histograms and summaries in ``_count`` and ``_sum``. The result of an expression such as
+``rate(…)`` has no name; the file's stands in.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from math import isfinite, isnan
 from pathlib import PurePosixPath
@@ -15,35 +15,19 @@ from typing import Final
 import attrs
 
 from logtriage.recorded.formats.alerts import SERVICE_LABELS
-from logtriage.recorded.formats.jsonspot import Spot
 from logtriage.recorded.formats.series import Metric, Point, SeriesBook
-from logtriage.recorded.paths import Names
+from logtriage.recorded.names import Names
 from logtriage.recorded.rows import Sample, Usage
+from logtriage.recorded.spot import Spot
 
-#: Labels that say where a series comes from, and nothing of what was measured: together they
-#: tell one instance of a service from another.
+#: Labels of the place where a series was measured: together they identify an instance.
 _PLACE: Final = (
     *SERVICE_LABELS,
-    "cluster",
-    "container_id",
-    "endpoint",
-    "id",
-    "image",
-    "instance",
-    "metrics_path",
-    "name",
-    "namespace",
-    "node",
-    "pod",
-    "prometheus",
-    "prometheus_replica",
-    "replica",
-    "uid",
+    *("cluster", "container_id", "endpoint", "id", "image", "instance", "metrics_path", "name"),
+    *("namespace", "node", "pod", "prometheus", "prometheus_replica", "replica", "uid"),
 )
-_NAME: Final = "__name__"
 _GROWING: Final = ("_total", "_count", "_sum")
-_BUCKET: Final = "_bucket"
-#: What is no Unix second that anybody recorded, but milliseconds.
+#: Larger numbers are milliseconds, and no Unix seconds.
 _TOO_LATE: Final = 1e11
 
 
@@ -54,14 +38,14 @@ def is_prometheus(spot: Spot) -> bool:
 
 @attrs.frozen
 class PrometheusReader:
-    """Reads answers; ``label`` names the service, None the first of the usual ones."""
+    """Reads answers; ``label`` names the service; None: the first of :data:`SERVICE_LABELS`."""
 
     names: Names
     book: SeriesBook
     label: str | None = None
 
     def rows(self, spot: Spot) -> Iterator[Sample | Usage]:
-        """The samples of one answer.
+        """The samples of one answer in order of time, all instances of a service together.
 
         Raises:
             BundleError: naming file, line and field.
@@ -72,61 +56,52 @@ class PrometheusReader:
         kind = data["resultType"].value
         if kind not in ("matrix", "vector"):
             raise data["resultType"].bad("'matrix', of a range query, or 'vector'")
-        found: dict[Metric, list[Point]] = {}
-        for one in data["result"].items():
-            metric, labels = self._metric(one)
+        rows: list[tuple[int, Metric, Point]] = []
+        for series in data["result"].items():
+            metric, labels = self._metric(series)
             if metric is None:
                 continue
-            if metric.name.endswith(_BUCKET) or "histograms" in one or "histogram" in one:
+            buckets = metric.name.endswith("_bucket")
+            if buckets or "histograms" in series or "histogram" in series:
                 self.book.leave(f"{metric.name}: buckets of a histogram")
                 continue
-            pairs = one["values"].items() if kind == "matrix" else (one["value"],)
-            points = (self._point(pair, labels, metric.name) for pair in pairs)
-            found.setdefault(metric, []).extend(point for point in points if point is not None)
-        yield from self._samples(found)
-
-    def _metric(self, one: Spot) -> tuple[Metric | None, str]:
-        """Whose a series is, and what its other labels say; None where it does not say whose."""
-        given = one["metric"]
-        if not isinstance(given.value, dict):
-            raise given.bad("an object of labels")
-        labels = {key: given[key].text for key in given.value}
-        name = labels.pop(_NAME, "") or _stem(one.where)
-        wanted = SERVICE_LABELS if self.label is None else (self.label,)
-        label = next((key for key in wanted if labels.get(key, "").strip()), None)
-        if label is None:
-            self.book.unlabelled = True
-            self.book.leave(f"{name}: series without a label {' or '.join(wanted)}")
-            return None, ""
-        service = self.names(labels.pop(label), one.where)
-        instance = " ".join(labels.pop(key, "") for key in _PLACE)
-        return Metric(service, instance, name), " ".join(labels[key] for key in sorted(labels))
-
-    def _samples(self, found: Mapping[Metric, list[Point]]) -> Iterator[Sample | Usage]:
-        """All in order of time, since the instances of a service are told together."""
-        rows = ((point.at, metric, point) for metric, points in found.items() for point in points)
-        ordered = sorted(rows, key=lambda row: row[0])
-        for (_, metric), group in groupby(ordered, key=lambda row: row[:2]):
+            for pair in series["values"].items() if kind == "matrix" else (series["value"],):
+                at, value = _numbers(pair)
+                if isfinite(value):
+                    rows.append((at, metric, Point(at, 0, labels, (value,))))
+                elif not isnan(value):
+                    self.book.leave(f"{metric.name}: infinite values")
+        order = {
+            metric: place for place, metric in enumerate(dict.fromkeys(row[1] for row in rows))
+        }
+        rows.sort(key=lambda row: (row[0], order[row[1]]))
+        for (_, metric), group in groupby(rows, key=lambda row: row[:2]):
             points = [point for _, _, point in group]
             if metric.name.endswith(_GROWING):
                 yield from self.book.rates(metric, points)
             else:
                 yield from self.book.levels(metric, points)
 
-    def _point(self, pair: Spot, labels: str, name: str) -> Point | None:
-        """A value and its time; None where it is no finite number."""
-        found = _numbers(pair)
-        if found is None:
-            return None
-        at, number = found
-        if not isfinite(number):
-            self.book.leave(f"{name}: infinite values")
-            return None
-        return Point(at, 0, labels, (number,))
+    def _metric(self, series: Spot) -> tuple[Metric | None, str]:
+        """The metric of a series, and its other labels; None if no label names a service."""
+        about = series["metric"]
+        if not isinstance(about.value, dict):
+            raise about.bad("an object of labels")
+        labels = {key: about[key].text for key in about.value}
+        name = labels.pop("__name__", "") or _stem(series.where)
+        wanted = SERVICE_LABELS if self.label is None else (self.label,)
+        label = next((key for key in wanted if labels.get(key, "").strip()), None)
+        if label is None:
+            self.book.unlabelled = True
+            self.book.leave(f"{name}: series without a label {' or '.join(wanted)}")
+            return None, ""
+        service = self.names(labels.pop(label), series.where)
+        instance = " ".join(labels.pop(key, "") for key in _PLACE)
+        return Metric(service, instance, name), " ".join(labels[key] for key in sorted(labels))
 
 
-def _numbers(pair: Spot) -> tuple[int, float] | None:
-    """The time, in Unix nanoseconds, and the value of a point; None where that is NaN."""
+def _numbers(pair: Spot) -> tuple[int, float]:
+    """The time of a point, in Unix nanoseconds, and its value."""
     if not isinstance(pair.value, list) or len(pair.value) != 2:
         raise pair.bad("a list of Unix seconds and a number in a string")
     at, value = pair.items()
@@ -135,13 +110,12 @@ def _numbers(pair: Spot) -> tuple[int, float] | None:
         raise at.bad("Unix seconds")
     text = value.needed
     try:
-        number = float(text)
+        return round(1000 * seconds) * 1_000_000, float(text)
     except ValueError:
         raise value.bad("a number in a string") from None
-    return None if isnan(number) else (round(1000 * seconds) * 1_000_000, number)
 
 
 def _stem(where: str) -> str:
-    """The name of the file of a place."""
+    """The name of the file of a place, without its endings."""
     path = PurePosixPath(where.rpartition(":")[0])
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).stem

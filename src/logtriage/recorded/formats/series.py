@@ -1,7 +1,7 @@
 """Series of a capture's metrics become samples of signals, whatever format they came in.
 
-Levels are taken as they are; what only grows becomes a rate, a restart beginning at 0. Of a
-service that runs in several instances the mean of what they last said counts.
+A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. If
+a service runs in several instances, the mean of their latest values counts.
 """
 
 import re
@@ -16,9 +16,9 @@ from logtriage.recorded.clock import STALE_MS
 from logtriage.recorded.metrics import in_units, signal_name
 from logtriage.recorded.rows import Sample, Usage
 
-#: Sets of attributes of a level that become signals of one service; what comes later does not.
+#: The most sets of attributes of a level that become signals of one service; later ones do not.
 MOST_SETS: Final = 20
-#: Levels that are CPU of its limit, 1 being all of it; of a service the first that comes.
+#: Levels that are CPU as a share of its limit; the first of a service counts.
 CPU: Final = (
     "k8s.pod.cpu_limit_utilization",
     "k8s.container.cpu_limit_utilization",
@@ -33,7 +33,7 @@ _SQLITE_MOST: Final = 1 << 63
 
 @attrs.frozen
 class Point:
-    """A data point: ``values`` are those that are summed, times in Unix nanoseconds."""
+    """A data point: ``values`` are added up over sets of attributes; times are Unix nanoseconds."""
 
     at: int
     since: int
@@ -43,7 +43,7 @@ class Point:
 
 @attrs.frozen
 class Metric:
-    """Whose metric it is: a service, one instance of it, and the metric's name and unit."""
+    """A metric by service, instance of the service, name and unit."""
 
     service: str
     instance: str
@@ -52,7 +52,7 @@ class Metric:
 
     @property
     def key(self) -> str:
-        """What tells it from others."""
+        """A text that differs between metrics."""
         return f"{self.service} {self.instance} {self.name}"
 
 
@@ -60,8 +60,8 @@ class Metric:
 class SeriesBook:
     """Remembers the last point of each series.
 
-    ``left_out`` tells what was not used, and how often; ``unlabelled`` whether series without
-    a service were among it.
+    ``left_out`` counts by reason what was left out; ``unlabelled`` says whether series without a
+    service were among it.
     """
 
     _last: dict[tuple[str, str], Point] = attrs.Factory(dict)
@@ -98,7 +98,7 @@ class SeriesBook:
     def grown(
         self, metric: Metric, points: Sequence[Point], *, delta: bool
     ) -> Iterator[tuple[int, tuple[float, ...], float]]:
-        """Time, growth over all sets of attributes, and the seconds in which it grew."""
+        """Time, growth over all sets of attributes, and the seconds of growth."""
         key = metric.key
         grown: dict[int, tuple[list[float], float]] = {}
         for point in points:
@@ -113,7 +113,7 @@ class SeriesBook:
                 if before.since == point.since and before.values[0] <= point.values[0]:
                     base = before.values
             elif not delta:
-                # A new set of attributes: it counts from the metric's last point.
+                # A new set of attributes counts from the last point of the metric.
                 earlier = self._exported.get(key)
                 if earlier is None or earlier >= point.at:
                     continue
@@ -148,7 +148,7 @@ class SeriesBook:
             self.leave(f"{metric.name}: values beyond 63 bits")
 
     def leave(self, what: str) -> None:
-        """Count what is left out."""
+        """Count something that is left out."""
         self.left_out[what] = self.left_out.get(what, 0) + 1
 
     def _shares(self, metric: Metric, points: Iterable[Point]) -> Iterator[Usage]:
@@ -164,11 +164,11 @@ class SeriesBook:
                 self.leave(f"{metric.name}: shares below 0, or beyond 63 bits")
 
     def _mean(self, metric: Metric, signal: str, at: int, value: float) -> float:
-        """Of what the instances of a service said lately."""
-        said = self._instances.setdefault((metric.service, signal), {})
-        said[metric.instance] = at, value
-        lately = [one for when, one in said.values() if when > at - STALE_MS * 1_000_000]
-        return sum(lately) / len(lately)
+        """The mean of the fresh values of a service's instances."""
+        latest = self._instances.setdefault((metric.service, signal), {})
+        latest[metric.instance] = at, value
+        fresh = [last for when, last in latest.values() if when > at - STALE_MS * 1_000_000]
+        return sum(fresh) / len(fresh)
 
 
 def spelled(unit: str) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
 
 __all__ = ["MAX_BELIEFS", "WORST", "Document", "write_replay"]
 
-#: So many of the worst episodes are explained if nobody says otherwise.
+#: How many of the worst episodes are explained by default.
 WORST: Final = 20
 
 
@@ -64,7 +64,7 @@ def write_replay(
     from logtriage.report.run import read_run
 
     most, worst = checked_counts(beliefs, explain)
-    run = read_run(Path(run_dir), seal, [Path(one) for one in bases])
+    run = read_run(Path(run_dir), seal, [Path(base) for base in bases])
     episodes = list(run.episodes)
     if incident is not None:
         episodes = _on(incident, episodes)
@@ -72,10 +72,10 @@ def write_replay(
         most = len(episodes) if beliefs is None else beliefs
     if not episodes:
         raise InvalidInput(f"{run.loaded.directory}: nothing was played yet")
-    found = episodes_document(run, with_worst_explained(episodes, worst), most)
+    data = episodes_document(run, with_worst_explained(episodes, worst), most)
     with replacing(Path(out)) as file:
-        file.write(render_replay(found).encode("utf-8", "backslashreplace"))
-    return found
+        file.write(render_replay(data).encode("utf-8", "backslashreplace"))
+    return data
 
 
 def checked_counts(beliefs: int | None, explain: int | None) -> tuple[int, int]:
@@ -94,11 +94,13 @@ def with_worst_explained(episodes: Sequence[Episode], count: int) -> list[Episod
     """The episodes in their order, with the ``count`` lowest grades explained where they can be."""
     order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
     worst = set(order[:count])
-    return [_explained(one) if place in worst else one for place, one in enumerate(episodes)]
+    return [
+        _explained(episode) if place in worst else episode for place, episode in enumerate(episodes)
+    ]
 
 
 def episodes_document(run: "Run", episodes: Sequence[Episode], beliefs: int) -> Document:
-    """The data of some episodes of a run, those first that tell most."""
+    """The data of some episodes of a run. The most telling ones get screens and beliefs first."""
     from logtriage.evaluation import SOLVED
 
     return document(
@@ -110,26 +112,26 @@ def episodes_document(run: "Run", episodes: Sequence[Episode], beliefs: int) -> 
         beliefs=beliefs,
         solved=SOLVED,
         order=ranked(episodes, max(1, beliefs)),
-        # The words of a code are counted in all episodes, whichever are shown.
+        # The meanings of words are counted over all episodes, not only those shown.
         readers=readers_of(run.episodes, run.roles),
     )
 
 
 def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
-    found = [one for one in episodes if one.incident.id == incident]
-    if not found:
-        known = dict.fromkeys(one.incident.id for one in episodes)
+    matching = [episode for episode in episodes if episode.incident.id == incident]
+    if not matching:
+        known = dict.fromkeys(episode.incident.id for episode in episodes)
         raise UnknownName("incident of this run", incident, known)
-    return found
+    return matching
 
 
-def _explained(one: Episode) -> Episode:
+def _explained(episode: Episode) -> Episode:
     """An episode with its explanation, if it can be explained."""
     from logtriage.belief.explain import why_unexplained
     from logtriage.evaluation.explaining import explained_state
 
-    if one.explained is not None or one.roles is not None or one.grade.score is None:
-        return one
-    if why_unexplained(one.incident) is not None:
-        return one
-    return attrs.evolve(one, explained=explained_state(one.incident, one.grade))
+    if episode.explained is not None or episode.roles is not None or episode.grade.score is None:
+        return episode
+    if why_unexplained(episode.incident) is not None:
+        return episode
+    return attrs.evolve(episode, explained=explained_state(episode.incident, episode.grade))

@@ -1,4 +1,4 @@
-"""The exact belief at every tick of an episode, and what it was worth to ask."""
+"""The exact belief at every tick of an episode, and the value of each request."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,7 @@ from logtriage.state import State
 if TYPE_CHECKING:  # it loads NumPy, which is needed for what requests are worth alone
     from logtriage.belief.questions import Request, Worth
 
-#: Requests that are shown beside the one that was made, those worth most.
+#: How many requests are shown beside the one that was made: the most valuable.
 REQUESTS: Final = 8
 #: Root causes, and kinds of fault, that are shown by name.
 LIKELIEST: Final = 7
@@ -51,7 +51,9 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
     if state.is_closed:
         return data
     made = [
-        one for one in done if isinstance(one, RequestMoreLogs | RequestMetrics | RequestTraces)
+        action
+        for action in done
+        if isinstance(action, RequestMoreLogs | RequestMetrics | RequestTraces)
     ]
     rows = _worths(held, made)
     plan = held.best()
@@ -61,7 +63,9 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
     shown += [row for row, _ in ranked[REQUESTS:] if row.request in made]
     return {
         **data,
-        "then": [words for one in done if (words := likely_then(held, state, one)) is not None],
+        "then": [
+            words for action in done if (words := likely_then(held, state, action)) is not None
+        ],
         "value": round(plan.value, _DIGITS),
         "observer": describe(question if question is not None else plan.actions[0]),
         "asks": [
@@ -72,15 +76,19 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
 
 
 def _worths(held: Belief, made: "Sequence[Request]") -> "list[tuple[Worth, bool]]":
-    """What requests are worth, and whether the observer weighs them; with those made."""
+    """(worth, whether the observer weighs it) of each request, those ``made`` included."""
     from logtriage.belief.questions import worths
 
     weighed = requests_in_doubt(held)
-    others = [one for one in dict.fromkeys(made) if one not in weighed and one.service is not None]
+    others = [
+        request
+        for request in dict.fromkeys(made)
+        if request not in weighed and request.service is not None
+    ]
     every = worths(held, (*weighed, *others))
     return [(row, place < len(weighed)) for place, row in enumerate(every)]
 
 
 def _likeliest(shares: Mapping[str, float]) -> list[list[Any]]:
-    """The likeliest by name; what is left to the others is left out."""
+    """The names with the largest shares, in order."""
     return [[name, round(share, _DIGITS)] for name, share in list(shares.items())[:LIKELIEST]]

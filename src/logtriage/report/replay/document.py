@@ -21,11 +21,11 @@ from logtriage.report.text import clean, titled
 from logtriage.report.truth import truth_of
 from logtriage.roles import RoleSplit
 
-#: Characters of JSON in a chunk: little enough to be read at once, enough to compress well.
+#: Characters of JSON in a chunk: few enough to read at once, enough to compress well.
 CHUNK: Final = 1_000_000
-#: Episodes of which the page holds screens and services tick by tick.
+#: The page holds screens and services tick by tick of so many episodes.
 MAX_SCREENS: Final = 1_000
-#: Episodes of which it holds the belief, if no other number is asked for.
+#: The page holds the beliefs of so many episodes by default.
 MAX_BELIEFS: Final = 100
 
 _json = partial(json.dumps, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
@@ -46,7 +46,7 @@ class Document:
     shown: int
 
     def to_json(self) -> str:
-        """The document as JSON that may stand in a script element."""
+        """The document as JSON for a script element."""
         data = {**self.facts, "index": self.index, "chunks": self.chunks}
         return _json(data).replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -85,7 +85,7 @@ def document(
             : beliefs if numpy else 0
         ]
     )
-    # Those of one incident stand together: they share its services, and most of its lines.
+    # Episodes on one incident stand together: they share its services and most of its lines.
     places = sorted(range(len(episodes)), key=lambda one: _incident_key(episodes[one]))
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
@@ -105,7 +105,7 @@ def document(
         "episodes": len(episodes),
         "shown": len(shown),
         "believed": len(believed),
-        "beliefs": any(one.incident.setting is not None for one in episodes),
+        "beliefs": any(episode.incident.setting is not None for episode in episodes),
     }
     index = [rows[place] for place in range(len(episodes))]
     return Document(facts, pack(index), tuple(chunks), len(believed), len(shown))
@@ -113,8 +113,8 @@ def document(
 
 def _players(episodes: Sequence[Episode]) -> tuple[list[str], list[str]]:
     """The agents and the tasks of some episodes, each once."""
-    agents = dict.fromkeys(one.policy for one in episodes)
-    return list(agents), list(dict.fromkeys(one.grade.task for one in episodes))
+    agents = dict.fromkeys(episode.policy for episode in episodes)
+    return list(agents), list(dict.fromkeys(episode.grade.task for episode in episodes))
 
 
 def _incident_key(episode: Episode) -> tuple[str, int, str]:
@@ -131,7 +131,7 @@ def _chunks(
 ) -> Iterator[dict[str, Any]]:
     incidents: dict[str, Any] = {}
     parts: dict[str, tuple[Part, ...]] = {}
-    found: list[Any] = []
+    packed: list[Any] = []
     where: list[tuple[int, int]] = []
     lines, size = Lines(), 0
 
@@ -139,53 +139,53 @@ def _chunks(
         return {
             "incidents": incidents,
             "lines": lines.texts,
-            "episodes": found,
+            "episodes": packed,
             "places": where,
         }
 
     for place in places:
-        one = episodes[place]
-        key = one.incident.id
+        episode = episodes[place]
+        key = episode.incident.id
         # Never in the middle of an incident, so that two agents on it can be compared at once.
         if size > CHUNK and key not in incidents:
             yield chunk()
-            incidents, parts, found, where, lines, size = {}, {}, [], [], Lines(), 0
+            incidents, parts, packed, where, lines, size = {}, {}, [], [], Lines(), 0
         if key not in incidents:
-            parts[key] = parts_of(one.incident)
-            incidents[key] = _incident(one, parts[key])
+            parts[key] = parts_of(episode.incident)
+            incidents[key] = _incident(episode, parts[key])
         data = episode_data(
-            one,
+            episode,
             parts[key],
             lines,
             screens=place in shown,
             believed=place in believed,
             readers=readers,
         )
-        where.append((place, len(found)))
-        found.append({**_graded(one), **data})
-        size += len(_json(found[-1]))
-    if found:
+        where.append((place, len(packed)))
+        packed.append({**_graded(episode), **data})
+        size += len(_json(packed[-1]))
+    if packed:
         yield chunk()
 
 
-def _row(one: Episode) -> list[Any]:
+def _row(episode: Episode) -> list[Any]:
     """A row of the list of episodes; ``replay.js`` names its fields."""
-    graded = one.grade
+    graded = episode.grade
     scored = graded.status is GradeStatus.SCORED
-    facts = states_of(one)[-1].facts if scored else None
+    facts = states_of(episode)[-1].facts if scored else None
     declared = None if facts is None else facts.root_cause
     return [
-        clean(one.policy),
+        clean(episode.policy),
         graded.task,
-        clean(one.incident.id),
+        clean(episode.incident.id),
         graded.score,
         graded.gate,
         str(graded.closing or "open") if scored else "unscored",
         graded.ticks if scored else None,
         graded.fault_kind,
-        _roots(one.incident),
+        _roots(episode.incident),
         declared,
-        place_of(one.incident, declared) if scored else None,
+        place_of(episode.incident, declared) if scored else None,
         clean(graded.verdict),
     ]
 
@@ -198,8 +198,8 @@ def _roots(incident: Incident) -> list[str]:
     return sorted(truth.root_causes)
 
 
-def _graded(one: Episode) -> dict[str, Any]:
-    graded = one.grade
+def _graded(episode: Episode) -> dict[str, Any]:
+    graded = episode.grade
     return {
         "agent": None if graded.agent is None else clean(graded.agent),
         "cause": None if graded.cause is None else clean(graded.cause),
@@ -210,8 +210,8 @@ def _graded(one: Episode) -> dict[str, Any]:
     }
 
 
-def _incident(one: Episode, parts: Sequence[Part]) -> dict[str, Any]:
-    incident: Incident = one.incident
+def _incident(episode: Episode, parts: Sequence[Part]) -> dict[str, Any]:
+    incident: Incident = episode.incident
     topology = incident.topology
     return {
         "horizon": incident.horizon,
@@ -225,7 +225,7 @@ def _incident(one: Episode, parts: Sequence[Part]) -> dict[str, Any]:
         ],
         "layout": [[round(x, 4), row] for x, row in layout(topology)],
         "parts": [[part.part, part.words, part.hops] for part in parts],
-        "truth": [[name, value] for name, value in truth_of(one).items()],
+        "truth": [[name, value] for name, value in truth_of(incident).items()],
         "roots": sorted(topology.index(name) for name in incident.truth.root_causes),
     }
 
@@ -235,11 +235,11 @@ def _roles(split: RoleSplit) -> dict[str, Any]:
         "name": split.name,
         "roles": [
             {
-                "name": one.name,
-                "views": sorted(one.views),
-                "may": sorted(one.may),
-                "delay": one.delay,
+                "name": role.name,
+                "views": sorted(role.views),
+                "may": sorted(role.may),
+                "delay": role.delay,
             }
-            for one in split.roles
+            for role in split.roles
         ],
     }

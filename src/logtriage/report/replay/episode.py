@@ -23,15 +23,15 @@ from logtriage.roles.splits import splits_with
 from logtriage.state import State
 from logtriage.transcript import WireAction
 
-#: How much of what a model wrote in one tick is kept.
+#: The most characters of a model's text in one tick.
 SHOWN_TEXT: Final = 4000
-#: What a reading tells, once the truth is shown.
+#: Marks of readings, for when the truth is shown.
 TELLING: Final = 1
 MISLEADING: Final = 2
 
 
 class Lines:
-    """Lines of screens by number: what stands on many screens is kept once."""
+    """Lines of screens by number, so that a line of many screens is kept once."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -94,7 +94,7 @@ def episode_data(
         ticks.append(tick)
     data: dict[str, Any] = {"ticks": ticks, "falls": [], "parts": None, "belief": None}
     if screens:
-        shared = [_shared(one, episode) for one in whole]
+        shared = [_shared(screen, episode) for screen in whole]
         known = knowledge(shared)
         for tick, state, seen, one in zip(ticks, states, shared, known, strict=True):
             tick["known"] = "".join(one.states)
@@ -102,7 +102,7 @@ def episode_data(
             tick["levels"] = list(levels(state))
             tick["edge"] = _edge(seen)
     if scored:
-        data["falls"] = [attrs.asdict(one) for one in waterfall(grades)]
+        data["falls"] = [attrs.asdict(fall) for fall in waterfall(grades)]
     if episode.explained is not None:
         data["parts"] = [[name, value] for name, value in parts_of(episode.explained)]
         data["steps"] = beliefs_of(episode.explained)
@@ -127,35 +127,35 @@ def episode_data(
 def _screens(
     state: State, whole: Observation, parts: Sequence[Part], episode: Episode, lines: Lines
 ) -> list[list[Any]]:
-    """What the agent, or each role, saw: numbers of lines, and marks of telling ones."""
+    """(numbers of lines, marks of lines) of the screen of the agent, or of each role."""
     views = [whole] if episode.roles is None else observe_roles(state, episode.roles, whole)
     reached = {
         name
         for name, part in zip(whole.topology.names, parts, strict=True)
         if part.part in (ROOT, PATH, LOOKALIKE)
     }
-    found: list[list[Any]] = []
+    shown: list[list[Any]] = []
     for view in views:
         signs = {
-            one.text: TELLING if one.service in reached else MISLEADING
-            for one in readings(view)
-            if one.odd
+            reading.text: TELLING if reading.service in reached else MISLEADING
+            for reading in readings(view)
+            if reading.odd
         }
         texts = render_observation(view).split("\n")
         marks = [[place, mark] for place, text in enumerate(texts) if (mark := _mark(text, signs))]
-        found.append([[lines.add(text) for text in texts], marks])
-    return found
+        shown.append([[lines.add(text) for text in texts], marks])
+    return shown
 
 
 def _mark(text: str, signs: dict[str, int]) -> int:
-    """What a line of the screen tells; a panel's line may have a title before its text."""
+    """The mark of a line, or 0. A panel's line may have a title before the text of a reading."""
     if text in signs:
         return signs[text]
     return next((mark for sign, mark in signs.items() if text.endswith(f" {sign}")), 0)
 
 
 def _shared(whole: Observation, episode: Episode) -> Observation:
-    """What the agent sees, or the roles of a team among them."""
+    """What the agent sees, or what all roles of a team see together."""
     if episode.roles is None:
         return whole
     views = frozenset().union(*(role.views for role in episode.roles.roles))
@@ -166,15 +166,15 @@ def _shared(whole: Observation, episode: Episode) -> Observation:
 def _edge(seen: Observation) -> list[int | None] | None:
     """What users see: errors in basis points (if recorded), p99 in ms, the usual two if known."""
     if seen.edge is not None:
-        one = seen.edge
-        return [one.error_bp, one.p99_ms, one.usual_error_bp, one.usual_p99_ms]
+        edge = seen.edge
+        return [edge.error_bp, edge.p99_ms, edge.usual_error_bp, edge.usual_p99_ms]
     return None if seen.slo is None else [seen.slo.error_bp, seen.slo.p99_ms]
 
 
 def _act(
     after: Observation, place: int, action: Any, wire: WireAction, episode: Episode
 ) -> dict[str, Any]:
-    """What an agent, or a role, did in a tick, and what came of it."""
+    """An action of an agent or a role, and its effect."""
     names = () if episode.roles is None else episode.roles.names
     reasoning = wire.get("reasoning")
     data: dict[str, Any] = {
@@ -199,15 +199,16 @@ def _changed(before: Grade, after: Grade) -> list[list[Any]]:
     A hand-over takes the place of all other criteria.
     """
     old, new = (
-        {one.name: one.score * one.weight for one in grade.criteria} for grade in (before, after)
+        {criterion.name: criterion.score * criterion.weight for criterion in grade.criteria}
+        for grade in (before, after)
     )
     changes = {name: new.get(name, 0.0) - old.get(name, 0.0) for name in {**old, **new}}
-    found: list[list[Any]] = [[name, points] for name, points in changes.items() if points]
-    factors = {one.name: one.factor for one in before.discounts}
-    later = {one.name: one.factor for one in after.discounts}
+    rows: list[list[Any]] = [[name, points] for name, points in changes.items() if points]
+    factors = {discount.name: discount.factor for discount in before.discounts}
+    later = {discount.name: discount.factor for discount in after.discounts}
     for name in {**factors, **later}:
         if factors.get(name, 1.0) != later.get(name, 1.0):
-            found.append([f"× {later.get(name, 1.0):.2f} {name}", None])
+            rows.append([f"× {later.get(name, 1.0):.2f} {name}", None])
     if after.gate != before.gate:
-        found.append([f"gate {after.gate}", None])
-    return found
+        rows.append([f"gate {after.gate}", None])
+    return rows

@@ -14,13 +14,13 @@ ALERT: Final = "a"
 SIGNS: Final = "s"
 CALM: Final = "c"
 UNKNOWN: Final = "?"
-#: A figure of a recording is a sign from so many spreads on, as on the screen.
+#: A figure of a recording that strays by so many spreads is a sign, as on the screen.
 _STRAY: Final = 3.0
 
 
 @attrs.frozen
 class Reading:
-    """One reading on a screen: of which service, whether it was asked for, whether it is a sign.
+    """A reading on a screen: its service, whether it was asked for, whether it is a sign.
 
     ``text`` is the line of the screen, or its end.
     """
@@ -34,15 +34,15 @@ class Reading:
 def readings(observation: Observation) -> Iterator[Reading]:
     """The log lines, gauges and traces of a screen."""
     for asked, lines in ((False, observation.window), (True, observation.inspection)):
-        for one in lines:
-            text = f"{one.second:+d}s {one.level} {one.service}: {one.message}"
-            yield Reading(one.service, text, asked, _is_sign(one, observation))
+        for line in lines:
+            text = f"{line.second:+d}s {line.level} {line.service}: {line.message}"
+            yield Reading(line.service, text, asked, _is_sign(line, observation))
     for read in observation.readings:
         yield Reading(read.service, read.text, True, is_odd(read, observation))
 
 
 def _is_sign(line: LogLine, seen: Observation) -> bool:
-    """Whether a line says more than every day; by its level where it was made from no token."""
+    """Whether a line is out of the ordinary; a line without a token is judged by its level."""
     return line.level != "INFO" if line.token is None else not seen.is_ordinary(LOG, line.token)
 
 
@@ -61,33 +61,33 @@ class Knowledge:
 
 def knowledge(screens: Sequence[Observation]) -> tuple[Knowledge, ...]:
     """What is known after each of an episode's screens, which are in order."""
-    found: list[Knowledge] = []
+    known: list[Knowledge] = []
     names = screens[0].topology.names
     held = dict.fromkeys(names, UNKNOWN)
     for screen in screens:
         signs = dict.fromkeys(names, 0)
         asked: dict[str, bool] = {}
-        for one in readings(screen):
-            signs[one.service] += one.odd
-            if one.asked:
-                asked[one.service] = asked.get(one.service, False) or one.odd
-            elif one.odd:
-                held[one.service] = SIGNS
+        for reading in readings(screen):
+            signs[reading.service] += reading.odd
+            if reading.asked:
+                asked[reading.service] = asked.get(reading.service, False) or reading.odd
+            elif reading.odd:
+                held[reading.service] = SIGNS
         held.update((name, SIGNS if odd else CALM) for name, odd in asked.items())
-        for name, reading in zip(names, screen.health, strict=False):
-            if reading is not None:
-                well = status_of(reading) == "ok" and not asked.get(name, False)
+        for name, health in zip(names, screen.health, strict=False):
+            if health is not None:
+                well = status_of(health) == "ok" and not asked.get(name, False)
                 held[name] = CALM if well else SIGNS
         for name, figures in zip(names, screen.signals, strict=False):
-            stray = sum(abs(one.stray) >= _STRAY for one in figures)
+            stray = sum(abs(figure.stray) >= _STRAY for figure in figures)
             signs[name] += stray
             if figures:
                 held[name] = SIGNS if stray or held[name] == SIGNS else CALM
-        firing = {one.service for one in screen.alerts}
-        found.append(
+        firing = {alert.service for alert in screen.alerts}
+        known.append(
             Knowledge(
                 tuple(ALERT if name in firing else held[name] for name in names),
                 tuple(signs[name] for name in names),
             )
         )
-    return tuple(found)
+    return tuple(known)

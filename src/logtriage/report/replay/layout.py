@@ -1,11 +1,11 @@
-"""Where services stand in the picture: in layers by their calls, edge services on top."""
+"""The places of services in the picture: layers by their calls, edge services on top."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from logtriage.topology import Topology
 
-#: Services that stand beside each other; more of one layer take several rows.
+#: The most services in a row; a larger layer takes several rows.
 WIDE: Final = 4
 _SWEEPS: Final = 4
 
@@ -52,7 +52,7 @@ def _sort(layer: list[int], fixed: Sequence[int], links: Sequence[Sequence[int]]
     own = {service: place / len(layer) for place, service in enumerate(layer)}
 
     def mean(service: int) -> float:
-        near = [at[one] for one in links[service] if one in at]
+        near = [at[neighbour] for neighbour in links[service] if neighbour in at]
         return sum(near) / len(near) if near else own[service]
 
     layer.sort(key=mean)

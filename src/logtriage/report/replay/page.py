@@ -17,17 +17,17 @@ SCRIPTS: Final = (
 _FIELD: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
-def render_replay(found: Document) -> str:
+def render_replay(document: Document) -> str:
     """The whole page as text."""
     fields = {
         "policy": escape(policy()),
-        "name": escape(str(found.facts["name"])),
-        "title": escape(str(found.facts["title"])),
-        "version": escape(str(found.facts["version"])),
+        "name": escape(str(document.facts["name"])),
+        "title": escape(str(document.facts["title"])),
+        "version": escape(str(document.facts["version"])),
         "styles": styles(),
         "keys": keys(),
         "script": script(),
-        "data": found.to_json(),
+        "data": document.to_json(),
     }
     # In one pass: what was put in is never searched for further fields.
     return _FIELD.sub(lambda field: fields[field[1]], _file("replay.html"))

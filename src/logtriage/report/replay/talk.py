@@ -1,7 +1,7 @@
 """Who told whom what, what it was worth in bits, and what each role knew without it.
 
-The figures are those of ``eval --split-roles``: :mod:`logtriage.evaluation.messages` values
-reports, and :mod:`logtriage.evaluation.listening` has asked the team again.
+The figures are those of ``eval --split-roles``: :mod:`logtriage.evaluation.messages` values the
+reports, and :mod:`logtriage.evaluation.listening` measured which reports changed an action.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,19 +22,19 @@ _DIGITS: Final = 4
 
 
 def readers_of(episodes: Iterable[Episode], split: RoleSplit | None) -> Readers:
-    """What values the reports of each policy on each task: all that it scored in a run."""
+    """The readers of the reports, by policy and task, made from all scored episodes of a run."""
     if split is None or len(split) < 2:
         return {}
     from logtriage.evaluation.episodes import played_state
     from logtriage.evaluation.messages import EPISODES, Reader
 
     first: dict[tuple[str, str], list[State]] = {}
-    for one in episodes:
-        states = first.setdefault((one.policy, one.grade.task), [])
-        if one.grade.status is GradeStatus.SCORED and len(states) < EPISODES:
-            states.append(played_state(one.incident, one.grade))
-    found = {key: Reader.of(states, split) for key, states in first.items()}
-    return {key: reader for key, reader in found.items() if reader is not None}
+    for episode in episodes:
+        states = first.setdefault((episode.policy, episode.grade.task), [])
+        if episode.grade.status is GradeStatus.SCORED and len(states) < EPISODES:
+            states.append(played_state(episode.incident, episode.grade))
+    readers = {key: Reader.of(states, split) for key, states in first.items()}
+    return {key: reader for key, reader in readers.items() if reader is not None}
 
 
 def heard_in(
@@ -42,10 +42,10 @@ def heard_in(
 ) -> dict[tuple[int, int], list[list[Any]]]:
     """Whom each report reached, by its tick and the place of its speaker.
 
-    Of each listener: its place, the tick of the screen on which it came up, the bits that it
-    told (None without ``reader``, and where words cannot be read), and whether the listener
-    would have acted otherwise without the news of that screen (None where nobody asked it).
-    ``state`` is the last one.
+    Each listener has a row: its place; the tick of the screen that showed the report; the bits
+    that the report told (None without ``reader``, or if its words cannot be read); and whether
+    the listener would have acted otherwise without the news of that screen (None if nobody
+    asked it). ``state`` is the last state of the episode.
     """
     from logtriage.evaluation.listening import heeded_in
     from logtriage.evaluation.messages import deliveries
@@ -53,27 +53,26 @@ def heard_in(
     split = episode.roles
     assert split is not None  # reports are of teams
     heeded = heeded_in(episode.transcript.extra)
-    found: dict[tuple[int, int], list[list[Any]]] = {}
-    for one in deliveries(state, split) if reader is None else reader.heard(state):
-        if one.report.by not in split.names:  # of a transcript that others wrote
+    reached: dict[tuple[int, int], list[list[Any]]] = {}
+    for delivery in deliveries(state, split) if reader is None else reader.heard(state):
+        if delivery.report.by not in split.names:  # of a transcript that others wrote
             continue
         row = [
-            split.names.index(one.listener),
-            one.at,
-            None if one.bits is None else round(one.bits, _DIGITS),
-            heeded.get((one.at, one.listener)),
+            split.names.index(delivery.listener),
+            delivery.at,
+            None if delivery.bits is None else round(delivery.bits, _DIGITS),
+            heeded.get((delivery.at, delivery.listener)),
         ]
-        speaker = split.names.index(one.report.by)
-        found.setdefault((one.when, speaker), []).append(row)
-    return found
+        speaker = split.names.index(delivery.report.by)
+        reached.setdefault((delivery.when, speaker), []).append(row)
+    return reached
 
 
 def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
     """What all roles together, then each alone, know on every screen of an episode.
 
-    Doubt in bits, the likeliest root cause, or None for a benign incident, and its
-    probability. Alone a role knows what it was shown and what was done, and nothing that it
-    was told.
+    A row has the doubt in bits, the likeliest root cause (None for a benign incident), and its
+    probability. Alone, a role knows what it was shown and what was done, but no report.
 
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
@@ -81,7 +80,7 @@ def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
     viewers: tuple[Role | RoleSplit, ...] = (split, *split.roles)
     from logtriage.belief import belief
 
-    return [[_known(belief(state, one)) for one in viewers] for state in states]
+    return [[_known(belief(state, viewer)) for viewer in viewers] for state in states]
 
 
 def _known(held: "Belief") -> list[Any]:

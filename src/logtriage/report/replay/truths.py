@@ -1,4 +1,4 @@
-"""What really is the matter with every service: shown on demand, never to the agent."""
+"""The true condition of every service, which a reader of the page may show."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _LEVELS: Final = {"failing": 100, "degraded": 60, "ok": 0}
 
 @attrs.frozen
 class Part:
-    """The part of one service: one of the constants above, in words, and calls to the root.
+    """What a service has to do with the fault: a constant above, words, and calls to the root.
 
     ``hops`` is -1 where the service does not depend on a root cause.
     """
@@ -40,7 +40,7 @@ def parts_of(incident: Incident) -> tuple[Part, ...]:
     roots = sorted(topology.index(name) for name in incident.truth.root_causes)
     away = [topology.hops_from(root) for root in roots]
     hops = [
-        min((one[service] for one in away if one[service] >= 0), default=-1)
+        min((hops[service] for hops in away if hops[service] >= 0), default=-1)
         for service in range(len(topology))
     ]
     named = _named(incident, hops)
@@ -62,7 +62,7 @@ def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
 def _of_world(world: Simulation) -> list[tuple[str, str]]:
     reached = affected(world.setting.world, world.topology, world.truth)
     roots = {service for _, service in world.truth.faults}
-    found = []
+    parts = []
     for service, condition in enumerate(world.conditions):
         name = condition.name
         if service in roots:
@@ -75,8 +75,8 @@ def _of_world(world: Simulation) -> list[tuple[str, str]]:
             part = WELL
         else:
             part = NOISE if name in world.setting.world.unrelated else MINOR
-        found.append((part, "" if name == HEALTHY else name.replace("_", " ")))
-    return found
+        parts.append((part, "" if name == HEALTHY else name.replace("_", " ")))
+    return parts
 
 
 def levels(state: State) -> tuple[int, ...]:
@@ -88,8 +88,8 @@ def levels(state: State) -> tuple[int, ...]:
         strength = 100 * telemetry.setting.strength(state.tick) // FULL
         reached = affected(world, topology, left) if left is not None and left.faults else {}
         return tuple(strength if service in reached else 0 for service in range(len(topology)))
-    found = []
+    strengths = []
     for service in range(len(state.incident.topology)):
         reading = telemetry.health(service, state.tick)
-        found.append(0 if reading is None else _LEVELS[status_of(reading)])
-    return tuple(found)
+        strengths.append(0 if reading is None else _LEVELS[status_of(reading)])
+    return tuple(strengths)

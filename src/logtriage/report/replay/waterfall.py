@@ -1,4 +1,4 @@
-"""How a grade came about: the points of each criterion, and what gates and discounts took."""
+"""The steps of a grade: the points of each criterion, and what gates and discounts took."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import attrs
 
 from logtriage.grading import Grade
 
-#: What rounding may leave between the parts and the grade.
+#: The largest difference between the parts and the grade that is rounding.
 _ROUNDING = 1e-9
 
 
@@ -32,21 +32,25 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
     last = grades[-1]
     falls = [
         Fall(
-            one.name,
+            criterion.name,
             "criterion",
-            one.score * one.weight,
-            one.reason,
-            _decided([_score(grade, one.name) for grade in grades]),
-            one.score,
-            one.weight,
+            criterion.score * criterion.weight,
+            criterion.reason,
+            _decided([_score(grade, criterion.name) for grade in grades]),
+            criterion.score,
+            criterion.weight,
         )
-        for one in last.criteria
+        for criterion in last.criteria
     ]
-    total = sum(one.points for one in falls)
-    for one in last.discounts:
-        factors = [_factor(grade, one.name) for grade in grades]
-        lost = total * (one.factor - 1.0)
-        falls.append(Fall(one.name, "discount", lost, one.reason, _decided(factors), one.factor))
+    total = sum(fall.points for fall in falls)
+    for discount in last.discounts:
+        factors = [_factor(grade, discount.name) for grade in grades]
+        lost = total * (discount.factor - 1.0)
+        falls.append(
+            Fall(
+                discount.name, "discount", lost, discount.reason, _decided(factors), discount.factor
+            )
+        )
         total += lost
     if last.gate is not None:
         held = [grade.gate == last.gate for grade in grades]
@@ -61,12 +65,12 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
 
 
 def _score(grade: Grade, name: str) -> float:
-    """The score of a criterion; 0 where it is none of the grade's, as after a hand-over."""
-    return next((one.score for one in grade.criteria if one.name == name), 0.0)
+    """The score of a criterion; 0 if the grade does not have it, as after a hand-over."""
+    return next((criterion.score for criterion in grade.criteria if criterion.name == name), 0.0)
 
 
 def _factor(grade: Grade, name: str) -> float:
-    return next((one.factor for one in grade.discounts if one.name == name), 1.0)
+    return next((discount.factor for discount in grade.discounts if discount.name == name), 1.0)
 
 
 def _decided(values: Sequence[float]) -> int | None:

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from logtriage._lib.jit import kernel
 from logtriage.belief.fixedpoint import NEVER, RULED_OUT
 from logtriage.vector.arrays import Longs
+from logtriage.vector.belief_checks import WrongCell
 from logtriage.vector.belief_state import NO_BREAK, SEEN_ROW, BeliefState
 from logtriage.vector.belief_tables import BeliefTables
-from logtriage.vector.cells import CHANNELS, EFFECTS, Cells
+from logtriage.vector.cells import CHANNELS, EFFECTS, NO_CELL, Cells
+from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2
 from logtriage.vector.compiled.panels import renew_panel
 from logtriage.vector.compiled.signs import (
@@ -22,8 +24,6 @@ from logtriage.vector.compiled.signs import (
 from logtriage.vector.compiled.worlds import tables_in
 from logtriage.world.channels import EASES, NOTHING_READ, Channel
 
-#: An integer, Python's or the machine's.
-Int = Any
 Ints = NDArray[Any]
 
 _EDGE: Final = CHANNELS.index(Channel.EDGE)
@@ -33,6 +33,8 @@ _EASES: Final = EFFECTS.index(EASES)
 _CHANNELS: Final = len(CHANNELS)
 _EFFECTS: Final = len(EFFECTS)
 _NOTHING_READ: Final = len(NOTHING_READ)
+#: The highest slot where any number may stand.
+_MOST: Final = int(np.iinfo(np.int16).max)
 
 
 @kernel
@@ -54,32 +56,35 @@ def _take_actions(
         team = acted[lane] - tables.first_page
         if 0 <= team < teams:
             wrong = misrouted and lane == last
-            for one in range(len(tables.prior)):
-                right = tables.fixed_team[team, one]
+            for hypothesis in range(len(tables.prior)):
+                right = tables.fixed_team[team, hypothesis]
                 for place in range(tables.owner_root.shape[1]):
-                    root = tables.owner_root[one, place]
+                    root = tables.owner_root[hypothesis, place]
                     right |= root >= 0 and state.owners[row, root] == team
                 if right == wrong:
-                    state.noted[row, one] = NEVER
-        given = acted[lane] - tables.first_remedy
-        if 0 <= given < remedies:
-            for one in range(len(tables.prior)):
-                if tables.accepts[given, one] and state.fixed_at[row, one] == unfixed:
-                    state.fixed_at[row, one] = state.screens[row] - 1
-                    fixing[one] = state.remedies[row]
+                    state.noted[row, hypothesis] = NEVER
+        remedy = acted[lane] - tables.first_remedy
+        if 0 <= remedy < remedies:
+            for hypothesis in range(len(tables.prior)):
+                if (
+                    tables.accepts[remedy, hypothesis]
+                    and state.fixed_at[row, hypothesis] == unfixed
+                ):
+                    state.fixed_at[row, hypothesis] = state.screens[row] - 1
+                    fixing[hypothesis] = state.remedies[row]
             state.remedies[row] += 1
 
 
 @kernel
 def _take_note(row: Int, token: Int, state: BeliefState, tables: BeliefTables) -> None:
     lines = len(tables.note) - 1
-    for one in range(len(tables.prior)):
-        told = tables.note[0, one]
+    for hypothesis in range(len(tables.prior)):
+        log = tables.note[0, hypothesis]
         if token > 0:
-            told = np.int64(NEVER)
-            if tables.noted[one] == (token - 1) // lines:
-                told = tables.note[1 + (token - 1) % lines, one]
-        state.noted[row, one] += told
+            log = np.int64(NEVER)
+            if tables.noted[hypothesis] == (token - 1) // lines:
+                log = tables.note[1 + (token - 1) % lines, hypothesis]
+        state.noted[row, hypothesis] += log
 
 
 @kernel
@@ -90,12 +95,12 @@ def _take_effects(
     for place in range(len(cells)):
         if cells[place, 0] == _EFFECT:
             slot, eased = np.int64(cells[place, 2]), cells[place, 4] == _EASES
-            for one in range(len(tables.prior)):
-                if (fixing[one] == slot) != eased:
-                    state.noted[row, one] = NEVER
+            for hypothesis in range(len(tables.prior)):
+                if (fixing[hypothesis] == slot) != eased:
+                    state.noted[row, hypothesis] = NEVER
     begins = False
-    for one in range(len(tables.prior)):
-        begins |= fixing[one] >= 0 and state.noted[row, one] > RULED_OUT
+    for hypothesis in range(len(tables.prior)):
+        begins |= fixing[hypothesis] >= 0 and state.noted[row, hypothesis] > RULED_OUT
     if begins:
         slot = np.int64(0)
         while state.breaks[row, slot] != NO_BREAK:
@@ -151,14 +156,17 @@ def _logs(
         whole += state.aloof[row, service]
     highest, may = np.int64(NEVER), state.remedies[row] > 0
     known = np.int64(-1)
-    for one in range(len(logs)):
-        told, errors = state.noted[row, one] + whole + tables.prior[one], tables.errors[one]
-        logs[one] = NEVER
-        if state.noted[row, one] <= RULED_OUT:
+    for hypothesis in range(len(logs)):
+        log, errors = (
+            state.noted[row, hypothesis] + whole + tables.prior[hypothesis],
+            tables.errors[hypothesis],
+        )
+        logs[hypothesis] = NEVER
+        if state.noted[row, hypothesis] <= RULED_OUT:
             continue
-        when = np.int64(state.fixed_at[row, one]) if may else unfixed
+        when = np.int64(state.fixed_at[row, hypothesis]) if may else unfixed
         if when == unfixed:
-            told += state.reached[row, one] + state.edge[row, errors]
+            log += state.reached[row, hypothesis] + state.edge[row, errors]
         else:
             if when != known:
                 panel = state.panel[row]
@@ -167,15 +175,15 @@ def _logs(
             slot = np.int64(0)
             while state.breaks[row, slot] != when:
                 slot += 1
-            told += room.edge[errors] + reached_until(row, one, slot, state, tables, room)
-        if told > RULED_OUT:
-            logs[one] = told
-            highest = max(highest, told)
+            log += room.edge[errors] + reached_until(row, hypothesis, slot, state, tables, room)
+        if log > RULED_OUT:
+            logs[hypothesis] = log
+            highest = max(highest, log)
     return highest
 
 
 @kernel
-def _update_rows(
+def update_rows(
     rows: Ints,
     cells: Any,
     actions: Any,
@@ -185,7 +193,11 @@ def _update_rows(
     room: Room,
     unfixed: Int,
 ) -> Int:
-    """The place of the first row that no hypothesis fits; -1 if there is none."""
+    """Take in what is new in these rows (R,), and renew their weights.
+
+    Returns the place of the first row that no hypothesis fits, -1 if there is none. Weights
+    of such rows are 0.
+    """
     refused = np.int64(-1)
     for place in range(len(rows)):
         row = np.uint64(rows[place])
@@ -199,9 +211,9 @@ def _update_rows(
         _take_cells(row, cells[place], state, tables, room)
         state.screens[row] += 1
         highest = _logs(row, state, tables, room, unfixed, room.logs)
-        for one in range(len(room.logs)):
-            weight = exp2(highest - room.logs[one], tables.powers)
-            state.weights[row, one] = weight if highest > NEVER else 0
+        for hypothesis in range(len(room.logs)):
+            weight = exp2(highest - room.logs[hypothesis], tables.powers)
+            state.weights[row, hypothesis] = weight if highest > NEVER else 0
         if highest == NEVER and refused < 0:
             refused = np.int64(place)
     return refused
@@ -217,73 +229,76 @@ def _write_rows(
 
 
 @kernel
-def _faultless(
-    rows: Ints, cells: Any, actions: Any, state: BeliefState, worlds: BeliefTables
+def _outside(field: Int, number: Int, low: Int, high: Int, wrong: Longs) -> bool:
+    """Whether a number of a cell is out of its range, and if so, its field and range."""
+    if low <= number <= high:
+        return False
+    wrong[2], wrong[3], wrong[4] = field, low, high
+    return True
+
+
+@kernel
+def _is_wrong(
+    cell: Any, first: Int, end: Int, starts: Int, tables: BeliefTables, wrong: Longs
 ) -> bool:
-    services, starts = worlds.aloof.shape[1], state.panel.shape[1]
-    remedies = worlds.accepts.shape[1]
+    """Whether a cell cannot be; the last tick's remedies have the numbers from ``first`` on."""
+    channel, service, slot = np.int64(cell[0]), np.int64(cell[1]), np.int64(cell[2])
+    if _outside(0, channel, 0, _CHANNELS - 1, wrong):
+        return True
+    owned, services = tables.first_sort[channel] >= 0, len(tables.aloof)
+    low, high = (0, services - 1) if owned else (-1, -1)
+    if _outside(1, service, low, high, wrong):
+        return True
+    several = tables.slots[channel] > 0
+    low, high = (first, end - 1) if channel == _EFFECT else (0, _MOST)
+    if _outside(2, slot, low, tables.slots[channel] - 1 if several else high, wrong):
+        return True
+    if _outside(3, np.int64(cell[3]), 0, starts - 1, wrong):
+        return True
+    tokens = np.int64(tables.edges.panels.shape[2])
+    if channel == _NOTE:
+        tokens = np.int64(1 + services * (len(tables.note) - 1))
+    elif channel == _EFFECT:
+        tokens = np.int64(_EFFECTS)
+    elif owned:
+        sort = tables.first_sort[channel] + (slot if several else 0)
+        tokens = tables.pools.tokens[service, tables.pools.pool_of[sort]] + _NOTHING_READ
+    return _outside(4, np.int64(cell[4]), 0, tokens - 1, wrong)
+
+
+@kernel
+def _find_wrong(
+    rows: Ints, cells: Any, actions: Any, state: BeliefState, worlds: BeliefTables, wrong: Longs
+) -> bool:
+    starts, remedies = state.panel.shape[1], worlds.accepts.shape[1]
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         tables = tables_in(worlds, np.uint64(state.world[row]))
+        wrong[0], wrong[2] = place, -1
         if state.screens[row] > starts:
-            return False
+            return True
         first = np.int64(state.remedies[row])
         end = first
         if state.screens[row] > 0:
             for lane in range(actions.shape[1]):
                 end += 0 <= actions[place, lane] - tables.first_remedy < remedies
         for number in range(cells.shape[1]):
-            channel, service = np.int64(cells[place, number, 0]), cells[place, number, 1]
-            slot, start = np.int64(cells[place, number, 2]), cells[place, number, 3]
-            token = np.int64(cells[place, number, 4])
-            if channel == -1:
-                continue
-            if channel < -1 or channel >= _CHANNELS or start < 0 or start >= starts or token < 0:
-                return False
-            if tables.first_sort[channel] < 0:
-                tokens = tables.edges.panels.shape[2]
-                if channel == _NOTE:
-                    tokens = 1 + services * (len(tables.note) - 1)
-                elif channel == _EFFECT:
-                    tokens = _EFFECTS
-                    if slot < first or slot >= end:
-                        return False
-                if service != -1 or slot < 0 or token >= tokens:
-                    return False
-                continue
-            slots = tables.slots[channel]
-            if service < 0 or service >= services or slot < 0 or (slots > 0 and slot >= slots):
-                return False
-            sort = tables.first_sort[channel] + (slot if slots > 0 else 0)
-            pool = tables.pools.pool_of[sort]
-            if token >= tables.pools.tokens[np.int64(service), pool] + _NOTHING_READ:
-                return False
-    return True
+            wrong[1] = number
+            if cells[place, number, 0] != NO_CELL and _is_wrong(
+                cells[place, number], first, end, starts, tables, wrong
+            ):
+                return True
+    return False
 
 
-def faultless(
+def first_wrong(
     state: BeliefState, tables: BeliefTables, rows: Ints, cells: Cells, actions: Ints
-) -> bool:
-    """Whether :func:`logtriage.vector.belief_checks.check_cells` has nothing to refuse."""
-    return bool(_faultless(rows, cells, actions, state, tables))
-
-
-def update(
-    state: BeliefState,
-    tables: BeliefTables,
-    room: Room,
-    rows: Ints,
-    cells: Cells,
-    actions: Ints,
-    misrouted: Any,
-) -> int:
-    """Take in what is new in these rows (R,), and renew their weights.
-
-    Returns the place of the first row that no hypothesis fits, -1 if there is none. Weights
-    of such rows are 0.
-    """
-    refused = _update_rows(rows, cells, actions, misrouted, state, tables, room, state.unfixed)
-    return int(refused)
+) -> WrongCell | None:
+    """The first cell of rows (R,) that cannot be, or row that has seen all screens; or None."""
+    wrong = np.zeros(len(WrongCell._fields), np.int64)
+    if _find_wrong(rows, cells, actions, state, tables, wrong):
+        return WrongCell(*wrong.tolist())
+    return None
 
 
 def logs_of(state: BeliefState, tables: BeliefTables, room: Room) -> Longs:

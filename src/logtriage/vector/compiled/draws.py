@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from logtriage._lib.jit import kernel
 from logtriage.rng import GAMMA_A, GAMMA_B, MIX_1, MIX_2, mix
@@ -49,3 +50,21 @@ def draw(key: np.uint64, a: Int, b: Int) -> np.uint64:
 def below(bits: np.uint64, n: Int) -> Int:
     """As :func:`logtriage.rng.below`."""
     return np.int64(((bits >> _32) * np.uint64(n)) >> _32)
+
+
+@kernel
+def _write_chances(
+    seeds: Any, first: np.uint64, second: np.uint64, ticks: Any, percent: Int, out: Any
+) -> None:
+    for row in range(len(out)):
+        key = subkey(subkey(seeds[row], first), second)
+        out[row] = below(draw(key, ticks[row], 0), 100) < percent
+
+
+def chances(
+    seeds: NDArray[np.uint64], streams: tuple[int, int], ticks: NDArray[Any], percent: int
+) -> NDArray[np.bool_]:
+    """Whether an event of so many per cent happens (R,); ``streams`` are nested."""
+    found = np.empty(len(seeds), np.bool_)
+    _write_chances(seeds, premixed(streams[0]), premixed(streams[1]), ticks, percent, found)
+    return found

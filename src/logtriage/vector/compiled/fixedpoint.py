@@ -17,9 +17,7 @@ from logtriage.belief.fixedpoint import (
     SHORT,
 )
 from logtriage.vector.belief_tables import INVERSE_BITS, Powers
-
-#: An integer, Python's or the machine's.
-Int = Any
+from logtriage.vector.compiled.draws import Int
 
 #: A fraction's bits are looked up in two halves.
 _HALF: Final = BITS // 2
@@ -27,7 +25,7 @@ _LOW: Final = (1 << _HALF) - 1
 #: Half of a mantissa's bits: squares are taken in two parts, so that they fit 64 bits.
 _SPLIT: Final = MANTISSA // 2
 _LOW_SPLIT: Final = (1 << _SPLIT) - 1
-#: Of a short mantissa, the bits below those that index the table, and what to mask them with.
+#: The bits of a short mantissa below those that index the table, and their mask.
 _REST: Final = SHORT - INDEX
 _LOW_REST: Final = (1 << _REST) - 1
 _LOW_INDEX: Final = (1 << INDEX) - 1
@@ -79,7 +77,7 @@ def log2s(value: Int, powers: Powers) -> Int:
 
 @kernel
 def log_sum3(a: Int, b: Int, c: Int, powers: Powers) -> Int:
-    """The logarithm of a sum of three, given by theirs."""
+    """The logarithm of a sum, from the logarithms of its three terms."""
     highest = max(a, b, c)
     if highest <= NEVER:
         return np.int64(NEVER)

@@ -16,19 +16,17 @@ from logtriage.vector.belief_tables import (
     EdgeTables,
     Powers,
 )
+from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2, log_sum, log_sum3
 from logtriage.vector.compiled.signs import Room
 from logtriage.vector.compiled.worlds import tables_in
 
-#: An integer, Python's or the machine's.
-Int = Any
-
 
 @kernel
 def _keep(when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room) -> None:
-    """How likely the panels are by what the edge keeps, into the room: until ``when``, and later.
+    """Write to ``room.kept`` how likely the panels are under each row that the edge may keep.
 
-    After a fix it keeps what a recovered edge shows.
+    Panels after ``when`` count for the recovered row alone.
     """
     starts, signs = np.int64(len(panel)), tables.prior.shape[1]
     until = min(np.int64(when) + 1, starts)
@@ -81,10 +79,10 @@ def _write_severities(
         edges, powers = tables.edges, tables.powers
         for errors in range(NO_FAULT + 1):
             known_when, known = np.int64(-1), (np.int64(0), np.int64(0), np.int64(1))
-            for one in range(out.shape[1]):
-                if tables.errors[one] != errors:
+            for hypothesis in range(out.shape[1]):
+                if tables.errors[hypothesis] != errors:
                     continue
-                when = np.int64(state.fixed_at[row, one])
+                when = np.int64(state.fixed_at[row, hypothesis])
                 if errors != NO_FAULT and when != known_when:
                     _keep(when, state.panel[row], edges, powers, room)
                     a, b, c = _by_severity(errors, edges, room)
@@ -97,7 +95,9 @@ def _write_severities(
                             exp2(highest - c, powers),
                         )
                     known_when = when
-                out[place, one, 0], out[place, one, 1], out[place, one, 2] = known
+                out[place, hypothesis, 0], out[place, hypothesis, 1], out[place, hypothesis, 2] = (
+                    known
+                )
 
 
 def severities_of(state: BeliefState, tables: BeliefTables, room: Room, rows: Longs) -> Longs:

@@ -1,6 +1,6 @@
 """Pools of readings row by row, as :mod:`logtriage.belief.pools` has them for one belief."""
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +11,14 @@ from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_pools import NEVER_HIDDEN, PoolTables
 from logtriage.vector.belief_state import BeliefState
 from logtriage.vector.belief_tables import BeliefTables, Powers
+from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2, log2, log_sum
 from logtriage.world.setting import FULL
-
-#: An integer, Python's or the machine's.
-Int = Any
 
 _LOG_FULL: Final = (FULL.bit_length() - 1) * ONE
 #: Which readings of a pool: all, those that hide a root's sign, those that do not.
 _EVERY, _HIDDEN, _OPEN = 0, 1, 2
-#: A pool in which so many words tell what was seen, or more, is not remembered.
+#: Pools whose key needs more words than this are not remembered.
 _KEY: Final = 8
 #: How many states of pools are remembered, a power of 2; the bits of a number that a key is mixed
 #: in.
@@ -44,9 +42,9 @@ class Room(NamedTuple):
     ``logs`` (H,). ``kept`` (8,) says how likely the panels of the edge are by what it
     keeps, ``edge`` (3,) is as that of the state.
 
-    Rows are often in the same state of a pool: ``memo`` (S + 1, rows of a pool) has what was told
-    by some of those that were met, and ``keys`` (S, W) what was seen there; ``key`` (W,) is that
-    of the pool at hand. The last of the ``memo`` is for what cannot be remembered.
+    Rows are often in the same state of a pool: ``memo`` (S + 1, rows of a pool) keeps logarithms of
+    states met before, ``keys`` (S, W) what was seen in them, ``key`` (W,) what was seen in the
+    present pool. The last row of ``memo`` is for states that are not kept.
     """
 
     token: Longs
@@ -104,7 +102,7 @@ def take_reading(
     pools: PoolTables,
     room: Room,
 ) -> Int:
-    """Add a reading to its pool; ``stirred`` services of the row had some, with it so many."""
+    """Add a reading to its pool; return how many services of the row have new readings by now."""
     pool = pools.pool_of[sort]
     if token >= pools.tokens[service, pool]:  # a gap, or down: it tells nothing
         return stirred
@@ -150,7 +148,7 @@ def _gather(
     pools: PoolTables,
     room: Room,
 ) -> None:
-    """What was seen in a pool, into the room: in all, ``before`` a break, or after it."""
+    """List in the room what was seen in a pool: in all, ``before`` a break, or after it."""
     first, hidden = pools.first_sum[service, pool], pools.first_hidden[service, pool]
     whole, less = np.int64(part != _BEFORE), np.int64(part == _BEFORE) - np.int64(part == _AFTER)
     room.kinds[:] = 0
@@ -182,15 +180,15 @@ def _pooled(line: Int, which: Int, pools: PoolTables, powers: Powers, room: Room
 
 
 @kernel
-def _told(line: Int, early: Int, pools: PoolTables, powers: Powers, room: Room) -> Int:
+def _row_log(line: Int, early: Int, pools: PoolTables, powers: Powers, room: Room) -> Int:
     """As :func:`_pooled`, where a root's hidden readings say what they say of a healthy service.
 
     That is ``early``.
     """
-    which, told = np.int64(_EVERY), np.int64(0)
+    which, log = np.int64(_EVERY), np.int64(0)
     if room.kinds[_HIDDEN] > 0 and pools.root[np.uint64(line)]:
-        which, told = np.int64(_OPEN), early
-    return told + _pooled(line, which, pools, powers, room)
+        which, log = np.int64(_OPEN), early
+    return log + _pooled(line, which, pools, powers, room)
 
 
 @kernel
@@ -248,11 +246,11 @@ def renew_service(
         if not _remembered(known, room):
             early = _pooled(pools.row_of[at], _HIDDEN, pools, tables.powers, room)
             for line in range(first, end):
-                room.memo[known, line - first] = _told(line, early, pools, tables.powers, room)
+                room.memo[known, line - first] = _row_log(line, early, pools, tables.powers, room)
         for line in range(first, end):
-            told = room.memo[known, line - first]
-            room.moved[line - first] = told - state.told[row, np.uint64(line)]
-            state.told[row, np.uint64(line)] = told
+            log = room.memo[known, line - first]
+            room.moved[line - first] = log - state.pooled[row, np.uint64(line)]
+            state.pooled[row, np.uint64(line)] = log
         for condition in range(conditions):
             moves[condition] += room.moved[pools.row_of[np.uint64(at + condition)] - first]
     first, end = tables.own_at[service], tables.own_at[service + 1]
@@ -267,18 +265,18 @@ def renew_service(
     change = aloof - state.aloof[row, service]
     state.aloof[row, service] = aloof
     for place in range(tables.reach_at[service], tables.reach_at[service + 1]):
-        one = np.uint64(tables.reach[np.uint64(place)])
-        state.reached[row, one] += moves[tables.reach_as[np.uint64(place)]] - change
+        hypothesis = np.uint64(tables.reach[np.uint64(place)])
+        state.reached[row, hypothesis] += moves[tables.reach_as[np.uint64(place)]] - change
 
 
 @kernel
 def reached_until(
-    row: Int, one: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
+    row: Int, hypothesis: Int, slot: Int, state: BeliefState, tables: BeliefTables, room: Room
 ) -> Int:
-    """As ``state.reached``, of a hypothesis that a remedy fixed: healthy from that break on."""
+    """As ``state.reached`` for a fixed hypothesis: its services are healthy after that break."""
     pools, gains, before = tables.pools, state.gains[row], state.before[row, slot]
     total = np.int64(0)
-    for place in range(tables.spread_at[one], tables.spread_at[one + 1]):
+    for place in range(tables.spread_at[hypothesis], tables.spread_at[hypothesis + 1]):
         service, condition = tables.spread[place], tables.spread_as[place]
         total -= state.aloof[row, service]
         for pool in range(pools.tokens.shape[1]):
@@ -288,5 +286,5 @@ def reached_until(
                 _gather(part, before, service, pool, gains, pools, room)
                 early = _pooled(healthy, _HIDDEN, pools, tables.powers, room)
                 line = pools.row_of[at + condition] if part == _BEFORE else healthy
-                total += _told(line, early, pools, tables.powers, room)
+                total += _row_log(line, early, pools, tables.powers, room)
     return total

@@ -1,4 +1,4 @@
-"""The tables of one world, out of those of a pool."""
+"""Pick the tables of one world from those of a pool."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The cells on N screens, as beliefs take them: read off the board that shows them."""
+"""The cells on N screens in the layout of beliefs, read from the board."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, NO_CELL, Cells, line_places
 from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
+from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import REQUEST, alphabet_sizes
 from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.world.channels import (
@@ -23,43 +24,62 @@ from logtriage.world.vocabulary import CHANGE, LOG, PLAIN_SORTS
 
 _PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS)}
 _LOG_SORT: Final = PLAIN_SORTS.index(LOG)
+_LINES: Final = (REQUEST[Channel.LOGS], REQUEST[Channel.OVERVIEW])
 _EASES: Final = EFFECTS.index(EASES)
 _NO_CHANGE: Final = EFFECTS.index(NO_CHANGE)
 
 
 def screen_cells(
-    setting: TokenSetting, episodes: TokenEpisodes, rows: Ints, remedied: Bools
+    setting: TokenSetting,
+    incidents: TokenIncidents,
+    episodes: TokenEpisodes,
+    rows: Ints,
+    acts: Ints,
 ) -> Cells:
-    """The cells (R, M, 5) on the present screens of rows (R,) in which one acts.
+    """The cells (R, M, 5) on the present screens of rows (R,), whoever sees them.
 
-    All that an earlier screen did not show, and some that it did. ``remedied`` (R,) says
-    where a remedy was applied in the last tick.
+    These are all cells that no earlier screen showed, and some that one did. ``acts`` (L, R) are
+    the canonical integers of what each lane did in the last tick, -1 for nothing.
     """
-    read = ShownCells(setting, episodes, rows)
-    parts = read.panels(remedied)
-    kind, service, token = read.asked(0)
-    parts += [read.answers(kind, service, token)] if kind.any() else []
-    if remedied.any():  # only the first accepted remedy changes anything
-        eased = episodes.fixed_at[rows].astype(np.int64) == read.now - 1
-        parts += [read.effects(remedied, episodes.remedies[rows].astype(np.int64) - 1, eased)]
-    return np.concatenate(parts, axis=1)
+    screen = _Screen(setting, incidents, episodes, rows)
+    which = acts - setting.ranges.remedy
+    remedies = np.where((which >= 0) & (which < setting.ranges.remedies), which, -1)
+    parts = screen.panels(np.asarray((remedies >= 0).any(axis=0)))
+    return np.concatenate([*parts, *screen.answers(), *screen.effects(remedies)], axis=1)
 
 
-class ShownCells:
-    """Reads the screens of rows (R,): one method a channel, each (R, K, 5)."""
+def owners_of(setting: TokenSetting, incidents: TokenIncidents, rows: Ints) -> Ints:
+    """The number of each service's team (R, n), read off the board."""
+    layout = setting.layout
+    teams = layout.world.owning_teams(setting.topology)
+    flags = np.stack([incidents.board[rows, layout[f"owner:{team}"]] for team in teams], axis=2)
+    numbers = setting.tables.owners[incidents.world[rows]]
+    owners: Ints = np.take_along_axis(numbers, flags.argmax(axis=2), axis=1)
+    return owners
 
-    def __init__(self, setting: TokenSetting, episodes: TokenEpisodes, rows: Ints) -> None:
+
+class _Screen:
+    """The screens of rows (R,): one method a channel, each (R, K, 5)."""
+
+    def __init__(
+        self,
+        setting: TokenSetting,
+        incidents: TokenIncidents,
+        episodes: TokenEpisodes,
+        rows: Ints,
+    ) -> None:
         self.setting, self.layout, self.world = setting, setting.layout, setting.layout.world
-        self.episodes, self.rows = episodes, rows
+        self.incidents, self.episodes, self.rows = incidents, episodes, rows
         self.columns = episodes.columns[rows].astype(np.int64)
         self.now = self.columns[:, setting.time]
-        self.every = np.arange(setting.tables.n)[np.newaxis]
-        own = alphabet_sizes(setting.tables.setting, setting.topology)
-        #: How far the layout, which may be of several tasks, numbers later what tells nothing.
+        self.every = np.arange(setting.n)[np.newaxis]
+        own = alphabet_sizes(setting.public, setting.topology)
+        #: A layout of several tasks may have longer alphabets: gap and ``down`` are so much later
+        #: there.
         self.later = self.layout.sizes - own
 
     def panels(self, remedied: Bools) -> list[Cells]:
-        """What nobody has to ask for; ``remedied`` (R,) as of :func:`screen_cells`."""
+        """What nobody has to ask for; ``remedied`` (R,) says where a remedy was just applied."""
         parts = [self._window(), self._edge()]
         parts += [self._changes()] if (self.now == 0).any() else []
         judged = self.setting.tables.alert_at[0, self.now] | remedied
@@ -68,7 +88,53 @@ class ShownCells:
         parts += [self._notes(noted)] if noted.any() else []
         return parts
 
-    def asked(self, lane: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def answers(self) -> list[Cells]:
+        """What each lane asked for in the last tick.
+
+        Where several lanes ask for the same lines, each shows new ones; the same readings are
+        shown once.
+        """
+        asked = [self._asked(lane) for lane in range(self.layout.lanes)]
+        parts, none = [], np.zeros(len(self.rows), np.int64)
+        for lane, (kind, service, token) in enumerate(asked):
+            if not kind.any():
+                continue
+            same = [(kind > 0) & (other == kind) & (whose == service) for other, whose, _ in asked]
+            lines = np.isin(kind, _LINES)
+            cells = self._answer(kind, service, token, sum(same[lane + 1 :], none) * lines)
+            cells[(sum(same[:lane], none) > 0) & ~lines, :, 0] = NO_CELL
+            parts.append(cells)
+        return parts
+
+    def effects(self, which: Ints) -> list[Cells]:
+        """What became of the remedies (L, R) of the last tick, -1 for none, in order of lanes."""
+        applied = which >= 0
+        if not applied.any():
+            return []
+        tables, worlds = self.setting.tables, self.incidents.world[self.rows]
+        true = self.incidents.hypothesis[self.rows]
+        remedy, service = np.divmod(np.maximum(which, 0), self.setting.n)
+        accepted = applied & tables.recovers[worlds, true] & tables.remedies[worlds, true, remedy]
+        accepted &= service == tables.root[worlds, true]
+        # Only the first accepted remedy changes anything.
+        accepted &= (np.cumsum(accepted, axis=0) == 1) & (
+            self.episodes.fixed_at[self.rows] == self.now - 1
+        )
+        before = self.episodes.remedies[self.rows] - applied.sum(axis=0)
+        number = before + np.cumsum(applied, axis=0) - 1
+        return [
+            self._cells(
+                _PLACE[Channel.EFFECT],
+                -1,
+                number[lane, :, None],
+                self.now[:, None],
+                np.where(accepted[lane], _EASES, _NO_CHANGE)[:, None],
+                applied[lane, :, None],
+            )
+            for lane in np.flatnonzero(applied.any(axis=1))
+        ]
+
+    def _asked(self, lane: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """What a lane asked for in the last tick: kind (R,), service (R,) and tokens (R, K).
 
         Services and tokens count from 0, -1 where there is none.
@@ -82,8 +148,8 @@ class ShownCells:
         """The numbers of cells, broadcast to (R, K, 5); none where they are not present."""
         numbers = np.broadcast_arrays(channel, service, slot, start, token, present)
         found = np.empty((*numbers[0].shape, len(FIELDS)), np.int16)
-        for field, one in enumerate(numbers[: len(FIELDS)]):
-            found[..., field] = one
+        for field, values in enumerate(numbers[: len(FIELDS)]):
+            found[..., field] = values
         found[~numbers[-1], 0] = NO_CELL
         return found
 
@@ -102,7 +168,7 @@ class ShownCells:
         return self._cells(_PLACE[Channel.EDGE], -1, 0, start, token)
 
     def _changes(self) -> Cells:
-        """Of rows whose first screen this is."""
+        """Changes stand on the first screen of a row alone."""
         tokens = 1 + len(self.world.changes)
         columns = self.layout.column_of[PLAIN_SORTS.index(CHANGE), :, 1:tokens]
         token = self.columns[:, columns] @ np.arange(1, tokens)
@@ -118,27 +184,15 @@ class ShownCells:
         shown = self._block("note")
         service = shown.argmax(axis=1)
         place = shown[np.arange(len(shown)), service]
-        lines = line_places(self.setting.tables.setting, self.setting.topology)
+        lines = line_places(self.setting.public, self.setting.topology)
         token = 1 + service * len(self.world.lines) + lines[service, place - 1]
         token = np.where(place > 0, token, 0)
         return self._cells(
             _PLACE[Channel.NOTE], -1, 0, self.now[:, None], token[:, None], noted[:, None]
         )
 
-    def effects(self, remedied: Bools, number: Ints, eased: Bools) -> Cells:
-        """Where a remedy, one of this ``number`` (R,), was applied, and what became of it."""
-        token = np.where(eased, _EASES, _NO_CHANGE)[:, None]
-        return self._cells(
-            _PLACE[Channel.EFFECT],
-            -1,
-            number[:, None],
-            self.now[:, None],
-            token,
-            remedied[:, None],
-        )
-
-    def answers(self, kind: Ints, who: Ints, token: Ints, later: Ints | int = 0) -> Cells:
-        """What was asked for in the last tick, as :meth:`asked` has it.
+    def _answer(self, kind: Ints, who: Ints, token: Ints, later: Ints) -> Cells:
+        """What a lane asked for in the last tick, as :meth:`_asked` has it.
 
         ``later`` (R,) is how often the same lines were asked for after that in the tick.
         """
@@ -160,8 +214,8 @@ class ShownCells:
             at,
             count[:, None] - 1,
             self.now[:, None],
-            self._own(_LOG_SORT, np.minimum(at, self.setting.tables.n - 1), token),
-            at < self.setting.tables.n,
+            self._own(_LOG_SORT, np.minimum(at, self.setting.n - 1), token),
+            at < self.setting.n,
         )
         found = np.full_like(lines, NO_CELL)
         for channel, cells in (
@@ -177,16 +231,16 @@ class ShownCells:
         return found
 
     def _own(self, sort: Any, service: Any, token: Any) -> Any:
-        """Numbers of tokens of the layout as the task's own alphabets have them."""
+        """Turn numbers of tokens in the layout into numbers in the task's own alphabets."""
         unread = token >= self.layout.sizes[sort, service]
         return token - unread * self.later[sort, service]
 
     def _readings(
         self, channel: Channel, sorts: Sequence[str], service: Ints, token: Ints, at: Ints
     ) -> Cells:
-        """Reading by reading, of the epochs that there were."""
+        """The readings of the epochs so far, one after the other."""
         slots = len(sorts)
-        number = np.array([self.world.cell_sorts.index(one) for one in sorts])
+        number = np.array([self.world.cell_sorts.index(sort) for sort in sorts])
         token = self._own(number[at % slots], service, token)
         epochs = self.episodes.epochs[self.rows].astype(np.int64)
         missing = (epochs == NEVER).sum(axis=1, keepdims=True)

@@ -3,6 +3,7 @@
 The batched engine computes the same numbers from its arrays; a law holds that they agree.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -16,9 +17,9 @@ from logtriage.actions import (
     RequestTraces,
 )
 from logtriage.evidence import VIEW_OF, evidence, is_shown, simulation_of
-from logtriage.incident import Incident
+from logtriage.joint import Board, board_of
 from logtriage.roles import Role
-from logtriage.state import State, declared_in
+from logtriage.state import State
 from logtriage.topology import Topology
 from logtriage.vector.cells import shown_tokens
 from logtriage.vector.layout import Floats
@@ -63,39 +64,66 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
     """
     shown = evidence(state)
-    incident, world = state.incident, simulation_of(state.incident)
     if layout is None:
-        layout = token_layout_of(world.setting, world.topology, incident.horizon, lanes)
+        world = simulation_of(state.incident)
+        layout = token_layout_of(world.setting, world.topology, state.incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)
-    for one in shown:
-        enter(numbers, layout, world, state.tick, one)
-    write_asked(numbers, layout, state, world)
-    _done(numbers, layout, state)
-    numbers[layout["price"]] = price_number(incident)
+    write_tokens(numbers, layout, state, shown, board_of(state))
+    return in_units(numbers, layout.units)
+
+
+def in_units(numbers: Numbers, units: Floats) -> Floats:
+    """Convert counts (D,) to their units; counts above :data:`MOST` are cut to it."""
+    found: Floats = np.minimum(numbers, MOST).astype(np.float32) * units
+    return found
+
+
+def write_tokens(
+    numbers: Numbers,
+    layout: TokenLayout,
+    state: State,
+    shown: Iterable[Evidence],
+    board: Board,
+    role: Role | None = None,
+) -> None:
+    """Write what a role sees, or everything without ``role``; ``shown`` is all evidence so far."""
+    incident, world = state.incident, simulation_of(state.incident)
+    topology, facts = incident.topology, state.facts
+    for item in shown:
+        if role is None or is_shown(item, role, topology):
+            _enter(numbers, layout, world, state.tick, item)
+    _write_asked(numbers, layout, state, world, role)
+    for _, remedy, name in facts.remedies:
+        numbers[layout["remedied"].start + topology.index(name)] = 1
+        numbers[layout["applied"].start + topology.remedies.index(remedy)] = 1
+    for name in board.declared:
+        numbers[layout["declared"].start + topology.index(name)] = 1
+    if board.severity is not None:
+        numbers[layout["severity"].start + SEVERITIES.index(board.severity)] = 1
+    for team in board.pages:
+        numbers[layout["paged"].start + topology.teams.index(team)] = 1
+    numbers[layout["time"]] = state.tick
+    numbers[layout["closed"]] = state.is_closed
+    # 0 where nobody takes the incident over.
+    numbers[layout["price"]] = round((incident.price_of_hand_over or 0) / PRICE_UNIT)
     for service, owner in enumerate(incident.directory):
         numbers[layout[f"owner:{owner}"].start + service] = 1
-    return np.minimum(numbers, MOST).astype(np.float32) * layout.units
 
 
-def price_number(incident: Incident) -> int:
-    """The price of hand-over in units of the layout; 0 where nobody takes it over."""
-    return round((incident.price_of_hand_over or 0) / PRICE_UNIT)
+def _place(setting: Setting, topology: Topology, sort: str, item: Evidence) -> int:
+    return shown_tokens(setting, sort, places(topology)[item.service]).index(item.token)
 
 
-def _place(setting: Setting, topology: Topology, sort: str, one: Evidence) -> int:
-    return shown_tokens(setting, sort, places(topology)[one.service]).index(one.token)
+def _shown_place(layout: TokenLayout, world: Simulation, item: Evidence) -> int:
+    """The place of a token on the screen; gap and ``down`` follow the layout's alphabet."""
+    sort = world.setting.world.sort_of(item.channel, item.slot)
+    if item.token not in NOTHING_READ:
+        return _place(world.setting, world.topology, sort, item)
+    size = layout.sizes[world.setting.world.cell_sorts.index(sort), item.service]
+    return int(size) + (item.token == DOWN)
 
 
-def _shown_place(layout: TokenLayout, world: Simulation, one: Evidence) -> int:
-    """The place of a token on the screen: what tells nothing follows the layout's alphabet."""
-    sort = world.setting.world.sort_of(one.channel, one.slot)
-    if one.token not in NOTHING_READ:
-        return _place(world.setting, world.topology, sort, one)
-    size = layout.sizes[world.setting.world.cell_sorts.index(sort), one.service]
-    return int(size) + (one.token == DOWN)
-
-
-def enter(
+def _enter(
     numbers: Numbers, layout: TokenLayout, world: Simulation, now: int, item: Evidence
 ) -> None:
     """Count a token, and write it where the screen shows it."""
@@ -146,12 +174,12 @@ def _request(action: Action) -> tuple[Channel, str | None] | None:
             return None
 
 
-def write_asked(
+def _write_asked(
     numbers: Numbers, layout: TokenLayout, state: State, world: Simulation, role: Role | None = None
 ) -> None:
-    """Write what the last tick's requests show, lane by lane; to a role, by what it sees.
+    """Write the answers to the last tick's requests, lane by lane, as far as a role sees them.
 
-    It sees that something was asked for if it has the view, or may take the kind of action.
+    A role sees a request if it has the view or may make such requests.
     """
     topology = world.topology
     shown = list(world.shown(state.tick, state.facts.doings))
@@ -161,16 +189,18 @@ def write_asked(
             continue
         channel, name = asked
         service = -1 if name is None else topology.index(name)
-        cells = [one for one in shown if one.channel is channel and service in (-1, one.service)]
+        cells = [
+            item for item in shown if item.channel is channel and service in (-1, item.service)
+        ]
         # Where several ask for the same, the screen shows one answer after the other.
         size = len(cells) // last.count(asked)
         mine = cells[last[:lane].count(asked) * size :][:size]
         at = layout.answer(lane)
         tokens = [
-            1 + _shown_place(layout, world, one)
-            if role is None or is_shown(one, role, topology)
+            1 + _shown_place(layout, world, item)
+            if role is None or is_shown(item, role, topology)
             else 0
-            for one in mine
+            for item in mine
         ]
         row = [REQUEST[channel], 1 + service, *tokens]
         numbers[at.start : at.start + len(row)] = row
@@ -178,21 +208,3 @@ def write_asked(
 
 def _sees_asking(role: Role | None, channel: Channel) -> bool:
     return role is None or VIEW_OF[channel] in role.views or ASKED_BY[channel] in role.may
-
-
-def _done(numbers: Numbers, layout: TokenLayout, state: State) -> None:
-    """Write what was declared and done."""
-    facts, topology = state.facts, state.incident.topology
-    for _, remedy, name in facts.remedies:
-        numbers[layout["remedied"].start + topology.index(name)] = 1
-        numbers[layout["applied"].start + topology.remedies.index(remedy)] = 1
-    first = () if facts.root_cause is None else (facts.root_cause,)
-    every = declared_in(state)
-    for service in first if every is None else every:
-        numbers[layout["declared"].start + topology.index(service)] = 1
-    if facts.severity is not None:
-        numbers[layout["severity"].start + SEVERITIES.index(facts.severity)] = 1
-    for _, team in facts.pages:
-        numbers[layout["paged"].start + topology.teams.index(team)] = 1
-    numbers[layout["time"]] = state.tick
-    numbers[layout["closed"]] = state.is_closed

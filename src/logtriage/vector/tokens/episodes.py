@@ -1,8 +1,7 @@
-"""What was done and shown in N episodes, as arrays."""
+"""The actions and screens of N episodes, as arrays."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +11,7 @@ from logtriage.world.channels import SERIES
 
 #: Later than any tick.
 NEVER: Final = 255
-#: Horizons end below this, so that the tick of a note does not pass for never.
+#: The longest horizon: the tick of a note stays below :data:`NEVER`.
 MOST_TICKS: Final = 250
 OPEN: Final = -1
 
@@ -20,8 +19,7 @@ Bytes = NDArray[np.uint8]
 Signed = NDArray[np.int8]
 
 
-@attrs.define(eq=False)
-class TokenEpisodes:
+class TokenEpisodes(NamedTuple):
     """The history of N episodes over n services, and what was shown in them.
 
     ``columns`` (N, D) are the numbers of the layout, in their units, shared with the
@@ -35,8 +33,7 @@ class TokenEpisodes:
     ticks at which gauges were read, newest last, ``NEVER`` where there was none;
     ``lines_asked`` (N, n + 1) how often all services (first) and each were asked for lines;
     ``metrics_until`` and ``traces_until`` (N, n) the last tick whose screen showed them, or
-    ``NEVER``; ``signs`` (N, sorts, n) the present sign of each sort and service plus one, 0
-    where it has not been drawn.
+    ``NEVER``.
     """
 
     columns: Bytes
@@ -54,41 +51,33 @@ class TokenEpisodes:
     lines_asked: Bytes
     metrics_until: Bytes
     traces_until: Bytes
-    signs: Bytes
 
     @classmethod
-    def begin(cls, incidents: TokenIncidents, sorts: int) -> "TokenEpisodes":
-        """Fresh episodes of incidents with cells of so many sorts, with nothing shown yet."""
+    def empty(cls, incidents: TokenIncidents) -> "TokenEpisodes":
+        """Room for the episodes of these incidents, which kernels then begin."""
         count, n = incidents.conditions.shape
 
-        def never(*shape: int) -> Bytes:
-            return np.full((count, *shape), NEVER, np.uint8)
+        def room(*shape: int) -> Bytes:
+            return np.empty((count, *shape), np.uint8)
 
-        def none(*shape: int) -> Bytes:
-            return np.zeros((count, *shape), np.uint8)
-
-        incidents.board[:, : incidents.first_public] = 0
         return cls(
             columns=incidents.board,
-            closing=np.full(count, OPEN, np.int8),
-            severity=np.full(count, -1, np.int8),
-            root_cause=np.full(count, -1, np.int16),
-            said_at=never(),
-            paged_at=never(),
-            fixed_at=never(),
-            remedies=none(),
-            wrong_remedies=none(),
-            unapproved=none(),
-            anew=np.zeros(count, bool),
-            epochs=never(SERIES),
-            lines_asked=none(n + 1),
-            metrics_until=never(n),
-            traces_until=never(n),
-            signs=none(sorts, n),
+            closing=np.empty(count, np.int8),
+            severity=np.empty(count, np.int8),
+            root_cause=np.empty(count, np.int16),
+            said_at=room(),
+            paged_at=room(),
+            fixed_at=room(),
+            remedies=room(),
+            wrong_remedies=room(),
+            unapproved=room(),
+            anew=np.empty(count, bool),
+            epochs=room(SERIES),
+            lines_asked=room(n + 1),
+            metrics_until=room(n),
+            traces_until=room(n),
         )
 
     def copy(self) -> "TokenEpisodes":
-        """The same episodes in arrays of their own."""
-        return TokenEpisodes(
-            *[getattr(self, field.name).copy() for field in attrs.fields(TokenEpisodes)]
-        )
+        """A copy that shares no array."""
+        return TokenEpisodes._make(array.copy() for array in self)

@@ -4,9 +4,8 @@ Row by row the numbers are those that :func:`logtriage.drawing.generator.make_in
 the same id; a law checks this.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,24 +22,22 @@ PRICES: Final = np.zeros(PRICE_NUMBERS.max() + 1)
 PRICES[PRICE_NUMBERS] = PRICES_OF_HAND_OVER
 
 
-@attrs.define(eq=False)
-class TokenIncidents:
+class TokenIncidents(NamedTuple):
     """N incidents of n services each.
 
-    ``index`` and ``seed`` (N,); ``world`` (N,) the place of its world in the pool; ``hypothesis``
-    (N,) which of the prior's is true; ``severity`` (N,) rank; ``team`` (N,) whom to page, -2 if
-    nobody; ``conditions`` (N, n) places of what each service is; ``board`` (N, D) the numbers of
-    the layout, in their
-    units: the columns that never change within an incident, price of a hand-over and owners,
-    belong to it, the others to the episode that shares the board.
+    ``index`` and ``seed`` (N,); ``world`` (N,) places in the pool; ``hypothesis`` (N,) the true
+    ones of the prior; ``severity`` (N,) ranks; ``team`` (N,) the teams to page, -2 for nobody;
+    ``conditions`` (N, n) places of conditions; ``board`` (N, D) the numbers of the layout, in their
+    units. Price of a hand-over and owners, from ``first_public`` on, never change; the other
+    columns belong to the episode, which shares the board.
     """
 
-    index: Ints
+    index: Ints  # type: ignore[assignment]
     seed: Bits
     world: NDArray[np.uint8]
     hypothesis: NDArray[np.int16]
     severity: NDArray[np.int8]
-    team: NDArray[np.int16]
+    team: NDArray[np.int8]
     conditions: Ints
     board: NDArray[np.uint8]
     first_public: int
@@ -54,14 +51,14 @@ class TokenIncidents:
     def empty(
         cls, count: int, n: int, conditions: np.dtype[Any], layout: TokenLayout
     ) -> "TokenIncidents":
-        """Room for so many, with ``conditions`` the type of a condition's place."""
+        """Room for ``count`` incidents; ``conditions`` is the type of a condition's place."""
         return cls(
             index=np.empty(count, np.int64),
             seed=np.empty(count, np.uint64),
             world=np.zeros(count, np.uint8),
             hypothesis=np.empty(count, np.int16),
             severity=np.empty(count, np.int8),
-            team=np.empty(count, np.int16),
+            team=np.empty(count, np.int8),
             conditions=np.empty((count, n), conditions),
             board=np.zeros((count, layout.size), np.uint8),
             first_public=layout.first_public,
@@ -69,7 +66,7 @@ class TokenIncidents:
 
 
 def seeds_of(task_id: str, split: str, index: Ints) -> Bits:
-    """The seeds of the incidents ``index`` (N,) of a split, as ids have them."""
+    """The seeds of the incidents ``index`` (N,) of a split, as of their ids."""
     mask = np.uint64(SEED_MASK)
     value = (index.astype(np.uint64) + np.uint64(task_offset(task_id))) & mask
     for shift, factor in SCRAMBLE:

@@ -1,10 +1,10 @@
-"""The numeric observation: what stands where, and in what unit.
+"""The layout of the numeric observation: blocks of columns and their units.
 
-Every column is a whole number below 256 times a unit of its own, so that an engine keeps
-bytes and writes floats. The first columns count tokens: each cell that was shown once,
-by service and sort. They are what a belief needs, as far as signatures do not change with
-time. The others are what stands on the screen now, and what was declared and done. What
-an agent once read stays: it needs no memory.
+Every column is a whole number below 256 times a unit of its own, so an engine keeps bytes and
+writes floats. The first columns count the tokens shown so far, by service and sort: all that a
+belief needs if signatures do not change with time. The other columns hold the present screen, and
+what was declared and done. The observation keeps everything that was shown, so an agent needs no
+memory.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import SEVERITIES
 from logtriage.topology import Topology
-from logtriage.vector.layout import Floats, Layout
+from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.world.channels import LINES, SERIES, WINDOW_LINES, Channel
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
@@ -32,9 +32,9 @@ MOST: Final = 255
 TOKEN_UNIT: Final = 1 / 64
 #: Units of the price of a hand-over.
 PRICE_UNIT: Final = 1 / 10
-#: Sorts of which every service shows one cell whenever any does: ``none`` is not counted.
+#: Every service shows a cell of these sorts at once, so the token ``none`` is not counted.
 SHOWN_BY_ALL: Final = (ALERT, CHANGE)
-#: Things that an agent can request.
+#: What an agent can request.
 REQUESTS: Final = (Channel.LOGS, Channel.OVERVIEW, Channel.METRICS, Channel.TRACES)
 #: The number of each request, from 1 on; 0 stands for none.
 REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)}
@@ -44,11 +44,10 @@ REQUEST: Final = {channel: 1 + number for number, channel in enumerate(REQUESTS)
 class TokenLayout(Layout):
     """Where each block begins, in what unit, and where each token is counted.
 
-    ``units`` (D,) float32. ``sizes`` (sorts, n) has the tokens of each alphabet, behind which a gap
-    and what is down are numbered. ``column_of`` (sorts, n, K) is the column in which a token is
-    counted, by the number of its sort in ``cell_sorts`` of the world, the
-    service and its place in the alphabet; -1 where it is not. ``answers``
-    is how many tokens a request shows at most, ``lanes`` how many ask in a tick.
+    ``units`` (D,) float32. ``sizes`` (sorts, n) are the sizes of alphabets; gap and ``down`` are
+    numbered after the last token. ``column_of`` (sorts, n, K) is the column that counts a token, by
+    its sort in ``cell_sorts`` of the world, its service and its place in the alphabet, or -1. A
+    request shows at most ``answers`` tokens; ``lanes`` agents ask in a tick.
     """
 
     world: World
@@ -64,7 +63,7 @@ class TokenLayout(Layout):
         return int(self.blocks["price"].start)
 
     def answer(self, lane: int) -> slice:
-        """The columns of what one lane asked for: which request, of whom, its tokens."""
+        """The columns of a lane's request: its kind, its service, the tokens of the answer."""
         width = 2 + self.answers
         first = self.blocks["asked"].start + lane * width
         return slice(first, first + width)
@@ -147,10 +146,7 @@ def token_layout_of(
         **{f"owner:{team}": (n, 1.0) for team in world.owning_teams(topology)},
     }
     widths |= {name: width for name, (width, _) in screen.items()}
-    blocks, at = {}, 0
-    for name, width in widths.items():
-        blocks[name] = slice(at, at + width)
-        at += width
+    blocks, at = laid_out(widths)
     units = np.ones(at, np.float32)
     for name, (_, unit) in screen.items():
         units[blocks[name]] = unit
@@ -170,8 +166,8 @@ def layout_of_several(
 ) -> TokenLayout:
     """The one layout for several settings of a world on a topology.
 
-    That of their lowest level of fog, whose alphabets begin with those of the others; ``horizon``
-    is the longest, of which ``time`` is a share.
+    It is the layout of their lowest level of fog, whose alphabets begin like all others;
+    ``horizon`` is the longest, and ``time`` a share of it.
     """
     clearest = min(settings, key=lambda setting: setting.fog)
     return token_layout_of(clearest, topology, horizon, lanes, apart=apart)
@@ -182,7 +178,7 @@ def alphabet_sizes(setting: Setting, topology: Topology) -> Ints:
     """How many tokens each sort has at each service (sorts, n)."""
     here, sorts = places(topology), setting.world.cell_sorts
     found = np.array(
-        [[len(alphabet(setting, base_of(sort), one)) for one in here] for sort in sorts]
+        [[len(alphabet(setting, base_of(sort), place)) for place in here] for sort in sorts]
     )
     found.setflags(write=False)
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Final
 
 import attrs
 import numpy as np
@@ -24,28 +25,38 @@ from logtriage.world.tables import places
 from logtriage.world.topologies import fitting
 from logtriage.world.vocabulary import LOG
 
+#: The number of a team fits a signed byte.
+_MOST_TEAMS: Final = 127
+
 
 @attrs.frozen(eq=False)
 class TokenSetting:
     """A task on a topology, or in the worlds of a pool, each with its own.
 
-    ``lanes`` is how many act in each tick. ``topology`` is that of the first world.
+    ``models`` has each world with its topology and prior, alike in all sizes; ``lanes`` is how
+    many act in each tick.
     """
 
     task: TaskSpec
+    models: tuple[Model, ...]
     tables: TokenTables
     layout: TokenLayout
     lanes: int = 1
 
     @property
-    def models(self) -> tuple[Model, ...]:
-        """Each world with its topology and prior, as beliefs take them."""
-        return self.tables.models
+    def public(self) -> Setting:
+        """The public constants, which all worlds share."""
+        return self.models[0].setting
 
     @property
     def topology(self) -> Topology:
         """The services and teams of the first world."""
-        return self.tables.topology
+        return self.models[0].topology
+
+    @property
+    def n(self) -> int:
+        """How many services there are."""
+        return len(self.topology)
 
     @property
     def held(self) -> bool | None:
@@ -58,7 +69,7 @@ class TokenSetting:
 
         Several roles may apply a remedy in a tick; a byte counts them.
         """
-        world, horizon = self.tables.setting, self.task.horizon
+        world, horizon = self.public, self.task.horizon
         clocks = (horizon, world.par), (horizon, world.par_benign)
         return Span(horizon, clocks, actions=MOST)
 
@@ -78,13 +89,8 @@ class TokenSetting:
         return int(self.layout["time"].start)
 
     def room(self, count: int) -> TokenIncidents:
-        """Room for so many incidents."""
-        tables = self.tables
-        return TokenIncidents.empty(count, tables.n, tables.condition_type, self.layout)
-
-    def begin(self, incidents: TokenIncidents) -> TokenEpisodes:
-        """Fresh episodes of these incidents."""
-        return TokenEpisodes.begin(incidents, len(self.layout.world.cell_sorts))
+        """Room for ``count`` incidents."""
+        return TokenIncidents.empty(count, self.n, self.tables.condition_type, self.layout)
 
     def ticks(self, episodes: TokenEpisodes) -> Ints:
         """The ticks used in each row (N,), as an array of the caller's own."""
@@ -102,8 +108,8 @@ def settings_of(
 ) -> tuple[TokenSetting, ...]:
     """The setting of each of several tasks, all with one layout.
 
-    ``apart`` as of :func:`token_layout_of`; ``ood`` whether incidents are of that split; ``worlds``
-    are those of a pool, for tasks of unseen worlds.
+    ``apart``: see :func:`token_layout_of`. ``ood``: incidents of that split are played. ``worlds``
+    is the pool of a task of unseen worlds.
 
     Raises:
         InvalidInput: as :func:`check_together`; if incidents of a task have a topology each and
@@ -122,7 +128,7 @@ def settings_of(
         apart=apart,
     )
     return tuple(
-        TokenSetting(task, tables_of(some), layout, lanes)
+        TokenSetting(task, some, tables_of(some), layout, lanes)
         for task, some in zip(tasks, models, strict=True)
     )
 
@@ -148,7 +154,7 @@ def _models_of(
             f"task {task.id!r}: each incident has a topology of its own, and a batch has "
             "one: give a topology"
         )
-    # Any (service, fault) pair may occur on a topology of one's own.
+    # On another topology than the task's any (service, fault) pair may occur.
     return (model_of(setting, topology, None if own is not None else ood),)
 
 
@@ -159,13 +165,15 @@ def _place_of(sheet: TaskSpec) -> tuple[Setting, Topology]:
 
 
 def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
-    """Refuse what a byte does not count."""
+    """Refuse counts that do not fit a byte."""
     setting, topology = models[0].setting, models[0].topology
-    widest = max(len(shown_tokens(setting, LOG, one)) for one in places(topology))
-    if max(len(topology), widest) >= MOST:
+    widest = max(len(shown_tokens(setting, LOG, place)) for place in places(topology))
+    counts = len(topology), len(topology.teams), widest
+    if max(counts[0], widest) >= MOST or counts[1] > _MOST_TEAMS:
         raise InvalidInput(
-            f"topology {topology.name!r} has {len(topology)} services, one of which can say "
-            f"{widest} things; the batched engine counts to {MOST - 1}"
+            f"topology {topology.name!r} has {counts[0]} services, one of which can say {widest} "
+            f"things, and {counts[1]} teams; the batched engine counts to {MOST - 1}, and to "
+            f"{_MOST_TEAMS} teams"
         )
     if task.horizon * lanes > MOST_TICKS:
         raise InvalidInput(

@@ -1,16 +1,15 @@
-"""What a cell can hold, as arrays: thresholds of signs, and of what a reading makes of them.
+"""What a cell can hold, as arrays: thresholds for signs and for readings of them.
 
-Nothing is restated here: weights come from :mod:`logtriage.world.signs`, hypotheses and
-conditions from the compiled model that the belief reads. A token is known by its place in
-the alphabet of its sort at its service; the ordinary one has place 0.
+Weights come from :mod:`logtriage.world.signs`, hypotheses and conditions from the model that the
+belief reads. A token is known by its place in the alphabet of its sort at its service; the ordinary
+one has place 0.
 """
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +17,7 @@ from logtriage.belief.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.rng import hash_name, mix
 from logtriage.topology import Topology
-from logtriage.vector.arrays import stacked
+from logtriage.vector.arrays import side_by_side
 from logtriage.vector.tokens.layout import alphabet_sizes
 from logtriage.world.channels import NO_NEWS
 from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
@@ -50,11 +49,9 @@ def _table(rows: Any, dtype: Any = np.int64) -> Table:
     return table
 
 
-@attrs.frozen(eq=False)
-class TokenTables:
+class TokenTables(NamedTuple):
     """W worlds of one pool on topologies of n services, as arrays: (W, …) each.
 
-    ``models`` has each world with its topology, alike in all sizes; a task of one world has one.
     The conditions of a service are known by place; 0 is healthy. ``steps`` (W, S, K) are
     thresholds, K a power of two: 16 random bits fall into the place of how many steps of
     their row they reach. ``sign_row`` (W, sorts, n, conditions) finds the row of a sign, a token's
@@ -79,7 +76,6 @@ class TokenTables:
     alerts are judged anew.
     """
 
-    models: tuple[Model, ...]
     steps: Table
     sign_row: Table
     reading_row: Table
@@ -106,21 +102,6 @@ class TokenTables:
     alert_at: Table
 
     @property
-    def setting(self) -> Setting:
-        """What is public of the worlds: that of the first, whose numbers are those of all."""
-        return self.models[0].setting
-
-    @property
-    def topology(self) -> Topology:
-        """The services of the first world."""
-        return self.models[0].topology
-
-    @property
-    def n(self) -> int:
-        """How many services there are."""
-        return len(self.topology)
-
-    @property
     def condition_type(self) -> np.dtype[Any]:
         """The narrowest type that holds the place of a condition."""
         return np.min_scalar_type(self.sign_row.shape[-1] - 1)
@@ -135,10 +116,10 @@ def check_alike(models: Sequence[Model]) -> None:
     """
     if not 1 <= len(models) <= MOST_IN_POOL:
         raise InvalidInput(f"{len(models)} worlds: a batch has 1 to {MOST_IN_POOL}")
-    for one in models:
-        if _measures(one) != _measures(models[0]):
+    for model in models:
+        if _measures(model) != _measures(models[0]):
             raise InvalidInput(
-                f"world {one.world.name!r} has other numbers of services, teams or tokens than "
+                f"world {model.world.name!r} has other numbers of services, teams or tokens than "
                 f"{models[0].world.name!r}; all worlds of a batch have the same"
             )
 
@@ -157,17 +138,14 @@ def tables_of(models: tuple[Model, ...]) -> TokenTables:
         InvalidInput: as :func:`check_alike`.
     """
     check_alike(models)
-    each = [_tables_of(one) for one in models]
     # No point of a draw reaches what fills up the summed weights.
     fills = {"prior_steps": np.iinfo(np.uint64).max}
-    return TokenTables(
-        models,
-        **{name: stacked([one[name] for one in each], fills.get(name, 0)) for name in each[0]},
-    )
+    whole: TokenTables = side_by_side([_tables_of(model) for model in models], fills)
+    return whole
 
 
 @lru_cache(maxsize=4 * MOST_IN_POOL)
-def _tables_of(model: Model) -> dict[str, Table]:
+def _tables_of(model: Model) -> TokenTables:
     """The arrays of one world."""
     setting, topology = model.setting, model.topology
     world, every, here = setting.world, model.hypotheses, places(topology)
@@ -178,44 +156,54 @@ def _tables_of(model: Model) -> dict[str, Table]:
     bases = [base_of(sort) for sort in world.cell_sorts]
     owners = world.owning_teams(topology)
     clear = setting.severity_from
-    return {
-        "steps": _padded(list(rows)),
-        "sign_row": sign_row,
-        "reading_row": reading_row,
-        "phase_of": phase_of,
-        "sign_stream": _table([mix(hash_name(base)) for base in bases], np.uint64),
-        "silenced": _table(
-            _filled([[is_root(world, one) for one in row] for row in model.listed.conditions]), bool
+    return TokenTables(
+        steps=_padded(list(rows)),
+        sign_row=sign_row,
+        reading_row=reading_row,
+        phase_of=phase_of,
+        sign_stream=_table([mix(hash_name(base)) for base in bases], np.uint64),
+        silenced=_table(
+            _filled(
+                [
+                    [is_root(world, condition) for condition in row]
+                    for row in model.listed.conditions
+                ]
+            ),
+            bool,
         ),
-        "prior_steps": _table(list(accumulate(model.prior.weights)), np.uint64),
-        "prior_total": _table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
-        "condition_of": _table(model.listed.place, np.int16),
-        "recovers": _table([bool(one.faults) for one in every], bool),
-        "root": _table([(one.benign or one.faults[0])[1] for one in every], np.int16),
-        "remedies": _table([_remedies(world, one) for one in every], bool),
-        "team": _table([_team(world, topology, one) for one in every], np.int16),
-        "errors_first": _table([bool(errors_first(world, one)) for one in every], np.int8),
-        "note_row": notes[0],
-        "note_steps": notes[1],
-        "note_numbers": notes[2],
-        "unaffected_steps": _padded(
+        prior_steps=_table(list(accumulate(model.prior.weights)), np.uint64),
+        prior_total=_table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
+        condition_of=_table(model.listed.place, np.int16),
+        recovers=_table([bool(hypothesis.faults) for hypothesis in every], bool),
+        root=_table(
+            [(hypothesis.benign or hypothesis.faults[0])[1] for hypothesis in every], np.int16
+        ),
+        remedies=_table([_remedies(world, hypothesis) for hypothesis in every], bool),
+        team=_table([_team(world, topology, hypothesis) for hypothesis in every], np.int16),
+        errors_first=_table(
+            [bool(errors_first(world, hypothesis)) for hypothesis in every], np.int8
+        ),
+        note_row=notes[0],
+        note_steps=notes[1],
+        note_numbers=notes[2],
+        unaffected_steps=_padded(
             [
                 list(accumulate(w for _, w in unaffected(world, row.tier)))
                 for row in topology.services
             ]
         ),
-        "severity_steps": _table(list(accumulate(setting.severities))),
-        "owners": _table([topology.teams.index(team) for team in owners]),
-        "owner_steps": _table(
+        severity_steps=_table(list(accumulate(setting.severities))),
+        owners=_table([topology.teams.index(team) for team in owners]),
+        owner_steps=_table(
             [list(accumulate(world.owner_weights(topology, row.tier))) for row in topology.services]
         ),
-        "edge_signs": _edge_table(
+        edge_signs=_edge_table(
             [
                 [clear_edge(setting, severity, first) for severity in range(RECOVERED + 1)]
                 for first in (False, True)
             ]
         ),
-        "edge_steps": _edge_table(
+        edge_steps=_edge_table(
             [
                 [
                     [edge_reading(setting, severity, token, tick) for token in world.edge_tokens]
@@ -224,8 +212,8 @@ def _tables_of(model: Model) -> dict[str, Table]:
                 for tick in (max(0, clear - 1), clear)
             ]
         ),
-        "alert_at": _table([tick in setting.alert_ticks for tick in range(256)], bool),
-    }
+        alert_at=_table([tick in setting.alert_ticks for tick in range(256)], bool),
+    )
 
 
 def _filled(rows: Sequence[Sequence[Any]], fill: Any = 0) -> list[list[Any]]:
@@ -261,7 +249,7 @@ def _phases(setting: Setting) -> tuple[Table, list[int]]:
 
 
 def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
-    """Where the thresholds of each sign stand among ``rows``, which are extended."""
+    """Find the thresholds of each sign among ``rows``, and add new ones there."""
     setting, world = model.setting, model.setting.world
     known: dict[tuple[object, ...], int] = {}
 
@@ -278,7 +266,7 @@ def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
         [
             _filled(
                 [
-                    [row_of(base_of(sort), place, one) for one in conditions]
+                    [row_of(base_of(sort), place, condition) for condition in conditions]
                     for place, conditions in zip(
                         places(model.topology), model.listed.conditions, strict=True
                     )
@@ -293,11 +281,11 @@ def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
 def _reading_rows(
     setting: Setting, here: tuple[Place, ...], starts: list[int], rows: dict[tuple[int, ...], int]
 ) -> Table:
-    """Where the thresholds of each reading stand among ``rows``, which are extended."""
+    """Find the thresholds of each reading among ``rows``, and add new ones there."""
 
     def row_of(sort: str, place: Place, start: int) -> int:
-        one = reading(setting, sort, place, start)
-        return rows.setdefault(tuple(accumulate((one.sign, one.gap, *one.other))), len(rows))
+        read = reading(setting, sort, place, start)
+        return rows.setdefault(tuple(accumulate((read.sign, read.gap, *read.other))), len(rows))
 
     return _table(
         [
@@ -326,10 +314,10 @@ def _notes(
     here = places(topology)
     rows: dict[tuple[str, Place], int] = {}
     of = []
-    for one in every:
+    for hypothesis in every:
         row = 0  # of a note that tells nothing
-        if one.faults and setting.world.pages(one.faults[0][0], topology) is None:
-            kind, service = one.faults[0]
+        if hypothesis.faults and setting.world.pages(hypothesis.faults[0][0], topology) is None:
+            kind, service = hypothesis.faults[0]
             row = rows.setdefault((kind, here[service]), len(rows) + 1)
         of.append(row)
     steps, numbers = [[FULL]], [[0]]

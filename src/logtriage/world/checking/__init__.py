@@ -26,7 +26,7 @@ _STAGES: Final[tuple[Callable[[World], Iterable[Problem]], ...]] = (
 
 
 def problems(world: World) -> Iterator[Problem]:
-    """All that is wrong with a world, up to the first stage in which something is."""
+    """Everything wrong with a world, up to the first stage that finds something."""
     for stage in _STAGES:
         found = False
         for problem in stage(world):

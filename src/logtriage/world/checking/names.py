@@ -18,9 +18,9 @@ def name_problems(world: World) -> Iterator[Problem]:
     rules, tokens = world.rules, world.tokens
     yield from named(RULES_FILE, "name", [rules.name], WORLD_NAME)
     conditions = [
-        *((f"kinds/{one.name}.toml", one.name) for one in world.kinds),
-        *((f"benign/{one.name}.toml", one.name) for one in world.benign),
-        *((RULES_FILE, one.name) for one in rules.distractions),
+        *((f"kinds/{kind.name}.toml", kind.name) for kind in world.kinds),
+        *((f"benign/{kind.name}.toml", kind.name) for kind in world.benign),
+        *((RULES_FILE, distraction.name) for distraction in rules.distractions),
     ]
     seen = dict.fromkeys((HEALTHY, WAITING, LOADED), "every world")
     for file, name in conditions:
@@ -29,13 +29,13 @@ def name_problems(world: World) -> Iterator[Problem]:
             yield file, f"name: {name!r} is a condition of {seen[name]} already"
         seen.setdefault(name, file)
     lists: dict[str, tuple[Iterable[str], re.Pattern[str]]] = {
-        "tiers": ((one.name for one in rules.tiers), IDENTIFIER),
+        "tiers": ((tier.name for tier in rules.tiers), IDENTIFIER),
         "teams": (rules.teams, HYPHENED),
         "owners": (rules.owners, HYPHENED),
         "remedies": (rules.remedies, HYPHENED),
-        "classes": ((one.name for one in rules.classes), IDENTIFIER),
-        "tasks": ((one.name for one in rules.tasks), IDENTIFIER),
-        "edge.bands": ((one.name for one in rules.edge.bands), _BAND_NAME),
+        "classes": ((row.name for row in rules.classes), IDENTIFIER),
+        "tasks": ((task.name for task in rules.tasks), IDENTIFIER),
+        "edge.bands": ((band.name for band in rules.edge.bands), _BAND_NAME),
     }
     for field, (names, pattern) in lists.items():
         yield from named(RULES_FILE, field, list(names), pattern)
@@ -47,7 +47,7 @@ def name_problems(world: World) -> Iterator[Problem]:
     for row in world.measured:
         by_sort[row.name] = row
     for sort, row in by_sort.items():
-        names = [row.ordinary, *(one.name for one in row.tokens)]
+        names = [row.ordinary, *(token.name for token in row.tokens)]
         yield from named(TOKENS_FILE, f"{sort}: tokens", names, IDENTIFIER)
     yield from _topic_names(world)
     for folder, rows in (
@@ -58,14 +58,15 @@ def name_problems(world: World) -> Iterator[Problem]:
         if not rows:
             yield f"{folder}/", "expected at least one file NAME.toml"
         taken: dict[int, str] = {}
-        for one in rows:
-            if one.order in taken:
+        for part in rows:
+            if part.order in taken:
+                free = max(row.order for row in rows) + 1
                 yield (
                     f"{folder}/",
-                    f"{taken[one.order]}.toml and {one.name}.toml both have order = {one.order}; "
-                    f"the next free one is {max(row.order for row in rows) + 1}",
+                    f"{taken[part.order]}.toml and {part.name}.toml both have "
+                    f"order = {part.order}; the next free one is {free}",
                 )
-            taken.setdefault(one.order, one.name)
+            taken.setdefault(part.order, part.name)
 
 
 def _topic_names(world: World) -> Iterator[Problem]:

@@ -19,7 +19,7 @@ def severity_problems(world: World) -> Iterator[Problem]:
     """The rule, from the worst severity on, and the bands of the edge panel that follow it."""
     rules, edge = world.rules, world.rules.edge
     ruled = [str(row.severity) for row in rules.severity_rule]
-    if ruled != [str(one) for one in SEVERITIES[:-1]]:
+    if ruled != [str(severity) for severity in SEVERITIES[:-1]]:
         wanted = ", ".join(SEVERITIES[:-1])
         yield RULES_FILE, f"severity_rule: expected rows for {wanted}, got {', '.join(ruled)}"
         return
@@ -93,14 +93,14 @@ def layout_problems(world: World) -> Iterator[Problem]:
             continue
         circle = _circle(topology.calls)
         if circle:
-            path = " -> ".join(topology.names[one] for one in circle)
+            path = " -> ".join(topology.names[service] for service in circle)
             yield file, f"services: calls go in a circle: {path}"
 
 
 def _circle(calls: tuple[tuple[int, ...], ...]) -> list[int]:
     """Services that call each other in a circle; none if there are none such."""
     left = set(range(len(calls)))
-    while free := {one for one in left if not left.intersection(calls[one])}:
+    while free := {service for service in left if not left.intersection(calls[service])}:
         left -= free
     if not left:
         return []
@@ -140,7 +140,7 @@ def task_problems(world: World) -> Iterator[Problem]:
 
 
 def _place_of(world: World, task: Task, where: str) -> Iterator[Problem]:
-    """The services of a task, and whether a fault of its finds a place there."""
+    """What is wrong with the services of a task, and with places for its faults there."""
     if (task.topology is None) == (task.services is None):
         yield RULES_FILE, f"{where}expected either topology or services = [least, most]"
     elif task.services is not None:
@@ -149,7 +149,7 @@ def _place_of(world: World, task: Task, where: str) -> Iterator[Problem]:
         for size in task.services:
             yield from within(RULES_FILE, f"{where}services", size, MIN_SERVICES, MAX_SERVICES)
     else:
-        layouts: dict[str, Layout] = {one.name: one for one in world.layouts}
+        layouts: dict[str, Layout] = {layout.name: layout for layout in world.layouts}
         if task.topology not in layouts:
             name = UnknownName("topology", task.topology, layouts)
             yield RULES_FILE, f"{where}topology: {name}"

@@ -1,4 +1,4 @@
-"""How a mistake in a world is told: file, field, value, choices."""
+"""How a mistake in a world is reported: file, field, value, choices."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ Problem = tuple[str, str]
 IDENTIFIER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 HYPHENED: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
 WORLD_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-#: Names that stand for something else wherever kinds and tokens are named.
+#: Names with another meaning where kinds and tokens are named.
 RESERVED: Final = frozenset(
     {"no_fault", "names", "kinds", "tokens", "services", "window", GAP, DOWN}
 )
@@ -33,25 +33,25 @@ def named(file: str, field: str, names: list[str], pattern: re.Pattern[str]) -> 
 
 
 def known(
-    file: str, field: str, what: str, given: Iterable[str], choices: Iterable[str]
+    file: str, field: str, what: str, names: Iterable[str], choices: Iterable[str]
 ) -> Iterator[Problem]:
     """Names that are none of the choices; ``what`` they are of."""
     choices = tuple(choices)
-    for name in given:
+    for name in names:
         if name not in choices:
             yield file, f"{field}: {UnknownName(what, name, choices)}"
 
 
 def some(
-    file: str, field: str, what: str, given: Iterable[str], choices: Iterable[str]
+    file: str, field: str, what: str, names: Iterable[str], choices: Iterable[str]
 ) -> Iterator[Problem]:
     """As :func:`known`, for a list that has at least one name, and each once."""
-    given, choices = tuple(given), tuple(choices)
-    if not given:
+    names, choices = tuple(names), tuple(choices)
+    if not names:
         yield file, f"{field}: expected at least one {what} of {', '.join(choices)}"
-    if len(set(given)) < len(given):
-        yield file, f"{field}: a name stands twice in {', '.join(given)}"
-    yield from known(file, field, what, given, choices)
+    if len(set(names)) < len(names):
+        yield file, f"{field}: a name stands twice in {', '.join(names)}"
+    yield from known(file, field, what, names, choices)
 
 
 def within(file: str, field: str, value: int, least: int, most: int) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Whether what a world refers to exists, and whether nothing stands there for nobody."""
+"""Whether everything that a world refers to exists, and everything in it is used."""
 
 from collections.abc import Iterator
 
@@ -39,8 +39,8 @@ def reference_problems(world: World) -> Iterator[Problem]:
         yield from some(file, "remedies", "remedy", kind.remedies, rules.remedies)
         if kind.pages is not None:
             yield from known(file, "pages", "team", (kind.pages,), (OWNER, *rules.teams))
-    for one in world.benign:
-        yield from some(f"benign/{one.name}.toml", "tiers", "tier", one.tiers, tiers)
+    for calm in world.benign:
+        yield from some(f"benign/{calm.name}.toml", "tiers", "tier", calm.tiers, tiers)
     for topic in world.topics:
         file = f"topics/{topic.name}.toml"
         yield from some(file, "tiers", "tier", topic.tiers, tiers)
@@ -68,7 +68,7 @@ def reference_problems(world: World) -> Iterator[Problem]:
             yield RULES_FILE, f"tiers: {tier!r} has no kind: a file in kinds/ must list it"
         if tier in world.entry_tiers and not world.benign_at(tier):
             yield RULES_FILE, f"tiers: {tier!r} has no benign kind: a file in benign/ must list it"
-    share = rules.minor_faults + sum(one.share for one in rules.distractions)
+    share = rules.minor_faults + sum(distraction.share for distraction in rules.distractions)
     if share > 1000:
         yield RULES_FILE, f"minor_faults and distractions: {share} per mille, of at most 1000"
     if rules.secondary_fault is not None:
@@ -89,7 +89,7 @@ def reference_problems(world: World) -> Iterator[Problem]:
 
 
 def _tier_owners(world: World) -> Iterator[Problem]:
-    """Tiers that one team owns for the most part."""
+    """What is wrong with the owners of tiers."""
     owners = world.rules.owners
     for tier in world.rules.tiers:
         where = f"tiers: {tier.name}: "
@@ -114,16 +114,16 @@ def _drawn(world: World) -> Iterator[Problem]:
         sorted(world.entry_tiers & calling),
     )  # fmt: skip
     yield from known(RULES_FILE, f"{where}.gateway.owner", "team", (drawn.gateway.owner,), teams)
-    names = [one.tier for one in drawn.tiers]
+    names = [tier.tier for tier in drawn.tiers]
     yield from some(RULES_FILE, f"{where}.tiers", "tier behind the entry", names, inner)
-    for one in drawn.tiers:
+    for tier in drawn.tiers:
         yield from known(
-            RULES_FILE, f"{where}.tiers: {one.tier}: owner", "team", (one.owner,), teams
+            RULES_FILE, f"{where}.tiers: {tier.tier}: owner", "team", (tier.owner,), teams
         )
-        yield from named(RULES_FILE, f"{where}.tiers: {one.tier}: suffix", [one.suffix], HYPHENED)
+        yield from named(RULES_FILE, f"{where}.tiers: {tier.tier}: suffix", [tier.suffix], HYPHENED)
     yield from named(RULES_FILE, f"{where}.gateway.name", [drawn.gateway.name], HYPHENED)
     yield from named(RULES_FILE, f"{where}.nouns", list(drawn.nouns), HYPHENED)
-    if sum(one.share for one in drawn.tiers) != 100:
+    if sum(tier.share for tier in drawn.tiers) != 100:
         yield RULES_FILE, f"{where}.tiers: shares add up to 100"
     if not calling.intersection(names):
         yield RULES_FILE, f"{where}.tiers: none of {', '.join(names)} calls others"

@@ -64,9 +64,9 @@ def signature_problems(world: World) -> Iterator[Problem]:
                     f"signature.{LOG}: no topic that makes sense at tier {tier!r}, where one of "
                     f"{topics} does: responders could tell nothing of it",
                 )
-    for one in world.benign:
-        if not one.signature:
-            yield f"benign/{one.name}.toml", "signature: expected shares of at least one sort"
+    for calm in world.benign:
+        if not calm.signature:
+            yield f"benign/{calm.name}.toml", "signature: expected shares of at least one sort"
 
 
 def _rows(world: World) -> Iterator[_Row]:
@@ -76,9 +76,9 @@ def _rows(world: World) -> Iterator[_Row]:
     yield _Row(RULES_FILE, "healthy", rules.healthy, merged[HEALTHY], every)
     yield _Row(RULES_FILE, "affected.waiting", rules.affected.waiting, merged[WAITING], every, True)
     yield _Row(RULES_FILE, "affected.loaded", rules.affected.loaded, merged[LOADED], every)
-    for one in rules.distractions:
-        field = f"distractions: {one.name}: signature"
-        yield _Row(RULES_FILE, field, one.signature, merged[one.name], every)
+    for distraction in rules.distractions:
+        field = f"distractions: {distraction.name}: signature"
+        yield _Row(RULES_FILE, field, distraction.signature, merged[distraction.name], every)
     for folder, rows in (("kinds", world.kinds), ("benign", world.benign)):
         for kind in rows:
             file = f"{folder}/{kind.name}.toml"
@@ -110,14 +110,14 @@ def _tokens(world: World, row: _Row, sort: str, shares: Shares) -> Iterator[str]
 
 
 def _sums(world: World, row: _Row) -> Iterator[Problem]:
-    """Shares that do not fit 100 at a tier."""
+    """Shares that add up to more than 100 at a tier."""
     for sort, shares in row.merged.items():
         over: Mapping[str, int] = {
             tier: total for tier in row.tiers if (total := _total(world, sort, tier, shares)) > 100
         }
         if not over:
             continue
-        tier, total = max(over.items(), key=lambda one: one[1])
+        tier, total = max(over.items(), key=lambda row: row[1])
         field = f"{row.field}.{sort}"
         yield (
             row.file,
@@ -127,13 +127,13 @@ def _sums(world: World, row: _Row) -> Iterator[Problem]:
 
 
 def _unseen(world: World) -> Iterator[Problem]:
-    """Tokens that no reading shows by mistake: one that did show them would prove them true."""
+    """Tokens missing from the background: a reading that showed them would be proof."""
     background = world.background
     lacking: dict[tuple[str, str], list[str]] = {}
     for sort, tier in product(world.ordinary, world.tier_names):
         shares, field = background.get(sort, {}), f"background.{sort}"
         shown = world.tokens_at(sort, tier)[1:]
-        if any(one.name == tier and one.calls for one in world.rules.tiers):
+        if world.tiers[tier].calls:
             shown += world.naming_tokens(sort)
         if sort == LOG and any(world.naming_weights):
             shown += (NAMES,)

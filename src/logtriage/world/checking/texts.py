@@ -1,6 +1,8 @@
 """Whether what a world says can be worded: placeholders, figures, phrasings of their own."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
 
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.world.channels import SPANS
@@ -47,34 +49,27 @@ def _words(world: World) -> Iterator[Problem]:
     """Short texts that the runbook prints."""
     rules, tokens = world.rules, world.tokens
     short = [(RULES_FILE, "title", rules.title)]
-    for task in rules.tasks:
-        short.append((RULES_FILE, f"tasks: {task.name}: title", task.title))
-        short.append((RULES_FILE, f"tasks: {task.name}: hard", task.hard))
-    for kind in world.kinds:
-        short.append((f"kinds/{kind.name}.toml", "summary", kind.summary))
-    for topic in world.topics:
-        if not topic.ordinary:
-            short.append((f"topics/{topic.name}.toml", "word", topic.word))
-    for distraction in rules.distractions:
-        words = f"distractions: {distraction.name}: words"
-        short.append((RULES_FILE, words, distraction.words))
+    short += [(f"kinds/{kind.name}.toml", "summary", kind.summary) for kind in world.kinds]
+    spoken = [topic for topic in world.topics if not topic.ordinary]
+    short += [(f"topics/{topic.name}.toml", "word", topic.word) for topic in spoken]
     if rules.secondary_fault is not None:
         short.append((RULES_FILE, "secondary_fault: words", rules.secondary_fault.words))
-    for one in tokens.alert.tokens:
-        short.append((TOKENS_FILE, f"alert: tokens: {one.name}: word", one.word))
-        short.append((TOKENS_FILE, f"alert: tokens: {one.name}: title", one.title))
-    for change in tokens.change.tokens:
-        short.append((TOKENS_FILE, f"change: tokens: {change.name}: word", change.word))
-        short.append((TOKENS_FILE, f"change: tokens: {change.name}: kind", change.kind))
-    for row in world.measured:
-        for token in row.tokens:
-            short.append((TOKENS_FILE, f"{row.name}: tokens: {token.name}: word", token.word))
+    rows: tuple[tuple[str, str, tuple[Any, ...], tuple[str, ...]], ...] = (
+        (RULES_FILE, "tasks", rules.tasks, ("title", "hard")),
+        (RULES_FILE, "distractions", rules.distractions, ("words",)),
+        (TOKENS_FILE, "alert: tokens", tokens.alert.tokens, ("word", "title")),
+        (TOKENS_FILE, "change: tokens", tokens.change.tokens, ("word", "kind")),
+        *((TOKENS_FILE, f"{row.name}: tokens", row.tokens, ("word",)) for row in world.measured),
+    )
+    for file, where, parts, fields in rows:
+        for part, field in product(parts, fields):
+            short.append((file, f"{where}: {part.name}: {field}", getattr(part, field)))
     for file, field, text in short:
         yield from ((file, f"{field}: {what}") for what in _text(text, ()))
 
 
 def _text(text: str, known: Iterable[str]) -> Iterator[str]:
-    """What is wrong with a text that may have the placeholders known."""
+    """What is wrong with a text; ``known`` are the placeholders that it may have."""
     known = tuple(known)
     try:
         used = placeholders(text)
@@ -152,16 +147,16 @@ def _tokens(world: World) -> Iterator[str]:
     if tuple(world.spans) != SPANS:
         yield f"spans: expected {' and '.join(SPANS)}, in this order; got {', '.join(world.spans)}"
     yield from _figures("change", change.figures)
-    for one in change.tokens:
-        where = f"change: tokens: {one.name}: says"
-        yield from (f"{where}: {what}" for what in _text(one.says, change.figures))
+    for token in change.tokens:
+        where = f"change: tokens: {token.name}: says"
+        yield from (f"{where}: {what}" for what in _text(token.says, change.figures))
     for span in tokens.spans:
         yield from _figures(span.name, span.figures)
-        names = (span.ordinary, *(one.name for one in span.tokens))
+        names = (span.ordinary, *(token.name for token in span.tokens))
         if set(span.says) != set(names):
             yield f"{span.name}: says: expected {', '.join(names)}; got {', '.join(span.says)}"
             continue
-        naming = {one.name for one in span.tokens if one.dependency}
+        naming = {token.name for token in span.tokens if token.dependency}
         if span.name == SPANS[0]:
             yield from _times(span)
         for name, text in span.says.items():
@@ -180,14 +175,14 @@ def _tokens(world: World) -> Iterator[str]:
 
 
 def _times(span: Span) -> Iterator[str]:
-    """Texts that lack the numbers which exported traces are made from."""
+    """Texts that lack a number needed for exported traces."""
     for name, text in span.says.items():
         forms: tuple[type, ...] = (LatencyByHeight,)
         if name != span.ordinary:
             forms = (LatencyByHeight, ShareOf)
-        used = [span.figures[one].form for one in pieces(text)[1::2] if one in span.figures]
+        used = [span.figures[name].form for name in pieces(text)[1::2] if name in span.figures]
         for form in forms:
-            if sum(isinstance(one, form) for one in used) != 1:
+            if sum(isinstance(figure, form) for figure in used) != 1:
                 what = "latency_by_height" if form is LatencyByHeight else "share_of"
                 yield f"{span.name}: says.{name}: {text!r:.60}: expected one figure of form {what}"
 
@@ -206,12 +201,12 @@ def _figures(where: str, figures: Mapping[str, Figure]) -> Iterator[str]:
 
 
 def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
-    names = (gauge.ordinary, *(one.name for one in gauge.tokens))
+    names = (gauge.ordinary, *(token.name for token in gauge.tokens))
     if gauge.explained and not gauge.title:
         yield "explained: needs a title, which the runbook says the words are about"
     if gauge.title:
         yield from (f"title: {what}" for what in _text(gauge.title, ()))
-    naming = next((one.name for one in gauge.tokens if one.dependency), None)
+    naming = next((token.name for token in gauge.tokens if token.dependency), None)
     if naming is not None:
         yield f"tokens: {naming}: dependency: only traces and topics name a service that is called"
     for place, reading in enumerate(gauge.readings):
@@ -239,7 +234,7 @@ def _gauge(world: World, gauge: Gauge) -> Iterator[str]:
 
 
 def _numbers(text: str, reading: Reading) -> Iterator[str]:
-    """Numbers in a text under which no metric stands, so that they could not be exported."""
+    """Numbers in a text without a metric; they could not be exported."""
     count = len(NUMBER.findall("0".join(pieces(text)[::2])))
     if count > len(reading.metrics):
         yield (
@@ -257,7 +252,7 @@ def _runbook(world: World) -> Iterator[str]:
         yield from (f"pairs: {pair.letter!r}: {what}" for what in _text(pair.letter, ()))
         for sort, token in pair.signs:
             if sort not in order or token not in world.words[sort]:
-                known = [f"{one}, {name}" for one in order for name in world.words[one]]
+                known = [f"{sort}, {name}" for sort in order for name in world.words[sort]]
                 yield f"pairs: {pair.letter}: {UnknownName('sign', f'{sort}, {token}', known)}"
     for figure, (least, most) in (
         ("latency.step", (1, 10_000)),

@@ -81,15 +81,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str | int):
         return value
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(inner) for inner in value]
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, Figure):
         return _plain_figure(value)
     return {
-        key_of(field): _plain(one)
+        key_of(field): _plain(inner)
         for field in attrs.fields(type(value))
-        if (one := getattr(value, field.name)) != field.default
+        if (inner := getattr(value, field.name)) != field.default
     }
 
 

@@ -129,7 +129,7 @@ def value_of(
             whole = int(value_of(figures, of, source.level, service, token))
             return whole * source.figure(service, key, low, high) // 100
         case SumOf(others):
-            return sum(int(value_of(figures, one, source, service, token)) for one in others)
+            return sum(int(value_of(figures, other, source, service, token)) for other in others)
         case ShareOf(low, high):
             return source.figure(service, f"{key} {token}", low, high)
         case Version():
@@ -161,17 +161,12 @@ def said(
     dependency: str = "",
 ) -> str:
     """The pieces of a text with its figures filled in, and the service that it names."""
-    if len(between) == 1:
-        return between[0]
-    found = list(between)
-    for place in range(1, len(found), 2):
-        name = found[place]
-        found[place] = (
-            dependency
-            if name == DEPENDENCY
-            else str(value_of(figures, name, source, service, token))
-        )
-    return "".join(found)
+
+    def value(name: str) -> int | str:
+        known = name == DEPENDENCY
+        return dependency if known else value_of(figures, name, source, service, token)
+
+    return filled(between, value)
 
 
 def placeholders(text: str) -> tuple[str, ...]:
@@ -186,7 +181,7 @@ def placeholders(text: str) -> tuple[str, ...]:
             f"expected one printable line of 1 to {MAX_TEXT} characters, got {text!r:.80}"
         )
     found = tuple(_BRACED.findall(text))
-    wrong = next((one for one in found if not _NAME.fullmatch(one)), None)
+    wrong = next((name for name in found if not _NAME.fullmatch(name)), None)
     if wrong is not None or re.search("[{}]", _BRACED.sub("", text)):
         raise InvalidInput(
             f"{text!r:.80}: a brace belongs to a bare placeholder such as {{ms}}"
@@ -203,7 +198,9 @@ def check_figures(figures: Mapping[str, Figure]) -> None:
     Raises:
         InvalidInput: naming the figure.
     """
-    plain = [name for name, one in figures.items() if isinstance(one.form, Range | LatencyByHeight)]
+    plain = [
+        name for name, figure in figures.items() if isinstance(figure.form, Range | LatencyByHeight)
+    ]
     for name, figure in figures.items():
         for other in _refers_to(figure):
             if other not in plain:

@@ -8,7 +8,7 @@ milliseconds.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import attrs
 
@@ -31,32 +31,26 @@ MAX_SERVICES: Final = 200
 OWNER: Final = "owner"
 
 
+_Said = TypeVar("_Said")
+
+
 @attrs.frozen
-class Phrasings:
+class Grouped(Generic[_Said]):
     """What is said, in each of the groups of :data:`GROUPS`."""
 
-    train: tuple[Phrase, ...]
-    test: tuple[Phrase, ...]
-    ood: tuple[Phrase, ...]
+    train: tuple[_Said, ...]
+    test: tuple[_Said, ...]
+    ood: tuple[_Said, ...]
 
     @property
-    def groups(self) -> tuple[tuple[Phrase, ...], ...]:
-        """The phrasings by the index of their group."""
+    def groups(self) -> tuple[tuple[_Said, ...], ...]:
+        """What is said, by the index of the group."""
         return self.train, self.test, self.ood
 
 
-@attrs.frozen
-class NounPhrases:
-    """Names of a fault that is over, in each of the groups of :data:`GROUPS`."""
-
-    train: tuple[str, ...]
-    test: tuple[str, ...]
-    ood: tuple[str, ...]
-
-    @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The phrases by the index of their group."""
-        return self.train, self.test, self.ood
+Phrasings = Grouped[Phrase]
+#: Names of a fault that is over.
+NounPhrases = Grouped[str]
 
 
 def _sorted(rows: Mapping[str, Phrasings]) -> Mapping[str, Phrasings]:
@@ -83,7 +77,7 @@ class Tier:
 
 @attrs.frozen
 class FaultClass:
-    """Decides who is paged: the ``owner`` of the service, or a team whoever owns it."""
+    """A class of faults. ``pages`` is a team, or ``owner`` for the owner of the service."""
 
     name: str
     weight: int
@@ -119,7 +113,7 @@ class Signs:
 
 @attrs.frozen
 class SeverityRow:
-    """The severity from this error rate or this p99 on, whichever is reached."""
+    """A severity, reached at this error rate or at this p99."""
 
     severity: Severity
     errors: int
@@ -162,7 +156,7 @@ class Edge:
 
 @attrs.frozen
 class Affected:
-    """What the services show that a fault reaches: those that wait, those under its load."""
+    """What affected services show: waiting ones, and ones under the load of a fault."""
 
     waiting: Signature
     loaded: Signature
@@ -322,9 +316,8 @@ class Benign:
 class Topic:
     """What log lines are about: ``topics/NAME.toml``, a token of the sort ``log``.
 
-    Either one set of ``phrasings``, or ``by_tier`` one for each of its tiers. ``background`` is
-    per cent of what any service might say, as ``background`` of ``world.toml`` is: one of the two
-    says it.
+    It has either ``phrasings``, or ``by_tier`` phrasings for each of its tiers. ``background`` is
+    its per cent of what any service might say; either the topic or ``world.toml`` gives it.
     """
 
     name: str

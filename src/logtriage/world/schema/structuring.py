@@ -1,6 +1,6 @@
 """Data of a world's files into its parts, field by field: only what the schema knows passes.
 
-Whole numbers are whole, texts are texts, and no field may be one that nobody reads.
+Whole numbers are whole, texts are texts, and unknown fields are refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from logtriage.world.schema.forms import Figure
 
 #: No number in a world is larger.
 MOST: Final = 1_000_000_000
-#: So many mistakes of one file are listed.
+#: The most mistakes of a file that an error lists.
 _LISTED: Final = 8
 _Part = TypeVar("_Part")
 _MISSING: Final = "missing field"
@@ -49,7 +49,7 @@ def structure(raw: Mapping[str, Any], part: type[_Part], where: str) -> _Part:
     try:
         return _converter(detailed=True).structure(raw, part)
     except BaseValidationError as error:
-        reasons = [_located(one) for one in transform_error(error, "", _reason)]
+        reasons = [_located(reason) for reason in transform_error(error, "", _reason)]
         more = len(reasons) - _LISTED
         rest = f" (and {more} more)" if more > 0 else ""
         raise WorldError(f"{where}: {'; '.join(reasons[:_LISTED])}{rest}") from None
@@ -77,11 +77,11 @@ def _located(reason: str) -> str:
 
 
 def _reason(error: BaseException, kind: type | None) -> str:
-    """One of the converter's exceptions in our words."""
+    """An exception of the converter in our words."""
     if isinstance(error, ForbiddenExtraKeysError):
         known = [key_of(field) for field in attrs.fields(error.cl)]
         extra = sorted(error.extra_fields)[:_LISTED]
-        return "; ".join(str(UnknownName("field", one, known)) for one in extra)
+        return "; ".join(str(UnknownName("field", field, known)) for field in extra)
     if isinstance(error, InvalidInput):
         return str(error)
     if isinstance(error, KeyError):
@@ -158,14 +158,14 @@ def _pair(value: object, what: str) -> tuple[str, str]:
 
 
 def _phrases(value: object, _: object) -> tuple[parts.Phrase, ...]:
-    return tuple(_pair(one, "level, text") for one in _list(value))
+    return tuple(_pair(pair, "level, text") for pair in _list(value))
 
 
 def _signs(value: object, _: object) -> tuple[tuple[str, str], tuple[str, str]]:
     signs = _list(value)
     if len(signs) != 2:
         raise InvalidInput(f"expected two signs, got {len(signs)}")
-    first, second = (_pair(one, "sort, token") for one in signs)
+    first, second = (_pair(sign, "sort, token") for sign in signs)
     return first, second
 
 
@@ -176,8 +176,10 @@ def _signature(value: object, _: object) -> parts.Signature:
     """Sorts by name; the tokens of each stay in the order of the file."""
     return _frozen(
         {
-            sort: MappingProxyType({token: _share(sort, token, one) for token, one in row.items()})
-            for sort, row in sorted((name, _row(name, one)) for name, one in _table(value).items())
+            sort: MappingProxyType(
+                {token: _share(sort, token, share) for token, share in row.items()}
+            )
+            for sort, row in sorted((name, _row(name, row)) for name, row in _table(value).items())
         }
     )
 
@@ -189,7 +191,7 @@ def _row(sort: str, value: object) -> Mapping[str, Any]:
 
 
 def _share(sort: str, token: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 100:
         raise InvalidInput(
             f"{sort}.{token}: expected a share in per cent, a whole number from 0 to 100; "
             f"got {shown(value)}"
@@ -208,10 +210,10 @@ def _figures(value: object, _: object) -> Mapping[str, Figure]:
 def _figure(name: str, value: object) -> Figure:
     try:
         row = _table(value)
-        unknown = next((one for one in row if one not in _FIGURE_KEYS), None)
+        unknown = next((key for key in row if key not in _FIGURE_KEYS), None)
         if unknown is not None:
             raise UnknownName("field", unknown, _FIGURE_KEYS)
-        used = [one for one in FORMS if one in row]
+        used = [form for form in FORMS if form in row]
         if len(used) != 1:
             raise InvalidInput(
                 f"expected one of {', '.join(FORMS)}; got {' and '.join(used) or 'none of them'}"

@@ -63,7 +63,7 @@ class ChangeToken:
 
 @attrs.frozen
 class Changes:
-    """The sort ``change``; ``lead`` is how many minutes before the trouble one can lie."""
+    """The sort ``change``; a change lies up to ``lead`` minutes before the trouble."""
 
     ordinary: str
     lead: tuple[int, int]
@@ -83,7 +83,7 @@ class Metric:
 class Reading:
     """One line of a gauge: what it says under each token, under others as under the ordinary.
 
-    ``metrics`` are those of the numbers in its texts, in their order; what a text lacks is 0.
+    ``metrics`` name the numbers in its texts, in order; a number that a text lacks is 0.
     """
 
     says: Mapping[str, str]

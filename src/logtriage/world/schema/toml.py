@@ -1,4 +1,4 @@
-"""The files of a world's folder, written: TOML of a document's values."""
+"""Write the files of a world's folder as TOML."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def texts_of(world: Any) -> dict[str, bytes]:
 
 
 def toml_text(said: Mapping[str, Any]) -> str:
-    """The text of a file that says this; each table in a list stands on a line of its own."""
+    """Write TOML; each table in a list stands on its own line."""
     return "\n".join(_lines(said)) + "\n"
 
 
@@ -33,7 +33,7 @@ def _lines(said: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, Mapping):
             yield ""
             yield f"[{_key(key)}]"
-            yield from (f"{_key(name)} = {_value(one)}" for name, one in value.items())
+            yield from (f"{_key(name)} = {_value(inner)}" for name, inner in value.items())
 
 
 def _key(name: str) -> str:
@@ -43,7 +43,7 @@ def _key(name: str) -> str:
 def _value(value: Any) -> str:
     match value:
         case Mapping():
-            rows = (f"{_key(key)} = {_value(one)}" for key, one in value.items())
+            rows = (f"{_key(key)} = {_value(inner)}" for key, inner in value.items())
             return f"{{ {', '.join(rows)} }}" if value else "{}"
         case list():
             return f"[{', '.join(map(_value, value))}]"

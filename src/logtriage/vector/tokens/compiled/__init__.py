@@ -6,9 +6,8 @@ extra ``fast`` (numba).
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,13 +16,7 @@ from logtriage.grading.tables import rounded
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.compiled.drawing import draw_rows
-from logtriage.vector.tokens.compiled.fields import (
-    ColumnPlaces,
-    Scene,
-    episode_fields,
-    incident_fields,
-    table_fields,
-)
+from logtriage.vector.tokens.compiled.fields import ColumnPlaces, Scene
 from logtriage.vector.tokens.compiled.playing import (
     apply_rows,
     begin_rows,
@@ -31,7 +24,7 @@ from logtriage.vector.tokens.compiled.playing import (
     pass_time_rows,
 )
 from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
-from logtriage.vector.tokens.compiled.scoring import Scoring, score_rows
+from logtriage.vector.tokens.compiled.scoring import Scoring, score_rows, scoring_of
 from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import PRICE_NUMBERS, TokenIncidents, seeds_of
@@ -40,19 +33,12 @@ from logtriage.vector.tokens.setting import TokenSetting
 Scores = NDArray[np.float64]
 
 
-@attrs.frozen(eq=False)
-class _Task:
-    """Arguments of the kernels for a task, and for the rubric that grades it."""
+class _Task(NamedTuple):
+    """A task, and how the rubric that grades it scores its rows."""
 
     setting: TokenSetting
-    tables: Any
     places: ColumnPlaces
     by: Scoring
-
-    @classmethod
-    def of(cls, setting: TokenSetting, rubric: Rubric) -> "_Task":
-        tables, places = table_fields(setting.tables), ColumnPlaces.of(setting)
-        return cls(setting, tables, places, Scoring.of(rubric, setting.span))
 
 
 class TokenKernels:
@@ -63,7 +49,10 @@ class TokenKernels:
 
     def __init__(self, settings: Sequence[TokenSetting], rubric: Rubric) -> None:
         self._rubric = rubric
-        self._tasks = [_Task.of(setting, rubric) for setting in settings]
+        self._tasks = [
+            _Task(setting, ColumnPlaces.of(setting), scoring_of(rubric, setting.span))
+            for setting in settings
+        ]
         self._layout = settings[0].layout
         self.task_of: NDArray[Any] = np.zeros(0, np.uint8)
 
@@ -80,9 +69,9 @@ class TokenKernels:
 
     def _scene(self, task: _Task, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scene:
         return Scene(
-            task.tables,
-            incident_fields(incidents),
-            episode_fields(episodes),
+            task.setting.tables,
+            incidents,
+            episodes,
             self._layout.sizes,
             self._layout.column_of,
             task.places,
@@ -94,12 +83,12 @@ class TokenKernels:
         """Draw the incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) by place."""
         for task, at in self._by_task(rows):
             seeds = seeds_of(task.setting.task.id, split, index[at])
-            fields = incident_fields(incidents)
-            draw_rows(rows[at], index[at], seeds, worlds[at], fields, task.tables, PRICE_NUMBERS)
+            tables = task.setting.tables
+            draw_rows(rows[at], index[at], seeds, worlds[at], incidents, tables, PRICE_NUMBERS)
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in ``rows``; nothing is shown before :meth:`read`."""
-        begin_rows(rows, self._layout.first_public, episode_fields(episodes))
+        begin_rows(rows, self._layout.first_public, episodes)
 
     def take(
         self,
@@ -110,7 +99,7 @@ class TokenKernels:
     ) -> tuple[Ints, ...]:
         """Let lanes act in turn in open ``rows`` by ``acts`` (N,) each, then let time pass.
 
-        Returns the rows in which each lane got to act. Nothing is shown before :meth:`read`.
+        Returns the rows in which each lane acted. Screens stay as they are until :meth:`read`.
         """
         going, acted = rows, []
         for task, at in self._by_task(rows):

@@ -27,7 +27,7 @@ _48: Final = np.uint64(48)
 
 @kernel
 def high_product(bits: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
-    """``bits * whole >> 64``, of a whole number below 2**64, given by its halves."""
+    """``bits * whole >> 64``; ``low`` and ``high`` are the halves of a whole number below 2**64."""
     middle = (bits >> _32) * low + ((bits & _LOW) * low >> _32)
     carried = (bits & _LOW) * high + (middle & _LOW)
     return (bits >> _32) * high + (middle >> _32) + (carried >> _32)
@@ -35,7 +35,7 @@ def high_product(bits: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
 
 @kernel
 def _bisected(steps: Any, point: np.uint64) -> Int:
-    """How many of the steps a point reaches."""
+    """Count the steps that a point reaches."""
     low, high = 0, len(steps)
     while low < high:
         middle = (low + high) // 2
@@ -48,45 +48,45 @@ def _bisected(steps: Any, point: np.uint64) -> Int:
 
 @kernel
 def _weighted(bits: np.uint64, steps: Any) -> Int:
-    """What 64 random bits pick by summed weights."""
+    """The place that 64 random bits pick by summed weights."""
     return _bisected(steps, below(bits, steps[-1]))
 
 
 @kernel
 def draw_rows(
-    rows: Any, index: Any, seeds: Any, worlds: Any, one: Any, pool: Any, prices: Any
+    rows: Any, index: Any, seeds: Any, worlds: Any, incidents: Any, pool: Any, prices: Any
 ) -> None:
     """Draw the incidents ``index`` (R,) with ``seeds`` (R,) into ``rows`` (R,) of ``one``.
 
-    ``worlds`` (R,) are their places in the ``pool`` of tables, ``prices`` those of a hand-over in
-    units of the layout.
+    ``worlds`` (R,) are places in the ``pool`` of tables; ``prices`` of a hand-over are in units of
+    the layout.
     """
-    n = one.conditions.shape[1]
+    n = incidents.conditions.shape[1]
     for place in range(len(rows)):
         row, seed = np.uint64(rows[place]), seeds[place]
         tables = tables_in(pool, np.uint64(worlds[place]))
-        one.world[row] = worlds[place]
-        one.index[row] = index[place]
-        one.seed[row] = seed
+        incidents.world[row] = worlds[place]
+        incidents.index[row] = index[place]
+        incidents.seed[row] = seed
         key = subkey(seed, _TRUTH)
         point = high_product(
             draw(key, _TRUTH_SLOT, 0), tables.prior_total[0], tables.prior_total[1]
         )
         true = np.uint64(_bisected(tables.prior_steps, point))
-        one.hypothesis[row] = true
-        one.severity[row] = _P3
+        incidents.hypothesis[row] = true
+        incidents.severity[row] = _P3
         if tables.recovers[true]:
-            one.severity[row] = _weighted(draw(key, _SEVERITY_SLOT, 0), tables.severity_steps)
-        public = one.board[row, np.uint64(one.first_public) :]
+            incidents.severity[row] = _weighted(draw(key, _SEVERITY_SLOT, 0), tables.severity_steps)
+        public = incidents.board[row, np.uint64(incidents.first_public) :]
         public[:] = 0
         public[0] = prices[below(draw(subkey(seed, _HAND_OVER), 0, 0), len(prices))]
-        one.team[row] = tables.team[true]
+        incidents.team[row] = tables.team[true]
         key = subkey(seed, _DIRECTORY)
         for service in range(n):
             pick = _weighted(draw(key, 0, service), tables.owner_steps[service])
             public[np.uint64(1 + pick * n + service)] = 1
             if service == tables.root[true] and tables.team[true] == _OWNER:
-                one.team[row] = tables.owners[pick]
+                incidents.team[row] = tables.owners[pick]
         key = subkey(seed, _CONDITION)
         for service in range(n):
             reached: Int = np.int64(tables.condition_of[true, service])
@@ -95,4 +95,4 @@ def draw_rows(
                 reached = 0
                 while tables.unaffected_steps[service, reached] <= bits:
                     reached += 1
-            one.conditions[row, service] = reached
+            incidents.conditions[row, service] = reached

@@ -1,9 +1,7 @@
 """What the kernels take: arrays and numbers by name."""
 
-from collections import namedtuple
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-import attrs
 import numpy as np
 
 from logtriage._lib.jit import kernel
@@ -12,47 +10,15 @@ from logtriage.grading.compiled import letters_of
 from logtriage.grading.steps import Letters, Rules
 from logtriage.incident import STRICT
 from logtriage.vector.compiled.draws import Int
-from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
-from logtriage.vector.tokens.incidents import TokenIncidents
+from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.vector.tokens.tables import TokenTables
 
-#: Fields of the tables that are no arrays of numbers.
-_NO_ARRAYS: Final = ("models",)
-
-
-def _names(arrays: type[Any]) -> list[str]:
-    return [one.name for one in attrs.fields(arrays) if one.name not in _NO_ARRAYS]
-
-
-# Module-level names, so that cached kernels find the types of their arguments again.
-_TABLES: list[str] = _names(TokenTables)
-TableFields: Any = namedtuple("TableFields", _TABLES)  # type: ignore[misc]
-_INCIDENTS = [one.name for one in attrs.fields(TokenIncidents)]
-_EPISODES = [one.name for one in attrs.fields(TokenEpisodes)]
-TokenIncidentFields: Any = namedtuple("TokenIncidentFields", _INCIDENTS)  # type: ignore[misc]
-TokenEpisodeFields: Any = namedtuple("TokenEpisodeFields", _EPISODES)  # type: ignore[misc]
-
-
-def table_fields(tables: TokenTables) -> Any:
-    """The arrays of the tables, by name."""
-    return TableFields(*[getattr(tables, name) for name in _TABLES])
-
-
-def incident_fields(incidents: TokenIncidents) -> Any:
-    """The arrays of incidents, by name."""
-    return TokenIncidentFields(*[getattr(incidents, name) for name in _INCIDENTS])
-
-
-def episode_fields(episodes: TokenEpisodes) -> Any:
-    """The arrays of episodes, by name."""
-    return TokenEpisodeFields(*[getattr(episodes, name) for name in _EPISODES])
-
 
 @kernel
-def tables_in(tables: Any, world: Int) -> Any:
+def tables_in(tables: TokenTables, world: Int) -> TokenTables:
     """The arrays of one world of a pool."""
-    return TableFields(  # type: ignore[call-arg]
+    return TokenTables(
         tables.steps[world],
         tables.sign_row[world],
         tables.reading_row[world],
@@ -83,8 +49,9 @@ def tables_in(tables: Any, world: Int) -> Any:
 class Scene(NamedTuple):
     """All that kernels read and write for the rows of one task, however deep they are called.
 
-    ``tables``, ``incidents`` and ``now`` hold arrays by name; ``sizes`` and ``column_of`` are the
-    layout's. The tables are those of all worlds of a pool, then of one: :func:`scene_in`.
+    ``tables``, ``incidents`` and ``now`` are :class:`TokenTables`, ``TokenIncidents`` and
+    ``TokenEpisodes``; ``sizes`` and ``column_of`` are the layout's. The tables are those of all
+    worlds of a pool, then of one: :func:`scene_in`.
     """
 
     tables: Any
@@ -145,14 +112,14 @@ class ColumnPlaces(NamedTuple):
 
     @classmethod
     def of(cls, setting: TokenSetting) -> "ColumnPlaces":
-        """Of a setting."""
+        """The places in a setting's layout."""
         starts = {name: at.start for name, at in setting.layout.blocks.items()}
-        ranges, world, here = setting.ranges, setting.layout.world, setting.tables.setting
+        ranges, world, here = setting.ranges, setting.layout.world, setting.public
         gauges, spans = world.slots.values()
         found = {name: starts[name] for name in cls._fields if name in starts}
         return cls(
             **found,
-            n=setting.tables.n,
+            n=setting.n,
             lanes=setting.lanes,
             answers=2 + setting.layout.answers,
             seen_edge=starts["seen:edge"],

@@ -135,7 +135,6 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
     now.unapproved[row] = after.early
     if fixed != before.fixed:
         now.fixed_at[row] = fixed
-        now.signs[row] = 0  # what recovers has new signs
     if move.closes:
         now.closing[row] = after.closing
 
@@ -208,4 +207,3 @@ def begin_rows(rows: Any, public: Int, now: Any) -> None:
         now.lines_asked[row, :] = 0
         now.metrics_until[row, :] = NEVER
         now.traces_until[row, :] = NEVER
-        now.signs[row] = 0

@@ -19,18 +19,18 @@ from logtriage.vector.tokens.incidents import PRICES
 class Scoring(NamedTuple):
     """The tables of a rubric, and the prices of a hand-over by number.
 
-    ``width`` is the levels of a pair of horizon and par; the pars are those of faults, then of
-    benign incidents.
+    ``width`` counts the levels of a pair of horizon and par: a pair for faults, then one for benign
+    incidents.
     """
 
     tables: ScoreTables
     prices: NDArray[np.float64]
     width: int
 
-    @classmethod
-    def of(cls, rubric: Rubric, span: Span) -> "Scoring":
-        """Of a rubric that can be scored."""
-        return cls(tables_of(rubric, span), PRICES, span.width)
+
+def scoring_of(rubric: Rubric, span: Span) -> Scoring:
+    """The tables of a rubric that can score a batch."""
+    return Scoring(tables_of(rubric, span), PRICES, span.width)
 
 
 @kernel

@@ -55,7 +55,7 @@ _48: Final = np.uint64(48)
 
 @kernel
 def _reached(steps: Any, row: Int, bits: np.uint64) -> Int:
-    """How many thresholds of a row the top 16 of 64 random bits reach: mostly none."""
+    """Count the thresholds that the top 16 of 64 random bits reach: mostly none."""
     point = np.int32(bits >> _48)
     if steps[row, 0] > point:
         return np.int64(0)
@@ -69,28 +69,18 @@ def _reached(steps: Any, row: Int, bits: np.uint64) -> Int:
 def _sign(row: Int, service: Int, sort: Int, start: Int, quiet: Any, scene: Scene) -> Int:
     """The sign of a sort (no line of the window) at a service in tick ``start``, by its place.
 
-    ``quiet`` is whether a root keeps it to itself at first. The sign of the present condition is
-    drawn once.
+    ``quiet`` is whether a root keeps it to itself at first.
     """
-    tables, incidents, now, to = scene.tables, scene.incidents, scene.now, scene.to
-    place, fixed = np.uint64(service), np.int64(now.fixed_at[row])
+    tables, incidents = scene.tables, scene.incidents
+    place, fixed = np.uint64(service), np.int64(scene.now.fixed_at[row])
     condition, begin = np.uint64(incidents.conditions[row, place]), np.int64(0)
-    latest = True
-    if fixed != NEVER and tables.condition_of[np.uint64(incidents.hypothesis[row]), place] >= 0:
-        latest = start > fixed
-        if latest:
-            condition, begin = np.uint64(0), fixed + 1
-    hidden = quiet and start < to.root_silent and tables.silenced[place, condition]
-    kept = latest and not hidden
-    if kept and now.signs[row, np.uint64(sort), place] > 0:
-        return np.int64(now.signs[row, np.uint64(sort), place]) - 1
+    if start > fixed and tables.condition_of[np.uint64(incidents.hypothesis[row]), place] >= 0:
+        condition, begin = np.uint64(0), fixed + 1
+    hidden = quiet and start < scene.to.root_silent and tables.silenced[place, condition]
     key = subkey(subkey(incidents.seed[row], _SIGN), tables.sign_stream[np.uint64(sort)])
     key = subkey(key, scrambled(np.uint64(service << 1 | np.int64(hidden))))
     which = tables.sign_row[np.uint64(sort), place, np.uint64(0) if hidden else condition]
-    sign = _reached(tables.steps, np.uint64(which), draw(key, begin, 0))
-    if kept:
-        now.signs[row, np.uint64(sort), place] = 1 + sign
-    return sign
+    return _reached(tables.steps, np.uint64(which), draw(key, begin, 0))
 
 
 @kernel
@@ -133,7 +123,7 @@ def _read_cell(
 
 @kernel
 def _is_down(row: Int, service: Int, part: np.uint64, scene: Scene) -> Any:
-    """Whether a part of a service's telemetry tells nothing in this incident."""
+    """Whether a part of a service's telemetry is down in this incident."""
     incidents, to = scene.incidents, scene.to
     key = subkey(subkey(incidents.seed[row], _BLIND), part)
     return np.int64(draw(key, service, 0) >> _48) < to.blind
@@ -200,7 +190,7 @@ def _read_slots(
     until: Any,
     scene: Scene,
 ) -> None:
-    """The last readings of gauges or spans; what an earlier screen showed counts no more."""
+    """Show the last readings of gauges or spans; count those that no earlier screen showed."""
     now = scene.now
     last, at = until[row, np.uint64(service)], first
     for reading in range(SERIES):
@@ -293,9 +283,9 @@ def read_rows(rows: Any, scene: Scene) -> None:
 
 @kernel
 def play_rows(rows: Any, actions: Any, scene: Scene, by: Scoring, scores: Any) -> None:
-    """A tick of ``rows`` (R,) that one acts in, row by row while it is at hand.
+    """Play a tick of ``rows`` (R,) with single agents, each row from its action to its score.
 
-    ``actions`` (N,) are of all rows, and so are ``scores`` (N,), which are made anew.
+    ``actions`` (N,) and ``scores`` (N,) are indexed by row; the scores of ``rows`` are written.
     """
     for place in range(len(rows)):
         row = np.uint64(rows[place])
@@ -310,7 +300,7 @@ def play_rows(rows: Any, actions: Any, scene: Scene, by: Scoring, scores: Any) -
 
 @kernel
 def observe_rows(columns: Any, units: Any, out: Any) -> None:
-    """Write what ``columns`` (N, D) count, in their units, to ``out`` (N, D)."""
+    """Write ``columns`` (N, D) times their units (D,) to ``out`` (N, D)."""
     width = np.uint64(columns.shape[1])
     for row in range(np.uint64(len(out))):
         for column in range(width):

@@ -1,8 +1,8 @@
 """Spreads: estimated from the baseline, never below what matters."""
 
 from logtriage.recorded.figures import Measure
+from logtriage.recorded.parts import FLOOR_CPU_BP, FLOOR_MS, spread_of
 from logtriage.recorded.rows import Call, Usage
-from logtriage.recorded.spread import FLOOR_CPU_BP, FLOOR_MS, spread_of
 
 
 def _calls(*latencies_ms: int) -> list[Call]:

@@ -1,0 +1,58 @@
+"""Names of services that a topology takes, and incidents chosen by id."""
+
+from collections.abc import Collection, Mapping
+from typing import TypeVar
+
+from logtriage.errors import BundleError, UnknownName
+
+Entry = TypeVar("Entry")
+
+
+def plain_name(name: str) -> str:
+    """The name with a ``-`` for every run of characters that a topology does not take.
+
+    Empty if nothing is left of it.
+    """
+    kept = (letter if letter.isalnum() or letter in "-_." else " " for letter in name)
+    return "-".join("".join(kept).split())
+
+
+class Names:
+    """Gives services plain names, and sees that no two services get the same one.
+
+    ``Search/prod_AWS::ECS`` becomes ``Search-prod_AWS-ECS``.
+    """
+
+    def __init__(self) -> None:
+        self._plain: dict[str, str] = {}
+        self._original: dict[str, str] = {}
+
+    def __call__(self, name: str, where: str = "") -> str:
+        """The plain name of a service; ``where`` the name stands goes into errors.
+
+        Raises:
+            BundleError: if nothing is left of it, or another service has the name already.
+        """
+        if name not in self._plain:
+            plain, place = plain_name(name), where and f"{where}: "
+            if not plain:
+                raise BundleError(f"{place}service {name!r} has neither a letter nor a digit")
+            before = self._original.setdefault(plain, name)
+            if before != name:
+                raise BundleError(
+                    f"{place}services {before!r} and {name!r} are both called {plain!r}"
+                )
+            self._plain[name] = plain
+        return self._plain[name]
+
+
+def chosen(entries: Mapping[str, Entry], only: Collection[str] | None) -> list[Entry]:
+    """The entries with the ids in ``only``, or all of them, in the order of ids.
+
+    Raises:
+        UnknownName: for an id that does not exist.
+    """
+    for name in sorted(only or ()):
+        if name not in entries:
+            raise UnknownName("recorded incident", name, entries)
+    return [entry for name, entry in sorted(entries.items()) if only is None or name in only]
