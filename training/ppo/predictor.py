@@ -186,7 +186,7 @@ def main(arguments: list[str] | None = None) -> None:
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("--agent", type=Path, required=True, help="a run on inputs belief")
     parser.add_argument("--output-dir", type=Path, required=True)
-    parser.add_argument("--rounds", type=int, default=80, help=f"of {ROWS * STEPS:,} screens")
+    parser.add_argument("--rounds", type=int, default=50, help=f"of {ROWS * STEPS:,} screens")
     parser.add_argument("--width", type=int, default=192)
     parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--seed", type=int, default=0)

@@ -77,6 +77,7 @@ def write_up(out: Path, arms: Sequence[str], predictor: Path, to: Path) -> None:
     finished = [one for one in paths if (one / EPISODES).exists()]
     every = [read(one, shared) for one in finished]
     runs = [one for one in every if one.arm in arms and one.about["finished"]]
+    arms = [arm for arm in arms if _of(runs, arm)]
     blocks: dict[str, Callable[[], Iterable[str]]] = {
         "lost": lambda: _lost(runs, scripted),
         "arms": lambda: _arms(runs, scripted),
@@ -139,8 +140,6 @@ def _plateau(runs: Sequence[Finished], arms: Sequence[str]) -> Iterable[str]:
     yield line(["---", "---:", "---:", "---:", "---:", "---:"])
     for arm in arms:
         members = _of(runs, arm)
-        if not members:
-            continue
         early = [_at(one, 2 / 3) for one in members]
         late = [one.curve[-1]["val_net_value"] or 0.0 for one in members]
         seconds = [one.about["cpu_seconds"] for one in members]
@@ -200,9 +199,8 @@ def _draw(
                         lw=1, alpha=0.7, label=None if number else arm)  # fmt: skip
         worth.plot([place] * len(members), [one.net for one in members], "o", color=colours[arm])
         each = [figures(one.rows()) for one in members]
-        if each:
-            means = [np.mean([one[f"handed_over_{price}"] for one in each]) for price in PRICES]
-            heed.plot(PRICES, means, "o-", color=colours[arm], label=arm)
+        means = [np.mean([one[f"handed_over_{price}"] for one in each]) for price in PRICES]
+        heed.plot(PRICES, means, "o-", color=colours[arm], label=arm)
     for name, dashes in (("observer", "--"), ("top_suspect", "-."), (TEACHER, ":")):
         if name in scripted:
             worth.axhline(net_value(scripted[name]), color="grey", ls=dashes, label=name)
