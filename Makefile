@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV ?= .venv
 DEMO_VENV ?= .venv-demo
 TORCHRL_VENV ?= .venv-torchrl
+# What benchmarks training: the interpreter of test-multi-frameworks, where that was made.
+TORCH_PYTHON ?= $(wildcard $(TORCHRL_VENV)/bin/python)
 WORKERS ?= auto
 VERSIONS ?= 3.12 3.13 3.14
 # Frameworks to test against: name:extras:tests, each in .venv-name with constraints/name.txt.
@@ -130,7 +132,7 @@ bench-smoke: $(STAMP) kernels ## every benchmark runs; its figures mean nothing
 		--benchmark-warmup=off --benchmark-columns=median,rounds
 
 bench: $(STAMP) kernels ## the benchmarks in earnest; writes docs/results/benchmarks.md
-	$(BIN)/python scripts/benchmark_results.py docs/results/benchmarks.md $(PYTEST_ARGS)
+	$(BIN)/python scripts/benchmark_results.py docs/results/benchmarks.md $(TORCH_PYTHON:%=--torch %) $(PYTEST_ARGS)
 
 test-versions: ## golden transcripts under the other supported Pythons that are found
 	scripts/test_versions.sh $(VERSIONS)

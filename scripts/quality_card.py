@@ -98,8 +98,8 @@ SECTIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 }  # fmt: skip
 
 
-class TookTooLong(Exception):
-    """A family of checks used up its CPU time."""
+class TookTooLong(BaseException):
+    """A family of checks used up its CPU time; no handler of exceptions may take it for its own."""
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from logtriage.evaluation.statistics import Interval, mean_interval, paired_diff
 from logtriage.grading.grade import score
 from logtriage.shift import (
     PLAYERS,
+    Shift,
     ShiftState,
     get_shift_task,
     make_shift,
@@ -40,7 +41,7 @@ BASE: Final = "first_come"
 #: So many shifts are played by one player after the other.
 CHUNK: Final = 4
 #: Before these ticks of a shift its engineer leaves, to see what the note is worth.
-RELIEVED: Final = (40, 80, 120, 160)
+RELIEVED: Final = (60, 120)
 TITLES: Final = (
     "player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over",
     f"over `{BASE}`",
@@ -52,8 +53,8 @@ Written by `python scripts/shift_results.py`, on the first shifts of split `test
 shifts in order, and some have played more of them than others. Intervals are those of 95 % for the
 mean over shifts. *Over `{base}`* is the paired difference of the grades on the shifts that both
 have played. `uncontended` is the observer with one pair of hands for each incident and every
-hand-over at its full price: a reference and no bound. Times are in ticks from the first alert to the first
-action (MTTA) and to the fix (MTTR); counts are those of a shift.
+hand-over at its full price: a reference and no bound. Times are in ticks from the first alert to
+the first action (MTTA) and to the fix (MTTR); counts are those of a shift.
 
 """
 RELAY: Final = """
@@ -68,6 +69,11 @@ of the systems that are open here.
 | note | grade of what was begun | over no note |
 | --- | ---: | ---: |
 """
+
+
+def alone(shift: Shift) -> tuple[ShiftState, str | None]:
+    """The recorder of the uncontended observer."""
+    return uncontended(shift), None
 
 
 def shown(span: Interval | None) -> str:
@@ -142,8 +148,7 @@ def main() -> None:
     ids = shift_ids(TASK, "test", given.shifts)
     for first in range(0, len(ids), CHUNK):
         for player in given.players:
-            alone = player == ALONE
-            recorder = (lambda shift: (uncontended(shift), None)) if alone else scripted(player)
+            recorder = alone if player == ALONE else scripted(player)
             chunk, file = ids[first : first + CHUNK], KEPT / f"{player}.jsonl"
             record_shifts(chunk, player, recorder, file=file)
     records = {

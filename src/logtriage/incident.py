@@ -76,12 +76,12 @@ class Truth:
         return (Part(self.fault, self.root_causes, self.teams, self.remedies),)
 
     @cached_property
-    def told_teams(self) -> str:
+    def teams_in_words(self) -> str:
         """The accepted teams in words, any of which will do."""
         return listed(self.teams)
 
     @cached_property
-    def told_remedies(self) -> str:
+    def remedies_in_words(self) -> str:
         """The accepted remedies in words, any of which will do."""
         return listed(f"{remedy}:{service}" for remedy, service in self.remedies)
 

@@ -50,13 +50,18 @@ Play = Callable[[Desk, "Pilot[State]"], Awaitable[None]]
 
 
 def played(
-    play: Play, *, practice: bool = False, explains: bool = False, incident: Incident = INCIDENT
+    play: Play,
+    *,
+    practice: bool = False,
+    explains: bool = False,
+    incident: Incident = INCIDENT,
+    size: tuple[int, int] = (80, 24),
 ) -> Desk:
-    """A game of the pilot, on a terminal of 80 by 24."""
+    """A game of the pilot, on a terminal of 80 by 24 unless another ``size`` is given."""
     desk = Desk(incident, practice=practice, explains=explains)
 
     async def run() -> None:
-        async with desk.run_test(size=(80, 24)) as pilot:
+        async with desk.run_test(size=size) as pilot:
             await play(desk, pilot)
 
     asyncio.run(run())
@@ -97,6 +102,19 @@ def test_the_first_page_has_everything_in_80_by_24() -> None:
         await pilot.pause()
 
     played(play)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (160, 45)])
+def test_the_services_are_seen_whole_at_every_width(size: tuple[int, int]) -> None:
+    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+        await pilot.pause()
+        lines = shown(desk, "glances").splitlines()
+        region = desk.query_one("#glances").region
+        assert region.width >= max(map(len, lines))
+        assert region.height >= len(lines)
+        assert desk.query_one("#now").region.width > size[0] // 2
+
+    played(play, size=size)
 
 
 def test_right_answers_earn_what_they_earn_elsewhere() -> None:

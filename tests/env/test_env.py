@@ -443,7 +443,7 @@ def test_other_misuse() -> None:
     envs.reset()
     with pytest.raises(InvalidInput, match=r"action 75: expected an integer in \[0, 75\)"):
         env.step(ACTIONS)
-    with pytest.raises(InvalidInput, match="actions must be 2 integers"):
+    with pytest.raises(InvalidInput, match=r"actions: .*expected"):
         envs.step(np.zeros(3, int))
     env.step(RESOLVE)
     with pytest.raises(EpisodeOver):
@@ -457,7 +457,7 @@ def test_refused_actions_use_up_no_incident() -> None:
         one.reset(seed=3)
     for _ in range(30):
         actions = rng.integers(0, ACTIONS, 2)
-        with pytest.raises(InvalidInput, match="must lie in"):
+        with pytest.raises(InvalidInput, match=r"actions\[1\]: \d+ is not in 0 to"):
             wrong.step(np.array([0, ACTIONS]))
         assert np.array_equal(wrong.step(actions)[0], right.step(actions)[0])
 

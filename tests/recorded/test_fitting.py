@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from math import sqrt
 from pathlib import Path
@@ -50,9 +51,10 @@ BEFORE = (None,) * -FIRST_TICK
 CPU = {"usual": 1000, "high": 9000, "low": 100}
 
 
-def shipped() -> list[RecordedIncident]:
+@cache
+def shipped() -> tuple[RecordedIncident, ...]:
     path = files("logtriage").joinpath("data", "recorded", "trainticket.jsonl.gz")
-    return list(load_records(Path(str(path))))
+    return load_records(Path(str(path)))
 
 
 def service(name: str, calls: tuple[str, ...], cpu: str, *, errors: bool) -> RecordedService:
@@ -108,9 +110,14 @@ def drawn() -> list[RecordedIncident]:
     return [recording_of(lt.make_incident(f"single_crash-v3/train/{n}")) for n in range(500)]
 
 
-def test_counts_give_the_tables_of_the_simulator_back(drawn: list[RecordedIncident]) -> None:
+@pytest.fixture(scope="module")
+def counts(drawn: list[RecordedIncident]) -> Counts:
+    return sum(map(counted, drawn), Counts())
+
+
+def test_counts_give_the_tables_of_the_simulator_back(counts: Counts) -> None:
     """Within five standard deviations of a binomial draw, for every kind and for who waits."""
-    signs = sum(map(counted, drawn), Counts()).signs
+    signs = counts.signs
     checked = 0
     for condition in (*ONCALL.kind_names, WAITING):
         for sort, tokens in (("cpu", ("high", "low")), ("log", ("exceptions",))):
@@ -123,8 +130,9 @@ def test_counts_give_the_tables_of_the_simulator_back(drawn: list[RecordedIncide
     assert checked > 20
 
 
-def test_a_fitted_world_says_what_was_counted(drawn: list[RecordedIncident]) -> None:
-    counts = sum(map(counted, drawn), Counts())
+def test_a_fitted_world_says_what_was_counted(
+    drawn: list[RecordedIncident], counts: Counts
+) -> None:
     topology = as_incident(drawn[0]).topology
     world = fitted_world(counts, ONCALL, attrs.evolve(topology, name="t"), "mine", Smoothing(1e-6))
     assert world.kind_names == (*sorted(kind for kind, _ in counts.kinds), ANOTHER)
@@ -136,15 +144,19 @@ def test_a_fitted_world_says_what_was_counted(drawn: list[RecordedIncident]) -> 
     assert world.rules.tasks[0].benign == 1000 * counts.calm // 500
 
 
-def test_a_kind_that_nobody_saw_shows_what_all_kinds_show(drawn: list[RecordedIncident]) -> None:
-    counts, topology = sum(map(counted, drawn), Counts()), as_incident(drawn[0]).topology
+def test_a_kind_that_nobody_saw_shows_what_all_kinds_show(
+    drawn: list[RecordedIncident], counts: Counts
+) -> None:
+    topology = as_incident(drawn[0]).topology
     world = fitted_world(counts, ONCALL, topology, "mine", Smoothing(1e9))
     rows = {tuple(world.kind(kind).signature["cpu"].items()) for kind in world.kind_names}
     assert len(rows) == 1
 
 
-def test_without_temperature_kinds_look_healthy(drawn: list[RecordedIncident]) -> None:
-    counts, topology = sum(map(counted, drawn), Counts()), as_incident(drawn[0]).topology
+def test_without_temperature_kinds_look_healthy(
+    drawn: list[RecordedIncident], counts: Counts
+) -> None:
+    topology = as_incident(drawn[0]).topology
     world = fitted_world(counts, ONCALL, topology, "mine", Smoothing(1.0, 0.0))
     assert world.kind("saturation").signature["cpu"] == world.signature(HEALTHY)["cpu"]
 

@@ -23,7 +23,8 @@ SHIFT = small_shift(0, 2, 5)
 
 @pytest.mark.parametrize("name", PLAYERS)
 def test_a_player_plays_to_the_end_whatever_systems_are_called(name: str) -> None:
-    one, other = play(SHIFT, name), play(renamed(SHIFT), name)
+    shift = small_shift(0, 2)
+    one, other = play(shift, name), play(renamed(shift), name)
     assert one.is_over
     assert score(one) == score(other)
 

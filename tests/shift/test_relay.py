@@ -1,7 +1,15 @@
 from logtriage import RequestMetrics, RequestTraces, Wait
 from logtriage.evidence import evidence
 from logtriage.shift import On, begin, play, transition
-from logtriage.shift.relay import half_time, noted, relayed, renamed_note, second, told_by
+from logtriage.shift.relay import (
+    half_time,
+    noted,
+    relayed,
+    relieved,
+    renamed_note,
+    second,
+    told_by,
+)
 from logtriage.shift.states import MAX_NOTE, Note
 from tests.shift.shifts import small_shift
 
@@ -50,10 +58,17 @@ def test_the_second_decides_by_the_note_and_by_what_it_has_seen() -> None:
     assert other == "checkout m0.0.0=as_usual search t1.0.0=none"
 
 
-def test_a_pair_plays_to_the_end_with_any_note() -> None:
-    shift = small_shift(0, 95, 97)
-    own, none, odd = (relayed(shift, note) for note in (None, "", "x m0.0.0=nonsense"))
-    assert own.is_over
-    assert none.is_over
-    assert odd.is_over
-    assert own.history[half_time(shift) - 1] != none.history[half_time(shift) - 1] == Note("")
+def test_a_relief_plays_to_the_end_with_any_note() -> None:
+    state = play(small_shift(0), ASKED[:1])
+    own, none, odd = (list(relieved(state, note)) for note in (None, "", "x m0.0.0=nonsense"))
+    assert own[-1].is_over
+    assert none[-1].is_over
+    assert odd[-1].is_over
+    assert own[0].history[-1] == noted(state) != none[0].history[-1] == Note("")
+
+
+def test_a_pair_changes_at_half_time() -> None:
+    shift = small_shift(97)
+    state = relayed(shift, "mind the queue")
+    assert state.is_over
+    assert state.history[half_time(shift) - 1] == Note("mind the queue")

@@ -130,7 +130,7 @@ def test_actions_are_checked() -> None:
     screens = BeliefScreens(batch)
     screen = batch.reset("train", np.arange(2))
     screens.begin(screen)
-    with pytest.raises(InvalidInput, match="must be 2 integers"):
+    with pytest.raises(InvalidInput, match=r"actions: shape \(3,\), expected \(2,\)"):
         screens.read(screen, np.zeros(3, int))
 
 

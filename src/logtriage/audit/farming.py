@@ -5,11 +5,12 @@ if
 
 * severity, root cause, page: a second answer never adds to the first. Whoever gives
   several has earned, at most, what the first of them earns alone;
-* all four, remedies included: no enumeration beats the one right answer.
+* all four, remedies included: no enumeration beats the right answer.
 
 Remedies are left out of the first rule on purpose: they are attempts with an effect that
 can be seen, not answers, and a right remedy after a wrong one is still a fix. The check reports
-what such an attempt costs.
+what such an attempt costs. Several faults have several right answers, so for them the second rule
+alone holds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -70,7 +71,8 @@ def enumeration(work: Work) -> Outcome:
             scores = scorer.means([_with(right, slot, answers) for answers in lists]).tolist()
             alone = dict(zip(choices, scores, strict=False))
             for answers, got in list(zip(lists, scores, strict=True))[len(choices) :]:
-                limit = full if slot is Remediate else min(full, alone[answers[0]])
+                many = slot is Remediate or len(incident.truth.several) > 1
+                limit = full if many else min(full, alone[answers[0]])
                 compared += 1
                 worst = max(worst, (got - limit, f"{incident.id}: {words(answers)}"))
                 if slot is Remediate and len(answers) == len(choices):

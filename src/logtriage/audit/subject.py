@@ -171,7 +171,8 @@ def subject_of(
     """
     if isinstance(task, Subject):
         changes: dict[str, Any] = {"rubric": rubric, "oracle": oracle, "reads": reads}
-        return attrs.evolve(task, **{name: new for name, new in changes.items() if new is not None})
+        changes = {name: new for name, new in changes.items() if new is not None}
+        return attrs.evolve(task, **changes) if changes else task  # which keeps what it drew
     draw: Any
     if isinstance(task, str | TaskSpec):
         spec = task_of(task, world)

@@ -46,7 +46,7 @@ def calibration(
 
 
 def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
-    """The totals of each policy on a task, then its bins of confidence and bars of hand-over."""
+    """The totals of each policy on a task, then its bins and bars."""
     figures.put(
         ("policy", "stated", "ECE", "by chance", "too sure by", "Brier", "AUGRC"),
         lambda wide: [
@@ -63,31 +63,35 @@ def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
         ],
     )
     for row in rows:
-        figures.put(
-            ("policy", "confidence", "count", "mean", "right [95 % bounds]", "posterior"),
-            lambda _, row=row: [
-                [
-                    row.policy,
-                    f"{bin_.low:g} to {bin_.high:g}",
-                    str(bin_.count),
-                    number(bin_.stated, 2),
-                    f"{bin_.right:.2f} [{bin_.least:.2f}, {bin_.most:.2f}]",
-                    number(bin_.posterior, 2),
-                ]
-                for bin_ in row.bins
-            ],
-            names=2,
-        )
-        figures.put(
-            ("policy", "handing over", "handed\nover", "net value [95 % interval]"),
-            lambda wide, row=row: [
-                [
-                    row.policy,
-                    f"below {bar.bar:g}",
-                    share(bar.handed_over, 1 if wide else 0),
-                    f"{number(bar.net.mean)} [{number(bar.net.low)}, {number(bar.net.high)}]",
-                ]
-                for bar in row.bars
-            ],
-            names=2,
-        )
+        _put_bins_and_bars(figures, row)
+
+
+def _put_bins_and_bars(figures: Figures, row: "Calibration") -> None:
+    figures.put(
+        ("policy", "confidence", "count", "mean", "right [95 % bounds]", "posterior"),
+        lambda _: [
+            [
+                row.policy,
+                f"{bin_.low:g} to {bin_.high:g}",
+                str(bin_.count),
+                number(bin_.stated, 2),
+                f"{bin_.right:.2f} [{bin_.least:.2f}, {bin_.most:.2f}]",
+                number(bin_.posterior, 2),
+            ]
+            for bin_ in row.bins
+        ],
+        names=2,
+    )
+    figures.put(
+        ("policy", "handing over", "handed\nover", "net value [95 % interval]"),
+        lambda wide: [
+            [
+                row.policy,
+                f"below {bar.bar:g}",
+                share(bar.handed_over, 1 if wide else 0),
+                f"{number(bar.net.mean)} [{number(bar.net.low)}, {number(bar.net.high)}]",
+            ]
+            for bar in row.bars
+        ],
+        names=2,
+    )

@@ -107,10 +107,10 @@ def _signs(console: Console, world: World, sort: str) -> None:
     tokens = [*dict.fromkeys(token for row in rows.values() for token in row if token != ordinary)]
     if sum(len(token) + 2 for token in tokens) + 2 * len(ordinary) < console.width // 2:
         shown = (*tokens, ordinary)
-        cells = (
-            (Text(name, "bold"), *(str(row.get(token) or "") for token in shown))
+        cells: list[list[Cell]] = [
+            [Text(name, "bold"), *(str(row.get(token) or "") for token in shown)]
             for name, row in rows.items()
-        )
+        ]
         put(console, listed(("", *shown), cells, right=1))
         return
     rows_by_token = []

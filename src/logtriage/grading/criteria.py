@@ -68,7 +68,7 @@ def escalation(state: State) -> Measured:
     for _, team in state.facts.pages:
         if team in accepted:
             return (1.0, f"{team} was the team to page")
-    return (0.0, f"{state.incident.truth.told_teams} never paged")
+    return (0.0, f"{state.incident.truth.teams_in_words} never paged")
 
 
 def _shared_escalation(state: State) -> Measured:

@@ -15,8 +15,8 @@ from logtriage.grading.criteria import Measured, promptness
 from logtriage.grading.parts import responses
 from logtriage.grading.triage import (
     not_closed,
+    remedies_in_words,
     remedy_credit,
-    told_remedies,
     unpaged_share,
     unpaged_teams,
 )
@@ -72,7 +72,7 @@ def remediation(state: State) -> Measured:
     """The share of the faults that is fixed, times max(0, 1 - 0.4 per wrong remedy)."""
     facts, truth = state.facts, state.incident.truth
     if facts.fixed_at is None and not (truth.several or truth.benign):
-        return (0.0, f"no accepted remedy applied ({truth.told_remedies})")
+        return (0.0, f"no accepted remedy applied ({truth.remedies_in_words})")
     rows = list(zip(truth.parts, responses(state), strict=True))
     fixed = [one for _, one in rows if one.fixed_at is not None]
     unfixed = [part for part, one in rows if one.fixed_at is None]
@@ -86,7 +86,7 @@ def remediation(state: State) -> Measured:
             wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
             told.append(f"not applied: {', '.join(wanted)}")
     if facts.wrong_remedies:
-        told.append(f"{told_remedies(facts.wrong_remedies, 'wrong ')} applied")
+        told.append(f"{remedies_in_words(facts.wrong_remedies, 'wrong ')} applied")
     return (len(fixed) / len(rows) * remedy_credit(facts.wrong_remedies), "; ".join(told))
 
 
@@ -132,7 +132,7 @@ def unapproved(state: State) -> Measured | None:
         early = f"before {listed(truth.teams)} had been paged"
     return (
         UNAPPROVED_REMEDY**count,
-        f"{told_remedies(count, 'wrong ')} applied {early}: "
+        f"{remedies_in_words(count, 'wrong ')} applied {early}: "
         f"each leaves {UNAPPROVED_REMEDY:g} of the rest",
     )
 

@@ -109,7 +109,7 @@ def unpaged_teams(state: State) -> str:
     """The teams of a fault that have not been paged, in words; any of those of one will do."""
     truth = state.incident.truth
     if not truth.several:
-        return truth.told_teams
+        return truth.teams_in_words
     rows = zip(truth.parts, responses(state), strict=True)
     return ", ".join(
         dict.fromkeys(listed(part.teams) for part, one in rows if one.paged_at is None)
@@ -136,6 +136,6 @@ def not_closed(state: State, wanted: str) -> str:
     return f"closed as {state.closing}, not {wanted}"
 
 
-def told_remedies(count: int, kind: str = "") -> str:
+def remedies_in_words(count: int, kind: str = "") -> str:
     """How many remedies of a kind there were, in words."""
     return f"{count} {kind}remed{'y was' if count == 1 else 'ies were'}"

@@ -28,8 +28,7 @@ from pettingzoo.utils.conversions import parallel_to_aec
 
 from logtriage.actions import all_actions
 from logtriage.errors import EpisodeOver, InvalidInput
-from logtriage.multi.texts import AnyText, Screens
-from logtriage.parsing.replies import MAX_TEXT
+from logtriage.multi.texts import Replies, Screens
 from logtriage.rendering import Reply
 from logtriage.shift.grades import grade as grade_shift
 from logtriage.shift.grades import reward, shift_grade_to_json
@@ -54,21 +53,12 @@ _ROLE: Final = {
 }
 
 
-class ShiftReplies(AnyText):
-    """What an agent may write; samples are actions on systems that may be open."""
-
-    def __init__(self) -> None:
-        super().__init__(MAX_TEXT)
-        shift = make_shift("quiet_shift-v1/train/0")
-        self._actions = all_actions(shift.arrivals[0].incident.topology, hand_over=True)
-
-    def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """The JSON of an action; a mask or probability is of characters."""
-        if mask is not None or probability is not None:
-            return super().sample(mask, probability)
-        system = SYSTEMS[int(self.np_random.integers(len(SYSTEMS)))]
-        action = self._actions[int(self.np_random.integers(len(self._actions)))]
-        return json.dumps(shift_action_to_wire(On(system, action)))
+def _texts() -> list[str]:
+    """The JSON of every action on every system that a shift may have."""
+    topology = make_shift("quiet_shift-v1/train/0").arrivals[0].incident.topology
+    actions = all_actions(topology, hand_over=True)
+    wires = [shift_action_to_wire(On(one, action)) for one in SYSTEMS for action in actions]
+    return list(map(json.dumps, wires))
 
 
 class Relay(pettingzoo.ParallelEnv[str, Any, Any]):
@@ -104,7 +94,8 @@ class Relay(pettingzoo.ParallelEnv[str, Any, Any]):
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
         self.observation_spaces = {agent: Screens() for agent in AGENTS}
-        self.action_spaces = {agent: ShiftReplies() for agent in AGENTS}
+        texts = _texts()
+        self.action_spaces = {agent: Replies(texts) for agent in AGENTS}
         self._state: ShiftState | None = None
         self._random, _ = np_random()
 

@@ -81,7 +81,9 @@ class TextSeat:
         self.role, self._topology, self._lane = role, topology, split.roles.index(role)
         self.observation_space: spaces.Space[Any] = Screens()
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
-        self.action_space: spaces.Space[Any] = Replies(self._choices)
+        self.action_space: spaces.Space[Any] = Replies(
+            [render_action(action) for action in self._choices]
+        )
 
     def look(self, _: State, slices: Sequence[Observation]) -> tuple[Any, dict[str, Any]]:
         """The screen; text has no mask."""

@@ -1,12 +1,11 @@
 """Text spaces that hold any characters: screens may quote anything that an agent wrote."""
 
 import string
+from collections.abc import Sequence
 from typing import Any, Final
 
 from gymnasium import spaces
 
-from logtriage.actions import Action
-from logtriage.parsing import render_action
 from logtriage.parsing.replies import MAX_TEXT
 
 #: More than any screen of a topology of 200 services has, in characters.
@@ -33,18 +32,18 @@ class Screens(AnyText):
 
 
 class Replies(AnyText):
-    """Replies of an agent in a role; samples are actions that the role may take.
+    """Replies of an agent; samples are some of the ``texts``, each an action.
 
     Longer texts than the space holds, and those that are no action, are not refused by
     the environment: the agent loses its turn.
     """
 
-    def __init__(self, actions: tuple[Action, ...]) -> None:
+    def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(MAX_TEXT)
-        self._actions = actions
+        self._texts = texts
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """The JSON of one of the role's actions; a mask or probability is of characters."""
+        """One of the texts; a mask or probability is of characters."""
         if mask is not None or probability is not None:
             return super().sample(mask, probability)
-        return render_action(self._actions[int(self.np_random.integers(len(self._actions)))])
+        return self._texts[int(self.np_random.integers(len(self._texts)))]

@@ -15,9 +15,8 @@ from logtriage.recorded.parts import ENOUGH
 from logtriage.recorded.records import RecordedService
 from logtriage.world.telemetry import Signal
 
-#: Figures that can be compared between services: time on the network, in a service itself,
-#: shares of its requests and of its CPU. How often it is called, and how long the chain
-#: behind it takes, cannot.
+#: Figures that mean the same at every service. Traffic and latency do not: they depend on the
+#: callers and on the chain of callees.
 COMPARABLE: Final = ("error_bp", "self_ms", "network_ms", "cpu_bp")
 
 

@@ -60,7 +60,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
         InvalidInput: naming the line that is no record of a shift.
         OSError: if something cannot be read or written.
     """
-    shown, episodes = [], list[Episode]()
+    shown, episodes = list[str](), list[Episode]()
     file, incidents = run / "shifts.jsonl", out.with_name(f"{out.stem}-incidents.html")
     for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
         try:

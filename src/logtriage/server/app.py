@@ -8,7 +8,14 @@ from typing import Any, Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from openenv.core.env_server import ConcurrencyConfig, create_fastapi_app
+from openenv.core.env_server import (
+    Action,
+    ConcurrencyConfig,
+    Environment,
+    Observation,
+    State,
+    create_fastapi_app,
+)
 from pydantic import ValidationError
 
 from logtriage.errors import InvalidInput, LogTriageError
@@ -17,7 +24,7 @@ from logtriage.server.environment import DESCRIPTION, ENV_NAME, KINDS, TriageEnv
 from logtriage.server.episode import Gate, ShuttingDown, grade_listed
 from logtriage.server.guard import Guard
 from logtriage.server.ledger import Ledger
-from logtriage.server.messages import TooLarge, check_fields
+from logtriage.server.messages import Kinds, TooLarge, check_fields
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 from logtriage.server.settings import Settings
 
@@ -38,17 +45,34 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
     gate = Gate() if gate is None else gate
     gate.ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
     catalogue = Catalogue(settings.tasks, settings.seal, settings.world)
+    environment = partial(TriageEnvironment, catalogue, gate)
+    models = TriageAction, TriageObservation, TriageState
+    app = guarded_app(environment, models, KINDS, settings, gate)
+    app.title, app.description = ENV_NAME, DESCRIPTION
+    if settings.grader:
+        app.add_api_route("/grader", _grader(catalogue), methods=["POST"], tags=["Grading"])
+    return app
+
+
+def guarded_app(
+    environment: Callable[[], Environment[Any, Any, Any]],
+    models: tuple[type[Action], type[Observation], type[State]],
+    kinds: Kinds,
+    settings: Settings,
+    gate: Gate,
+) -> FastAPI:
+    """The library's application for an environment, played in sessions behind the guard."""
+    action, observation, state = models
     app = create_fastapi_app(
-        partial(TriageEnvironment, catalogue, gate),
-        TriageAction,
-        TriageObservation,
+        environment,
+        action,
+        observation,
         env_name=ENV_NAME,
         concurrency_config=ConcurrencyConfig(
             max_concurrent_envs=settings.max_sessions, session_timeout=2 * settings.idle_seconds
         ),
-        state_cls=TriageState,
+        state_cls=state,
     )
-    app.title, app.description = ENV_NAME, DESCRIPTION
     app.router.routes[:] = [
         route
         for route in app.router.routes
@@ -57,12 +81,10 @@ def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
     app.add_api_route(_MCP, _no_mcp, methods=["POST"], tags=["MCP"])
     for path, method in _SESSION_ONLY.items():
         app.add_api_route(path, _no_session, methods=[method], tags=["Environment Control"])
-    if settings.grader:
-        app.add_api_route("/grader", _grader(catalogue), methods=["POST"], tags=["Grading"])
     app.add_exception_handler(LogTriageError, _bad_request)
     app.add_exception_handler(ValidationError, _bad_fields)
     app.add_exception_handler(RequestValidationError, _bad_fields)
-    app.add_middleware(Guard, settings=settings, gate=gate, kinds=KINDS)
+    app.add_middleware(Guard, settings=settings, gate=gate, kinds=kinds)
     return app
 
 

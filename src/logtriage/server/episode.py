@@ -41,7 +41,7 @@ class Gate:
     def __init__(self) -> None:
         self.draining = False
         self.ledger: Ledger | None = None
-        self._running: WeakSet[Episode] = WeakSet()
+        self._running: WeakSet[object] = WeakSet()
 
     @property
     def running(self) -> int:
@@ -57,11 +57,11 @@ class Gate:
         if self.draining:
             raise ShuttingDown("the server is shutting down and begins no new episode; try again")
 
-    def begin(self, episode: "Episode") -> None:
+    def begin(self, episode: object) -> None:
         """Count an episode that is open."""
         self._running.add(episode)
 
-    def end(self, episode: "Episode") -> None:
+    def end(self, episode: object) -> None:
         """Forget an episode that is closed or left; safe to call twice."""
         self._running.discard(episode)
 

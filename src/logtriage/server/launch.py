@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Final
 
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from logtriage.drawing.sealing import seal_of_environment
@@ -21,6 +22,8 @@ from logtriage.server.episode import Gate
 from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 
+#: Makes the application that is served.
+Build = Callable[[Settings, Gate], FastAPI]
 #: A WebSocket frame of more bytes ends its connection (code 1009) without being read.
 HARD_LIMIT_FACTOR: Final = 16
 #: Seconds that the last answers have to be sent.
@@ -84,11 +87,13 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> DrainingServer:
-    """A server that is ready to run; it calls ``announce`` with its address."""
+def make_server(
+    settings: Settings, announce: Callable[[str], None] = _say, build: Build = build_app
+) -> DrainingServer:
+    """A server of an application, ready to run; it calls ``announce`` with its address."""
     gate = Gate()
     config = uvicorn.Config(
-        build_app(settings, gate),
+        build(settings, gate),
         ws=SessionConnection,
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=list(settings.proxies),
@@ -107,13 +112,15 @@ def make_server(settings: Settings, announce: Callable[[str], None] = _say) -> D
     return DrainingServer(config, gate, settings.drain_seconds, announce)
 
 
-def serve(settings: Settings, announce: Callable[[str], None] = _say) -> None:
-    """Serve until a signal comes.
+def serve(
+    settings: Settings, announce: Callable[[str], None] = _say, build: Build = build_app
+) -> None:
+    """Serve an application until a signal comes.
 
     Raises:
         InvalidInput: if the address cannot be bound.
     """
-    server = make_server(settings, announce)
+    server = make_server(settings, announce, build)
     # The library creates very many objects that live as long as the process. Garbage collection
     # need not visit them.
     gc.collect()
@@ -153,10 +160,10 @@ def _number(name: str, default: int) -> int:
     return int(value)
 
 
-def main() -> None:
+def main(build: Build = build_app) -> None:
     """Serve with the settings of the environment."""
     try:
-        serve(settings_of_environment())
+        serve(settings_of_environment(), build=build)
     except LogTriageError as error:
         sys.exit(f"error: {error}")
 

@@ -1,18 +1,23 @@
 """Shifts by the OpenEnv protocol, each session a shift of its own.
 
-    uvicorn --factory logtriage.server.shifts:shift_app
+    HOST=127.0.0.1 python -m logtriage.server.shifts
 
-This is the library's own application, for training on one's own machine: without the limits and
-the guard of ``logtriage serve``.
+It has the guard, the limits and the variables of :mod:`logtriage.server.launch`.
 """
 
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from fastapi import FastAPI
-from openenv.core.env_server import Action, Environment, Observation, State, create_app
+from openenv.core.env_server import Action, Environment, Observation, State
 from pydantic import ConfigDict, Field
 
 from logtriage.errors import InvalidInput
+from logtriage.server.app import guarded_app
+from logtriage.server.episode import Gate
+from logtriage.server.launch import main
+from logtriage.server.messages import Kinds, check_fields
+from logtriage.server.settings import Settings
 from logtriage.shift import (
     ShiftState,
     begin,
@@ -26,6 +31,10 @@ from logtriage.shift import (
     take,
     wire_in,
 )
+
+RESET_FIELDS: Final = ("seed", "episode_id", "task", "split")
+#: The messages of a session.
+KINDS: Final[Kinds] = {"reset": RESET_FIELDS, "step": ("text",), "state": None, "close": None}
 
 
 class ShiftStep(Action):
@@ -45,12 +54,13 @@ class ShiftSeen(Observation):
 
 
 class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
-    """One session: a shift at a time."""
+    """One session: a shift at a time. It begins none while the ``gate`` lets nobody in."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self) -> None:
+    def __init__(self, gate: Gate) -> None:
         super().__init__()
+        self._gate = gate
         self._state: ShiftState | None = None
         self._episode: str | None = None
 
@@ -66,11 +76,13 @@ class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
 
         Raises:
             UnknownName, InvalidInput: naming the field, or the task or split that is unknown.
+            ShuttingDown: if the server begins no new episode.
         """
-        if unknown:
-            raise InvalidInput(f"{next(iter(unknown))}: unknown field; known: seed, task, split")
+        check_fields(unknown, RESET_FIELDS)
+        self._gate.admit()
         shift = make_shift(f"{task}/{split}/{seed or 0}")
         self._state, self._episode = begin(shift), episode_id
+        self._gate.begin(self)
         return self._seen(0.0, shift_prompt(shift))
 
     def step(self, action: ShiftStep, timeout_s: float | None = None, **_: Any) -> ShiftSeen:  # noqa: ARG002
@@ -88,8 +100,10 @@ class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
 
     def _seen(self, earned: float, prompt: str | None = None) -> ShiftSeen:
         assert self._state is not None
-        over = self._state.is_over
-        graded = shift_grade_to_json(grade(self._state)) if over else None
+        over, graded = self._state.is_over, None
+        if over:
+            self.close()
+            graded = shift_grade_to_json(grade(self._state))
         screen = render(observe(self._state))
         return ShiftSeen(done=over, reward=earned, screen=screen, prompt=prompt, grade=graded)
 
@@ -99,7 +113,16 @@ class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
         played = 0 if self._state is None else self._state.tick
         return State(episode_id=self._episode, step_count=played)
 
+    def close(self) -> None:
+        """Nobody plays on."""
+        self._gate.end(self)
 
-def shift_app() -> FastAPI:
-    """The ASGI application."""
-    return create_app(ShiftEnvironment, ShiftStep, ShiftSeen, env_name="logtriage-shift")
+
+def shift_app(settings: Settings, gate: Gate) -> FastAPI:
+    """The ASGI application; ``gate`` is shared with whoever drains it."""
+    models = ShiftStep, ShiftSeen, State
+    return guarded_app(partial(ShiftEnvironment, gate), models, KINDS, settings, gate)
+
+
+if __name__ == "__main__":
+    main(shift_app)

@@ -135,6 +135,7 @@ class BeliefBatch:
         if acted.ndim == 1:
             acted = acted[:, np.newaxis]
         acted = checked_integers("actions", acted, (count, acted.shape[-1]), None, None)
+        acted = np.ascontiguousarray(acted)  # kernels are compiled for this order alone
         wrong = np.zeros(count, np.bool_) if misrouted is None else np.asarray(misrouted)
         if wrong.shape != (count,) or wrong.dtype != np.bool_:
             raise InvalidInput(

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.serving.servers import Place
-from logtriage.server.launch import make_server
+from logtriage.server.app import build_app
+from logtriage.server.launch import Build, make_server
 from logtriage.server.settings import Settings
 
 
@@ -25,10 +26,10 @@ class Running(Place):
 
 
 @contextmanager
-def running(**settings: Any) -> Iterator[Running]:
+def running(build: Build = build_app, **settings: Any) -> Iterator[Running]:
     """A server with these settings, on a free port."""
     said: list[str] = []
-    server = make_server(Settings(port=0, **settings), said.append)
+    server = make_server(Settings(port=0, **settings), said.append, build)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     wait_for(lambda: bool(said))

@@ -1,50 +1,50 @@
 """Shifts by the OpenEnv protocol: a real server, and the library's own client."""
 
 import json
-import threading
-from collections.abc import Iterator
 
 import pytest
-import uvicorn
 from openenv.core import GenericEnvClient
 
 from logtriage.errors import InvalidInput, UnknownName
+from logtriage.server.episode import Gate, ShuttingDown
 from logtriage.server.shifts import ShiftEnvironment, ShiftStep, shift_app
 from logtriage.shift import make_shift, play, score, shift_action_to_wire
-from tests.adapters.openenv.serving import wait_for
+from tests.adapters.openenv.serving import running
 
 SHIFT = "quiet_shift-v1/train/3"
+TOKEN = "0123456789abcdef"
 
 
-@pytest.fixture
-def url() -> Iterator[str]:
-    server = uvicorn.Server(uvicorn.Config(shift_app(), port=0, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    wait_for(lambda: server.started)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(15)
-
-
-def test_a_session_plays_a_shift_and_its_rewards_add_up_to_the_grade(url: str) -> None:
+def test_a_session_plays_a_shift_and_its_rewards_add_up_to_the_grade() -> None:
     state = play(make_shift(SHIFT), "oracle")
-    with GenericEnvClient(base_url=url).sync() as client:
+    with running(shift_app) as place, GenericEnvClient(base_url=place.http).sync() as client:
         seen = client.reset(seed=3)
+        assert place.running_episodes == 1
         assert "You are on call" in seen.observation["prompt"]
         earned = 0.0
         for action in state.history:
             assert not seen.done
             seen = client.step({"text": json.dumps(shift_action_to_wire(action))})
             earned += seen.reward or 0.0
+        assert place.running_episodes == 0
     assert seen.done
     assert seen.observation["grade"]["score"] == score(state)
     assert earned == pytest.approx(score(state))
 
 
+def test_strangers_and_unknown_fields_are_kept_out() -> None:
+    client = GenericEnvClient
+    with running(shift_app, token=TOKEN) as place, pytest.raises(Exception, match="401"):
+        client(base_url=place.http).sync().connect()
+    with running(shift_app) as place, client(base_url=place.http).sync() as session:
+        with pytest.raises(RuntimeError, match="seeds"):
+            session.reset(seeds=3)
+        assert not session.reset(seed=3).done
+
+
 def test_what_cannot_be_played_is_refused() -> None:
-    env = ShiftEnvironment()
+    gate = Gate()
+    env = ShiftEnvironment(gate)
     with pytest.raises(InvalidInput, match="reset first"):
         env.step(ShiftStep(text="{}"))
     with pytest.raises(InvalidInput, match="seeds: unknown field"):
@@ -54,3 +54,6 @@ def test_what_cannot_be_played_is_refused() -> None:
     env.reset(episode_id="e")
     assert "not understood" in env.step(ShiftStep(text="hm")).screen
     assert (env.state.episode_id, env.state.step_count) == ("e", 1)
+    gate.draining = True
+    with pytest.raises(ShuttingDown):
+        env.reset()

@@ -53,6 +53,7 @@ class Desk(App[State]):
     #head { height: 1; background: $primary; color: $text; padding: 0 1; }
     #edge { height: 1; padding: 0 1; color: $text-muted; }
     #services { width: auto; padding: 0 1 0 1; border-right: solid $primary; }
+    #glances { width: auto; }
     .-narrow #desk { layout: vertical; }
     .-narrow #services { width: 1fr; height: auto; max-height: 8; }
     .-narrow #services { border-right: none; border-bottom: solid $primary; }
