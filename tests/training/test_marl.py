@@ -551,7 +551,7 @@ def test_the_study_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monke
     assert "expected a task that draws incidents of one fault" in capsys.readouterr().err
 
 
-def test_scrambled_words_are_those_of_the_next_incident_and_nothing_else_changes():
+def test_scrambled_words_are_those_of_the_row_before_and_nothing_else_changes():
     settings = attrs.evolve(TINY, split="by_channel")
     batch, again = make_batch(settings), make_batch(settings)
     own, scrambled = Inputs(batch), Inputs(again, scrambled=True)
@@ -567,7 +567,6 @@ def test_scrambled_words_are_those_of_the_next_incident_and_nothing_else_changes
     said[0][:3] -= 1
     one = own.read(batch.step(said), np.arange(6), np.zeros(0, int))
     other = scrambled.read(again.step(said), np.arange(6), np.zeros(0, int))
-    assert torch.equal(one[0], other[0])  # a role does not hear itself
     assert not torch.equal(one[1][0], other[1][0])  # its neighbour said another word
     assert torch.equal(one[1][1:3], other[1][1:3])
 

@@ -23,7 +23,7 @@ LEAST: Final = 2.0**-20
 class Inputs:
     """Reads the screens of a batch of teams for its roles, each once, in order.
 
-    Where words are ``scrambled``, each team hears those that were said in the next row's incident.
+    Where words are ``scrambled``, each board shows what was said in the incident of the row before.
     """
 
     def __init__(self, batch: BatchedTeam, *, scrambled: bool = False) -> None:
