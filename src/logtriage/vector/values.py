@@ -4,7 +4,6 @@ A belief in each row follows the screens of an engine, and a plan is made of it.
 :func:`logtriage.belief.shaping.value_of` row by row, to the last bit.
 """
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -88,7 +87,7 @@ class BatchedValues:
             block = rows[start : start + BLOCK_ROWS]
             cases = self._cases(incidents, episodes, block)
             if not hand_over:
-                cases = attrs.evolve(cases, over=np.zeros(len(block)))
+                cases = cases._replace(over=np.zeros(len(block)))
             total = cases.weights.sum(axis=1)
             found[start : start + BLOCK_ROWS] = self._best(cases) / UNIT / total
         return found
