@@ -5,7 +5,6 @@ PYTHON ?= python3
 VENV ?= .venv
 DEMO_VENV ?= .venv-demo
 TORCHRL_VENV ?= .venv-torchrl
-RLLIB_VENV ?= .venv-rllib
 # What benchmarks training: the interpreter of test-multi-frameworks, where that was made.
 TORCH_PYTHON ?= $(wildcard $(TORCHRL_VENV)/bin/python)
 WORKERS ?= auto
@@ -35,7 +34,6 @@ TAG := $(PYTHON_TAG)-$(shell pwd -P | cksum | cut -d ' ' -f 1)
 STAMP := $(VENV)/.installed-$(TAG)
 DEMO_STAMP := $(DEMO_VENV)/.installed-$(TAG)
 TORCHRL_STAMP := $(TORCHRL_VENV)/.installed-$(TAG)
-RLLIB_STAMP := $(RLLIB_VENV)/.installed-$(TAG)
 
 DOCS_VENV ?= .venv-docs
 MUTANTS_VENV ?= .venv-mutants
@@ -55,7 +53,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help demo install test release-check release-ready lint format types layers browser docs picture kernels unit properties bench-smoke bench \
-	test-versions test-wheel test-adapters test-trainers test-multi-frameworks test-rllib \
+	test-versions test-wheel test-adapters test-trainers test-multi-frameworks \
 	mutants fuzz check-python clean
 
 help: ## this list
@@ -142,13 +140,8 @@ test-versions: ## golden transcripts under the other supported Pythons that are 
 test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
 
-test-multi-frameworks: $(TORCHRL_STAMP) test-rllib ## TorchRL, RLlib and BenchMARL play teams; not part of test (4.5 GB)
+test-multi-frameworks: $(TORCHRL_STAMP) ## TorchRL plays teams; not part of test (2 GB)
 	$(TORCHRL_VENV)/bin/python -m pytest -q tests/multi/test_torchrl.py
-	scripts/test_adapters.sh $(PYTHON) benchmarl:benchmarl:tests/training/test_benchmarl.py
-
-test-rllib: $(RLLIB_STAMP) ## RLlib plays teams, and trains, stops and goes on; not part of test (2 GB)
-	RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0 $(RLLIB_VENV)/bin/python -m pytest -q \
-		tests/multi/test_rllib.py tests/training/test_rllib_with_ray.py tests/training/test_rllib.py
 
 test-adapters: | check-python ## adapters against their frameworks, each in its own environment
 	scripts/test_adapters.sh $(PYTHON) $(ADAPTERS)
@@ -205,12 +198,4 @@ $(TORCHRL_STAMP): pyproject.toml constraints.txt | check-python
 	rm -rf $(TORCHRL_VENV)
 	$(PYTHON) -m venv $(TORCHRL_VENV)
 	$(TORCHRL_VENV)/bin/python $(PIP_INSTALL) -e '.[multi,train-rl,test]'
-	@touch $@
-
-# ray pins a Gymnasium other than that of constraints.txt.
-$(RLLIB_STAMP): pyproject.toml | check-python
-	rm -rf $(RLLIB_VENV)
-	$(PYTHON) -m venv $(RLLIB_VENV)
-	$(RLLIB_VENV)/bin/python -m pip install -q -e '.[multi,rllib,test]' \
-		torch==2.13.0 pettingzoo==1.27.0
 	@touch $@

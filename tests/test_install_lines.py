@@ -72,9 +72,8 @@ def test_programs_are_shown_beside_an_install_line_with_their_extra() -> None:
             continue
         text = path.read_text(encoding="utf-8")
         told = " ".join(found[1] for found in INSTALL.finditer(text))
-        for name in sorted(set(re.findall(r"python -m training\.(\w+)", text))):
-            extras = {EXTRAS[name], "rllib"} if name == "held_out" else {EXTRAS[name]}
-            if not extras & set(re.split(r"[\[\],]", told)):
+        for name in sorted(EXTRAS.keys() & set(re.findall(r"python -m training\.(\w+)", text))):
+            if EXTRAS[name] not in set(re.split(r"[\[\],]", told)):
                 lacking.append((path.name, name, EXTRAS[name]))
     assert lacking == []
 
@@ -138,8 +137,7 @@ def _declared(monkeypatch: pytest.MonkeyPatch) -> None:
         ("training.grpo", "matplotlib.figure", "train"),
         ("training.evaluate", "huggingface_hub", "train"),
         ("training.marl.sweep", "torchrl.modules", "train-rl"),
-        ("training.rllib", "ray.rllib", "rllib"),
-        ("training.held_out", "torch", "train-rl"),
+        ("training.ppo.held_out", "torch", "train-rl"),
     ],
 )
 def test_a_module_that_a_program_lacks_is_named_by_its_extra(
@@ -163,8 +161,7 @@ def test_any_other_module_keeps_its_traceback(program: str, module: str) -> None
     [
         (["training.marl"], "train-rl"),
         (["training.ppo.study"], "train-rl"),
-        (["training.held_out"], "train-rl"),
-        (["training.benchmarl"], "benchmarl"),
+        (["training.ppo.held_out"], "train-rl"),
         (["training.tiny", "--output-dir", "out"], "train"),
         (["training.grpo", "--preset", "smoke", "--output-dir", "out"], "train"),
     ],

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -17,16 +16,15 @@ from logtriage import (
     Resolve,
     initial_state,
     make_incident,
-    registry,
     trained,
 )
 from logtriage.belief import belief
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.evaluation import play_joint_episode
-from logtriage.grading import grade_jsonl
+from logtriage.grading import grade_jsonl, score
 from logtriage.roles import role_actions
-from logtriage.roles.splits import ROLE_SPLITS, TRIO
+from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import get_task
 from logtriage.trained import files
 from logtriage.vector import BatchedTeam
@@ -37,19 +35,18 @@ pytest.importorskip("torchrl")
 pytest.importorskip("rich")
 pytest.importorskip("matplotlib")
 
+from training.common.rows import EPISODES, net_value, read_rows, row_of  # noqa: E402
 from training.common.splits import role_split_of  # noqa: E402
 from training.common.tasks import ids_of, incident_of  # noqa: E402
 from training.marl import __main__ as script  # noqa: E402 (after the skips)
-from training.marl import figures, leaderboard, record, store, strangers, sweep  # noqa: E402
-from training.marl.evaluate import evaluate, play_held_out  # noqa: E402
+from training.marl import record, store, study, writeup  # noqa: E402
+from training.marl.evaluate import Played, evaluate, play_held_out, states_of  # noqa: E402
 from training.marl.inputs import Inputs  # noqa: E402
 from training.marl.learn import Training  # noqa: E402
 from training.marl.networks import TRUST, make_team  # noqa: E402
-from training.marl.review import review, states_of  # noqa: E402
 from training.marl.rollouts import Collector, make_batch  # noqa: E402
-from training.marl.runs import Written  # noqa: E402
 from training.marl.settings import Settings  # noqa: E402
-from training.marl.writeup import PAGE, write_up  # noqa: E402
+from training.marl.teacher import Teacher  # noqa: E402
 
 TASK = "cascading_failure-v3"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
@@ -62,6 +59,7 @@ TINY = Settings(
     width=16,
     eval_incidents=20,
     rounds=4,
+    imitation=2,
     eval_every=2,
 )
 SPLITS = pytest.mark.parametrize("split", ["solo", "trio", "by_tier"])
@@ -314,8 +312,8 @@ def test_what_is_paid_for_knowledge_is_taken_back_at_the_end():
 def test_the_scalar_core_grades_what_was_played_alike(split):
     settings = attrs.evolve(TINY, split=split)
     played = play_held_out(fresh(settings), settings)
-    reviewed = [review(state) for state in states_of(played, settings)]
-    assert [one.score for one in reviewed] == played.scores.tolist()
+    reviewed = [row_of(state) for state in states_of(played, settings)]
+    assert [one.grade for one in reviewed] == played.scores.tolist()
     assert [one.incident for one in reviewed] == list(played.ids)
     assert [one.ticks for one in reviewed] == played.ticks.tolist()
 
@@ -390,6 +388,7 @@ def test_evaluating_leaves_the_random_stream_alone():
 
 def small(rounds):
     text = "--num-envs 8 --rollout 8 --minibatches 2 --width 8 --eval-incidents 20 --eval-every 1"
+    text += " --imitation 1"
     return [*text.split(), "--rounds", str(rounds)]
 
 
@@ -407,7 +406,7 @@ def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path, cap
     ]
     assert [line.endswith(" left") for line in said if "grade" in line] == [False, True, False]
     assert {path.name for path in out.iterdir()} == {
-        "checkpoint.pt", "curve.csv", "curve.png", "episodes.jsonl", "run.json", "team.json",
+        "checkpoint.pt", "curve.csv", "curve.png", "episodes.csv", "run.json", "team.json",
         "team.npz", "transcripts.jsonl",
     }  # fmt: skip
     facts = store.load_run(out)
@@ -421,14 +420,15 @@ def test_the_command_leaves_checkpoint_curve_and_transcripts(tmp_path: Path, cap
     assert {"entropy_diagnosis", "entropy_action"} <= set(rows[0])
 
     grades = list(grade_jsonl(out / "transcripts.jsonl"))
-    episodes = store.load_episodes(out / "episodes.jsonl")
-    assert [one.score for one in grades] == [one.score for one in episodes]
-    assert facts["after"]["grade"] == pytest.approx(np.mean([one.score for one in episodes]))
+    rows = read_rows(out / EPISODES)["own",]
+    assert [one.score for one in grades] == [one.grade for one in rows]
+    assert facts["after"]["grade"] == pytest.approx(np.mean([one.grade for one in rows]))
+    assert facts["after"]["net_value"] == pytest.approx(net_value(rows))
 
     settings = Settings(**facts["settings"])
     team = store.load_team(out / "checkpoint.pt", settings)
     again = play_held_out(team, settings)
-    assert again.scores.tolist() == [one.score for one in episodes]
+    assert again.scores.tolist() == [one.grade for one in rows]
     assert again.result() == play_held_out(team, settings).result()
 
 
@@ -466,11 +466,10 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
     run(out, "--split", str(mine))
     role_split_of.cache_clear()
     mine.unlink()  # the run says what was in it
-    one = Written.read(out)
-    assert one.split == split == store.split_of(store.load_run(out))
+    assert split == store.split_of(store.load_run(out))
     assert files.read_team(out).split == split
-    write_up([one], tmp_path / "results")
-    assert "| `mine`, 2 rounds |" in (tmp_path / "results" / PAGE).read_text()
+    writeup.write_up(tmp_path, tmp_path / "results")
+    assert "| `mine` | 1 |" in (tmp_path / "results" / writeup.PAGE).read_text()
 
     mine.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["solo"])))
     with pytest.raises(SystemExit):
@@ -492,75 +491,8 @@ def test_a_task_of_one_s_own_is_trained_on_and_its_transcripts_graded(tmp_path: 
     assert store.load_run(out)["scalar_core_agrees"]
     grades = list(grade_jsonl(out / "transcripts.jsonl", resolve=partial(incident_of, mine)))
     assert {one.incident for one in grades} == set(ids_of(mine, "test", len(grades)))
-    one = Written.read(out)
-    assert [grade.score for grade in grades] == [episode.score for episode in one.episodes]
-    write_up([one], tmp_path / "results")
-    assert f"| `{mine}` | `trio`, 2 rounds |" in (tmp_path / "results" / PAGE).read_text()
-
-
-def test_strangers_and_the_leaderboard_each_come_by_one_command(tmp_path: Path, capsys):
-    runs = [tmp_path / f"seed{seed}" for seed in (0, 1)]
-    for seed, out in enumerate(runs):
-        run(out, "--seed", str(seed))
-        settings = Settings(**store.load_run(out)["settings"])
-        team = never_closing(settings, seed)
-        store.save_team(out, team, settings)
-        checkpoint = torch.load(out / "checkpoint.pt", weights_only=True)
-        torch.save(checkpoint | {"networks": team.modules().state_dict()}, out / "checkpoint.pt")
-    to, out = tmp_path / "results", ["--out", str(tmp_path / "played")]
-    common = [*map(str, runs), "--incidents", "4", "--episodes", "1", "--to", str(to)]
-    strangers.main([*common, *out])
-    page = (to / PAGE).read_text()
-    rows = [row for row in page.splitlines() if row.startswith("| seed ")]
-    assert len(rows) == 2
-    few = Settings(TASK, eval_incidents=4, width=8)
-    results = [play_held_out(never_closing(few, seed), few).result() for seed in (0, 1)]
-    grades = [one.grade for one in results]
-    assert 0 < grades[0] != grades[1] > 0
-    for place, (row, one) in enumerate(zip(rows, results, strict=True)):
-        assert row.split(" | ")[1 + place] == f"**{one.grade:.3f}**, {one.mis_paged:.1%}"
-    for others in ("network", "observer", "expert"):
-        (row,) = [one for one in page.splitlines() if one.startswith(f"| {others} |")]
-        assert row.count("% mis-paged") == 3
-    incident = make_incident(f"{TASK}/test/0")
-    experts = play_joint_episode(incident, registry.make_team("expert", TRIO)(incident), TRIO)
-    assert row.endswith(f"), {bool(experts.facts.wrong_pages):.0%} mis-paged |")
-
-    (to / PAGE).unlink()
-    board = ["--splits", "trio", "--fogs", "1", "2", "--teams", "expert", "random"]
-    leaderboard.main([*common, *board, "--out", str(tmp_path / "board")])
-    page = (to / PAGE).read_text()
-    (mine,) = [
-        row for row in page.splitlines() if "networks, 2 seeds, trained at fog 2, 2 rounds" in row
-    ]
-    assert f"| {np.mean(grades):.3f} (" in mine
-    assert page.count("| `trio` |") == 3
-
-    other = tmp_path / "duo"
-    run(other, "--split", "duo")
-    for wrong, words in (
-        ([str(runs[0]), str(other)], "duo: its roles are not those of"),
-        ([str(tmp_path / "nowhere")], "nowhere: expected a run of training.marl"),
-    ):
-        with pytest.raises(SystemExit):
-            strangers.main([*wrong, *out])
-        assert words in capsys.readouterr().err
-
-
-def test_the_middle_half_counts_and_strata_are_drawn_apart():
-    assert figures.middle(np.array([[0.0, 1.0], [2.0, 9.0]])) == 1.5
-    assert figures.middle(np.arange(8.0)) == 3.5
-    kinds = np.array(["a"] * 30 + ["b"] * 30 + ["c"] * 30 + ["d"] * 30)
-    flat = np.repeat([0.0, 0.4, 0.6, 1.0], 30)[None].repeat(3, axis=0)
-    sure = figures.middle_interval(flat, kinds)
-    # Every stratum is there in every draw, so that nothing is left to luck.
-    assert (sure.mean, sure.low, sure.high) == pytest.approx((0.5, 0.5, 0.5))
-    noisy = flat + np.random.default_rng(0).normal(0, 0.1, flat.shape)
-    gap = figures.middle_difference(noisy + 0.2, noisy, kinds)
-    assert gap.mean == pytest.approx(0.2)
-    assert gap.low < 0.2 < gap.high
-    unpaired = figures.middle_interval(noisy, kinds)
-    assert gap.high - gap.low < 2 * (unpaired.high - unpaired.low)
+    rows = read_rows(out / EPISODES)["own",]
+    assert [grade.score for grade in grades] == [one.grade for one in rows]
 
 
 def test_a_directory_with_a_run_is_not_overwritten(tmp_path: Path, capsys):
@@ -589,108 +521,96 @@ def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, capsys
     assert not out.exists()
 
 
-def test_the_sweep_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monkeypatch, capsys):
-    own = tmp_path / "own.json"
-    own.write_text(json.dumps(role_split_to_json(ROLE_SPLITS["trio_without_board"])))
-    chosen = ["--splits", "trio", str(own), "--tasks", TASK, "--seeds", "0", "1"]
+def test_the_study_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monkeypatch, capsys):
     runs, results = tmp_path / "runs", tmp_path / "results"
-    sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
-    said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("4 runs, 0 of them finished before; ")
-    assert [line.split("  ")[0] for line in said[1:]] == [f"{done} of 4" for done in range(1, 5)]
-    assert [line.endswith(" min left") for line in said[1:]] == [True, True, True, False]
-    assert {path.name for path in runs.iterdir()} == {
-        f"{split}-{TASK}-seed{seed}" for split in ("trio", "trio_without_board") for seed in (0, 1)
-    }
-    assert {path.name for path in results.iterdir()} == {
-        PAGE, "role-splits.csv", "role-splits-curves.csv", "role-splits.png"
-    }  # fmt: skip
-    page = (results / PAGE).read_text()
-    assert "`trio`, 1 rounds − `trio_without_board`, 1 rounds" in page
-    with pytest.raises(SystemExit):
-        sweep.main([str(runs), "--splits", "trio", "quartet"])
-    assert "'quartet'" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        sweep.main([str(runs), "--tasks", "fleet_outage-v3"])
-    assert "expected a task that draws incidents of one fault" in capsys.readouterr().err
-    with (results / "role-splits.csv").open() as file:
-        assert [(row["split"], row["seed"]) for row in csv.DictReader(file)] == [
-            ("trio", "0"), ("trio", "1"), ("trio_without_board", "0"), ("trio_without_board", "1")
-        ]  # fmt: skip
-
-    with (results / "role-splits-curves.csv").open() as file:
-        rows = [(row["split"], row["seed"], row["rounds"]) for row in csv.DictReader(file)]
-    assert rows[:3] == [("trio", "0", "0"), ("trio", "0", "1"), ("trio", "1", "0")]
+    chosen = ["--task", TASK, "--seeds", "0", "1", "--splits", "by_channel"]
+    study.main([str(runs), *chosen, "by_channel_without_reports", *small(1), "--to", str(results)])
+    names = {f"{split}-{seed}" for split in ("by_channel", "by_channel_without_reports")
+             for seed in (0, 1)}  # fmt: skip
+    assert {path.name for path in runs.iterdir()} == names
+    page = (results / writeup.PAGE).read_text()
+    assert "| `by_channel` − silent | 2, 2 |" in page
+    assert "| `by_channel`, own words − words of another incident | 2 |" in page
+    with (results / writeup.TABLE).open() as file:
+        rows = {(row["split"], row["seed"], row["words"]) for row in csv.DictReader(file)}
+    assert len(rows) == 6
+    assert ("by_channel", "1", "scrambled") in rows
 
     def no_process(*_, **__):
         raise AssertionError("a finished run was started again")
 
-    monkeypatch.setattr(sweep.subprocess, "run", no_process)
-    (results / PAGE).write_text("My words.\n" + page)
-    sweep.main([str(runs), *chosen, "--to", str(results), *small(1)])
-    assert "4 runs, 4 of them finished before" in capsys.readouterr().err
-    assert (results / PAGE).read_text() == "My words.\n" + page
+    monkeypatch.setattr(study.subprocess, "run", no_process)
+    (results / writeup.PAGE).write_text("My words.\n" + page)
+    study.main([str(runs), *chosen, "--to", str(results), *small(1)])
+    assert (results / writeup.PAGE).read_text() == "My words.\n" + page
+    with pytest.raises(SystemExit):
+        study.main([str(runs), "--splits", "trio", "quartet"])
+    assert "'quartet'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        study.main([str(runs), "--task", "fleet_outage-v3"])
+    assert "expected a task that draws incidents of one fault" in capsys.readouterr().err
 
-    unfinished = runs / f"trio-{TASK}-seed1"
-    facts = json.loads((unfinished / "run.json").read_text())
-    (unfinished / "run.json").write_text(json.dumps({**facts, "finished": False}))
-    with pytest.raises(SystemExit, match="not finished"):
-        write_up([Written.read(unfinished)], results)
+
+def test_scrambled_words_are_those_of_the_row_before_and_nothing_else_changes():
+    settings = attrs.evolve(TINY, split="by_channel")
+    batch, again = make_batch(settings), make_batch(settings)
+    own, scrambled = Inputs(batch), Inputs(again, scrambled=True)
+    screens = batch.reset("train", np.arange(6)), again.reset("train", np.arange(6))
+    own.begin(screens[0])
+    scrambled.begin(screens[1])
+    said = [np.full(6, len(role_actions(role, batch.topology, hand_over=True)) - 3)
+            for role in settings.roles.roles]  # fmt: skip
+    one = own.read(batch.step(said), np.arange(6), np.zeros(0, int))
+    other = scrambled.read(again.step(said), np.arange(6), np.zeros(0, int))
+    # All said the same word: each hears it from whichever incident.
+    assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+    said[0][:3] -= 1
+    one = own.read(batch.step(said), np.arange(6), np.zeros(0, int))
+    other = scrambled.read(again.step(said), np.arange(6), np.zeros(0, int))
+    assert not torch.equal(one[1][0], other[1][0])  # its neighbour said another word
+    assert torch.equal(one[1][1:3], other[1][1:3])
+
+
+def test_the_teacher_of_a_team_is_worth_more_than_handing_everything_over():
+    settings = attrs.evolve(TINY, task="single_crash-v3", split="by_channel", eval_incidents=200)
+    batch = make_batch(settings)
+    teacher, screen = Teacher(batch), batch.reset("val", np.arange(200))
+    labels, taken = teacher.begin(screen), []
+    while (screen.closing < 0).any():
+        going = np.flatnonzero(screen.closing < 0)
+        for label, mask in zip(labels, screen.masks, strict=True):
+            assert mask[going, label[going]].all()
+        taken.append(np.stack(labels))
+        screen = batch.step(labels)
+        labels = teacher.read(screen, going, np.zeros(0, int))
+    played = Played(ids_of(settings.task, "val", 200), np.stack(taken), screen.tick, screen.score,
+                    screen.closing, np.round(batch.engine.incidents.price / 10, 1))  # fmt: skip
+    assert played.result().net_value > 0.3
+    assert [score(state) for state in states_of(played, settings)] == screen.score.tolist()
+
+
+def test_a_team_comes_to_do_what_its_teacher_does():
+    settings = attrs.evolve(TINY, num_envs=48, rounds=10, imitation=10, epochs=4, width=48,
+                            lr=5e-3)  # fmt: skip
+
+    def agreement(team):
+        rounds = Collector(settings).collect(team, taught=1.0)
+        acted = team.act([one["observation"] for one in rounds], [one["mask"] for one in rounds])
+        assert all(torch.equal(one["action"], one["label"]) for one in rounds)
+        return np.mean([
+            (chosen == one["label"]).float().mean()
+            for chosen, one in zip(acted, rounds, strict=True)
+        ])  # fmt: skip
+
+    training = Training(settings)
+    before = agreement(training.team)
+    training.run(lambda _: None)
+    assert agreement(training.team) > before + 0.2
 
 
 def test_a_run_that_the_scalar_core_grades_otherwise_ends_with_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "review", lambda state: attrs.evolve(review(state), score=-1.0))
+    wrong = lambda state: attrs.evolve(row_of(state), grade=-1.0)  # noqa: E731
+    monkeypatch.setattr(record, "row_of", wrong)
     with pytest.raises(SystemExit, match="scalar core grades the last evaluation otherwise"):
         run(tmp_path / "run")
     assert store.load_run(tmp_path / "run")["scalar_core_agrees"] is False
-
-
-def test_other_critics_are_compared_with_the_usual_one(tmp_path: Path):
-    for critic in ("central", "independent"):
-        run(tmp_path / critic, "--critic", critic)
-    runs = [Written.read(tmp_path / critic) for critic in ("central", "independent")]
-    write_up(runs, tmp_path / "results")
-    page = (tmp_path / "results" / PAGE).read_text()
-    assert "`trio`, independent, 2 rounds − `trio`, 2 rounds" in page
-    usual = [attrs.evolve(one, settings=attrs.evolve(one.settings, rounds=100)) for one in runs]
-    write_up(usual, tmp_path / "usual")
-    page = (tmp_path / "usual" / PAGE).read_text()
-    table = page.partition("<!-- algorithms -->\n")[2].partition("<!-- /")[0].splitlines()
-    assert table[0] == "| task | split | MAPPO | IPPO |"
-    grades = [f"**{run.facts['after']['grade']:.3f}**" for run in runs]
-    assert [cell.split()[0] for cell in table[2].split(" | ")[2:]] == grades
-
-
-def test_runs_of_other_lengths_are_not_mixed(tmp_path: Path):
-    for rounds in ("1", "2"):
-        run(tmp_path / rounds, "--rounds", rounds)
-    write_up([Written.read(tmp_path / rounds) for rounds in ("2", "1")], tmp_path / "results")
-    page = (tmp_path / "results" / PAGE).read_text().splitlines()
-    assert [row.split(" | ")[1] for row in page if row.startswith(f"| `{TASK}` | ")][:2] == [
-        "`trio`, 1 rounds",
-        "`trio`, 2 rounds",
-    ]
-    with (tmp_path / "results" / "role-splits.csv").open() as file:
-        assert [row["rounds_in_all"] for row in csv.DictReader(file)] == ["1", "2"]
-
-
-def test_an_interval_over_seeds_is_wider_than_one_over_incidents_alone():
-    rng = np.random.default_rng(0)
-    incidents = rng.random(200)
-    alike = np.stack([incidents, incidents, incidents])
-    apart = np.stack([incidents - 0.2, incidents, incidents + 0.2])
-    narrow, wide = figures.interval(alike), figures.interval(apart)
-    assert narrow.mean == pytest.approx(wide.mean)
-    assert narrow.low <= narrow.mean <= narrow.high
-    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
-    nothing = figures.difference(alike, alike)
-    assert (nothing.mean, nothing.low, nothing.high) == (0.0, 0.0, 0.0)
-
-
-def test_a_word_that_gives_the_kind_away_is_told_from_one_that_does_not():
-    played = play_held_out(fresh(), TINY)
-    episodes = [review(state) for state in states_of(played, TINY)]
-    most = Counter(one.kind for one in episodes).most_common(1)[0][1] / len(episodes)
-    assert figures.guessed(episodes, lambda _: "", lambda one: one.kind) == most
-    assert figures.guessed(episodes, lambda one: one.kind, lambda one: one.kind) == 1.0
-    assert most < 1.0

@@ -15,7 +15,6 @@ from training.ppo.learn import Learner, train  # noqa: E402
 from training.ppo.memory import Memory  # noqa: E402
 from training.ppo.networks import make_agent  # noqa: E402
 from training.ppo.rollouts import Collector  # noqa: E402
-from training.ppo.runs import name_of  # noqa: E402
 from training.ppo.settings import Settings  # noqa: E402
 
 TASK = "single_crash-v3"
@@ -28,6 +27,7 @@ TINY = Settings(
     width=16,
     eval_incidents=20,
     rounds=2,
+    imitation=1,
     inputs="screen",
     memory=12,
 )
@@ -111,7 +111,6 @@ def test_training_moves_the_memory_and_a_checkpoint_brings_it_back(tmp_path):
     assert len(play_held_out(again, TASK, 2, split="ood").ids) == 2
 
 
-def test_a_run_with_a_memory_has_a_name_of_its_own():
-    assert name_of(TINY) == f"{TASK}-screen-gru-seed0"
+def test_a_memory_of_less_than_nothing_is_refused():
     with pytest.raises(ValueError, match="memory"):
         attrs.evolve(TINY, memory=-1)

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shlex
+import shutil
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -13,32 +14,32 @@ import numpy as np
 import pytest
 
 from logtriage.actions import Escalate, action_id
-from logtriage.belief.shaping import value_of
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import parse_incident_id
-from logtriage.errors import InvalidInput
 from logtriage.grading import grade_jsonl
 from logtriage.grading.batch import CLOSINGS
-from logtriage.state import Closing, initial_state
+from logtriage.state import Closing
 from logtriage.tasks import get_task
-from logtriage.vector import BatchedTriage
+from logtriage.vector import BatchedTriage, belief_layout_of
 from logtriage.world.loading import WORLDS_VARIABLE
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 pytest.importorskip("rich")
 
-from training import held_out  # noqa: E402 (after the skips)
-from training.common.tasks import file_name, incident_of  # noqa: E402
-from training.ppo import __main__ as script  # noqa: E402 (after the skips)
-from training.ppo import store  # noqa: E402
-from training.ppo.curriculum import task_at, with_fog  # noqa: E402
+from torch.nn.functional import cross_entropy  # noqa: E402 (after the skips)
+
+from training.common.rows import EPISODES, figures, net_value, read_rows, write_rows  # noqa: E402
+from training.common.tasks import incident_of  # noqa: E402
+from training.ppo import __main__ as script  # noqa: E402
+from training.ppo import held_out, store, teacher  # noqa: E402
+from training.ppo import predictor as predictor_module  # noqa: E402
 from training.ppo.evaluate import Played, evaluate, play_held_out, regrade  # noqa: E402
+from training.ppo.held_out import with_fog  # noqa: E402
 from training.ppo.inputs import KINDS, inputs_of  # noqa: E402
 from training.ppo.learn import train  # noqa: E402
 from training.ppo.networks import make_agent  # noqa: E402
 from training.ppo.rollouts import Collector  # noqa: E402
-from training.ppo.runs import Written, name_of  # noqa: E402
 from training.ppo.settings import Settings  # noqa: E402
 
 TASK = "single_crash-v3"
@@ -52,6 +53,7 @@ TINY = Settings(
     width=16,
     eval_incidents=40,
     rounds=3,
+    imitation=1,
     inputs="counts",
 )
 
@@ -118,7 +120,7 @@ def test_no_training_incident_is_played_twice(monkeypatch):
 
 
 def test_rewards_between_restarts_sum_to_the_grades():
-    settings = Settings(TASK, num_envs=8, rollout=30, lmbda=1.0, inputs="counts")
+    settings = Settings(TASK, num_envs=8, rollout=30, lmbda=1.0, inputs="counts", imitation=0)
     collector, agent = Collector(settings), fresh(settings)
     for weight in agent.value.parameters():
         weight.detach().zero_()
@@ -136,21 +138,58 @@ def test_rewards_between_restarts_sum_to_the_grades():
     )
 
 
-def test_shaped_rewards_sum_to_the_grade_less_what_was_expected():
-    settings = Settings(TASK, num_envs=4, rollout=12, lmbda=1.0, inputs="counts", shaping=True)
-    collector, agent = Collector(settings), fresh(settings)
-    for weight in agent.value.parameters():
-        weight.detach().zero_()
-    experience = collector.collect(agent)
+def test_a_predictor_comes_closer_to_the_exact_posterior_as_it_learns(predictor, tmp_path: Path):
+    about = json.loads((Path(predictor) / predictor_module.ABOUT).read_text("utf-8"))
+    assert about["cross_entropy_bits"] > about["exact_entropy_bits"] > 0
+    longer = tmp_path / "longer"
+    run = about["agent"]
+    predictor_module.main(["--agent", run, "--output-dir", str(longer), "--rounds", "9"])
+    again = json.loads((longer / predictor_module.ABOUT).read_text("utf-8"))
+    assert again["exact_entropy_bits"] == about["exact_entropy_bits"]
+    assert again["cross_entropy_bits"] < about["cross_entropy_bits"]
+
+
+def test_predicted_inputs_are_columns_of_the_belief_made_of_counts(predictor):
     batch = BatchedTriage(TASK)
-    batch.reset("train", np.arange(4))
-    for actions in experience["action"].numpy():
-        screen = batch.step(actions)
-    states = [initial_state(make_incident(f"{TASK}/train/{index}")) for index in range(4)]
-    expected = screen.score - [value_of(state) for state in states]
-    torch.testing.assert_close(
-        experience["advantage"][0, :, 0], torch.from_numpy(expected).float(), atol=1e-5, rtol=0
-    )
+    exact, predicted = inputs_of("belief", batch), inputs_of("predicted", batch, predictor)
+    screen = batch.reset("train", np.arange(8))
+    one, other = exact.begin(screen), predicted.begin(screen)
+    layout = belief_layout_of(batch.layout)
+    kept = slice(layout["acting"].stop, layout.size)
+    assert torch.equal(one[:, kept], other[:, kept])
+    assert not torch.equal(one[:, layout["root"]], other[:, layout["root"]])
+    torch.testing.assert_close(other[:, layout["kind"]].sum(1), torch.ones(8))
+
+
+def test_the_teacher_heeds_the_price_and_beats_handing_everything_over():
+    played = teacher.play(TASK, "val", 300)
+    assert regrade(played) == played.scores.tolist()
+    shown = figures(played.rows())
+    assert shown["net_value"] > 0.3
+    assert shown["heeding"] > 0.5
+
+
+def test_imitation_brings_an_agent_to_the_teachers_actions():
+    settings = attrs.evolve(TINY, num_envs=64, rounds=20, imitation=20, epochs=4, width=64, lr=5e-3)
+
+    def agreement(agent):
+        collector = Collector(settings)
+        part = collector.collect(agent, taught=1.0).flatten()
+        assert torch.equal(part["action"], part["label"])
+        return float((agent.act(part["observation"], part["mask"]) == part["label"]).float().mean())
+
+    untaught = agreement(fresh(settings))
+    assert agreement(train(settings, ignore).agent) > untaught + 0.2
+
+
+def test_the_auxiliary_loss_learns_to_predict_the_truth():
+    settings = attrs.evolve(TINY, num_envs=64, rounds=8, epochs=4, width=64, auxiliary=1.0)
+
+    def loss(agent):
+        part = Collector(settings).collect(agent).flatten()
+        return float(cross_entropy(agent.guessed(part["observation"]), part["truth"]).detach())
+
+    assert loss(train(settings, ignore).agent) < loss(fresh(settings)) - 0.3
 
 
 def test_masked_actions_are_never_taken():
@@ -198,12 +237,22 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.fixture(name="predictor", scope="module")
+def _predictor(tmp_path_factory):
+    """A run on the exact belief, and a predictor that learnt from it."""
+    run, out = (tmp_path_factory.mktemp(name) for name in ("belief", "predictor"))
+    options = "--num-envs 16 --rollout 8 --width 8 --eval-incidents 20 --rounds 1 --imitation 1"
+    script.main(["--task", TASK, *options.split(), "--out", str(run)])
+    predictor_module.main(["--agent", str(run), "--output-dir", str(out), "--rounds", "3"])
+    return str(out)
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_inputs_are_the_same_columns_at_every_level_of_fog(kind):
+def test_inputs_are_the_same_columns_at_every_level_of_fog(kind, predictor):
     sizes = set()
     for fog in range(4):
         batch = BatchedTriage(with_fog(TASK, fog))
-        inputs = inputs_of(kind, batch)
+        inputs = inputs_of(kind, batch, predictor)
         seen = inputs.begin(batch.reset("train", np.arange(3)))
         assert seen.shape == (3, inputs.size)
         sizes.add(inputs.size)
@@ -267,35 +316,6 @@ def test_the_page_of_an_owner_follows_the_directory():
     assert n == 7
 
 
-def test_a_curriculum_ends_at_the_fog_of_the_task():
-    settings = Settings(TASK, fogs="0,1")
-    tasks = [task_at(settings, progress) for progress in (0.0, 0.24, 0.26, 0.49, 0.5, 0.99)]
-    fog0, fog1 = f"{TASK}-fog0", f"{TASK}-fog1"
-    assert [one.id for one in tasks] == [fog0, fog0, fog1, fog1, TASK, TASK]
-    assert task_at(Settings(TASK), 0.0) is get_task(TASK)
-    assert tasks[0] == get_task(fog0)
-
-
-def test_a_curriculum_of_no_levels_is_refused():
-    with pytest.raises(InvalidInput, match=r"fogs '0\.\.2': expected levels of 0, 1, 2, 3"):
-        task_at(Settings(TASK, fogs="0..2"), 0.0)
-
-
-def test_training_goes_through_the_curriculum(monkeypatch):
-    begun = []
-    begin = Collector.__init__
-
-    def spy(self, settings, task):
-        begun.append(task.id)
-        begin(self, settings, task)
-
-    monkeypatch.setattr(Collector, "__init__", spy)
-    settings = attrs.evolve(TINY, fogs="0", rounds=4)
-    run = train(settings, ignore)
-    assert begun == [f"{TASK}-fog0", TASK]
-    assert run.points[-1].steps == 4 * settings.batch
-
-
 def test_the_trial_out_of_distribution_is_of_the_tasks_own_topology():
     played = play_held_out(fresh(), TASK, 4, split="ood")
     assert len(played.ids) == 4
@@ -313,31 +333,53 @@ def test_right_pages_are_those_that_did_not_close_the_incident():
     paged = np.array([True, True, False])
     played = Played(get_task(TASK), ids, np.zeros((1, 3), int), none, none, closing, paged)
     assert played.right.tolist() == [True, False, False]
-    faults = [one for one in ids if make_incident(one).truth.teams]
-    assert sum(count for count, _ in played.by_team().values()) == len(faults)
 
 
 def test_the_study_leaves_finished_runs_alone(tmp_path: Path, monkeypatch):
     pytest.importorskip("matplotlib")
     from training.ppo import study
 
-    called = []
-    monkeypatch.setattr(study.subprocess, "run", lambda *given, **_: called.append(given))
-    settings = study.plan()[0]
-    where = tmp_path / name_of(settings)
-    where.mkdir()
-    (where / store.RUN).write_text('{"finished": true}')
-    assert study.train(settings, tmp_path, []) == 0
-    assert not called
-    names = [name_of(one) for one in study.plan()]
-    assert len(set(names)) == len(names)
+    trained = []
+
+    def pretend(command, **_):
+        where = Path(command[command.index("--out") + 1])
+        trained.append(where.name)
+        where.mkdir()
+        (where / store.RUN).write_text('{"finished": true}')
+
+    monkeypatch.setattr(study.subprocess, "run", pretend)
+    for arms in (["counts"], ["belief", "counts"]):
+        study.main([str(tmp_path), "--seeds", "0", "1", "--arms", *arms])
+    assert trained == ["counts-0", "counts-1", "belief-0", "belief-1"]
+
+
+def test_the_page_has_the_losses_of_finished_runs_alone(predictor, tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    from training.ppo import writeup
+
+    run = Path(json.loads((Path(predictor) / predictor_module.ABOUT).read_text())["agent"])
+    for name in ("belief-0", "belief-1", "counts-0", "counts-1"):
+        shutil.copytree(run, tmp_path / name)
+    half = json.loads((run / store.RUN).read_text()) | {"finished": False}
+    (tmp_path / "counts-1" / store.RUN).write_text(json.dumps(half))
+    rows = read_rows(run / EPISODES)["test",]
+    (tmp_path / "observer").mkdir()
+    better = [attrs.evolve(one, grade=one.price + 0.5 * (1 - one.price)) for one in rows[:15]]
+    write_rows(tmp_path / "observer" / EPISODES, ["split"], {("test",): better})
+    to = tmp_path / "to"
+    to.mkdir()
+    writeup.write_up(tmp_path, ["belief", "counts"], Path(predictor), to)
+    page = (to / writeup.PAGE).read_text()
+    gap = 0.5 - net_value(rows[:15])
+    assert f"| decision | observer − `belief` | 2 | {gap:+.3f} ({gap:+.3f} to {gap:+.3f}) |" in page
+    assert "| inference | `belief` − `counts` | 2, 1 | +0.000 | +0.000 to +0.000 |" in page
+    with (to / writeup.TABLE).open() as file:
+        arms = [(row["arm"], row["seed"]) for row in csv.DictReader(file) if row["split"] == "test"]
+    assert arms == [("belief", "0"), ("belief", "1"), ("counts", "0"), ("observer", "")]
 
 
 @pytest.mark.parametrize("task", [TASK, f"{__name__}:OWN"])
-def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path, task):
-    pytest.importorskip("matplotlib")
-    from training.ppo.writeup import write_up
-
+def test_the_command_leaves_a_run_that_can_be_tried_again(tmp_path: Path, task):
     out = tmp_path / "run"
     options = "--num-envs 16 --rollout 8 --width 8 --eval-incidents 20 --rounds 1 --seed 3"
     script.main(["--task", task, *options.split(), "--out", str(out)])
@@ -348,45 +390,21 @@ def test_the_command_leaves_everything_that_the_writeup_needs(tmp_path: Path, ta
     with (out / "curve.csv").open() as file:
         assert [int(row["steps"]) for row in csv.DictReader(file)] == [0, 128]
 
-    write_up([Written.read(out)], tmp_path / "results")
-    written = {path.name for path in (tmp_path / "results").iterdir()}
-    assert written == {
-        "ppo-results.md",
-        "ppo-curves.png",
-        f"ppo-{file_name(task)}-belief-seed3.csv",
-    }
-    page = (tmp_path / "results" / "ppo-results.md").read_text()
-    assert f"| `{task}` | PPO, seed 3 | " in page
-    # Of a task of one's own no scripted policy was measured, to whom it could be compared.
-    assert (f"| `{task}` | `observer` | 0." in page) == (task == TASK)
+    rows = read_rows(out / EPISODES)
+    assert {key: len(one) for key, one in rows.items()} == {("val",): 20, ("test",): 20}
+    assert facts["after"]["test"]["net_value"] == pytest.approx(net_value(rows["test",]))
 
-    # The same agent on the same incidents, by the command for whatever was trained.
+    # The same agent on the same incidents.
     held_out.main([str(out), "--incidents", "20", "--ood", "20"])
-    assert json.loads((out / held_out.TRIALS).read_text()) == facts["trials"]
+    trials = json.loads((out / held_out.TRIALS).read_text())
+    assert list(trials) == ["fog0", "fog1", "fog2", "fog3", "ood"]
+    assert trials["fog2"]["net_value"] == facts["after"]["test"]["net_value"]
     found = grade_jsonl(out / held_out.TRANSCRIPTS, resolve=partial(incident_of, task))
-    assert fmean(one.score for one in found) == pytest.approx(facts["after"]["grade"])
-
-
-def test_shaping_is_told_by_pairs_of_one_seed():
-    pytest.importorskip("matplotlib")
-    from training.ppo.writeup import shaping_of
-
-    def run(seed, grade, steps, *, shaping):
-        facts = {"trials": {"fog2": {"grade": grade}}}
-        curve = [{"steps": 0.0, "val_grade": 0.1}, {"steps": steps, "val_grade": 0.8}]
-        return Written(Settings(TASK, seed=seed, shaping=shaping), facts, curve, Path())
-
-    plain = [run(0, 0.90, 400.0, shaping=False), run(1, 0.80, 600.0, shaping=False)]
-    shaped = [run(1, 0.70, 500.0, shaping=True), run(0, 0.90, 500.0, shaping=True)]
-    told = list(shaping_of([*plain, *shaped]))
-    # Differences 0 and -0.1: a mean of -0.05, and 12.706 standard errors of 0.05 around it.
-    assert "| grade on `test` | 0.850 | 0.800 | -0.050 [-0.685, 0.585] |" in told
-    assert "| steps to 70% of the observer's | 500 | 500 | 0 [-1,271, 1,271] |" in told
-    assert list(shaping_of([*plain, *shaped[:1]])) == []
+    assert fmean(one.score for one in found) == pytest.approx(facts["after"]["test"]["grade"])
 
 
 def test_what_is_no_run_is_not_tried(tmp_path: Path, capsys):
-    for text, wanted in ((None, "run.json"), ('{"settings": {"task": "x"}}', "training.rllib")):
+    for text, wanted in ((None, "run.json"), ("{}", "checkpoint.pt")):
         if text is not None:
             (tmp_path / "run.json").write_text(text)
         with pytest.raises(SystemExit):

@@ -2,12 +2,13 @@
 
 from importlib.util import find_spec
 
+import attrs
 import numpy as np
 import pytest
 
 from logtriage import RequestTraces, action_id, initial_state, make_incident, transition
 from logtriage.belief import belief
-from logtriage.belief.shaping import potential
+from logtriage.belief.shaping import potential, value_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.tasks import get_task
@@ -71,6 +72,25 @@ def test_the_prior_is_that_of_the_split() -> None:
         assert shaping.potential[row] == potential(state)
 
 
+def test_the_value_of_acting_is_that_of_the_best_plan_without_a_hand_over() -> None:
+    batch = batch_of()
+    screens = BeliefScreens(batch)
+    seen = screens.begin(batch.reset("train", np.arange(12)))
+    ask = RequestTraces(batch.topology.names[0])
+    actions = np.full(12, action_id(ask, batch.topology))
+    later = screens.read(batch.step(actions), actions)
+    acting, price = (seen[:, screens.layout[name]][:, 0] for name in ("acting", "price"))
+    for row in range(12):
+        incident = make_incident(f"{TASK}/train/{row}")
+        assert price[row] == pytest.approx(incident.price_of_hand_over)
+        state = initial_state(attrs.evolve(incident, price_of_hand_over=None))
+        assert acting[row] == np.float32(value_of(state))
+        after = value_of(transition(state, ask))
+        assert later[row, screens.layout["acting"]] == np.float32(after)
+    assert (acting < price).any()
+    assert (acting > price).any()
+
+
 def test_it_counts_what_services_said() -> None:
     batch, rows = batch_of(), range(12)
     screens = BeliefScreens(batch)
@@ -96,6 +116,7 @@ def test_closed_rows_are_read_no_more() -> None:
     for _ in range(batch.task.horizon + 3):  # a belief takes no more screens than the horizon has
         seen = screens.read(batch.step(ignore), ignore)
     assert (seen[:, screens.layout["closed"]] == 1).all()
+    assert (seen[:, screens.layout["acting"]] == 0).all()
 
 
 def test_nothing_is_believed_before_the_first_screen() -> None:

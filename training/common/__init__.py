@@ -1,1 +1,1 @@
-"""What the training programs share: options, files, networks and the loss."""
+"""Shared parts of the training programs: options, files, networks and the loss."""

@@ -1,4 +1,4 @@
-"""The directory that a model is built into, or a run begins in: not there, or empty."""
+"""Output directories: they must be empty or not exist yet."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from logtriage.errors import LogTriageError
 
 
 class Refused(LogTriageError):
-    """A directory that cannot be used so."""
+    """A directory that cannot be used for output."""
 
 
 def check_empty(out: Path) -> None:

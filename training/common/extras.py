@@ -9,13 +9,10 @@ from logtriage.errors import MissingExtra, requirements_of
 
 #: The extra of each program, by its name after ``training``.
 EXTRAS: Final = {
-    "benchmarl": "benchmarl",
     "evaluate": "train",
     "grpo": "train",
-    "held_out": "train-rl",
     "marl": "train-rl",
     "ppo": "train-rl",
-    "rllib": "rllib",
     "tiny": "train",
     "triage": "train",
 }

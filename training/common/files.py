@@ -1,4 +1,4 @@
-"""Files written so that a crash at any time leaves whole ones, and what the machine is."""
+"""Files that a crash never leaves half-written, and a description of the machine."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def save_json(path: Path, data: dict[str, Any]) -> None:
 def machine(
     libraries: Sequence[str] = ("torch", "torchrl", "tensordict", "numpy"),
 ) -> dict[str, str | int]:
-    """What it runs on, with the versions of these libraries."""
+    """The machine, and the versions of these libraries."""
     return {
         "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1,

@@ -1,4 +1,4 @@
-"""How the weights of a perceptron begin."""
+"""The initial weights of perceptrons."""
 
 from typing import Final
 

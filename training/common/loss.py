@@ -1,14 +1,15 @@
 """TorchRL's clipped PPO loss and generalised advantages, as our settings say."""
 
 import torch
+from tensordict import TensorDict
 from torch import Tensor
-from torchrl.modules import ProbabilisticActor, ValueOperator
+from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value.functional import vec_generalized_advantage_estimate
 
 from training.common.settings import PPOSettings
 
-#: What of a loss is reported.
+#: The reported parts of a loss.
 MEASURED = ("entropy", "kl_approx", "clip_fraction")
 
 
@@ -27,6 +28,17 @@ def clipped_loss(
         log_explained_variance=False,
         functional=False,
     )
+
+
+def imitation_loss(policy: MaskedCategorical, part: TensorDict) -> Tensor:
+    """The cross-entropy of a policy (N,) with the teacher's actions, where these are legal.
+
+    ``part`` (N,) has ``label``, the teacher's actions, and ``action`` and ``mask`` (N, A).
+    """
+    label = part["label"]
+    legal = part["mask"].gather(1, label[:, None])[:, 0]
+    log_prob = policy.log_prob(label.where(legal, part["action"]))
+    return -(log_prob * legal).mean()
 
 
 def advantages(

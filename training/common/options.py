@@ -41,7 +41,7 @@ def add_options(
 
 
 def _reader(kind: Any) -> Any:
-    """What reads a text as a field of this type; without None, if that is allowed as well."""
+    """The function that reads a field of this type from text; None in a union is left out."""
     if isinstance(kind, UnionType):
         (kind,) = (one for one in get_args(kind) if one is not type(None))
     return kind if kind in (str, float) else int

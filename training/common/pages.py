@@ -1,4 +1,4 @@
-"""Pages of results: blocks that programs renew, among words that people wrote."""
+"""Pages of results: programs renew blocks between text that people wrote."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The settings that every PPO run here has; all of them are written beside its results."""
+"""Settings of every PPO run; all of them are written beside its results."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from training.common.tasks import is_playable, sheet_of
 EVAL_INCIDENTS: Final = 1_000
 TRAIN_SPLIT: Final = "train"
 EVAL_SPLIT: Final = "test"
-#: What a run looks at while it lasts, so that nothing is chosen on the split that is reported.
+#: The split for evaluations during a run, so that nothing is chosen on the reported split.
 CHOICE_SPLIT: Final = "val"
 
 

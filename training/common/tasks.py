@@ -1,4 +1,4 @@
-"""Tasks that batches play: those of worlds by id, or sheets of one's own, ``module:name``."""
+"""Tasks that batches play: registered ones by id, or your own sheets as ``module:name``."""
 
 from functools import lru_cache
 from typing import Any
@@ -63,11 +63,11 @@ def ids_of(task: str | TaskSpec, split: str, count: int) -> tuple[str, ...]:
 
 
 def place_of(task: str) -> tuple[int, str]:
-    """Where a task stands in tables: registered ones in their order, then one's own by name."""
+    """The sort key of a task in tables: registered tasks in their order, then others by name."""
     ids = [one.id for one in TASKS]
     return (ids.index(task) if task in ids else len(ids)), task
 
 
 def file_name(task: str) -> str:
-    """A task as part of the name of a file: the colon of ``module:name`` is none on Windows."""
+    """A task as part of a file name; Windows allows no colon there."""
     return task.replace(":", ".")

@@ -1,4 +1,4 @@
-"""Worlds of one's own for trainers: ``--world DIR``, and tasks by their names in it."""
+"""Your own worlds for trainers: ``--world DIR``, and tasks by their names in it."""
 
 import argparse
 import os

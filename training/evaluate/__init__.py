@@ -1,4 +1,4 @@
-"""How good an agent is on incidents that it never saw: ``python -m training.evaluate``.
+"""Measure an agent on incidents that it never saw: ``python -m training.evaluate``.
 
 Before and after training, on the same held-out incidents, and beside scripted policies:
 

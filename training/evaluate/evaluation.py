@@ -1,4 +1,4 @@
-"""What an agent did on held-out incidents: transcripts, and the grades that follow from them."""
+"""The transcripts of an agent on held-out incidents, and their grades."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -96,7 +96,7 @@ class Evaluation:
         return given, cut
 
     def listening(self, task: str) -> dict[str, Listening]:
-        """What came of reports, by the role that they reached; nothing where nobody was asked."""
+        """Figures of reports by the role that received them; empty where nobody was asked."""
         found: dict[str, list[News]] = {}
         for one, grade in zip(self.transcripts, self.grades, strict=True):
             if grade.task == task:

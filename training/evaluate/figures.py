@@ -1,4 +1,4 @@
-"""What the episodes of an agent amount to: plain figures, ready for JSON.
+"""The figures of an agent's episodes, ready for JSON.
 
 Means and intervals are over incidents: of several attempts at one, the mean counts once.
 Unscored episodes are counted, with their causes, and enter nothing else.
@@ -111,20 +111,20 @@ def breakdown(
 
 
 def kind_of_fault(incident: Incident) -> str:
-    """What was injected, or :data:`BENIGN`."""
+    """The injected kind, or :data:`BENIGN`."""
     fault = incident.truth.fault
     return BENIGN if fault is None else fault.kind
 
 
 def hops(incident: Incident) -> str:
-    """How many calls lie between the edge and the root cause, or :data:`BENIGN`."""
+    """The number of calls between the edge and the root cause, or :data:`BENIGN`."""
     topology = incident.topology
     roots = [topology.depth[topology.index(one)] for one in incident.truth.root_causes]
     return str(min(roots)) if roots else BENIGN
 
 
 def held_out_part(incident: Incident) -> str:
-    """What of an incident training never shows: of split ``ood``."""
+    """The part of an ``ood`` incident that training never shows."""
     topology, fault = incident.topology, incident.truth.fault
     place = "random topology" if topology.name != FIVE_TEAMS.name else "default topology"
     if fault is None:
@@ -184,7 +184,7 @@ def _played(attempts: Attempts, resolve: Resolver) -> list[State]:
 
 
 def parts(states: Sequence[State], on_each: Callable[[], None]) -> dict[str, Any] | None:
-    """How grades came about, on average: their parts. None without episodes.
+    """The mean parts of the grades; None without episodes.
 
     ``on_each`` is called after each of them, which takes half a second.
     """
@@ -200,7 +200,7 @@ def parts(states: Sequence[State], on_each: Callable[[], None]) -> dict[str, Any
 
 
 def explainable(attempts: Attempts, count: int, resolve: Resolver) -> list[State]:
-    """Of the first ``count`` incidents the first attempts that can be explained.
+    """The first attempts at the first ``count`` incidents, as far as they can be explained.
 
     They are closed, and the probabilities of their worlds are known.
     """

@@ -1,4 +1,4 @@
-"""How far a long phase is: a bar on a terminal, plain lines with the time left elsewhere."""
+"""The progress of a long phase: a bar on a terminal, elsewhere lines with the time left."""
 
 from collections.abc import Callable
 from time import monotonic

@@ -1,4 +1,4 @@
-"""Who can be measured: a transformers model, a model behind an endpoint, or a scripted policy."""
+"""Players: a transformers model, a model behind an endpoint, or a scripted policy."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -211,7 +211,7 @@ def _attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:
 
 
 def _scripted_attempts(settings: Settings, judge: Judge) -> list[tuple[str, int]]:
-    """Those of policies that would do the same in every attempt."""
+    """The names of policies that do the same in every attempt."""
     return planned(judge.source, settings.task, settings.episodes, split=settings.split)
 
 

@@ -91,7 +91,7 @@ def _ids(one: Evaluation) -> dict[str, list[str]]:
 def _lost(
     agents: Sequence[Evaluation], explained: Sequence[int], on_progress: OnProgress | None
 ) -> list[dict[str, Any]]:
-    """By agent and task, why so many of its episodes lost what they lost."""
+    """The causes of lost points by agent and task, with the number of episodes."""
     states = [
         {
             task: explainable(attempts, count, one.judge.source)
@@ -139,7 +139,7 @@ def _agent(one: Evaluation, lost: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _replies(one: Evaluation, task: str | None) -> dict[str, Any]:
-    """How many replies were given, and which share of them was cut off at the limit."""
+    """The number of replies, and the share that was cut off at the limit."""
     given, cut = one.replies(task)
     return {"replies": given, "cut_off": share_of(given, cut)}
 

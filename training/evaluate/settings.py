@@ -20,7 +20,7 @@ LOCAL_TOKENS: Final = 512
 
 @attrs.frozen
 class Settings:
-    """Who is measured, on what, and how.
+    """The settings of a measurement: the player, its incidents, and its decoding.
 
     ``policy`` is ``hf:PATH`` (a transformers model or a LoRA adapter), ``openai:MODEL`` (on
     ``base_url``), or a policy of the registry. ``baselines`` are more of these, separated by
@@ -101,7 +101,7 @@ class Settings:
 
     @property
     def template(self) -> Mapping[str, Any]:
-        """What the chat template of a model here is told beside the messages."""
+        """The arguments of the chat template of a local model."""
         return template_arguments(self.thinking)
 
     def reply_tokens(self, policy: str) -> int:

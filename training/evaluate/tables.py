@@ -85,7 +85,7 @@ def _main(results: Mapping[str, Any]) -> Table:
 
 
 def _unscored(row: Mapping[str, Any]) -> str:
-    """How many episodes have no grade, and the mean grade with 0 for these."""
+    """The number of episodes without a grade, and the mean grade with 0 for these."""
     return f"{row['unscored']} (as 0: {row['bound']:.3f})" if row["unscored"] else "0"
 
 

@@ -1,4 +1,4 @@
-"""What a run needs from outside its settings, refused before anything loads if it is not there."""
+"""Checks of what a run needs beyond its settings, made before anything loads."""
 
 from pathlib import Path
 

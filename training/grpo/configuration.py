@@ -14,7 +14,7 @@ PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float
 
 
 def device_of(settings: Settings) -> torch.device:
-    """Where this process computes."""
+    """The device of this process."""
     if settings.use_cpu or default_device() == "cpu":
         return torch.device("cpu")
     return torch.device("cuda", torch.cuda.current_device())

@@ -1,4 +1,4 @@
-"""What a run would be: settings, memory, and the first prompt. Loads no weights."""
+"""Show the settings, memory and first prompt of a run. Loads no weights."""
 
 from typing import Any
 

@@ -87,21 +87,13 @@ class Fields:
         default=1.0,
         metadata=_said("how much of what came later a turn is credited with (step, shaped)"),
     )
-    tree: int = attrs.field(
-        default=1,
-        metadata=_said("so many attempts share their first turns, and fork; 1: none do"),
-    )
-    fork_within: int = attrs.field(
-        default=4,
-        metadata=_said("they fork at turns drawn up to this one; 1: after the first reply"),
-    )
     equal_steps: int = attrs.field(
         default=5,
         metadata=_said("stop after so many steps in which nothing could be learnt; 0: never"),
     )
     barred: float = attrs.field(
         default=0.25,
-        metadata=_said("of a model of notation: the share of groups in which nobody may hand over"),
+        metadata=_said("models of notation: share of the groups that may not hand over"),
     )
     thinking: str = attrs.field(
         default="as_is",
@@ -232,15 +224,13 @@ class Fields:
                 )
         for name in ("max_steps", "rollouts", "batch", "iterations", "turn_tokens",
                      "completion_tokens", "save_steps", "keep_checkpoints", "eval_samples",
-                     "eval_batch", "lora_alpha", "stage_window", "tiny_episodes", "tree",
-                     "fork_within"):  # fmt: skip
+                     "eval_batch", "lora_alpha", "stage_window", "tiny_episodes"):  # fmt: skip
             self._require(getattr(self, name) >= 1, name, "at least 1")
         for name in ("lora_r", "eval_episodes", "warmup_steps", "lr", "beta", "entropy_coef",
                      "weight_decay", "eval_temperature", "eval_explain", "seed",
                      "equal_steps"):  # fmt: skip
             self._require(getattr(self, name) >= 0, name, "no less than 0")
         self._require(self.group >= 2, "group", "at least 2: advantages are differences in a group")
-        self._require(self.group % self.tree == 0, "tree", f"a divisor of group ({self.group})")
         self._require(self.temperature > 0, "temperature", "above 0")
         self._require(0 < self.top_p <= 1, "top_p", "above 0 and at most 1")
         for name in ("lmbda", "stage_precision", "stage_pages"):
@@ -280,7 +270,7 @@ class Fields:
 
     @property
     def template_arguments(self) -> Mapping[str, bool]:
-        """What the chat template is told beside the messages."""
+        """The arguments of the chat template."""
         return template_arguments(self.thinking)
 
     @property

@@ -30,7 +30,7 @@ _COLORS: Final = ("#1b6ca8", "#c8553d", "#3c8d53", "#8a5aa8")
 
 
 def window_of(steps: int) -> int:
-    """How many steps a rolling mean goes over."""
+    """The number of steps in a rolling mean."""
     return max(1, min(WINDOW, steps // 5))
 
 

@@ -32,7 +32,7 @@ from training.tiny.words import style_of
 
 
 def processes() -> int:
-    """How many processes ``accelerate launch`` or ``torchrun`` started."""
+    """The number of processes that ``accelerate launch`` or ``torchrun`` started."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
@@ -89,8 +89,8 @@ def make_trainer(
 ) -> TriageTrainer:
     """The trainer of a run."""
     source, style = Source(), check_style(style_of(tokenizer))
-    if style == "notation" and (settings.env_url or settings.tree > 1 or settings.vllm != "off"):
-        raise InvalidInput("a model of notation: leave out env_url, tree and vllm")
+    if style == "notation" and (settings.env_url or settings.vllm != "off"):
+        raise InvalidInput("a model of notation: leave out env_url and vllm")
     curriculum = curriculum or curriculum_of(settings, out, 0)
     rows = Dataset.from_list(numbers(settings))
     trainer = TriageTrainer(

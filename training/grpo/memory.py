@@ -1,4 +1,4 @@
-"""How much memory a run takes, estimated from the model's configuration alone.
+"""An estimate of a run's memory, from the model's configuration alone.
 
 The estimates leave out what a library takes for itself and fragmentation; they say which
 of two settings fits, not to the megabyte. Sources:
@@ -45,7 +45,7 @@ class Parameters:
     adapter: int
 
     def trained(self, settings: Settings) -> int:
-        """How many of them a run trains."""
+        """The number of trained parameters."""
         if settings.lora_r > 0:
             return self.adapter
         return self.total if settings.train == "all" else self.embeddings

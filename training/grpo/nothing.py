@@ -1,4 +1,4 @@
-"""Runs in which nothing can be learnt: noticed after a few steps, and told with a cause."""
+"""Notice runs that can learn nothing after a few steps, and name the cause."""
 
 from collections import deque
 from collections.abc import Container, Iterable, Sequence
@@ -8,9 +8,9 @@ from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.errors import LogTriageError
 from training.grpo.played import Episode
 
-#: From this share on, something is the likely cause.
+#: Above this share, something is the likely cause.
 MOST: Final = 0.5
-#: Of so many attempts the hand-overs are counted.
+#: Hand-overs are counted over this many attempts.
 LATEST: Final = 200
 
 
@@ -29,7 +29,7 @@ class HandOvers:
         self._latest: deque[bool] = deque(maxlen=LATEST)
 
     def played(self, episodes: Iterable[Episode]) -> None:
-        """These were played, by whoever might hand over.
+        """Count played episodes whose model was free to hand over.
 
         Raises:
             HandsOver: if more than half of the :data:`LATEST` attempts were handed over.
@@ -68,7 +68,7 @@ class Watch:
         self._played = episodes
 
     def learns(self, something: bool) -> None:
-        """Whether the step has anything to learn from.
+        """Note whether the step has anything to learn from.
 
         Raises:
             NothingToLearn: with the likely cause, after too many steps that have not.

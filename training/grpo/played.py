@@ -1,4 +1,4 @@
-"""What is kept of an episode of training, and of a step: plain figures."""
+"""Records of a training episode and of a step, in plain figures."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +18,8 @@ class Episode:
     ``gate`` is why the reward is 0 whatever was earned, or None. ``fault`` says whether there
     was one, ``paged`` whether anybody was paged, ``paged_right`` whether an accepted team
     was, ``mis_paged`` whether a wrong one was; ``price`` is the incident's price of hand-over.
-    ``criteria`` are scores by name; ``actions`` are wire actions, of which ``unplayed`` came
-    after the end. ``fork`` is the reply, from 0, from which on the attempt is its own; before
-    it said what the trunk of its tree says, and None if it always did.
+    ``criteria`` are scores by name; ``actions`` are wire actions;
+    ``unplayed`` of them came after the end.
     """
 
     step: int
@@ -39,7 +38,6 @@ class Episode:
     price: float | None
     criteria: dict[str, float]
     actions: tuple[dict[str, Any], ...]
-    fork: int | None = 0
 
     @property
     def gated(self) -> bool:
@@ -63,7 +61,6 @@ def episode_of(
     grade: Grade,
     actions: Iterable[Mapping[str, Any]],
     after: State,
-    fork: int | None = 0,
 ) -> Episode:
     """The record of an episode, from its grade and the state after it."""
     assert grade.score is not None  # what is played is always scored
@@ -85,13 +82,12 @@ def episode_of(
         price=incident.price_of_hand_over,
         criteria={row.name: row.score for row in grade.criteria},
         actions=tuple(dict(one) for one in actions),
-        fork=fork,
     )
 
 
 @attrs.frozen
 class Step:
-    """What a step was: means and shares over its episodes, and seconds.
+    """The means and shares of a step's episodes, and its seconds.
 
     ``stage`` counts from 0. ``solved`` is the share of grades of at least 0.9, ``paged_right``
     that of the faults in which an accepted team was paged, ``paged`` and ``mis_paged`` those of
@@ -100,8 +96,8 @@ class Step:
     ``zero_variance`` is the share of groups whose rewards are all the same, which teach
     nothing. ``generation`` is the model's, ``env`` the environment's (rewards and records
     included), ``update`` what is not rollout: losses, gradients, optimiser; the rest of
-    ``seconds`` is templates, tokens and advantages. ``tokens`` were generated, those that
-    attempts share counted once; NaN in the table of an older run.
+    ``seconds`` is templates, tokens and advantages. ``tokens`` were generated;
+    NaN in the table of an older run.
     """
 
     step: int
@@ -143,10 +139,9 @@ class Shares:
 
     @classmethod
     def of(cls, episodes: Sequence[Episode], group: int) -> "Shares":
-        """Those of these episodes, neighbours being of one group; of each episode once."""
+        """The shares of these episodes; neighbours are in one group."""
         rewards = [one.reward for one in episodes]
         groups = [rewards[start : start + group] for start in range(0, len(rewards), group)]
-        episodes = [one for one in episodes if one.fork is not None]
         return cls(
             solved=_mean(one.solved for one in episodes),
             paged_right=_mean(one.paged_right for one in episodes if one.fault),

@@ -1,4 +1,4 @@
-"""What a run shows and notes while it runs."""
+"""Progress and records of a run."""
 
 from collections.abc import Sequence
 from math import isnan

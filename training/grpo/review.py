@@ -1,4 +1,4 @@
-"""The evaluation on held-out incidents, before and after training, and what is told of it.
+"""The evaluation on held-out incidents before and after training, and its report.
 
 All of it is :mod:`training.evaluate`'s; here it is called at the right time.
 """

@@ -26,7 +26,7 @@ StageOf = Callable[[int], int]
 
 
 def rounds(settings: Settings) -> int:
-    """How often fresh episodes are played."""
+    """The number of times that fresh episodes are played."""
     return -(-settings.max_steps // settings.iterations)
 
 

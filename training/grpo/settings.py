@@ -1,4 +1,4 @@
-"""What a run is made of; all of it is written beside its results."""
+"""The settings of a run; all of them are written beside its results."""
 
 import attrs
 

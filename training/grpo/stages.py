@@ -61,7 +61,7 @@ def _at_fog(task: str, level: str) -> str:
 
 
 class Paging(Protocol):
-    """What of a step decides: the shares of its episodes with a page, and with a wrong one."""
+    """The deciding figures of a step: its shares of episodes with a page, and with a wrong page."""
 
     @property
     def paged(self) -> float:

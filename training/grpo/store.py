@@ -29,7 +29,7 @@ _UPLOAD: Final = ("push_to_hub", "hub_model_id")
 def begin(
     settings: Settings, out: Path, command: str, *, resume: bool, write: bool = True
 ) -> dict[str, Any]:
-    """What ``run.json`` says at the start, or said before.
+    """The contents of ``run.json`` at the start, or those of the run to resume.
 
     A run may be taken up with more steps than it was begun with, if the learning rate does
     not depend on their number; evaluated on more incidents; and uploaded though that was not
@@ -60,7 +60,7 @@ def begin(
 
 
 def check(settings: Settings, out: Path, *, resume: bool) -> dict[str, Any] | None:
-    """What ``run.json`` of a run that is to be gone on with says; None for a fresh one.
+    """The contents of ``run.json`` of a run to resume; None for a fresh run.
 
     It loads nothing, so that a directory is refused before anything else is done.
 
@@ -95,7 +95,7 @@ def _grows(name: str, was: Mapping[str, Any], settings: Settings) -> bool:
 
 
 def load_run(out: Path) -> dict[str, Any]:
-    """What ``run.json`` says."""
+    """The contents of ``run.json``."""
     found: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
     return found
 

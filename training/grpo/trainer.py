@@ -12,7 +12,6 @@ from trl import GRPOTrainer
 
 from logtriage.adapters.trl import triage_criteria
 from logtriage.belief.shaping import value_of
-from logtriage.errors import InvalidInput
 from logtriage.grading import Resolver, Rubric, score
 from logtriage.state import State
 from training.grpo.credit import by_token, returns_to_go, turn_advantages
@@ -23,14 +22,12 @@ from training.grpo.environment import (
     Stopwatch,
     TrainingEnv,
 )
-from training.grpo.forks import TreeTurns
 from training.grpo.notation import NotationTurns, is_barred, scores_of_actions
 from training.grpo.nothing import HandOvers, Watch
 from training.grpo.played import Episode, Shares, episode_of
 from training.grpo.scored import said_alone
 from training.grpo.settings import Settings
 from training.grpo.stages import Curriculum
-from training.grpo.tree import Tree, owned, tree_advantages
 from training.grpo.turns import Turns
 from training.tiny.words import Grammar
 
@@ -41,7 +38,7 @@ INSIDES: Final = (
     "_generate_and_score_completions",
     "_get_per_token_logps_and_entropies",
 )
-#: Is told of the episodes of a step, those of all processes, on the main one.
+#: Receives the episodes of a step from all processes, on the main process.
 OnStep = Callable[[Sequence[Episode]], None]
 #: Smaller advantages are rounding.
 NOTHING: Final = 1e-6
@@ -67,8 +64,8 @@ class TriageTrainer(GRPOTrainer):
         settings: of the run.
         resolve: finds the incidents of the rows.
         rubric: in place of the tasks' own.
-        curriculum: is told of the pages of each round.
-        on_step: is told of each step's episodes, when they are rewarded.
+        curriculum: receives the pages of each round.
+        on_step: receives each step's episodes once they are rewarded.
         **arguments: of ``GRPOTrainer``, without environments and rewards.
     """
 
@@ -102,7 +99,6 @@ class TriageTrainer(GRPOTrainer):
         simple = self.accelerator.num_processes == 1 and not settings.load_in_4bit
         if simple and settings.vllm == "off" and settings.top_p == 1.0:
             limit = min(settings.turn_tokens, settings.completion_tokens)
-            sampling = frozenset(self.eos_token_ids), limit, settings.temperature
             self._turns = (
                 NotationTurns(
                     self._grammar,
@@ -111,12 +107,8 @@ class TriageTrainer(GRPOTrainer):
                     lambda: self._barred,
                 )
                 if self._grammar is not None
-                else Turns(*sampling)
-                if settings.tree == 1
-                else TreeTurns(*sampling, size=settings.tree, within=settings.fork_within)
+                else Turns(frozenset(self.eos_token_ids), limit, settings.temperature)
             )
-        elif settings.tree > 1:
-            raise InvalidInput(f"tree = {settings.tree}: needs a single process")
         self._wrote = 0
 
     def _environment(self) -> TrainingEnv | NotationTrainingEnv:
@@ -136,14 +128,8 @@ class TriageTrainer(GRPOTrainer):
             for one in environments:
                 one.get_reward()  # what a server did wrong is no episode
             triage_criteria(completions, environments, given["log_metric"])
-            forks = (
-                [fork for tree in self._trees for fork in tree.forks]
-                if self.settings.tree > 1
-                else [0] * len(environments)
-            )
             mine = [
-                episode_of(step, 0, one.grade, one.actions, one._after(), fork)
-                for one, fork in zip(environments, forks, strict=True)
+                episode_of(step, 0, one.grade, one.actions, one._after()) for one in environments
             ]
             played = [
                 attrs.evolve(one, number=number) for number, one in enumerate(gather_object(mine))
@@ -221,9 +207,7 @@ class TriageTrainer(GRPOTrainer):
         self._barred = torch.tensor([self._is_barred(one["incident"]) for one in inputs])
         with self.times.rollout:
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
-            if self.settings.tree > 1:
-                self._credit_trees(output)
-            elif self.settings.reward != "grade":
+            if self.settings.reward != "grade":
                 output["advantages"] = self._advantages_by_turn(output)
             else:  # less the mean of the others: that of the group less this many times itself
                 output["advantages"] *= self.settings.group / (self.settings.group - 1)
@@ -244,33 +228,14 @@ class TriageTrainer(GRPOTrainer):
         first = self.accelerator.process_index * len(mine)
         return by_token(advantages[first : first + len(mine)], said(output))
 
-    def _credit_trees(self, output: dict[str, Any]) -> None:
-        """Credit each turn against its siblings, and learn from a shared one once."""
-        one, trees, mask = self.settings, self._trees, said(output)
-        with self.times.env:
-            returns = [self._returns(env) for env in self.environments]
-        advantages = tree_advantages(returns, trees, one.group // one.tree, one.scale_rewards)
-        output["advantages"] = by_token(advantages, mask)
-        own = by_token(owned(trees, len(returns[0])), mask).to(mask.dtype)
-        output["tool_mask"] = mask * own
-        output["num_items_in_batch"] = output["tool_mask"].sum()
-
-    @property
-    def _trees(self) -> list[Tree]:
-        """The trees of this rollout."""
-        assert isinstance(self._turns, TreeTurns)
-        return self._turns.trees
-
     def _returns(self, env: TrainingEnv) -> list[float]:
-        """What the episode still earned from each of its turns on; or its grade, for each."""
-        if self.settings.reward == "grade":
-            return [env.get_reward()] * len(env._turns)
+        """The returns of the episode from each of its turns on."""
         before = [self._worth(env._after(count)) for count in env._turns]
         # An episode that was left open is paid its grade, whatever could still be earned.
         return returns_to_go([*before, score(env._after(), self._rubric)], self.settings.lmbda)
 
     def _worth(self, state: State) -> float:
-        """What a turn begins with: the grade so far, or what the belief expects in the end."""
+        """The value before a turn: the grade so far, or the final grade that the belief expects."""
         if self.settings.reward == "shaped":
             return value_of(state)
         return score(state, self._rubric)

@@ -73,7 +73,7 @@ class Turns:
 
 
 def continued(held: Sequence[list[int]], prompts: Sequence[Sequence[int]]) -> list[int] | None:
-    """For each prompt the row, in order, that it begins with; None if there is none for one."""
+    """The row that each prompt continues, in order; None if a prompt continues none."""
     rows: list[int] = []
     at = 0
     for prompt in prompts:

@@ -52,12 +52,6 @@ def check_together(fields: Fields) -> None:
         "reward",
         "the tasks' own rubric: the belief's plans are valued by that",
     )
-    _refuse(
-        fields.tree > 1 and (fields.vllm != "off" or fields.load_in_4bit or fields.top_p < 1),
-        "tree",
-        "vllm = off, top_p = 1 and weights that are not quantised: turns are shared where they "
-        "are generated here",
-    )
     own = [task for task in fields.tasks if is_own_task(task)]
     first = [task for task in fields.tasks if task not in own and get_task(task).setting is None]
     _refuse(

@@ -1,1 +1,1 @@
-"""What the programs about language models share: loading, and playing incidents with them."""
+"""Shared parts of the language-model programs: loading models, and playing incidents."""

@@ -94,7 +94,7 @@ class Chat:
     ) -> list[int]:
         """The ids of an opening, up to where the model writes.
 
-        It is told of the tools of the environment; None for none.
+        It includes the tools of the environment; None for none.
         """
         shown = None if environment is None else list(tool_schemas(environment))
         return self._ids(messages, tools=shown, add_generation_prompt=True)

@@ -42,7 +42,7 @@ OnProgress = Callable[[int, int], None]
 
 @attrs.frozen
 class Decoding:
-    """How replies are drawn.
+    """The decoding of replies.
 
     ``temperature`` 0 is greedy. ``batch`` episodes are played at once; ``max_new_tokens``
     bounds one reply. Every episode has draws of its own, by ``seed``, incident and attempt.
@@ -120,7 +120,7 @@ class Attempt:
         return {"role": "tool", "name": call["function"]["name"], "content": content}
 
     def transcript(self, agent: str) -> Transcript:
-        """What was done, to be graded, with the replies."""
+        """The actions to grade, with the replies."""
         extra: dict[str, Any] = {
             SAMPLE: self.sample,
             REPLIES: self.replies,
@@ -254,7 +254,7 @@ def _drop(table: Batch, playing: list[Attempt], longest: int) -> None:
 
 
 def _end(reply: list[int], stops: frozenset[int], chat: Chat) -> list[int]:
-    """What ends a reply that was cut off."""
+    """The end of a reply that was cut off."""
     return [] if reply[-1] in stops else [chat.tokenizer.eos_token_id]
 
 

@@ -1,4 +1,4 @@
-"""Where a model is: a directory, a LoRA adapter's base, or a name on the hub. Loads no torch."""
+"""The place of a model: a directory, an adapter's base, or a hub name. Loads no torch."""
 
 import json
 from pathlib import Path

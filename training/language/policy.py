@@ -22,7 +22,7 @@ class ContextFull(LogTriageError):
 
 
 def reply_to(model: Any, chat: Chat, ids: list[int], draws: Any, decoding: Decoding) -> list[int]:
-    """What the model writes after these ids.
+    """The model's reply to these ids.
 
     Raises:
         ContextFull: if there is no room for a reply.
@@ -38,7 +38,7 @@ def reply_to(model: Any, chat: Chat, ids: list[int], draws: Any, decoding: Decod
 
 @attrs.define
 class Count:
-    """How many replies a model gave, and how many of them were cut off at the limit."""
+    """The number of a model's replies, and how many were cut off at the limit."""
 
     replies: int = 0
     cut_off: int = 0

@@ -1,4 +1,4 @@
-"""Where incidents come from, by ids: registered tasks, tasks of one's own, and bundles.
+"""Sources of incidents by id: registered tasks, your own tasks, and bundles.
 
 A task is the id of a registered one, ``module:name`` of one's own (a task sheet, or a
 function from split and number to an incident), or ``recorded`` or ``recorded_models``: the

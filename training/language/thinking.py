@@ -10,5 +10,5 @@ THOUGHT_TOKENS: Final = 1_024
 
 
 def template_arguments(thinking: str) -> Mapping[str, bool]:
-    """What the chat template is told beside the messages."""
+    """The arguments of the chat template."""
     return {} if thinking == "as_is" else {"enable_thinking": thinking == "on"}

@@ -74,8 +74,9 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         going = first <= training.rounds < settings.rounds
         left = f"  about {_spoken(training.seconds_left)} left" if going else ""
         console.print(
-            f"{point.seconds:6.0f} s {point.ticks:10,} ticks  grade {point.val.grade:.3f}"
-            f"  solved {point.val.solved:6.1%}  mis-paged {point.val.mis_paged:5.1%}"
+            f"{point.seconds:6.0f} s {point.ticks:10,} ticks  net {point.val.net_value:+.3f}"
+            f"  grade {point.val.grade:.3f}  solved {point.val.solved:6.1%}"
+            f"  mis-paged {point.val.mis_paged:5.1%}"
             f"  ticks {point.val.ticks:4.1f}{left}",
             soft_wrap=True,
         )
@@ -105,12 +106,12 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
 
 
 def _spoken(seconds: float) -> str:
-    """A time in seconds or minutes, as one says it."""
+    """A time in words, in seconds or minutes."""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _begin(settings: Settings, out: Path, command: str, *, resume: bool) -> dict[str, Any]:
-    """What ``run.json`` says at the start, or what it said before."""
+    """The contents of ``run.json`` at the start, or those of the run to resume."""
     if (out / store.RUN).exists():
         if not resume:
             raise Refused(f"{out} holds a run already: give --resume, or another directory")

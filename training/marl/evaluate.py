@@ -1,5 +1,6 @@
-"""How well a team does on incidents that it never saw."""
+"""Evaluation of a team on incidents that it never saw."""
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import attrs
@@ -10,16 +11,19 @@ from torch import Tensor
 from logtriage.evaluation import SOLVED
 from logtriage.evaluation.statistics import mean_interval
 from logtriage.grading.batch import CLOSINGS
-from logtriage.state import Closing
+from logtriage.roles import role_actions
+from logtriage.state import Closing, State, initial_state
+from logtriage.transition import transition_jointly
+from logtriage.vector.tokens.layout import PRICE_UNIT
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
-from training.common.tasks import ids_of
+from training.common.tasks import ids_of, incident_of
 from training.marl.inputs import Inputs
 from training.marl.rollouts import make_batch, masks_of
 from training.marl.settings import Settings
 
 
 class Actors(Protocol):
-    """Whoever acts for all roles at once."""
+    """A player of all roles at once."""
 
     def act(self, seen: list[Tensor], masks: list[Tensor], /) -> list[Tensor]:
         """An action (N,) for each role, from inputs (N, D_r) and masks (N, A_r)."""
@@ -30,12 +34,14 @@ class Actors(Protocol):
 class Result:
     """Means over some incidents; ``low`` to ``high`` is the bootstrap interval of the grade.
 
+    ``net_value`` is what was earned beyond handing everything over, as a share of what could be.
     ``solved``, ``mis_paged`` (the wrong team was paged), ``resolved`` (closed by Resolve,
     fixed or not), ``ignored`` (closed by Ignore, rightly or not) and ``out_of_time`` are
     shares of the incidents. ``ticks`` are those used until an incident was closed.
     """
 
     incidents: int
+    net_value: float
     grade: float
     low: float
     high: float
@@ -52,7 +58,7 @@ class Played:
     """N played incidents of a team of R.
 
     ``ids`` (N,), ``actions`` (T, R, N) as each role counts them, ``ticks``, ``scores``,
-    ``closing`` (N,).
+    ``closing``, and the ``prices`` of a hand-over (N,).
     """
 
     ids: tuple[str, ...]
@@ -60,6 +66,7 @@ class Played:
     ticks: NDArray[np.int64]
     scores: NDArray[np.float64]
     closing: NDArray[np.int8]
+    prices: NDArray[np.float64]
 
     def result(self) -> Result:
         """In figures."""
@@ -71,6 +78,7 @@ class Played:
         assert grade is not None
         return Result(
             incidents=len(self.ids),
+            net_value=float((self.scores - self.prices).sum() / (1 - self.prices).sum()),
             grade=grade.mean,
             low=grade.low,
             high=grade.high,
@@ -83,10 +91,15 @@ class Played:
         )
 
 
-def play_held_out(team: Actors, settings: Settings, split: str = EVAL_SPLIT) -> Played:
-    """Play the first incidents of a split, greedily. Draws nothing at random."""
+def play_held_out(
+    team: Actors, settings: Settings, split: str = EVAL_SPLIT, *, scrambled: bool = False
+) -> Played:
+    """Play the first incidents of a split, greedily. Draws nothing at random.
+
+    With ``scrambled`` words each team hears what is said in another incident.
+    """
     batch, incidents = make_batch(settings), settings.eval_incidents
-    inputs = Inputs(batch)
+    inputs = Inputs(batch, scrambled=scrambled)
     screen = batch.reset(split, np.arange(incidents))
     seen, none = inputs.begin(screen), np.zeros(0, np.int64)
     taken = []
@@ -102,7 +115,22 @@ def play_held_out(team: Actors, settings: Settings, split: str = EVAL_SPLIT) -> 
         screen.tick,
         screen.score,
         screen.closing,
+        np.round(batch.engine.incidents.price * PRICE_UNIT, 1),
     )
+
+
+def states_of(played: Played, settings: Settings) -> Iterator[State]:
+    """The last state of every incident, played by the scalar core."""
+    split = settings.roles
+    for row, (incident, ticks) in enumerate(zip(played.ids, played.ticks, strict=True)):
+        state = initial_state(incident_of(settings.task, incident))
+        topology = state.incident.topology
+        choices = [role_actions(role, topology, hand_over=True) for role in split.roles]
+        for chosen in played.actions[:ticks, :, row]:
+            state = transition_jointly(
+                state, [mine[one] for mine, one in zip(choices, chosen, strict=True)]
+            )
+        yield state
 
 
 def evaluate(team: Actors, settings: Settings) -> Result:

@@ -21,10 +21,19 @@ LEAST: Final = 2.0**-20
 
 
 class Inputs:
-    """Reads the screens of a batch of teams for its roles, each once, in order."""
+    """Reads the screens of a batch of teams for its roles, each once, in order.
 
-    def __init__(self, batch: BatchedTeam) -> None:
-        self._batch = batch
+    Where words are ``scrambled``, each board shows what was said in the incident of the row before.
+    """
+
+    def __init__(self, batch: BatchedTeam, *, scrambled: bool = False) -> None:
+        self._batch, self._scrambled = batch, scrambled
+        #: The columns of each role's observation that hold what the others said.
+        self._words = [
+            [at for name, block in layout.blocks.items() if name.startswith("report:")
+             for at in range(block.start, block.stop)]
+            for layout in batch.layouts
+        ]  # fmt: skip
         self._beliefs = TeamBeliefs(batch)
         self.roles: tuple[RoleInput, ...] = ()
         check_one_world(batch.task)  # reports are words of one world
@@ -37,7 +46,7 @@ class Inputs:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many columns each role's input has."""
+        """The number of columns of each role's input."""
         return tuple(one.size for one in self.roles)
 
     def begin(self, screen: TeamStep) -> list[Tensor]:
@@ -60,7 +69,7 @@ class Inputs:
         return self._look(screen)
 
     def informed(self, screen: TeamStep) -> NDArray[np.float32]:
-        """How much the roles know (N,) on the screens that were read last.
+        """The knowledge of the roles (N,) on the screens that were read last.
 
         The logarithm to base 2 of the probability that the truth has by what a role was shown
         and told, as its input counts words; the mean over the roles. Reads the truth: for
@@ -78,9 +87,13 @@ class Inputs:
 
     def _look(self, screen: TeamStep) -> list[Tensor]:
         found = []
-        for role, seen, belief in zip(
-            self.roles, screen.observations, self._beliefs.of, strict=True
+        for role, shown, belief, words in zip(
+            self.roles, screen.observations, self._beliefs.of, self._words, strict=True
         ):
+            seen = shown
+            if self._scrambled:
+                seen = shown.copy()
+                seen[:, words] = np.roll(shown[:, words], 1, axis=0)
             row = role.read(seen, belief.weights, self._marginals, self._owners)
             found.append(torch.from_numpy(row))
         return found

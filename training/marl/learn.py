@@ -3,14 +3,14 @@
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import torch
 from tensordict import TensorDict
-from torch import nn
+from torch import Tensor, nn
 
-from training.common.loss import MEASURED, clipped_loss, scaled
+from training.common.loss import MEASURED, clipped_loss, imitation_loss, scaled
 from training.marl.evaluate import Result, evaluate
 from training.marl.networks import Team, make_team
 from training.marl.rollouts import Collector
@@ -63,13 +63,19 @@ class Training:
         report: Callable[["Training"], None],
         on_round: Callable[["Training"], None] = lambda _: None,
     ) -> None:
-        """Train to the end; ``report`` is told of every point of the curve, ``on_round`` of all."""
+        """Train to the end; call ``report`` at each point of the curve, ``on_round`` each round."""
         if not self.points:
             self._note(report)
         self._begun = time.perf_counter(), self.rounds
         while self.rounds < self.settings.rounds:
-            experience = self.collector.collect(self.team)
-            measured = self.learner.update(experience, self.rounds / self.settings.rounds)
+            imitation = self.settings.imitation
+            imitates = self.rounds < imitation
+            if not imitates:
+                self.collector.dismiss_teacher()
+            taught = 1 - self.rounds / imitation if imitates else 0.0
+            experience = self.collector.collect(self.team, taught)
+            progress = self.rounds / self.settings.rounds
+            measured = self.learner.update(experience, progress, imitates=imitates)
             self._entropy = tuple(one["entropy"] for one in measured)
             self.rounds += 1
             on_round(self)
@@ -83,7 +89,7 @@ class Training:
 
     @property
     def seconds_left(self) -> float:
-        """How long the rounds that are left take, at the pace since training was begun or resumed.
+        """The expected time of the remaining rounds, at the pace since the run began or resumed.
 
         Evaluations count as far as there were some. Not a number before the first round.
         """
@@ -141,11 +147,15 @@ class Training:
         torch.set_rng_state(saved["random"])
 
 
+#: The parts of a loss.
+LOSSES: Final = ("loss_objective", "loss_critic", "loss_entropy")
+
+
 class Learner:
     """TorchRL's clipped PPO loss for each role, under one Adam."""
 
     def __init__(self, team: Team, settings: Settings) -> None:
-        self.settings = settings
+        self.settings, self._team = settings, team
         # A critic that all roles share is trained once, with the first.
         critics = [*team.critics, *[None] * (len(team.actors) - len(team.critics))]
         self.losses = [
@@ -157,8 +167,13 @@ class Learner:
             team.modules().parameters(), lr=settings.lr, eps=1e-5, fused=True
         )
 
-    def update(self, experience: list[TensorDict], progress: float) -> list[dict[str, float]]:
-        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured."""
+    def update(
+        self, experience: list[TensorDict], progress: float, *, imitates: bool = False
+    ) -> list[dict[str, float]]:
+        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured.
+
+        Critics learn in the same way while the policies imitate the teacher.
+        """
         one = self.settings
         for group in self.optimizer.param_groups:
             group["lr"] = one.falling(one.lr, one.lr_end, progress)
@@ -172,15 +187,21 @@ class Learner:
                 found = [
                     loss(each[rows]) for loss, each in zip(self.losses, experience, strict=True)
                 ]
-                total = sum(
-                    value
-                    for each in found
-                    for name, value in each.items()
-                    if name.startswith("loss_")
-                )
+                parts = ("loss_critic",) if imitates else LOSSES
+                total = sum(each[name] for each in found for name in parts if name in each)
+                if imitates:
+                    total = total + self._imitation([each[rows] for each in experience])
                 self.optimizer.zero_grad()
                 total.backward()
                 for network in self.networks:
                     nn.utils.clip_grad_norm_(network.parameters(), one.max_grad_norm)
                 self.optimizer.step()
         return [{key: float(each[key]) for key in MEASURED} for each in found]
+
+    def _imitation(self, parts: list[TensorDict]) -> Tensor:
+        """The cross-entropy with the teacher's actions, summed over roles, where they are legal."""
+        total = torch.zeros(())
+        for role, part in enumerate(parts):
+            policy = self._team.distribution(role, part["observation"], part["mask"])
+            total = total + imitation_loss(policy, part)
+        return total

@@ -57,7 +57,7 @@ def _hush(body: nn.Module, words: Sequence[bool], pointers: Pointers, quiet: flo
 
 @attrs.frozen(eq=False)
 class Team:
-    """What R roles do, and what they are told about it.
+    """The policies of R roles, and their critics.
 
     ``policies`` (R,) and ``values`` are bare modules inside of ``actors`` and ``critics``.
     Critics are R, each with its role's reward to foretell, or one if all of them would be

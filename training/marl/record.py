@@ -1,4 +1,4 @@
-"""What ``run.json`` says when a run begins, and what it leaves when it ends."""
+"""The record of a run at its beginning, and its files at the end."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -9,16 +9,19 @@ import attrs
 
 from logtriage.codec import role_split_to_json
 from training.common.files import machine, save_json
+from training.common.rows import EPISODES, row_of, write_rows
 from training.common.settings import EVAL_SPLIT, TRAIN_SPLIT
 from training.marl import store
-from training.marl.evaluate import Actors, play_held_out
+from training.marl.evaluate import Actors, play_held_out, states_of
 from training.marl.learn import Point
-from training.marl.review import review, states_of
 from training.marl.settings import Settings
+
+#: Whose words a team heard in the last evaluation: its own, or those of another incident.
+OWN, SCRAMBLED = "own", "scrambled"
 
 
 def begun(settings: Settings, command: str) -> dict[str, Any]:
-    """What is known before anything is learnt."""
+    """The contents of ``run.json`` before anything is learnt."""
     return {
         "command": command,
         "settings": attrs.asdict(settings),
@@ -50,11 +53,14 @@ def end(
     """
     played = play_held_out(team, settings)
     states = list(states_of(played, settings))
-    episodes = [review(state) for state in states]
+    rows = {(OWN,): [row_of(one) for one in states]}
     store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split, settings.roles)
-    store.save_episodes(out / store.EPISODES, episodes)
+    if any("report" in role.may for role in settings.roles.roles):
+        others = play_held_out(team, settings, scrambled=True)
+        rows[SCRAMBLED,] = [row_of(one) for one in states_of(others, settings)]
+    write_rows(out / EPISODES, ["words"], rows)
     seconds, cpu_seconds = spent()
-    agrees = [one.score for one in episodes] == played.scores.tolist()
+    agrees = [one.grade for one in rows[OWN,]] == played.scores.tolist()
     facts = {
         "finished": True,
         "load_after": os.getloadavg()[0],

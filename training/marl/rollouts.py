@@ -13,6 +13,7 @@ from training.common.settings import TRAIN_SPLIT
 from training.marl.inputs import Inputs
 from training.marl.networks import Team
 from training.marl.settings import Settings
+from training.marl.teacher import Teacher
 
 
 def make_batch(settings: Settings) -> BatchedTeam:
@@ -42,12 +43,19 @@ class Collector:
         self.inputs = Inputs(self.batch)
         self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(rows))
         self._seen = self.inputs.begin(self._screen)
+        self._teacher = Teacher(self.batch) if settings.imitation else None
+        self._labels = self._teacher.begin(self._screen) if self._teacher else []
         self._informed = self._potential()
 
+    def dismiss_teacher(self) -> None:
+        """Compute no more labels: the rounds of imitation are over."""
+        self._teacher, self._labels = None, []
+
     @torch.no_grad()
-    def collect(self, team: Team) -> list[TensorDict]:
+    def collect(self, team: Team, taught: float = 0.0) -> list[TensorDict]:
         """A round for each role, flattened to (rollout * num_envs,), with advantages.
 
+        In the share ``taught`` of the ticks, drawn at random, a team does what its teacher does.
         The value targets, and for a central critic what it sees, stand with the roles
         whose critics there are.
         """
@@ -60,6 +68,7 @@ class Collector:
                     "observation": torch.empty((*shape, columns)),
                     "mask": torch.empty((*shape, actions), dtype=torch.bool),
                     "action": torch.empty(shape, dtype=torch.long),
+                    "label": torch.empty(shape, dtype=torch.long),
                     "action_log_prob": torch.empty(shape),
                 },
                 batch_size=shape,
@@ -72,10 +81,14 @@ class Collector:
         for t in range(one.rollout):
             state[t] = torch.cat(self._seen, dim=-1)
             masks = masks_of(self._screen)
+            follows = torch.rand(one.num_envs) < taught
             for role, (seen, mask) in enumerate(zip(self._seen, masks, strict=True)):
                 policy = team.distribution(role, seen, mask)
                 action = policy.sample()
+                label = torch.from_numpy(self._labels[role]) if self._labels else action
+                action = torch.where(follows, label, action)
                 for name, value in (
+                    ("label", label),
                     ("observation", seen),
                     ("mask", mask),
                     ("action", action),
@@ -89,7 +102,10 @@ class Collector:
             grades.append(after.score[closed])
             fresh = np.flatnonzero(closed)
             self._screen = self._restart(after, fresh)
-            self._seen = self.inputs.read(self._screen, np.arange(one.num_envs), fresh)
+            every = np.arange(one.num_envs)
+            self._seen = self.inputs.read(self._screen, every, fresh)
+            if self._teacher is not None:
+                self._labels = self._teacher.read(self._screen, every, fresh)
             self._informed = self._potential()
             reward[:, t] += torch.from_numpy(np.where(closed, np.float32(0), self._informed))
         self.ticks += one.batch
@@ -115,7 +131,7 @@ class Collector:
         return [each.flatten() for each in rounds]
 
     def saved(self) -> dict[str, Any]:
-        """What :meth:`restore` needs: numbers and tensors."""
+        """The state for :meth:`restore`: numbers and tensors."""
         return {
             "next": self._next,
             "ticks": self.ticks,
@@ -133,15 +149,19 @@ class Collector:
         self._age, self._played = saved["age"].numpy(), saved["played"].numpy()
         self._screen = self.batch.reset(TRAIN_SPLIT, saved["index"].numpy())
         self._seen = self.inputs.begin(self._screen)
+        if self._teacher is not None:
+            self._labels = self._teacher.begin(self._screen)
         for tick in range(int(self._age.max())):
             going = self._age > tick
             self._screen = self.batch.step(list(self._played[tick]), going)
             none = np.zeros(0, np.int64)
             self._seen = self.inputs.read(self._screen, np.flatnonzero(going), none)
+            if self._teacher is not None:
+                self._labels = self._teacher.read(self._screen, np.flatnonzero(going), none)
         self._informed = self._potential()
 
     def _potential(self) -> np.ndarray:
-        """What is paid so far (N,) for what the roles know in their open incidents."""
+        """The pay so far (N,) for what the roles know in their open incidents."""
         if not self.settings.inform:
             return np.zeros(self.settings.num_envs, np.float32)
         return np.float32(self.settings.inform) * self.inputs.informed(self._screen)

@@ -1,4 +1,4 @@
-"""What a run depends on: everything here, and the seed, is written beside its results."""
+"""The settings of a run; all of them are written beside its results."""
 
 from typing import Any, Final
 
@@ -38,6 +38,9 @@ class Settings(PPOSettings):
     the board: a team that draws evenly drowns what it knows in noise before anybody has
     learnt to listen.
 
+    In its first rounds, ``imitation`` of them, a team learns to do what a scripted teacher does
+    (:mod:`training.marl.teacher`), on screens that it meets itself more and more (DAgger).
+
     ``inform`` pays for knowledge, in points of the grade a bit: what a tick adds to the mean,
     over the roles, of the logarithm of the probability that the truth has by what a role was
     shown and told. What was paid is taken back at the end of an episode, whatever was known
@@ -55,6 +58,9 @@ class Settings(PPOSettings):
     activation: str = "relu"
     threads: int = 1
     rounds: int = 100
+    imitation: int = attrs.field(
+        default=20, metadata={"help": "rounds in which a teacher is imitated; 0 for none"}
+    )
     eval_every: int = 20
     quiet: float = 5.0
     inform: float = 0.0

@@ -1,10 +1,10 @@
-"""What a run leaves on disk, written so that a crash at any time leaves whole files.
+"""The files of a run; a crash at any time leaves whole ones.
 
 ``checkpoint.pt`` (numbers and tensors only), ``curve.csv`` and ``curve.png`` are renewed at
 every evaluation, and so are ``team.json`` and ``team.npz``, the policies as ``logtriage eval``
 plays them (``net:DIR``). ``run.json`` has settings and machine from the beginning, figures
 when the run ends; then come ``transcripts.jsonl``, which ``logtriage grade`` reads, and
-``episodes.jsonl``, too.
+``episodes.csv``, a row an incident.
 """
 
 import csv
@@ -31,7 +31,6 @@ from training.common.splits import role_split_of
 from training.marl.evaluate import Result
 from training.marl.learn import Point, Training
 from training.marl.networks import TRUST, Pointing, Team, make_team
-from training.marl.review import Episode
 from training.marl.rollouts import make_batch
 from training.marl.settings import Settings
 
@@ -40,7 +39,6 @@ RUN: Final = "run.json"
 CURVE: Final = "curve.csv"
 PICTURE: Final = "curve.png"
 TRANSCRIPTS: Final = "transcripts.jsonl"
-EPISODES: Final = "episodes.jsonl"
 
 
 def save_training(path: Path, training: Training) -> None:
@@ -97,7 +95,7 @@ def split_of(facts: Mapping[str, Any]) -> RoleSplit:
 
 
 def load_run(out: Path) -> dict[str, Any]:
-    """What ``run.json`` says."""
+    """The contents of ``run.json``."""
     found: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
     return found
 
@@ -156,15 +154,3 @@ def save_transcripts(
     """Save a transcript a line."""
     transcripts = (transcript_of(state, agent=agent, role_split=role_split) for state in states)
     save_text(path, "".join(f"{encode_transcript(transcript)}\n" for transcript in transcripts))
-
-
-def save_episodes(path: Path, episodes: Iterable[Episode]) -> None:
-    """Save a JSON object a line."""
-    save_text(path, "".join(f"{json.dumps(attrs.asdict(one))}\n" for one in episodes))
-
-
-def load_episodes(path: Path) -> list[Episode]:
-    """The episodes of :func:`save_episodes`."""
-    lines = path.read_text("utf-8").splitlines()
-    return [Episode(**{**(row := json.loads(line)), "words": tuple(row["words"])})
-            for line in lines]  # fmt: skip

@@ -1,139 +1,189 @@
-"""Write up finished runs: tables and curves for ``docs/results/``.
+"""The tables and the plot of docs/results/teams.md, from finished runs.
 
-    python -m training.marl.writeup runs/sweep/* --to docs/results
-
-Renews the blocks of ``role-splits.md`` between ``<!-- NAME -->`` and ``<!-- /NAME -->``,
-and leaves the words around them alone; without that page, it begins one. Writes
-``role-splits.png``, ``role-splits.csv`` with a row a run, and ``role-splits-curves.csv``
-with one for each evaluation.
+python -m training.marl.study runs/teams --only-write --to docs/results
 """
 
-import argparse
 import csv
-import io
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import attrs
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from logtriage.roles.splits import ROLE_SPLITS, SILENT
-from training.common.files import replace, save_text
+from logtriage.roles.splits import SILENT
+from training.common.intervals import (
+    line,
+    over_incidents,
+    policy_line,
+    policy_table,
+    student,
+    welch,
+)
 from training.common.pages import renew
-from training.common.tasks import place_of
-from training.marl import figures
-from training.marl.runs import Group, Written
-from training.marl.tables import BLOCKS
+from training.common.rows import EPISODES, Row, figures, net_value, read_rows
+from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
+from training.marl import store
+from training.marl.record import OWN, SCRAMBLED
 
-PAGE: Final = "role-splits.md"
-_PALETTE: Final = ("#777777", "#4f772d", "#1b6ca8", "#e0a030", "#c8553d", "#8d6a9f", "#5b8e7d",
-                   "#bc4b51")  # fmt: skip
-#: The columns that say which run it is: those of its group, and the seed.
-_OWN: Final = ("task", "split", "algorithm", "credit", "critic", "inform", "rounds_in_all", "seed")
-_SPLITS: Final = list(ROLE_SPLITS)
+PAGE: Final = "teams.md"
+TABLE, CURVES, PLOT = "teams-runs.csv", "teams-curves.csv", "teams.png"
 
 
-def write_up(runs: Sequence[Written], to: Path) -> None:
-    """Write the page, the figure, and the table of runs."""
-    runs = sorted(runs, key=_order)
-    groups = [
-        Group(tuple(run for run in runs if run.group == key))
-        for key in dict.fromkeys(run.group for run in runs)
-    ]
-    renew(to / PAGE, "Role splits", {name: partial(make, groups) for name, make in BLOCKS.items()})
-    save_text(to / "role-splits.csv", _table(runs))
-    save_text(to / "role-splits-curves.csv", _curves(runs))
-    replace(to / "role-splits.png", lambda where: _draw(groups, where))
+@attrs.frozen(eq=False)
+class Finished:
+    """A finished run: split and seed, what it wrote of itself, its curve, and its episodes.
+
+    Episodes stand by whose words a team heard (:mod:`training.marl.record`).
+    """
+
+    split: str
+    seed: int
+    about: dict[str, Any]
+    curve: list[dict[str, float | None]]
+    episodes: dict[tuple[str, ...], list[Row]]
+
+    def net(self, words: str = OWN) -> float:
+        """Net value on ``test``."""
+        return net_value(self.episodes[words,])
 
 
-def _order(run: Written) -> tuple[object, ...]:
-    task, split, algorithm, credit, critic, inform, rounds = run.group
-    built_in = _SPLITS.index(split) if split in _SPLITS else len(_SPLITS)
-    other = algorithm, credit != "team", critic, inform, rounds
-    return place_of(task), built_in, split, *other, run.settings.seed
+def read(folder: Path) -> Finished:
+    """The run in a directory."""
+    about = store.load_run(folder)
+    return Finished(
+        store.split_of(about).name,
+        about["settings"]["seed"],
+        about,
+        store.load_curve(folder / store.CURVE),
+        read_rows(folder / EPISODES),
+    )
 
 
-# -- files ----------------------------------------------------------------------------
+def write_up(out: Path, to: Path) -> None:
+    """Renew the page's tables, and write the figure and the raw rows.
+
+    Raises:
+        SystemExit: if no run is finished.
+    """
+    folders = [one.parent for one in sorted(out.glob(f"*/{EPISODES}"))]
+    runs = [one for one in map(read, folders) if one.about["finished"]]
+    if not runs:
+        raise SystemExit(f"{out}: no run is finished")
+    blocks: dict[str, Callable[[], Iterable[str]]] = {
+        "teams": lambda: _teams(runs),
+        "words": lambda: _words(runs),
+        "runs": lambda: _runs(runs),
+    }
+    renew(to / PAGE, "Teams", blocks)
+    _save_runs(runs, to / TABLE)
+    _save_curves(runs, to / CURVES)
+    _draw(runs, to / PLOT)
 
 
-def _table(runs: Sequence[Written]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    names = list(runs[0].facts["after"])
-    writer.writerow([*_OWN, *names, "ticks_to_resolve", "seconds", "cpu_seconds"])
-    for run in runs:
-        ticks = figures.ticks_to_resolve(run.episodes)
-        values = [*(run.facts["after"][name] for name in names), ticks]
-        times = [f"{run.facts[key]:.1f}" for key in ("seconds", "cpu_seconds")]
-        figure = ["" if one is None else f"{one:.6g}" for one in values]
-        writer.writerow([*run.group, run.settings.seed, *figure, *times])
-    return out.getvalue()
+def by_split(runs: Sequence[Finished]) -> dict[str, list[Finished]]:
+    """The runs of each split."""
+    splits = dict.fromkeys(one.split for one in runs)
+    return {split: [one for one in runs if one.split == split] for split in splits}
 
 
-def _curves(runs: Sequence[Written]) -> str:
-    """The curves of all runs, a row for each evaluation."""
-    out = io.StringIO()
+def _teams(runs: Sequence[Finished]) -> Iterable[str]:
+    lines = []
+    for split, members in by_split(runs).items():
+        lines.append(policy_line(f"`{split}`", [one.episodes[OWN,] for one in members]))
+        others = [one.episodes[SCRAMBLED,] for one in members if (SCRAMBLED,) in one.episodes]
+        if others:
+            lines.append(policy_line(f"`{split}`, words of another incident", others))
+    yield from policy_table(lines)
+
+
+def _words(runs: Sequence[Finished]) -> Iterable[str]:
+    """The worth of words, compared with silence and with words of another incident."""
+    yield line(["compared", "seeds", "difference in net value, over seeds (95 %)",
+                "over incidents (95 %)"])  # fmt: skip
+    yield line(["---", "---:", "---", "---"])
+    groups = by_split(runs)
+    for split, members in groups.items():
+        talking = [one for one in members if (SCRAMBLED,) in one.episodes]
+        if not talking:
+            continue
+        silent = {one.seed: one for one in groups.get(f"{split}{SILENT}", [])}
+        pairs = [
+            (one.episodes[OWN,], silent[one.seed].episodes[OWN,])
+            for one in talking
+            if one.seed in silent
+        ]
+        if pairs:
+            gap = welch([one.net() for one in talking], [one.net() for one in silent.values()])
+            yield line([f"`{split}` − silent", f"{len(talking)}, {len(silent)}", gap,
+                        over_incidents(pairs)])  # fmt: skip
+        gaps = [one.net() - one.net(SCRAMBLED) for one in talking]
+        pairs = [(one.episodes[OWN,], one.episodes[SCRAMBLED,]) for one in talking]
+        yield line([f"`{split}`, own words − words of another incident", str(len(talking)),
+                    student(gaps), over_incidents(pairs)])  # fmt: skip
+
+
+def _runs(runs: Sequence[Finished]) -> Iterable[str]:
+    """The length of each run, and its net value at each look at ``val``."""
+    yield line(["split", "seed", "ticks of a team", "CPU seconds",
+                f"net value on `{CHOICE_SPLIT}` at each look"])  # fmt: skip
+    yield line(["---", "---:", "---:", "---:", "---"])
+    for one in runs:
+        looks = ", ".join(f"{row['val_net_value'] or 0.0:+.3f}" for row in one.curve)
+        yield line([f"`{one.split}`", str(one.seed), f"{one.about['ticks']:,}",
+                    f"{one.about['cpu_seconds']:.0f}", looks])  # fmt: skip
+
+
+def _save_runs(runs: Sequence[Finished], path: Path) -> None:
+    rows = [
+        {
+            "split": one.split, "seed": one.seed, "words": words, "incidents": len(episodes),
+            "ticks": one.about["ticks"], "cpu_seconds": f"{one.about['cpu_seconds']:.1f}",
+            **{name: f"{value:.4f}" for name, value in figures(episodes).items()},
+        }
+        for one in runs
+        for (words,), episodes in one.episodes.items()
+    ]  # fmt: skip
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def _save_curves(runs: Sequence[Finished], path: Path) -> None:
     # Entropies go by the names of roles, which other splits do not have.
     names = [name for name in runs[0].curve[0] if not name.startswith("entropy_")]
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*_OWN, *names])
-    for run in runs:
-        for row in run.curve:
-            values = (row[name] for name in names)
-            figure = ["" if one is None else f"{one:.6g}" for one in values]
-            writer.writerow([*run.group, run.settings.seed, *figure])
-    return out.getvalue()
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(
+            file, ["split", "seed", *names], extrasaction="ignore", lineterminator="\n"
+        )
+        table.writeheader()
+        for one in runs:
+            table.writerows({"split": one.split, "seed": one.seed, **row} for row in one.curve)
 
 
-def _draw(groups: Sequence[Group], path: Path) -> None:
-    """A line a group, the mean of its seeds, in a band from the lowest to the highest."""
-    tasks = list(dict.fromkeys(group.settings.task for group in groups))
-    splits = list(dict.fromkeys(group.split.name.removesuffix(SILENT) for group in groups))
-    figure = Figure(figsize=(4.0 * len(tasks) + 2.6, 3.8), layout="constrained")
+def _draw(runs: Sequence[Finished], path: Path) -> None:
+    """Net value on ``val`` while it is learnt, and on ``test`` at the end."""
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
-    for axes, task in zip(figure.subplots(1, len(tasks), sharey=True, squeeze=False)[0], tasks,
-                          strict=True):  # fmt: skip
-        for group in groups:
-            if group.settings.task != task:
-                continue
-            split = group.split.name.removesuffix(SILENT)
-            color = _PALETTE[splits.index(split) % len(_PALETTE)]
-            style = "--" if split != group.split.name else "-"
-            curves = [{row["ticks"] or 0.0: row["val_grade"] or 0.0 for row in run.curve}
-                      for run in group.runs]  # fmt: skip
-            ticks = sorted(set(curves[0]).intersection(*curves))
-            grades = np.array([[curve[tick] for tick in ticks] for curve in curves])
-            across = np.array(ticks) / 1e6
-            if group.other:  # dotted, where all else is not as usual
-                style = ":" if style == "-" else "-."
-            axes.plot(across, grades.mean(axis=0), color=color, linewidth=1.2, linestyle=style,
-                      label=group.label.replace("`", ""))  # fmt: skip
-            axes.fill_between(across, grades.min(axis=0), grades.max(axis=0), color=color,
-                              alpha=0.12, linewidth=0)  # fmt: skip
-        axes.set(title=task, xlabel="million ticks of a team", ylim=(0, 1.02))
-        axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel("mean grade, split val, greedy")
-    named: dict[str, Artist] = {}
-    for axes in figure.axes:
-        for line, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            named.setdefault(name, line)
-    figure.legend(named.values(), named, loc="outside right upper", fontsize="small")
-    figure.savefig(path, format="png", dpi=120, metadata={"Software": None})
-
-
-def main() -> None:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m training.marl.writeup", description=__doc__,
-                                     formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
-    parser.add_argument("runs", type=Path, nargs="+", help="output directories of training.marl")
-    parser.add_argument("--to", type=Path, default=Path("docs/results"))
-    given = parser.parse_args()
-    write_up([Written.read(path) for path in given.runs], given.to)
-
-
-if __name__ == "__main__":
-    main()
+    curves, worth = figure.subplots(1, 2)
+    names = []
+    for number, (split, members) in enumerate(by_split(runs).items()):
+        colour = f"C{number}"
+        for place, one in enumerate(members):
+            curves.plot([(row["ticks"] or 0.0) / 1e3 for row in one.curve],
+                        [row["val_net_value"] or 0.0 for row in one.curve], ".-", color=colour,
+                        lw=1, label=None if place else split)  # fmt: skip
+        for words, mark in ((OWN, "o"), (SCRAMBLED, "x")):
+            nets = [one.net(words) for one in members if (words,) in one.episodes]
+            worth.plot(np.full(len(nets), number), nets, mark, color=colour)
+        names.append(split.replace("_", "\n"))
+    curves.set(xlabel="thousand ticks of a team", ylabel=f"net value, {CHOICE_SPLIT}",
+               ylim=(-0.5, 1))  # fmt: skip
+    curves.legend(fontsize=7)
+    worth.axhline(0, color="black", lw=0.8)
+    worth.set_xticks(range(len(names)), names, fontsize=7)
+    worth.set(ylabel=f"net value, {EVAL_SPLIT} (crosses: words of another incident)")
+    figure.savefig(path, dpi=110, metadata={"Software": None})

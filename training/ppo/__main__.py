@@ -13,14 +13,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from logtriage.errors import LogTriageError
 from training.common.files import machine, save_json
 from training.common.options import add_options
-from training.common.settings import TRAIN_SPLIT
+from training.common.rows import EPISODES, figures, write_rows
+from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT, TRAIN_SPLIT
 from training.common.worlds import add_world, task_in
 from training.ppo import store
-from training.ppo.evaluate import evaluate, play_held_out, regrade
+from training.ppo.evaluate import play_held_out, regrade
 from training.ppo.learn import Point, train
 from training.ppo.networks import Agent
 from training.ppo.settings import Settings
-from training.ppo.trials import OOD_INCIDENTS, trials
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -65,11 +65,13 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
             bar.console.print(_line(point))
 
         done = train(settings, report)
-    played = play_held_out(done.agent, settings.task, settings.eval_incidents)
-    sampled = evaluate(done.agent, settings.task, settings.eval_incidents, sampled=True)
-    others = min(OOD_INCIDENTS, settings.eval_incidents)
-    held_out = trials(done.agent, settings.task, settings.eval_incidents, others)
-    scalar = regrade(played)
+    played = {
+        split: play_held_out(done.agent, settings.task, settings.eval_incidents, split=split)
+        for split in (CHOICE_SPLIT, EVAL_SPLIT)
+    }
+    rows = {(split,): one.rows() for split, one in played.items()}
+    write_rows(out / EPISODES, ["split"], rows)
+    test = played[EVAL_SPLIT]
     last = points[-1]
     save_json(
         out / store.RUN,
@@ -85,10 +87,8 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
             "episodes": last.incidents,
             "steps_per_second": last.steps / done.seconds,
             "before": attrs.asdict(points[0].val),
-            "after": attrs.asdict(played.result()),
-            "after_sampled": attrs.asdict(sampled),
-            "trials": held_out,
-            "scalar_core_agrees": scalar == played.scores.tolist(),
+            "after": {split: figures(rows[split,]) for split in played},
+            "scalar_core_agrees": regrade(test) == test.scores.tolist(),
         },
     )
     console.print(f"{last.steps:,} steps in {done.seconds:.0f} s; see {out}")
@@ -98,8 +98,8 @@ def _line(point: Point) -> str:
     val = point.val
     return (
         f"{point.seconds:6.0f} s ({point.cpu:5.0f} of CPU) {point.steps:10,} steps"
-        f"  grade {val.grade:.3f}  solved {val.solved:6.1%}  paged {val.paged:5.1%}"
-        f"  mis-paged {val.mis_paged:5.1%}  ticks {val.ticks:4.1f}"
+        f"  net {val.net_value:+.3f}  grade {val.grade:.3f}  solved {val.solved:6.1%}"
+        f"  paged {val.paged:5.1%}  mis-paged {val.mis_paged:5.1%}  ticks {val.ticks:4.1f}"
     )
 
 

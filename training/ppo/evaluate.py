@@ -1,6 +1,7 @@
-"""How well a policy does on incidents that it never saw."""
+"""Evaluation of a policy on incidents that it never saw."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import count, islice
 
 import attrs
@@ -18,21 +19,25 @@ from logtriage.incident import Incident
 from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import BatchedTriage
+from logtriage.vector import BatchedTriage, Step
+from training.common.rows import Row, net_value
 from training.common.settings import EVAL_SPLIT
 from training.common.tasks import incident_of, sheet_of
-from training.ppo.acting import Acts, mask_of
+from training.ppo.inputs import mask_of
+from training.ppo.networks import Agent
 
 
 @attrs.frozen
 class Result:
     """Means over some incidents; ``error`` is 1.96 standard errors of the mean grade.
 
+    ``net_value`` is what was earned beyond handing everything over, as a share of what could be.
     ``solved``, ``paged`` (a team was), ``mis_paged`` (the gate holds), ``ignored`` (closed
     by Ignore and worth nothing, so a real fault) and ``out_of_time`` are shares of all.
     """
 
     incidents: int
+    net_value: float
     grade: float
     error: float
     solved: float
@@ -45,7 +50,7 @@ class Result:
 
 @attrs.frozen(eq=False)
 class Played:
-    """N played incidents of a task: ids, ``actions`` (T, N), and for each (N,) what became of it.
+    """N played incidents of a task: ids, ``actions`` (T, N), and the outcome of each (N,).
 
     ``paged`` says whether any team was.
     """
@@ -58,9 +63,22 @@ class Played:
     closing: NDArray[np.int8]
     paged: NDArray[np.bool_]
 
-    def incidents(self) -> Iterator[Incident]:
+    @classmethod
+    def of(
+        cls,
+        batch: BatchedTriage,
+        ids: tuple[str, ...],
+        taken: Sequence[NDArray[np.int64]],
+        screen: Step,
+    ) -> "Played":
+        """A batch that was played to its last ``screen``; ``taken`` are T arrays (N,)."""
+        paged = np.asarray(screen.observation[:, batch.layout["paged"]].any(axis=1))
+        actions = np.stack(taken)
+        return cls(batch.task, ids, actions, screen.tick, screen.score, screen.closing, paged)
+
+    def incidents(self) -> tuple[Incident, ...]:
         """The incidents, drawn once more."""
-        return (incident_of(self.task, one) for one in self.ids)
+        return _drawn(self.task, self.ids)
 
     def closed(self, closing: Closing) -> NDArray[np.bool_]:
         """Which incidents closed so (N,)."""
@@ -68,13 +86,34 @@ class Played:
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Where an accepted team was paged (N,): a mis-page closes the incident."""
+        """Whether an accepted team was paged (N,); a mis-page closes the incident."""
         return self.paged & ~self.closed(Closing.MISROUTED)
+
+    def rows(self) -> list[Row]:
+        """The episodes in figures."""
+        handed_over = self.closed(Closing.HANDED_OVER)
+        rows = []
+        for number, incident in enumerate(self.incidents()):
+            assert incident.price_of_hand_over is not None  # v3 tasks have a price
+            rows.append(
+                Row(
+                    incident=incident.id,
+                    price=incident.price_of_hand_over,
+                    fault=not incident.truth.benign,
+                    grade=float(self.scores[number]),
+                    handed_over=bool(handed_over[number]),
+                    paged_right=bool(self.right[number]),
+                    mis_paged=bool(self.closed(Closing.MISROUTED)[number]),
+                    ticks=int(self.ticks[number]),
+                )
+            )
+        return rows
 
     def result(self) -> Result:
         """In figures."""
         return Result(
             incidents=len(self.ids),
+            net_value=net_value(self.rows()),
             grade=float(self.scores.mean()),
             error=float(1.96 * self.scores.std() / np.sqrt(len(self.ids))),
             solved=float((self.scores >= SOLVED).mean()),
@@ -85,18 +124,14 @@ class Played:
             ticks=float(self.ticks.mean()),
         )
 
-    def by_team(self) -> dict[str, tuple[int, float]]:
-        """Faults whose page is this team's: how many, and the share in which it was paged."""
-        teams = [sorted(one.truth.teams) for one in self.incidents()]
-        found = {}
-        for team in sorted({team for accepted in teams for team in accepted}):
-            rows = np.array([team in accepted for accepted in teams])
-            found[team] = int(rows.sum()), float(self.right[rows].mean())
-        return found
+
+@lru_cache(maxsize=4)
+def _drawn(task: TaskSpec, ids: tuple[str, ...]) -> tuple[Incident, ...]:
+    return tuple(incident_of(task, one) for one in ids)
 
 
 def play_held_out(
-    agent: Acts,
+    agent: Agent,
     task: str | TaskSpec,
     incidents: int,
     *,
@@ -105,7 +140,7 @@ def play_held_out(
 ) -> Played:
     """Play the first ``incidents`` of a split, greedily or with sampled actions.
 
-    Of split ``ood``, of which half lies elsewhere, those on the task's own topology.
+    In split ``ood`` only incidents on the task's own topology are played, about half of it.
     """
     sheet, ood = sheet_of(task), split == "ood"
     batch = BatchedTriage(sheet, ood=ood)
@@ -119,15 +154,8 @@ def play_held_out(
         taken.append(action)
         screen = batch.step(action)
         seen = inputs.read(screen, action, none)
-    return Played(
-        sheet,
-        tuple(f"{sheet.id}/{split}/{one}" for one in index),
-        np.stack(taken),
-        screen.tick,
-        screen.score,
-        screen.closing,
-        np.asarray(screen.observation[:, batch.layout["paged"]].any(axis=1)),
-    )
+    ids = tuple(f"{sheet.id}/{split}/{one}" for one in index)
+    return Played.of(batch, ids, taken, screen)
 
 
 def _ood_on(topology: Topology, task: TaskSpec, incidents: int) -> NDArray[np.int64]:
@@ -138,7 +166,7 @@ def _ood_on(topology: Topology, task: TaskSpec, incidents: int) -> NDArray[np.in
 
 
 def evaluate(
-    agent: Acts,
+    agent: Agent,
     task: str | TaskSpec,
     incidents: int,
     *,

@@ -1,7 +1,7 @@
-"""What an agent is given of a screen: which numbers of the engine, and what they recall.
+"""The inputs of an agent: which of the engine's numbers it sees, and what they remember.
 
-An agent sees one screen at a time, and a decision rests on all of them. So three kinds of
-input are at hand, each with what the one before lacks:
+An agent sees one screen at a time, and a decision rests on all of them. So four kinds of
+input are at hand:
 
 ``screen``: a screen alone: what is new on it, the panels, what was done so far. No memory,
 unless the agent has one of its own (:mod:`training.ppo.memory`).
@@ -10,8 +10,12 @@ unless the agent has one of its own (:mod:`training.ppo.memory`).
 statistics of the evidence, in the columns of :class:`logtriage.vector.TokenLayout`.
 
 ``belief``: memory and Bayes' rule: :class:`logtriage.vector.BeliefScreens`.
+
+``predicted``: the columns of ``belief``, with the posterior of a network that was trained to
+predict the exact one from ``counts`` (:mod:`training.ppo.predictor`) and is frozen.
 """
 
+from pathlib import Path
 from typing import Final, Protocol
 
 import attrs
@@ -24,10 +28,11 @@ from logtriage.vector import BatchedTriage, BeliefScreens, Step, TokenLayout, to
 from logtriage.vector.layout import Floats
 from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
+from training.ppo.predictor import load_predictor
 
 Numbers = NDArray[np.int64]
 
-KINDS: Final = ("screen", "counts", "belief")
+KINDS: Final = ("screen", "counts", "belief", "predicted")
 #: Blocks that number what they show; the counts say the same in columns of their own.
 _NUMBERED: Final = ("window_service", "window_token", "asked", "asked_service", "answer")
 
@@ -37,17 +42,26 @@ class Inputs(Protocol):
 
     @property
     def size(self) -> int:
-        """How many columns there are; the same at every level of fog."""
+        """The number of columns, the same at every level of fog."""
 
     @property
     def owners(self) -> slice | None:
-        """Where flags say which team (of those that may own services) owns a service."""
+        """The columns that flag the owning team of each service; None if there are none."""
+
+    @property
+    def price(self) -> slice:
+        """The column of the price of a hand-over."""
 
     def begin(self, screen: Step) -> Tensor:
         """The input (N, D) at first screens."""
 
     def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:
         """The input (N, D) after ``actions`` (N,); rows ``fresh`` have begun anew since."""
+
+
+def mask_of(screen: Step) -> Tensor:
+    """The mask (N, A), as booleans."""
+    return torch.from_numpy(screen.mask).bool()
 
 
 class _Tokens:
@@ -73,6 +87,7 @@ class _Tokens:
         self._columns, self.blocks, self.size = np.concatenate(columns), blocks, at
         names = [name for name in blocks if name.startswith("owner:")]
         self.owners = slice(blocks[names[0]].start, blocks[names[-1]].stop)
+        self.price = blocks["price"]
 
     def of(self, screen: Step) -> Floats:
         found: Floats = screen.observation[:, self._columns]
@@ -128,7 +143,7 @@ class BeliefInputs:
 
     def __init__(self, batch: BatchedTriage) -> None:
         self._screens = BeliefScreens(batch)
-        self.size = self._screens.layout.size
+        self.size, self.price = self._screens.layout.size, self._screens.layout["price"]
 
     def begin(self, screen: Step) -> Tensor:
         """As :meth:`Inputs.begin`."""
@@ -139,12 +154,43 @@ class BeliefInputs:
         return torch.from_numpy(self._screens.read(screen, actions, fresh))
 
 
-def inputs_of(kind: str, batch: BatchedTriage) -> Inputs:
-    """A reader of a batch's screens; ``kind`` is one of :data:`KINDS`."""
+class PredictedInputs:
+    """``predicted``: as ``belief``, with a network's posterior and value of acting."""
+
+    owners = None
+
+    def __init__(self, batch: BatchedTriage, predictor: Path) -> None:
+        self._screens = BeliefScreens(batch)
+        self._counts = _counts_of(CountInputs, batch)
+        self._predictor = load_predictor(predictor)
+        self.size, self.price = self._screens.layout.size, self._screens.layout["price"]
+
+    def begin(self, screen: Step) -> Tensor:
+        """As :meth:`Inputs.begin`."""
+        shares, acting = self._predictor.predicted(self._counts.begin(screen))
+        return torch.from_numpy(self._screens.columns(screen, shares.numpy(), acting.numpy()))
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:  # noqa: ARG002
+        """As :meth:`Inputs.read`."""
+        return self.begin(screen)
+
+
+def inputs_of(kind: str, batch: BatchedTriage, predictor: str = "") -> Inputs:
+    """A reader of a batch's screens.
+
+    ``kind`` is one of :data:`KINDS`; ``predictor`` is the directory of a predictor.
+    """
     if kind == "belief":
         return BeliefInputs(batch)
+    if kind == "predicted":
+        return PredictedInputs(batch, Path(predictor))
+    return _counts_of(CountInputs if kind == "counts" else ScreenInputs, batch)
+
+
+def _counts_of(
+    reader: type[CountInputs | ScreenInputs], batch: BatchedTriage
+) -> CountInputs | ScreenInputs:
     layout, setting = batch.layout, batch.task.setting
     assert isinstance(layout, TokenLayout)
     assert setting is not None
-    reader = CountInputs if kind == "counts" else ScreenInputs
     return reader(layout, setting, batch.task.horizon)

@@ -7,11 +7,10 @@ from itertools import count
 import attrs
 import torch
 from tensordict import TensorDict
+from torch.nn.functional import cross_entropy
 
-from logtriage.tasks import TaskSpec
-from training.common.loss import MEASURED, clipped_loss, scaled
+from training.common.loss import MEASURED, clipped_loss, imitation_loss, scaled
 from training.common.settings import CHOICE_SPLIT
-from training.ppo.curriculum import task_at
 from training.ppo.evaluate import Result, evaluate
 from training.ppo.networks import Agent, make_agent
 from training.ppo.rollouts import Collector
@@ -55,11 +54,11 @@ class Run:
 
 
 def train(settings: Settings, report: Callable[[Point, Agent], None]) -> Run:
-    """Train as ``settings`` say; ``report`` is told of every evaluation."""
+    """Train as ``settings`` say; ``report`` is called at every evaluation."""
     start, began_cpu = time.perf_counter(), time.process_time()
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    collectors: dict[TaskSpec, Collector] = {}
+    collector = Collector(settings)
     agent = make_agent(settings)
     learner = Learner(agent, settings)
     points: list[Point] = []
@@ -72,8 +71,8 @@ def train(settings: Settings, report: Callable[[Point, Agent], None]) -> Run:
         point = Point(
             time.perf_counter() - start,
             time.process_time() - began_cpu,
-            sum(one.steps for one in collectors.values()),
-            sum(one.incidents for one in collectors.values()),
+            collector.steps,
+            collector.incidents,
             grades,
             result,
             last.get("entropy"),
@@ -89,19 +88,19 @@ def train(settings: Settings, report: Callable[[Point, Agent], None]) -> Run:
         done = number / settings.rounds if settings.rounds is not None else spent
         if max(done, spent) >= 1:
             break
-        task = task_at(settings, done)
-        if task not in collectors:
-            collectors[task] = Collector(settings, task)
-        collector = collectors[task]
-        experience = collector.collect(agent)
+        imitates = number < settings.imitation
+        if number == settings.imitation:
+            collector.dismiss_teacher()
+        taught = 1 - number / settings.imitation if imitates else 0.0
+        experience = collector.collect(agent, taught)
         grades = float(collector.grades.mean()) if len(collector.grades) else None
         halfway = time.perf_counter()
-        last = learner.update(experience, done)
+        last = learner.update(experience, done, imitates=imitates)
         ended = time.perf_counter()
         collecting, updating = collecting + halfway - began, updating + ended - halfway
         if ended - start - points[-1].seconds >= settings.eval_every_s:
             note()
-    if last and points[-1].steps < sum(one.steps for one in collectors.values()):
+    if last and points[-1].steps < collector.steps:
         note()
     cpu = time.process_time() - began_cpu
     return Run(agent, tuple(points), time.perf_counter() - start, cpu, collecting, updating)
@@ -116,8 +115,13 @@ class Learner:
         self.weights = [one for part in agent.modules.values() for one in part.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, lr=settings.lr, eps=1e-5)
 
-    def update(self, experience: TensorDict, progress: float) -> dict[str, float]:
-        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured."""
+    def update(
+        self, experience: TensorDict, progress: float, *, imitates: bool = False
+    ) -> dict[str, float]:
+        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured.
+
+        The critic learns in the same way while the policy imitates the teacher.
+        """
         one = self.settings
         for group in self.optimizer.param_groups:
             group["lr"] = one.falling(one.lr, one.lr_end, progress)
@@ -126,7 +130,15 @@ class Learner:
         for _ in range(one.epochs):
             for part in self.minibatches(experience):
                 found = self.loss(part)
-                total = found["loss_objective"] + found["loss_critic"] + found["loss_entropy"]
+                total = found["loss_critic"]
+                if imitates:
+                    policy = self.agent.distribution(part["observation"], part["mask"])
+                    total = total + imitation_loss(policy, part)
+                else:
+                    total = total + found["loss_objective"] + found["loss_entropy"]
+                if self.agent.guess is not None:
+                    guessed = self.agent.guessed(part["observation"])
+                    total = total + one.auxiliary * cross_entropy(guessed, part["truth"])
                 self.optimizer.zero_grad()
                 total.backward()
                 torch.nn.utils.clip_grad_norm_(self.weights, one.max_grad_norm)

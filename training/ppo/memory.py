@@ -1,4 +1,4 @@
-"""What an agent carries from screen to screen, where nothing else recalls it: a GRU.
+"""A GRU that carries what earlier screens showed.
 
 An agent with a memory is given a screen beside what it carries after reading it: columns
 (D + H). Rows whose incident has just begun carry nothing.

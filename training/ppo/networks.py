@@ -47,7 +47,8 @@ class Agent:
     """The networks of a run; ``logits`` and ``value`` are bare modules inside of the others.
 
     They take observations of the kind ``inputs`` (:mod:`training.ppo.inputs`), beside what
-    the ``memory`` carries, if there is one.
+    the ``memory`` carries, if there is one. ``guess`` is the head of the auxiliary loss: logits
+    of the hypotheses, from what the policy's perceptron makes of an observation.
     """
 
     logits: nn.Module
@@ -55,17 +56,29 @@ class Agent:
     actor: ProbabilisticActor
     critic: ValueOperator
     inputs: str
+    predictor: str
     memory: Memory | None
+    guess: nn.Module | None
 
     @property
     def modules(self) -> dict[str, nn.Module]:
-        """All that is learnt, by name."""
-        heads = {"logits": self.logits, "value": self.value}
-        return heads if self.memory is None else {**heads, "memory": self.memory}
+        """All trained modules by name."""
+        parts = {"logits": self.logits, "value": self.value}
+        parts |= {} if self.memory is None else {"memory": self.memory}
+        return parts if self.guess is None else {**parts, "guess": self.guess}
+
+    def guessed(self, observation: Tensor) -> Tensor:
+        """Logits of the hypotheses (N, H) at observations (N, D)."""
+        assert self.guess is not None
+        seen = observation
+        for layer in list(getattr(self.logits, "body", self.logits))[:-1]:
+            seen = layer(seen)
+        guessed: Tensor = self.guess(seen)
+        return guessed
 
     def reader(self, batch: BatchedTriage) -> Inputs:
-        """What makes its observations of a batch's screens."""
-        inputs = inputs_of(self.inputs, batch)
+        """The reader that makes its observations of a batch's screens."""
+        inputs = inputs_of(self.inputs, batch, self.predictor)
         return inputs if self.memory is None else Remembering(inputs, self.memory)
 
     def distribution(self, observation: Tensor, mask: Tensor) -> MaskedCategorical:
@@ -99,7 +112,7 @@ class Agent:
 def make_agent(settings: Settings) -> Agent:
     """Fresh networks, drawn from torch's generator; the first policy is all but uniform."""
     batch = BatchedTriage(settings.sheet)
-    inputs = inputs_of(settings.inputs, batch)
+    inputs = inputs_of(settings.inputs, batch, settings.predictor)
     actions, columns = batch.action_count, inputs.size + settings.memory
     if inputs.owners is None:
         shapes = [(columns, actions, POLICY), (columns, 1, VALUE)]
@@ -111,4 +124,9 @@ def make_agent(settings: Settings) -> Agent:
         logits = PagesOwners(body, inputs.owners, batch.layout)
     critic = ValueOperator(value, in_keys=["observation"])
     memory = Memory(inputs.size, settings.memory) if settings.memory else None
-    return Agent(logits, value, masked_actor(logits), critic, settings.inputs, memory)
+    guess = None
+    if settings.auxiliary:
+        (model,) = batch.settings[0].models
+        guess = nn.Linear(settings.width, len(model.hypotheses))
+    actor = masked_actor(logits)
+    return Agent(logits, value, actor, critic, settings.inputs, settings.predictor, memory, guess)

@@ -5,29 +5,26 @@ import torch
 from tensordict import TensorDict
 from torch import Tensor
 
-from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, Step
-from logtriage.vector.shaping import BatchedShaping
 from training.common.loss import advantages
 from training.common.settings import TRAIN_SPLIT
-from training.ppo.acting import mask_of
-from training.ppo.inputs import inputs_of
+from training.ppo.inputs import inputs_of, mask_of
 from training.ppo.networks import Agent
 from training.ppo.settings import Settings
+from training.ppo.teacher import Teacher
 
 
 class Collector:
     """Plays incidents of split ``train`` in order, none of them twice.
 
-    ``task`` may be that of the settings at another level of fog. ``steps`` and
-    ``incidents`` count what was played to the end so far, ``grades`` holds those of the
-    last round.
+    ``steps`` and ``incidents`` count what was played so far; ``grades`` are those of the
+    incidents that ended in the last round.
     """
 
-    def __init__(self, settings: Settings, task: TaskSpec | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.batch = BatchedTriage(settings.sheet if task is None else task)
-        self.inputs = inputs_of(settings.inputs, self.batch)
+        self.batch = BatchedTriage(settings.sheet)
+        self.inputs = inputs_of(settings.inputs, self.batch, settings.predictor)
         self.steps = 0
         self.incidents = 0
         self.grades = np.zeros(0)
@@ -36,21 +33,29 @@ class Collector:
         self._seen = self.inputs.begin(self._screen)
         self._begun = torch.ones(settings.num_envs, dtype=torch.bool)
         self._carried = torch.zeros(settings.num_envs, settings.memory)
-        self._shaping = BatchedShaping(self.batch, settings.gamma) if settings.shaping else None
-        if self._shaping is not None:
-            self._shaping.begin()
+        self._teacher = Teacher(self.batch) if settings.imitation else None
+        self._label = np.zeros(settings.num_envs, np.int64)
+        if self._teacher is not None:
+            self._label = self._teacher.begin(self._screen)
+
+    def dismiss_teacher(self) -> None:
+        """Compute no more labels: the rounds of imitation are over."""
+        self._teacher = None
 
     @torch.no_grad()
-    def collect(self, agent: Agent) -> TensorDict:
-        """A round (rollout, num_envs), with advantages and value targets."""
+    def collect(self, agent: Agent, taught: float = 0.0) -> TensorDict:
+        """A round (rollout, num_envs), with advantages and value targets.
+
+        The share ``taught`` of the actions, drawn at random, are the teacher's.
+        """
         one = self.settings
         shape = (one.rollout, one.num_envs)
         observation = torch.empty((*shape, self.inputs.size + one.memory))
         carried = torch.empty((*shape, one.memory))
         begun = torch.empty(shape, dtype=torch.bool)
         mask = torch.empty((*shape, self.batch.action_count), dtype=torch.bool)
-        action = torch.empty(shape, dtype=torch.long)
-        log_prob, reward = torch.empty(shape), torch.empty(shape)
+        action, label, truth = torch.empty((3, *shape), dtype=torch.long)
+        log_prob, reward = torch.empty((2, *shape))
         done = torch.empty(shape, dtype=torch.bool)
         grades = []
         for t in range(one.rollout):
@@ -58,19 +63,21 @@ class Collector:
             observation[t], self._carried = self._recall(agent)
             mask[t] = mask_of(self._screen)
             policy = agent.distribution(observation[t], mask[t])
-            action[t] = policy.sample()
+            label[t] = torch.from_numpy(self._label)
+            follows = torch.rand(one.num_envs) < taught
+            action[t] = torch.where(follows, label[t], policy.sample())
             log_prob[t] = policy.log_prob(action[t])
+            truth[t] = torch.from_numpy(self.batch.incidents.hypothesis.astype(np.int64))
             chosen = action[t].numpy()
             after = self.batch.step(chosen)
             closed = after.closing >= 0
-            earned = after.reward
-            if self._shaping is not None:
-                earned = self._shaping.shaped(earned, chosen, np.ones(one.num_envs, bool))
-            reward[t], done[t] = torch.from_numpy(earned), torch.from_numpy(closed)
+            reward[t], done[t] = torch.from_numpy(after.reward), torch.from_numpy(closed)
             grades.append(after.score[closed])
             fresh, self._begun = np.flatnonzero(closed), done[t].clone()
             self._screen = self._restart(after, fresh)
             self._seen = self.inputs.read(self._screen, chosen, fresh)
+            if self._teacher is not None:
+                self._label = self._teacher.read(self._screen, chosen, fresh)
         self.steps += one.batch
         self.grades = np.concatenate(grades)
         self.incidents += len(self.grades)
@@ -86,6 +93,8 @@ class Collector:
                 "mask": mask,
                 "action": action,
                 "action_log_prob": log_prob,
+                "label": label,
+                "truth": truth,
                 "state_value": value,
                 "advantage": advantage,
                 "value_target": target,
@@ -106,6 +115,4 @@ class Collector:
         numbers = np.arange(self._next, self._next + len(rows))
         self.batch.restart(rows, self.batch.nth(numbers))
         self._next += len(rows)
-        if self._shaping is not None:
-            self._shaping.begin(rows)
         return self.batch.look()

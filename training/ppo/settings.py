@@ -1,4 +1,4 @@
-"""What a run depends on: everything here, and the seed, is written beside its results."""
+"""The settings of a run; all of them are written beside its results."""
 
 import attrs
 
@@ -14,11 +14,13 @@ class Settings(PPOSettings):
     evaluations included. Only with ``rounds`` does the same seed give the same weights.
 
     ``inputs`` is what the agent is given (:mod:`training.ppo.inputs`), ``memory`` the units
-    of a GRU that carries what was given before (:mod:`training.ppo.memory`). ``fogs`` is a
-    curriculum: levels of fog, such as ``0,1``, through which the first half of the run
-    goes in equal parts before it stays at the task's own. With ``shaping`` every question
-    is paid by what it told (:class:`logtriage.vector.shaping.BatchedShaping`); grades are
-    reported as ever.
+    of a GRU that carries what was given before (:mod:`training.ppo.memory`). ``auxiliary``
+    weighs a second loss on the policy's perceptron: the cross-entropy, in nats, of a head that
+    predicts the hidden hypothesis, whose minimum is the posterior.
+
+    In its first rounds, ``imitation`` of them, an agent learns to do what a scripted teacher
+    does (:mod:`training.ppo.teacher`), on screens that it meets itself more and more (DAgger):
+    a policy that begins at random hands everything over, and then learns nothing more.
 
     Advantages are left in points of the grade: scaled by their deviation, a rare page
     would face the same bar whatever a hand-over is worth.
@@ -30,16 +32,19 @@ class Settings(PPOSettings):
     inputs: str = attrs.field(
         default="belief", metadata={"choices": KINDS, "help": "what the agent is given"}
     )
+    predictor: str = attrs.field(
+        default="", metadata={"help": "for inputs predicted: a directory of training.ppo.predictor"}
+    )
     memory: int = attrs.field(
         default=0,
         validator=attrs.validators.ge(0),
         metadata={"help": "units of a GRU that carries what was seen; 0 for none"},
     )
-    fogs: str = attrs.field(
-        default="", metadata={"help": "levels of fog to begin with, such as 0,1"}
+    auxiliary: float = attrs.field(
+        default=0.0, metadata={"help": "weight of the loss of predicting the truth"}
     )
-    shaping: bool = attrs.field(
-        default=False, metadata={"help": "whether rewards are shaped by the belief"}
+    imitation: int = attrs.field(
+        default=20, metadata={"help": "rounds in which a teacher is imitated; 0 for none"}
     )
     num_envs: int = 512
     normalize: bool = False

@@ -1,4 +1,4 @@
-"""What a run leaves on disk, written so that a crash at any time leaves whole files.
+"""The files of a run; a crash at any time leaves whole ones.
 
 ``checkpoint.pt`` (weights, tensors only), ``run.json`` (settings, machine, figures) and
 ``curve.csv`` are renewed at every evaluation.

@@ -1,10 +1,9 @@
-"""Every run of the results: what is not there yet is trained, then all of it is written up.
+"""Inference or decision? Arms that differ in what the agent is given, with several seeds each.
 
     python -m training.ppo.study runs/ppo --to docs/results
 
-Runs that are finished are left alone, so the command goes on where it was stopped. Each
-takes a core and a few minutes (``--jobs 2`` for two at a time). Options that it does not
-know, such as ``--rounds 20``, go to every run.
+Runs that are finished are left alone, so the command goes on where it was stopped. Options
+that it does not know, such as ``--rounds 20``, go to every run.
 """
 
 import argparse
@@ -12,43 +11,24 @@ import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import attrs
-
-from training.ppo import store
-from training.ppo.runs import Written, name_of
-from training.ppo.settings import Settings
+from training.ppo import predictor, store
 from training.ppo.writeup import write_up
 
-#: The tasks, with the rounds of a run. A round is some 8,000 steps; where signs grow slowly and
-#: incidents are long, a million steps leave the curve rising.
-TASKS: Final = {"single_crash-v3": 120, "cascading_failure-v3": 120, "silent_degradation-v3": 240}
-SEEDS: Final = (0, 1, 2)
-#: Where inputs and curriculum are compared, each with the first seed, and shaping with all.
-COMPARED: Final = "single_crash-v3"
-#: Of the memory of an agent that sees one screen at a time.
-UNITS: Final = 128
-
-
-def plan() -> list[Settings]:
-    """What is run, in the order in which it is wanted."""
-    main = [
-        Settings(task, seed=seed, rounds=rounds, minutes=60)
-        for seed in SEEDS
-        for task, rounds in TASKS.items()
-    ]
-    base = Settings(COMPARED, rounds=TASKS[COMPARED], minutes=60)
-    others = [
-        attrs.evolve(base, inputs="counts"),
-        attrs.evolve(base, inputs="screen"),
-        attrs.evolve(base, inputs="screen", memory=UNITS),
-        attrs.evolve(base, fogs="0,1"),
-    ]
-    shaped = [attrs.evolve(base, seed=seed, shaping=True) for seed in SEEDS]
-    return [*main, *others, *shaped]
+TASK: Final = "single_crash-v3"
+#: What an agent is given, by arm, as options of ``training.ppo``.
+ARMS: Final[dict[str, dict[str, Any]]] = {
+    "belief": {"inputs": "belief"},
+    "predicted": {"inputs": "predicted"},
+    "counts": {"inputs": "counts"},
+    "counts-auxiliary": {"inputs": "counts", "auxiliary": 0.1},
+    "screen-gru": {"inputs": "screen", "memory": 96},
+}
+#: The directory of the predictor; it learns from the first run on the exact belief.
+PREDICTOR: Final = "predictor"
 
 
 def finished(out: Path) -> bool:
@@ -57,42 +37,44 @@ def finished(out: Path) -> bool:
     return path.exists() and bool(json.loads(path.read_text("utf-8"))["finished"])
 
 
-def train(settings: Settings, out: Path, options: list[str]) -> int:
-    """Train in a process of its own, unless that is done; its exit code."""
-    where = out / name_of(settings)
-    if finished(where):
-        return 0
-    words = ["--task", settings.task, "--seed", str(settings.seed), "--inputs", settings.inputs]
-    words += ["--memory", str(settings.memory)]
-    words += ["--rounds", str(settings.rounds), "--minutes", str(settings.minutes)]
-    words += ["--fogs", settings.fogs, "--out", str(where), *options]
-    words += ["--shaping"] if settings.shaping else []
-    # One thread each: a second one in NumPy's or torch's pool would wait for a core.
-    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "training.ppo", *words]
-    return subprocess.run(command, check=False, env={**os.environ, **threads}).returncode
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train what is missing, and write up what is there."""
     parser = argparse.ArgumentParser(prog="python -m training.ppo.study", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("out", type=Path, help="directory for the runs")
-    parser.add_argument("--jobs", type=int, default=1, help="runs at a time; default: 1")
+    parser.add_argument("--arms", nargs="+", default=list(ARMS), choices=ARMS, metavar="ARM")
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(range(5)))
     parser.add_argument("--only-write", action="store_true", help="train nothing")
     parser.add_argument("--to", type=Path, help="directory for the page, figure and tables")
     given, options = parser.parse_known_args(arguments)
-    wanted = plan()
+    out: Path = given.out
     if not given.only_write:
-        with ThreadPoolExecutor(given.jobs) as pool:
-            codes = list(pool.map(lambda one: train(one, given.out, options), wanted))
-        failed = [name_of(one) for one, code in zip(wanted, codes, strict=True) if code]
-        if failed:
-            raise SystemExit(f"failed: {', '.join(failed)}")
-    there = [one for one in wanted if finished(given.out / name_of(one))]
+        for seed in given.seeds:
+            for arm in given.arms:
+                _train(out, arm, seed, options)
     if given.to is not None:
-        missing = [name_of(one) for one in wanted if one not in there]
-        write_up([Written.read(given.out / name_of(one)) for one in there], given.to, missing)
+        write_up(out, list(ARMS), out / PREDICTOR, given.to)
+
+
+def _train(out: Path, arm: str, seed: int, options: Sequence[str]) -> None:
+    where = out / f"{arm}-{seed}"
+    if finished(where):
+        return
+    words = {"task": TASK, "seed": seed, "out": where, **ARMS[arm]}
+    if arm == "predicted":
+        if not (out / PREDICTOR / predictor.ABOUT).exists():
+            teacher = str(out / "belief-0"), str(out / PREDICTOR)
+            _run("training.ppo.predictor", ["--agent", teacher[0], "--output-dir", teacher[1]])
+        words["predictor"] = out / PREDICTOR
+    flags = [text for name, value in words.items() for text in (f"--{name}", str(value))]
+    _run("training.ppo", [*flags, *options])
+
+
+def _run(module: str, options: Sequence[str]) -> None:
+    # One thread: a second in NumPy's or torch's pool would wait for a core.
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", module, *options]
+    subprocess.run(command, check=True, env={**os.environ, **threads})
 
 
 if __name__ == "__main__":

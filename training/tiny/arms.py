@@ -34,10 +34,11 @@ from logtriage.rng import hash_name
 from training.common.directory import check_empty
 from training.common.files import machine, save_json
 from training.common.options import add_options
+from training.common.rows import LOW, Row, handed_over, net_value, row_of
 from training.common.settings import TRAIN_SPLIT
 from training.language.loading import load_model, load_tokenizer
 from training.tiny.imitation import losses_of
-from training.tiny.judge import LOW, Row, handed_over, net_value, row_of, save_judged
+from training.tiny.judge import save_judged
 from training.tiny.play import Played, own
 from training.tiny.scores import chunks, scores
 from training.tiny.words import Grammar
@@ -119,7 +120,7 @@ def update(
 ) -> float:
     """One step on these episodes; the mean entropy of their actions in nats.
 
-    ``barred`` (B,) says in which nobody might hand over, ``credit`` (B,) is the advantage of
+    ``barred`` (B,) marks rows that may not hand over, ``credit`` (B,) is the advantage of
     each; None to lower the entropy instead.
     """
     model.train()

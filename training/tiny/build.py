@@ -1,4 +1,4 @@
-"""From settings to a model directory."""
+"""Build a model directory from settings."""
 
 import tempfile
 import time
@@ -13,11 +13,12 @@ from rich.console import Console
 from logtriage.incident import Incident
 from training.common.directory import check_empty
 from training.common.files import machine, save_json
+from training.common.rows import figures
 from training.common.settings import CHOICE_SPLIT, TRAIN_SPLIT
 from training.evaluate.phases import Phases
 from training.language.sources import Source
 from training.tiny.imitation import imitate
-from training.tiny.judge import figures, held_out, judged
+from training.tiny.judge import held_out, judged
 from training.tiny.model import build_model
 from training.tiny.play import SCREEN, Played, own, taught
 from training.tiny.settings import ABOUT, SIZES, Settings

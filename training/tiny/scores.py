@@ -17,7 +17,7 @@ CHUNK: Final = 32
 def scores(
     model: Any, ids: Tensor, grammar: Grammar, barred: Tensor, temperature: float = 1.0
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Of the actions (N,) in episodes (B, T), padded on the right: row, log-probability, entropy.
+    """Row, log-probability and entropy of each action (N,) in right-padded episodes (B, T).
 
     In nats, under the grammar; ``barred`` (B,) says in which rows nobody may hand over.
     """

@@ -1,4 +1,4 @@
-"""What a model is built from: all of it is written beside the model."""
+"""The settings of a model; all of them are written beside it."""
 
 from typing import Final
 

@@ -75,7 +75,7 @@ def build_tokenizer(sheets: Sequence[TaskSpec]) -> PreTrainedTokenizerFast:
 
 
 class Grammar:
-    """What may follow a token in a reply: an action after ``<|act|>``, then the end.
+    """The grammar of a reply: an action follows ``<|act|>``, then the end.
 
     Attributes:
         act, end: the ids of these tokens.
@@ -98,7 +98,7 @@ class Grammar:
         return cls(tokenizer) if style_of(tokenizer) == "notation" else None
 
     def legal(self, barred: Tensor) -> Tensor:
-        """The actions (B, V) of rows, of which those ``barred`` (B,) may not hand over."""
+        """The legal actions (B, V) of rows; rows that are ``barred`` (B,) may not hand over."""
         legal = self.actions.to(barred.device).repeat(len(barred), 1)
         legal[barred, self.hand_over] = False
         return legal
@@ -110,5 +110,5 @@ class Grammar:
 
 
 def style_of(tokenizer: PreTrainedTokenizerBase) -> str:
-    """How the screens are written that a tokenizer is for."""
+    """The style of the screens that a tokenizer encodes."""
     return str(tokenizer.init_kwargs.get("style", "text"))

@@ -6,7 +6,6 @@ python -m training.tiny.writeup runs --to docs/results
 import argparse
 import csv
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,17 +15,16 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from training.common.intervals import line, over_incidents, student
 from training.common.pages import renew
+from training.common.rows import EPISODES, PRICES, Row, figures, net_value, read_rows
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.tiny.arms import ABOUT, STEPS
-from training.tiny.judge import EPISODES, FALSE, PRICES, TRUE, Row, figures, net_value
+from training.tiny.judge import FALSE, TRUE
 
 #: Arms and policies in the order of the tables.
 ORDER: Final = ("grpo", "dagger", "shuffled", "entropy")
 SCRIPTED: Final = ("observer", "top_suspect", "expert")
-#: Student's t for two-sided 95 %, by degrees of freedom.
-STUDENT: Final = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365}
-RESAMPLES: Final = 2_000
 PAGE, TABLE, CURVES, PLOT = "grpo.md", "grpo-runs.csv", "grpo-steps.csv", "grpo.png"
 
 #: A split, a temperature and the price that was shown.
@@ -54,7 +52,7 @@ class Run:
 
     @property
     def temperature(self) -> float:
-        """That of sampling in learning."""
+        """The sampling temperature of learning."""
         return float(self.about["settings"]["temperature"])
 
     @property
@@ -70,27 +68,18 @@ def read(folder: Path) -> Run:
     if (folder / STEPS).exists():
         with (folder / STEPS).open(encoding="utf-8", newline="") as file:
             steps = list(csv.DictReader(file))
-    episodes: dict[How, list[Row]] = {}
-    with (folder / EPISODES).open(encoding="utf-8", newline="") as file:
-        for one in csv.DictReader(file):
-            how = one["split"], float(one["temperature"]), one["shown"]
-            episodes.setdefault(how, []).append(_row(one))
+    episodes: dict[How, list[Row]] = {
+        (split, float(temperature), shown): rows
+        for (split, temperature, shown), rows in read_rows(folder / EPISODES).items()
+    }
     return Run(about, steps, episodes)
 
 
-def _row(found: dict[str, str]) -> Row:
-    flags = {"True": True, "False": False}
-    return Row(
-        incident=found["incident"],
-        price=float(found["price"]),
-        fault=flags[found["fault"]],
-        grade=float(found["grade"]),
-        handed_over=flags[found["handed_over"]],
-        paged_right=flags[found["paged_right"]],
-        mis_paged=flags[found["mis_paged"]],
-        ticks=int(found["ticks"]),
-        entropy=float(found["entropy"]),
-    )
+def read_scripted(folder: Path) -> Run:
+    """The episodes of ``training.scripted`` in a directory that is named after the policy."""
+    about = {"settings": {"arm": folder.name, "seed": 0, "temperature": 0.0}}
+    (rows,) = read_rows(folder / EPISODES).values()
+    return Run(about, [], {(EVAL_SPLIT, 0.0, TRUE): rows})
 
 
 def entropy_of(rows: Sequence[Row]) -> float:
@@ -126,31 +115,6 @@ def given_away(rows: Sequence[Row], bar: float) -> list[Row]:
 def best_bar(rows: Sequence[Row]) -> float:
     """The bar above which these episodes are best given away."""
     return max(PRICES, key=lambda bar: net_value(given_away(rows, bar)))
-
-
-def student(values: Sequence[float]) -> str:
-    """Mean and 95 % interval over seeds in words."""
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return f"{mean:+.3f} (1 seed)"
-    half = STUDENT[len(values) - 1] * float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    return f"{mean:+.3f} ({mean - half:+.3f} to {mean + half:+.3f})"
-
-
-def over_incidents(pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]]) -> str:
-    """The 95 % bootstrap interval over incidents of the mean difference of net values."""
-    gains = np.mean(
-        [[x.grade - y.grade for x, y in zip(a, b, strict=True)] for a, b in pairs], axis=0
-    )
-    room = np.array([1 - one.price for one in pairs[0][0]])
-    draws = np.random.default_rng(0).integers(len(room), size=(RESAMPLES, len(room)))
-    low, high = np.quantile(gains[draws].sum(1) / room[draws].sum(1), [0.025, 0.975])
-    return f"{low:+.3f} to {high:+.3f}"
-
-
-def line(cells: Sequence[str]) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |"
 
 
 def main_table(runs: Sequence[Run], start: Run, scripted: Sequence[Run]) -> str:
@@ -336,7 +300,8 @@ def main(arguments: list[str] | None = None) -> None:
     if len(starts) != 1:
         parser.error(f"{given.runs}: expected one run of the arm 'start', got {len(starts)}")
     runs = [one for one in found if one.arm in ORDER]
-    scripted = [one for name in SCRIPTED for one in found if one.arm == name]
+    there = [given.runs / name for name in SCRIPTED]
+    scripted = [read_scripted(one) for one in there if (one / EPISODES).exists()]
     if not any(one.arm == "grpo" for one in runs):
         parser.error(f"{given.runs}: no run of the arm 'grpo'")
     start = starts[0]

@@ -1,1 +1,1 @@
-"""A trained model on log lines of one's own: ``python -m training.triage``."""
+"""Let a trained model triage your log lines: ``python -m training.triage``."""

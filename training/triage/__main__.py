@@ -1,7 +1,7 @@
 """Let a trained model triage log lines of your own, and print what it does as it comes.
 
 The model sees the latest lines, and more of a service when it asks for them. Nothing is
-executed, and nothing is graded: what is right nobody here knows.
+executed or graded: the right answer is unknown.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Pasted log lines as an incident: a recording of which nothing but the lines is known."""
+"""Pasted log lines as an incident: a recording with nothing but lines."""
 
 from typing import Final
 

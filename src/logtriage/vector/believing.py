@@ -19,17 +19,19 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from logtriage.belief.model import Model
 from logtriage.errors import InvalidInput
+from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
-from logtriage.vector.following import FollowingBeliefs
 from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.layout import TokenLayout
+from logtriage.vector.values import BatchedValues
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG
 
@@ -52,10 +54,12 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
     Probabilities: ``root`` (n) that a service is the root cause, ``remedy`` (n each) that a
     remedy is accepted, in canonical order, ``team`` (m) that a team is right to page,
     ``kind`` (the fault kinds, then the benign ones, in the order of the incident's world) what is
-    the matter, ``benign`` that
-    nothing needs a response; ``doubt`` is the entropy over the hypotheses as a share of
-    the most there can be. ``heard:<sort>`` (n each) counts what services said on demand:
-    log lines (of the window, too, but for everyday ones), readings of gauges, of traces.
+    the matter, ``benign`` that nothing needs a response; ``doubt`` is the entropy over the
+    hypotheses as a share of the most there can be. ``acting`` is the expected grade, by
+    ``logtriage/3``, of the best plan that asks nothing more and does not hand over; ``price``
+    says what a hand-over is worth instead. It is 0 in closed rows. ``heard:<sort>`` (n each)
+    counts what services said on demand: log lines (of the window, too, but for everyday ones),
+    readings of gauges, of traces.
     The other blocks are those of the token layout.
     """
     n, m = len(layout.topology), len(layout.topology.teams)
@@ -65,7 +69,9 @@ def belief_layout_of(layout: TokenLayout) -> Layout:
         "team": m,
         "kind": len(kinds_of(layout.world)),
     }
-    widths |= {"benign": 1, "doubt": 1} | {f"heard:{sort}": n for sort in heard_sorts(layout.world)}
+    widths |= {"benign": 1, "doubt": 1, "acting": 1} | {
+        f"heard:{sort}": n for sort in heard_sorts(layout.world)
+    }
     widths |= {name: layout[name].stop - layout[name].start for name in KEPT}
     return Layout(layout.topology, *laid_out(widths))
 
@@ -87,7 +93,8 @@ class BeliefScreens:
         self._batch, self._tokens = batch, layout
         self._kept = np.concatenate([np.r_[layout[name]] for name in KEPT])
         self._heard = _heard(layout)
-        self._beliefs: FollowingBeliefs | None = None
+        self._values: BatchedValues | None = None
+        self._models: tuple[Model, ...] = ()
 
     @property
     def beliefs(self) -> BeliefBatch:
@@ -96,16 +103,17 @@ class BeliefScreens:
         Raises:
             InvalidInput: before :meth:`begin`.
         """
-        if self._beliefs is None:
+        return self._read_before().beliefs
+
+    def _read_before(self) -> BatchedValues:
+        if self._values is None:
             raise InvalidInput("no screens were read: call begin() first")
-        return self._beliefs.of[0]
+        return self._values
 
     def begin(self, screen: Step) -> Floats:
         """The observation (N, D) of a batch that was just reset."""
-        batch, setting = self._batch, self._batch.settings[0]
-        self._beliefs = FollowingBeliefs(setting, len(screen.tick))
-        self._marginals = Marginals(*setting.models)
-        self._beliefs.begin(batch.incidents, batch.episodes, np.arange(len(screen.tick)))
+        self._values = BatchedValues(self._batch.settings[0], len(screen.tick))
+        self._begin(np.arange(len(screen.tick)))
         return self._observe(screen)
 
     def read(self, screen: Step, actions: ArrayLike, fresh: ArrayLike = ()) -> Floats:
@@ -119,23 +127,48 @@ class BeliefScreens:
         """
         batch = self._batch
         chosen = checked_actions(actions, len(self.beliefs), batch.action_count)
-        assert self._beliefs is not None  # or there would be no beliefs
         began = np.asarray(fresh, np.int64)
         going = screen.closing < 0
         going[began] = False
         rows = np.flatnonzero(going)
-        self._beliefs.follow(batch.incidents, batch.episodes, rows, chosen[np.newaxis, rows])
-        self._beliefs.begin(batch.incidents, batch.episodes, began)
+        self._read_before().follow(batch.incidents, batch.episodes, chosen[rows], rows)
+        self._begin(began)
         return self._observe(screen)
 
+    def _begin(self, rows: Ints) -> None:
+        self._read_before().begin(self._batch.incidents, self._batch.episodes, rows)
+
     def _observe(self, screen: Step) -> Floats:
-        beliefs, batch = self.beliefs, self._batch
-        likely = self._marginals.of(beliefs.weights, beliefs.world)
-        owners = owners_of(batch.settings[0], batch.incidents, np.arange(len(beliefs)))
-        parts = [likely.root, likely.remedy, likely.team(owners), likely.kind, likely.benign]
-        parts += [likely.doubt, screen.observation @ self._heard, screen.observation[:, self._kept]]
-        observation: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
-        return observation
+        batch, values = self._batch, self._read_before()
+        acting = np.zeros(len(screen.tick))
+        going = np.flatnonzero(screen.closing < 0)
+        acting[going] = values.values(batch.incidents, batch.episodes, going, hand_over=False)
+        return self.columns(screen, values.beliefs.weights, acting, values.beliefs.world)
+
+    def columns(
+        self,
+        screen: Step,
+        weights: ArrayLike,
+        acting: ArrayLike,
+        worlds: NDArray[np.uint8] | None = None,
+    ) -> Floats:
+        """The observation (N, D) of any posterior, such as a network's.
+
+        ``weights`` (N, H) of the hypotheses are not all 0 in a row; ``acting`` (N,) is the
+        expected grade of the best plan; ``worlds`` (N,) are the numbers of the models.
+        """
+        batch = self._batch
+        models = batch.settings[0].models  # a pool's are drawn when a split is reset
+        if models is not self._models:
+            self._models, self._marginals = models, Marginals(*models)
+        told = self._marginals.of(np.asarray(weights), worlds)
+        every = np.arange(len(screen.tick))
+        team = told.team(owners_of(batch.settings[0], batch.incidents, every))
+        parts = [told.root, told.remedy, team, told.kind, told.benign, told.doubt]
+        parts += [np.asarray(acting)[:, np.newaxis], screen.observation @ self._heard]
+        parts += [screen.observation[:, self._kept]]
+        found: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
+        return found
 
 
 def _heard(layout: TokenLayout) -> Floats:

@@ -73,12 +73,21 @@ class BatchedValues:
         self._wrong[rows] += wrong
         self._unapproved[rows] += wrong & ~approved[:, None]
 
-    def values(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Floats:
-        """W of open rows (R,)."""
+    def values(
+        self,
+        incidents: TokenIncidents,
+        episodes: TokenEpisodes,
+        rows: Ints,
+        *,
+        hand_over: bool = True,
+    ) -> Floats:
+        """W of open rows (R,); without ``hand_over`` no plan hands over."""
         found = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]
             cases = self._cases(incidents, episodes, block)
+            if not hand_over:
+                cases = cases._replace(over=np.zeros(len(block)))
             total = cases.weights.sum(axis=1)
             found[start : start + BLOCK_ROWS] = self._best(cases) / UNIT / total
         return found

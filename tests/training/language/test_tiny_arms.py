@@ -14,9 +14,11 @@ import torch
 from logtriage import make_incident
 from logtriage.actions import HandOver
 from logtriage.tasks import get_task
-from training.tiny import arms, judge, scripted, writeup
+from training import scripted
+from training.common.rows import Row, figures, net_value, row_of
+from training.tiny import arms, judge, writeup
 from training.tiny.arms import Settings, advantages, credited, update
-from training.tiny.judge import Row, figures, lied_to, mirrored, net_value, played, row_of
+from training.tiny.judge import lied_to, mirrored, played
 from training.tiny.model import build_model
 from training.tiny.play import own
 from training.tiny.scores import chunks, scores
@@ -153,13 +155,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     patch = pytest.MonkeyPatch()
     patch.setattr(judge, "VAL", 6)
     patch.setattr(judge, "TEST", 8)
-    patch.setattr(scripted, "TEST", 8)
     patch.setattr(arms, "LADDER", (0.0, 0.5, 1.0))
     small = ["--seconds", "0.01", "--incidents", "8", "--group", "2", "--start", str(start)]
     for arm, seed in [(one, "0") for one in arms.ARMS] + [("grpo", "1")]:
         out = folder / "runs" / f"{arm}-{seed}"
         arms.main([*small, "--arm", arm, "--seed", seed, "--output-dir", str(out)])
-    scripted.main(["--policy", "oracle", "--output-dir", str(folder / "oracle")])
+    words = ["--policy", "oracle", "--task", "single_crash-v3-fog1", "--incidents", "8"]
+    scripted.main([*words, "--output-dir", str(folder / "oracle")])
     patch.undo()
     return folder / "runs"
 
@@ -175,7 +177,7 @@ def test_every_arm_leaves_its_steps_and_its_episodes(runs: Path) -> None:
 
 
 def test_a_scripted_policy_has_the_grades_of_its_episodes(runs: Path) -> None:
-    rows = writeup.read(runs.parent / "oracle").at(0.0)
+    rows = writeup.read_scripted(runs.parent / "oracle").at(0.0)
     assert [one.grade for one in rows] == [1.0] * 8
 
 

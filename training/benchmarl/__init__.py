@@ -1,1 +1,0 @@
-"""Teams for BenchMARL: a batched TorchRL environment, and a task of it."""

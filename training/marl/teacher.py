@@ -1,0 +1,153 @@
+"""A scripted teacher of teams: PPO starts as its imitator, as single agents do.
+
+It decides by the exact belief given what all roles were shown, which no role has: a role learns
+what it can of that from its own screens and from what it hears. In the first ticks each role
+asks the likeliest root cause for its own channels; roles that may talk then say which service,
+and which kind of fault, their own belief holds likeliest.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from logtriage.actions import (
+    SEVERITIES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    HandOver,
+    IdentifyRootCause,
+    Ignore,
+    Remediate,
+    Report,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    Resolve,
+    Wait,
+)
+from logtriage.roles import role_actions
+from logtriage.roles.words import NO_FAULT
+from logtriage.vector import BatchedTeam, TeamBeliefs, TeamStep
+from logtriage.vector.marginals import Marginals, kinds_of
+from logtriage.vector.tokens.cells import owners_of
+from logtriage.vector.tokens.episodes import NEVER
+
+Numbers = NDArray[np.int64]
+
+#: The first tick in which it may decide, and the ticks in which roles say a service and a kind.
+DECIDES: Final = 4
+SAYS_SERVICE, SAYS_KIND = 2, 3
+#: So many remedies are tried.
+TRIES: Final = 2
+
+
+class Teacher:
+    """Labels the screens of a batch of teams, each read once, in order."""
+
+    def __init__(self, batch: BatchedTeam) -> None:
+        self._batch = batch
+        self._beliefs = TeamBeliefs(batch, [batch.split, *batch.split.roles])
+        (model,) = batch.engine.settings[0].models
+        self._marginals = Marginals(model)
+        self._kinds = kinds_of(model.world)
+        self._actions = [
+            {action: place for place, action in enumerate(role_actions(one, batch.topology,
+                                                                       hand_over=True))}
+            for one in batch.split.roles
+        ]  # fmt: skip
+
+    def begin(self, screen: TeamStep) -> list[Numbers]:
+        """The teacher's action (N,) for each role on first screens."""
+        self._beliefs.begin()
+        return self._label(screen)
+
+    def read(self, screen: TeamStep, played: Numbers, fresh: Numbers) -> list[Numbers]:
+        """The teacher's actions after a step of rows ``played``; ``fresh`` have begun anew."""
+        self._beliefs.follow(np.setdiff1d(played, fresh))
+        if len(fresh):
+            self._beliefs.begin(fresh)
+        return self._label(screen)
+
+    def _label(self, screen: TeamStep) -> list[Numbers]:
+        engine, union = self._batch.engine, self._beliefs.of[0]
+        episodes, topology = engine.episodes, self._batch.topology
+        told = self._marginals.of(union.weights)
+        team = told.team(owners_of(engine.settings[0], engine.incidents, np.arange(len(engine))))
+        benign, root = told.benign[:, 0] > 0.5, told.root.argmax(axis=1)
+        best = -np.sort(-told.remedy, axis=1)[:, :TRIES]
+        acting = np.maximum(
+            0.9 * told.benign[:, 0],
+            0.45 * team.max(axis=1) + 0.25 * told.root.max(axis=1)
+            + 0.25 * np.minimum(best @ np.array([1.0, 0.6]), 1.0),
+        )  # fmt: skip
+        price = engine.incidents.price / 10
+        paged, tried = episodes.paged_at != NEVER, episodes.remedies.astype(np.int64)
+        weights = union.weights
+        fixed = np.where(union.fixed, weights, 0).sum(axis=1) > weights.sum(axis=1) / 2
+        last = screen.tick >= self._batch.task.horizon - 1
+        decides = screen.tick >= DECIDES
+        gives_up = decides & ~paged & (tried == 0) & (acting < price)
+        acts = decides & ~gives_up
+        classified, declared = episodes.severity >= 0, episodes.root_cause >= 0
+        remedies = [Remediate(one, name) for one in topology.remedies for name in topology.names]
+        by_case: list[tuple[NDArray[np.bool_], Sequence[Action], Numbers]] = [
+            (gives_up, [HandOver()], np.zeros_like(root)),
+            (acts & ~paged & ~benign, [Escalate(one) for one in topology.teams],
+             team.argmax(axis=1)),
+            (acts & ~classified, [ClassifySeverity(one) for one in SEVERITIES],
+             self._severities()),
+            (acts & ~paged & benign, [Ignore()], np.zeros_like(root)),
+            (acts & ~declared & ~benign, [IdentifyRootCause(one) for one in topology.names], root),
+            (paged & (fixed | (tried >= TRIES) | last), [Resolve()], np.zeros_like(root)),
+            (paged & declared, remedies, told.remedy.argmax(axis=1)),
+        ]  # fmt: skip
+        return [
+            self._of_role(number, screen, root, by_case) for number in range(len(self._actions))
+        ]
+
+    def _of_role(
+        self,
+        number: int,
+        screen: TeamStep,
+        root: Numbers,
+        by_case: Sequence[tuple[NDArray[np.bool_], Sequence[Action], Numbers]],
+    ) -> Numbers:
+        places, names = self._actions[number], self._batch.topology.names
+        label = np.full(len(root), places.get(Wait(), 0))
+        early = screen.tick < DECIDES
+        kinds = (RequestMetrics, RequestTraces, RequestMoreLogs)
+        asks = [kind for kind in kinds if kind(names[0]) in places]
+        for turn, kind in enumerate(asks):
+            mine = early & (screen.tick % len(asks) == turn)
+            label = np.where(mine, self._placed(places, [kind(one) for one in names])[root], label)
+        role = self._batch.split.roles[number]
+        if Report(names[0], role.name) in places:
+            own = self._marginals.of(self._beliefs.of[1 + number].weights)
+            services = self._placed(places, [Report(one, role.name) for one in names])
+            words = [Report(one, role.name) for one in self._kinds]
+            calm = places[Report(NO_FAULT, role.name)]
+            kinds_said = np.array([places.get(one, calm) for one in words])
+            label = np.where(screen.tick == SAYS_SERVICE, services[own.root.argmax(axis=1)], label)
+            label = np.where(screen.tick == SAYS_KIND, kinds_said[own.kind.argmax(axis=1)], label)
+        open_still = np.ones(len(root), bool)
+        for holds, actions, which in by_case:
+            if actions[0] in places:
+                mine = holds & open_still & ~early
+                label = np.where(mine, self._placed(places, actions)[which], label)
+                open_still &= ~mine
+        return label
+
+    @staticmethod
+    def _placed(places: dict[Action, int], actions: Sequence[Action]) -> Numbers:
+        return np.array([places[one] for one in actions])
+
+    def _severities(self) -> Numbers:
+        """The likeliest severity (N,)."""
+        union = self._beliefs.of[0]
+        severities = union.severities().astype(np.float64)
+        severities /= np.maximum(severities.sum(axis=2, keepdims=True), 1)
+        votes = (severities * union.weights[:, :, None]).sum(axis=1)
+        return votes.argmax(axis=1)
