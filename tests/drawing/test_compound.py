@@ -151,7 +151,6 @@ def test_a_report_tells_each_fault_apart() -> None:
     kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
     graded = grade(initial_state(incident))
     assert graded.fault_kind == " + ".join(kinds)
-    episode = Episode("hand", incident, Transcript(incident.id, ()), graded)
     truth = truth_of(incident)
     assert truth["fault"].count(" on ") == 2
     assert truth["root cause"] == ", ".join(sorted(incident.truth.root_causes))
