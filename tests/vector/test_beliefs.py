@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import logtriage as lt
 from logtriage.belief import belief
@@ -225,7 +226,7 @@ def checksum() -> str:
     states = [after_remedies(number, fix=number % 2 > 0) for number in range(4)]
     batch = belief_batch(states)
     assert batch.logs().tolist() == [list(belief(state).posterior.logs) for state in states]
-    arrays = [batch.logs(), batch.weights, batch.severities()]
+    arrays: list[NDArray[Any]] = [batch.logs(), batch.weights, batch.severities()]
     with np.errstate(over="ignore"):  # the engine's draws are modulo 2**64
         engine = BatchedTriage(TASK)
         engine.reset("val", np.arange(3))
