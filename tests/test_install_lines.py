@@ -136,7 +136,7 @@ def _declared(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("training.grpo", "matplotlib.figure", "train"),
         ("training.evaluate", "huggingface_hub", "train"),
-        ("training.marl.sweep", "torchrl.modules", "train-rl"),
+        ("training.marl.study", "torchrl.modules", "train-rl"),
         ("training.ppo.held_out", "torch", "train-rl"),
     ],
 )

@@ -2,7 +2,7 @@
 
     pip install -e '.[train-rl]'
     python -m training.marl --split trio --task cascading_failure-v3 --seed 0 --output-dir runs/trio
-    python -m training.marl.sweep runs/sweep --to docs/results
+    python -m training.marl.study runs/teams --to docs/results
 
 Every role has a policy network of its own, on what it sees and over what it may do. The
 algorithm is TorchRL's (``ClipPPOLoss``, generalised advantage estimation, a masked

@@ -30,7 +30,7 @@ class Settings(PPOSettings):
     """A training run of one split on one task: ``rounds`` of ``batch`` ticks of a team.
 
     The same settings give the same weights. The defaults are those of every run of the
-    sweep: no split and no task has others. Advantages are left in points of the grade:
+    study: no split and no task has others. Advantages are left in points of the grade:
     scaled by their deviation, a rare page would face the same bar whatever a hand-over is worth.
 
     The logit of a word begins ``quiet`` below those of other actions, times the doubt that
