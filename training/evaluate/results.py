@@ -46,12 +46,12 @@ def compare(
 
     Args:
         before: the model before training on the same incidents; None if it was not trained.
-        after: the agent that this is about.
+        after: the agent under test.
         baselines: others on the same incidents.
         training_scores: rewards of the training episodes in order, for their first and last ten.
-        explained: so many episodes of each task are explained: half a second each.
-        explain_baselines: whether those of the baselines are, too.
-        on_progress: told how many episodes are explained, of how many, from 0 on.
+        explained: the number of episodes of each task to explain; each takes half a second.
+        explain_baselines: whether to explain episodes of the baselines, too.
+        on_progress: called with the number of explained episodes, from 0 on, and the total.
 
     Raises:
         InvalidInput: if agents played different incidents, since nothing could be compared.

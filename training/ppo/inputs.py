@@ -68,7 +68,7 @@ class _Tokens:
     """The columns of a token layout that mean the same at every level of fog."""
 
     def __init__(self, layout: TokenLayout, setting: Setting, horizon: int) -> None:
-        # Layouts differ by fog in what lines can say: all have what the plainest level has.
+        # The topics of lines depend on the level of fog. Every level has those of the plainest one.
         named = setting.world.naming_weights
         plainest = attrs.evolve(setting, fog=named.index(min(named)))
         plain = token_layout_of(plainest, layout.topology, horizon)

@@ -25,7 +25,7 @@ LEVELS: Final = ("INFO", "WARN", "ERROR", "FATAL")
 class LogLine:
     """One line of a log: when, who, how bad, and what it says.
 
-    ``token`` is what it is about, where it was made from one (simulated incidents).
+    ``token`` is its topic in a simulated incident; lines of recordings have none.
     """
 
     second: int
