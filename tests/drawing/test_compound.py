@@ -153,7 +153,7 @@ def test_a_report_tells_each_fault_apart() -> None:
     assert graded.fault_kind == " + ".join(kinds)
     truth = truth_of(incident)
     assert truth["fault"].count(" on ") == 2
-    assert truth["root cause"] == ", ".join(sorted(incident.truth.root_causes))
+    assert truth["root causes"] == ", ".join(sorted(incident.truth.root_causes))
 
 
 @pytest.mark.parametrize("faults", [2, 3])

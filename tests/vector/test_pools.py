@@ -195,6 +195,6 @@ def test_one_environment_refuses_what_is_outside_of_its_pool() -> None:
     with pytest.raises(InvalidInput, match=r"incident 5 is of world 5.* pool: 9, 1, 3"):
         env.reset(options={"id": 5})
     with pytest.raises(InvalidInput, match="has a topology of its own"):
-        TriageEnv(TASK, pool=POOL, topology=random_topology(1))
+        TriageEnv(TASK, pool=POOL, topology=random_topology(1, 7))
     with pytest.raises(InvalidInput, match="each incident has a world of its own"):
         TriageEnv(TASK)

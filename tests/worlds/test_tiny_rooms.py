@@ -29,6 +29,7 @@ from logtriage.rendering.signature_table import groups_of, shares_of
 from logtriage.report.replay.knowledge import knowledge
 from logtriage.roles import role_actions
 from logtriage.roles.splits import TRIO
+from logtriage.world.channels import NOTHING_READ
 from logtriage.world.loading import load_world
 from tests.worlds.test_names import HOMONYMS, names
 
@@ -119,7 +120,7 @@ def test_readings_that_are_not_as_usual_are_signs_at_the_desk_and_in_a_replay() 
             alone = attrs.evolve(seen, alerts=(), window=(), inspection=())
             odd: dict[str, int] = {}
             for one in alone.readings:
-                signs = not set(one.tokens) <= {"usual", "nowhere"}
+                signs = not set(one.tokens) <= {"usual", "nowhere"} | NOTHING_READ
                 odd[one.service] = odd.get(one.service, 0) + signs
             looks = {one.service: one.look for one in glances([alone]) if one.look}
             seen_looks |= set(looks.values())
