@@ -94,7 +94,7 @@ def test_a_server_of_another_version_is_found_out(
 
 def test_a_server_plays_single_agents_on_drawn_incidents() -> None:
     for given, told in (
-        (("--task", "recorded"), "takes no recorded ones"),
+        (("--task", "recorded"), "a server plays drawn incidents only"),
         (("--split-roles", "trio"), "excludes --split-roles"),
     ):
         refused = cli("eval", "expert", *given, "--env-url", "http://127.0.0.1:9")
@@ -121,7 +121,7 @@ def test_eval_takes_the_url_of_a_server(server: Running) -> None:
     assert cli("eval", "expert", "--env-url", "nowhere").exit_code == 2
     recorded = cli("eval", "expert", "--task", "recorded", "--env-url", server.http)
     assert recorded.exit_code == 2
-    assert "recorded" in recorded.stderr
+    assert "drawn incidents only" in recorded.stderr
 
 
 def test_serve_says_what_is_wrong(tmp_path: Path) -> None:
