@@ -95,7 +95,7 @@ def test_a_server_of_another_version_is_found_out(
 def test_a_server_plays_single_agents_on_drawn_incidents() -> None:
     for given, told in (
         (("--task", "recorded"), "a server plays drawn incidents only"),
-        (("--split-roles", "trio"), "excludes --split-roles"),
+        (("--split-roles", "trio"), "a server plays single agents only"),
     ):
         refused = cli("eval", "expert", *given, "--env-url", "http://127.0.0.1:9")
         assert (refused.exit_code, told in refused.stderr) == (2, True)
