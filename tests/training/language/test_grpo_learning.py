@@ -262,7 +262,12 @@ def test_a_call_of_a_tool_that_does_not_exist_costs_its_tick(
     assert (env.grade.ticks, env.grade.malformed) == (1, 1)
     # And in a run: what TRL does not know as a tool, the environment is asked all the same.
     monkeypatch.delattr(environments._Finding, "request_metrics")
-    monkeypatch.setattr(environments, "_check_tools", lambda *_: None)  # which would refuse that
+    useful = environments.useful_actions
+    monkeypatch.setattr(
+        environments,
+        "useful_actions",
+        lambda incident: [name for name in useful(incident) if name != "request_metrics"],
+    )
     run(settings(model, max_steps=1), tmp_path / "run", "test")
     played = [one for each in read_episodes(tmp_path / "run" / EPISODES) for one in each.actions]
     assert "request_metrics" in {one["action_type"] for one in played}
