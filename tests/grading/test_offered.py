@@ -164,7 +164,7 @@ def _never(*_: object) -> dict[str, object]:
 def test_every_shell_offers_exactly_these(task: str, shell: str) -> None:
     incident = incidents_of(task)[0]
     if shell == "trl" and task in ORIGINALS:
-        with pytest.raises(InvalidInput, match=f"no one environment has the tools of {task}"):
+        with pytest.raises(InvalidInput, match=f"no environment has the tools of {task}"):
             SHELLS[shell](incident)
         return
     assert SHELLS[shell](incident) == set(useful_actions(incident))
@@ -195,9 +195,9 @@ def test_trl_plays_each_rubric_in_an_environment_of_its_tools() -> None:
     assert of(drawn) is TriageEnv
     assert of(*shipped_incidents()) is RecordedEnv
     assert of(*MODELS) is OnRequestEnv
-    with pytest.raises(InvalidInput, match="no one environment has the tools of single_crash"):
+    with pytest.raises(InvalidInput, match="no environment has the tools of single_crash"):
         of(drawn, *MODELS)
-    with pytest.raises(InvalidInput, match="no one environment has the tools of no incident"):
+    with pytest.raises(InvalidInput, match="no environment has the tools of no incident"):
         of()
 
 

@@ -161,10 +161,6 @@ class Scorer:
         means: Floats = self.by_kind(plans) @ self.weights / self.weights.sum()
         return means
 
-    def mean(self, plan: Plan) -> float:
-        """The mean score of one list."""
-        return float(self.means([plan])[0])
-
     def scores(self, plan: Plan) -> list[float]:
         """The scores of one list on every incident, incidents of a kind side by side."""
         scores: list[float] = np.repeat(
