@@ -302,9 +302,9 @@ class _History:
 def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterator[_Plan]:
     """Lists made from the oracle's by leaving out actions and adding bursts; always the same.
 
-    A burst repeats an action or takes different actions of a sort. Half of the time the oracle's
-    own actions of that sort are left out, since a first right answer would hide what a wrong
-    answer earns.
+    A burst repeats an action, the oracle's own or another, or takes different actions of a sort.
+    Half of the time the oracle's own actions of that sort are left out, since a first right answer
+    would hide what a wrong answer earns.
     """
     perfect = subject.perfect(incident)
     by_sort: dict[type[Action], list[Action]] = defaultdict(list)
@@ -324,11 +324,15 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
             length = int(draws.integers(1, max(2, most)))
             if draws.random() < 0.5:
                 plan = [action for action in plan if not isinstance(action, sort)]
-            order = draws.permutation(len(choices))[:length].tolist()
-            if draws.random() < 0.3:
-                order = order[:1] * length
+            burst = [choices[number] for number in draws.permutation(len(choices))[:length]]
+            repeats, own = (
+                draws.random(),
+                [action for action in perfect if isinstance(action, sort)],
+            )
+            if repeats < 0.4:
+                burst = (own if own and repeats < 0.2 else burst)[:1] * length
             place = int(draws.integers(len(plan) + 1))
-            plan[place:place] = [choices[number] for number in order]
+            plan[place:place] = burst
         yield tuple(plan[: incident.horizon])
 
 
