@@ -45,7 +45,7 @@ if find_spec("numba") is None:
 from logtriage.vector.tokens.compiled.drawing import high_product
 
 #: What a batch plays: tasks with one fault and one world, whose signs stay.
-DRAWN = [task for task in TASKS if not (task.original or task.several or task.unseen)]
+DRAWN = [task for task in TASKS if not (task.several or task.unseen)]
 #: Those of ``tiny`` and of worlds that nobody ships, each on its own topology.
 ELSEWHERE = [
     task

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from itertools import product
 from typing import Any
 
 import attrs
@@ -40,7 +39,6 @@ from logtriage.grading import (
     Criterion,
     Truths,
     action_array,
-    get_rubric,
     grade_actions,
     grade_batch,
     truths_of,
@@ -320,18 +318,13 @@ def test_both_layouts_give_the_same() -> None:
 
 @pytest.mark.usefixtures("either_way")
 def test_closing_rules_of_the_incident_are_kept() -> None:
-    lenient = attrs.evolve(REAL, closing=ClosingRules(wrong_page=False, ignore_only_p1=True))
-    minor = attrs.evolve(lenient, truth=attrs.evolve(REAL.truth, severity=Severity.P2))
-    plan: list[Action] = [Escalate("sre-team"), Ignore(), FIX]
-    grades = graded([REAL, lenient, minor], [plan] * 3)
-    assert grades.ticks.tolist() == [1, 2, 3]
-    assert [CLOSINGS[i] if i >= 0 else None for i in grades.closing] == [
-        "misrouted",
-        "ignored",
-        None,
-    ]
-    assert grades.criterion("remediation").tolist() == [0.0, 0.0, 1.0]
-    assert grades.gate.tolist() == [0, 0, 0]
+    lenient = attrs.evolve(REAL, closing=ClosingRules(wrong_page=False))
+    plan: list[Action] = [Escalate("sre-team"), FIX, Ignore()]
+    grades = graded([REAL, lenient], [plan] * 2)
+    assert grades.ticks.tolist() == [1, 3]
+    assert [CLOSINGS[i] for i in grades.closing] == ["misrouted", "ignored"]
+    assert grades.criterion("remediation").tolist() == [0.0, 1.0]
+    assert grades.gate.tolist() == [0, 0]
 
 
 def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
@@ -340,7 +333,7 @@ def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
     from logtriage.grading.compiled import _answers
 
     span = Span(3, truths_of([REAL]).clocks)
-    rules = [ClosingRules(*both) for both in product((False, True), repeat=2)]
+    rules = [ClosingRules(wrong_page=strict) for strict in (False, True)]
     given = [
         _answers(truths_of([attrs.evolve(REAL, closing=one)]), span, 1, np.uint8) for one in rules
     ]
@@ -418,9 +411,6 @@ def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
         assert found.scores[row::2].tolist() == [wanted.score] * 40
         earned = {one.name: one.score for one in wanted.criteria}
         assert {name: found.criterion(name)[row] for name in earned} == earned
-    old = graded([REAL], [PERFECT], get_rubric("logtriage-env/0/single_crash"))
-    by_old = grade_actions(REAL, PERFECT, get_rubric("logtriage-env/0/single_crash"))
-    assert old.scores.tolist() == [by_old.score]
 
 
 def test_a_gate_and_a_discount_without_kernel_are_applied_one_by_one() -> None:

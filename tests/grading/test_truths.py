@@ -22,7 +22,6 @@ from logtriage.grading import (
     Truths,
     truths_of,
 )
-from logtriage.incident import ClosingRules
 from tests.builders import SEVEN_SERVICES, real_incident, with_actions
 from tests.grading.test_batch import BENIGN, REAL, refused
 
@@ -94,7 +93,6 @@ def test_arrays_that_are_no_truths(changes: dict[str, Any], message: str) -> Non
         ("remedies", (35,), (2, 35)),
         ("horizon", (3,), (2,)),
         ("wrong_page", (2, 1), (2,)),
-        ("ignore_only_p1", (1,), (2,)),
     ],
 )
 def test_arrays_of_another_shape_are_refused(
@@ -190,17 +188,9 @@ def test_accepted_actions_have_as_many_rows_as_the_most_of_any() -> None:
     assert truths_of([REAL]).accepts[0].tolist() == [[last]]
 
 
-def test_ignoring_closes_by_the_rules_of_the_incident() -> None:
-    assert truths_of([REAL, BENIGN]).ignore_closes.tolist() == [True, True]
-    rules = ClosingRules(wrong_page=False, ignore_only_p1=True)
-    mixed = truths_of([attrs.evolve(one, closing=rules) for one in (REAL, BENIGN)] + [BENIGN])
-    assert mixed.ignore_closes.tolist() == [True, False, True]
-
-
 def test_truths_have_the_usual_closing_rules_if_none_are_given() -> None:
     full = truths_of([REAL])
     bare = Truths(
         full.topology, full.severity, full.root_causes, full.teams, full.remedies, full.horizon
     )
     assert bare.wrong_page.tolist() == [True]
-    assert bare.ignore_only_p1.tolist() == [False]

@@ -15,6 +15,7 @@ import logtriage as lt
 from logtriage.belief import belief
 from logtriage.belief.model import model_of
 from logtriage.errors import InvalidInput
+from logtriage.recorded import shipped_incidents
 from logtriage.roles.splits import TRIO
 from logtriage.vector import BatchedTriage, BeliefBatch, belief_batch
 from logtriage.vector.cells import CHANNELS, FIELDS, cell_numbers, padded
@@ -178,13 +179,13 @@ def test_owners_are_teams_of_the_topology() -> None:
 def test_states_that_no_batch_can_hold_are_refused() -> None:
     first = lt.initial_state(lt.make_incident(f"{TASK}/test/0"))
     foggy = lt.initial_state(lt.make_incident(f"{TASK}-fog3/test/0"))
-    old = lt.initial_state(lt.make_incident("cascading_failure-v0/test/0"))
+    recorded = lt.initial_state(shipped_incidents()[0])
     with pytest.raises(InvalidInput, match="at least one state"):
         belief_batch([])
     with pytest.raises(InvalidInput, match="has another setting than"):
         belief_batch([first, foggy])
     with pytest.raises(InvalidInput, match="a belief needs an incident that a task draws"):
-        belief_batch([old])
+        belief_batch([recorded])
 
 
 def after_remedies(number: int, task: str = TASK, *, fix: bool = False) -> lt.State:

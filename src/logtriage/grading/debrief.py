@@ -32,8 +32,7 @@ class GradeStatus(StrEnum):
 class CriterionScore:
     """One criterion of a grade. ``score`` times ``weight`` are its points.
 
-    Scores lie in [0, 1]; under ``logtriage-env/0`` also below 0, and penalties
-    have a negative score.
+    Scores lie in [0, 1]; penalties have a negative score.
     """
 
     name: str

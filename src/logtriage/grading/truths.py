@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import SEVERITIES, Severity
+from logtriage.actions import SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading.action_lists import ActionRanges, Ints, narrowest, ranges_of
 from logtriage.grading.locked import Bools, bools, check_shapes, floats, ints
@@ -28,13 +28,13 @@ class Truths:
     ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where it is not known;
     ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where
     accepted, in the order of the canonical integers; ``horizon`` (N,) in ticks.
-    ``wrong_page`` and ``ignore_only_p1`` (N,) are the closing rules, the usual ones
-    if left out. ``par`` and ``task_par`` (N,) are in ticks; ``price_of_hand_over`` (N,) is NaN
-    where there is none: a hand-over does nothing then. ``rubrics`` are
-    the ids of the rubrics that the incidents are graded by where no other is given. ``faults``
-    says what each asks for where incidents have several; the arrays here are then those of all
-    of them together. The arrays must not be changed afterwards. ``incidents`` (N,) are those
-    that :func:`truths_of` read, None for arrays of your own.
+    ``wrong_page`` (N,) is whether a wrong page closes, as usual if left out. ``par`` and
+    ``task_par`` (N,) are in ticks; ``price_of_hand_over`` (N,) is NaN where there is none: a
+    hand-over does nothing then. ``rubrics`` are the ids of the rubrics that grade the incidents
+    where no other is named. ``faults`` says what each fault asks for where incidents have
+    several; the arrays here are then those of all of them together. The arrays must not be
+    changed afterwards. ``incidents`` (N,) are those that :func:`truths_of` read, None for arrays
+    of your own.
 
     Raises:
         InvalidInput: for arrays of another shape or type, or values out of range.
@@ -47,7 +47,6 @@ class Truths:
     remedies: Bools = attrs.field(converter=bools)
     horizon: Ints = attrs.field(converter=ints)
     wrong_page: Bools = attrs.field(converter=bools)
-    ignore_only_p1: Bools = attrs.field(converter=bools)
     par: Ints = attrs.field(converter=ints)
     task_par: Ints = attrs.field(converter=ints)
     price_of_hand_over: NDArray[np.float64] = attrs.field(converter=floats)
@@ -58,10 +57,6 @@ class Truths:
     @wrong_page.default
     def _usual_wrong_page(self) -> Bools:
         return np.full(self.severity.shape, STRICT.wrong_page)
-
-    @ignore_only_p1.default
-    def _usual_ignore(self) -> Bools:
-        return np.full(self.severity.shape, STRICT.ignore_only_p1)
 
     @par.default
     def _usual_par(self) -> Ints:
@@ -84,7 +79,6 @@ class Truths:
             "remedies": (rows, len(self.topology.remedies) * n),
             "horizon": (rows,),
             "wrong_page": (rows,),
-            "ignore_only_p1": (rows,),
             "par": (rows,),
             "task_par": (rows,),
             "price_of_hand_over": (rows,),
@@ -196,12 +190,6 @@ class Truths:
         found[places, rows] = actions
         return found
 
-    @property
-    def ignore_closes(self) -> Bools:
-        """Where ``Ignore`` closes (N,)."""
-        closes: Bools = ~self.ignore_only_p1 | (self.severity == SEVERITIES.index(Severity.P1))
-        return closes
-
     @cached_property
     def severity_or_far(self) -> NDArray[np.uint8]:
         """``severity`` with, where it is not known, 255: far from every class."""
@@ -289,7 +277,6 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         remedies,
         np.array([one.horizon for one in listed], np.int32),
         np.array([one.closing.wrong_page for one in listed]),
-        np.array([one.closing.ignore_only_p1 for one in listed]),
         np.array([one.par for one in listed], np.int32),
         np.array([one.task_par for one in listed], np.int32),
         np.array(
