@@ -211,7 +211,7 @@ def told_shares(shares: Mapping[str, int]) -> str:
 def signatures() -> str:
     """Every signature: for each sort the shares of all tokens but the ordinary one.
 
-    Of changes, only those that a healthy service does not show as often.
+    Changes are listed only where their share differs from that of a healthy service.
     """
     world = default_world()
     healthy = world.signatures[HEALTHY]
