@@ -145,7 +145,6 @@ def rubrics(draw: st.DrawFn) -> Rubric:
     changes["discounts"] = tuple(Discount(f"less{i}", one) for i, one in enumerate(discounts))
     low = draw(st.sampled_from([0.0, 0.0, 0.0001, 0.25]))
     changes["bounds"] = (low, draw(st.sampled_from([1.0, 0.9999, 0.5])))
-    changes["digits"] = draw(st.none() | st.integers(0, 6))
     return attrs.evolve(TRIAGE_3, **changes)
 
 

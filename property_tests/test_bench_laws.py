@@ -26,7 +26,6 @@ from logtriage.drawing.ids import IncidentId
 from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.topology import Topology
 from logtriage.world.copies import copy_world
-from logtriage.world.differences import differences
 from logtriage.world.loading import WORLDS_VARIABLE, load_world, shipped_worlds
 from logtriage.world.model import World
 from property_tests import (
@@ -42,6 +41,7 @@ from property_tests import (
     test_triage_laws,
     test_world_value_laws,
 )
+from tests.worlds.differences import differences
 from tests.worlds.newcomer import FILES, KIND, TEAM, newcomers_world
 
 #: The rooms whose laws are held to the new world.

@@ -99,7 +99,6 @@ def test_what_completion_offers_exists() -> None:
         if name != "human" and not name.endswith(":"):
             make_policy(name)
     assert "human" in dict(completion.complete_policy("h"))
-    assert "central:" in dict(completion.complete_player("c"))
     assert list(completion.complete_role_split("trio_without_b")) == ["trio_without_board"]
     assert list(completion.complete_rubric("logtriage/")) == [DEFAULT.id]
     assert list(completion.complete_rubric("recorded")) == [

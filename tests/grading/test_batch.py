@@ -32,12 +32,10 @@ from logtriage import (
     make_incident,
 )
 from logtriage.actions import Severity
-from logtriage.errors import MissingExtra, RubricError
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,
     Criterion,
-    Truths,
     action_array,
     grade_actions,
     grade_batch,
@@ -394,11 +392,6 @@ class Frugality:
         return "<frugality>"
 
 
-def of_ones_own(incidents: list[Incident]) -> Truths:
-    """The same answers as arrays that no incident stands behind."""
-    return attrs.evolve(truths_of(incidents))
-
-
 @pytest.mark.parametrize("part", ["criteria", "benign", "penalties"])
 def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     rows: Any = {part: (Criterion("thrift", 1.0, Frugality()),)}
@@ -427,33 +420,6 @@ def test_a_gate_and_a_discount_without_kernel_are_applied_one_by_one() -> None:
     assert found.gate.tolist() == [0, -1, -1]
 
 
-def test_truths_of_ones_own_need_rules_with_kernels() -> None:
-    custom = attrs.evolve(TRIAGE_3, id="acme/1", penalties=(Criterion("t", 1.0, Frugality()),))
-    with refused(
-        f"rubric 'acme/1': measure {__name__}.<frugality> ('t') has no kernel; "
-        f"those that have one: {KNOWN_MEASURES}",
-        RubricError,
-    ):
-        grade_batch(of_ones_own([REAL]), [[0]], custom)
-    gated = attrs.evolve(TRIAGE_3, id="acme/2", gates=(Gate("g", lambda _: None),))
-    with pytest.raises(RubricError, match=r"gate .*<lambda> \('g'\) has no kernel; .*ignored_in"):
-        grade_batch(of_ones_own([REAL]), [[0]], gated)
-    less = attrs.evolve(TRIAGE_3, id="acme/3", discounts=(Discount("x", lambda _: None),))
-    with pytest.raises(RubricError, match=r"discount .* \('x'\) has no kernel; .*unapproved_fix$"):
-        grade_batch(of_ones_own([REAL]), [[0]], less)
-    with pytest.raises(InvalidInput, match=r"^actions: 16384 of 74 in a list, and no incidents"):
-        grade_batch(of_ones_own([REAL]), np.zeros((1, 16_384), np.int8))
-
-
-def test_truths_of_ones_own_are_graded_by_kernels() -> None:
-    pytest.importorskip("numba")
-    found = grade_batch(
-        of_ones_own([REAL, BENIGN]), action_array(SEVEN_SERVICES, [PERFECT, [Ignore()]])
-    )
-    assert found.scores.tolist() == pytest.approx([1.0, 0.8])
-    assert truths_of([REAL, BENIGN]).take([1]).incidents is not None
-
-
 def test_so_many_lists_are_graded_by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
 
@@ -480,8 +446,6 @@ def test_without_numba_many_are_graded_one_by_one_with_one_warning(
         found = graded([REAL] * 70, [PERFECT] * 70)
     assert found.scores.tolist() == [1.0] * 70
     graded([REAL] * 70, [PERFECT] * 70)  # a second warning would be an error
-    with pytest.raises(MissingExtra, match=r"grade_batch\) needs the extra logtriage\[fast\]: pip"):
-        grade_batch(of_ones_own([REAL]), [[0]])
 
 
 OUT_OF_RANGE = (

@@ -136,7 +136,6 @@ RUBRICS: dict[str, Rubric] = {
         ),
         discounts=(),
         bounds=(0.0001, 0.9),
-        digits=2,
     ),
     "other-gates": attrs.evolve(
         TRIAGE_3,

@@ -364,12 +364,6 @@ def test_penalties_cannot_push_below_the_lower_bound() -> None:
     assert grade(STATE, low).score == pytest.approx(0.0001)
 
 
-@pytest.mark.parametrize(("value", "expected"), [(1 / 3, 0.3333), (2 / 3, 0.6667), (1.0, 0.9999)])
-def test_the_total_is_rounded_where_digits_are_given(value: float, expected: float) -> None:
-    rubric = rubric_of_measures(value, digits=4, bounds=(0.0001, 0.9999))
-    assert grade(STATE, rubric).score == expected
-
-
 def test_a_gate_sets_exactly_zero_even_below_the_bounds() -> None:
     gates = (
         Gate("no", lambda _: None),

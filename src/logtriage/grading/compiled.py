@@ -26,7 +26,6 @@ from logtriage.grading.tables import (
     ScoreTables,
     Span,
     fix_begin,
-    rounded,
     share_begin,
     tables_of,
 )
@@ -85,7 +84,7 @@ def grade_compiled(
         room,
         out,
     )
-    return out._replace(scores=rounded(rubric, out.scores)), int(broken)
+    return out, int(broken)
 
 
 def _prices(truths: Truths, by: ScoreTables) -> Floats:

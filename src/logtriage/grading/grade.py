@@ -200,11 +200,9 @@ def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
 
 
 def finish(rubric: Rubric, total: float) -> float:
-    """A finite total within the rubric's bounds, and rounded: to its digits or the grid."""
+    """A finite total within the rubric's bounds, on the grid."""
     low, high = rubric.bounds
     total = min(high, max(low, total))
-    if rubric.digits is not None:
-        return round(total, rubric.digits)
     return round(total * GRID) / GRID
 
 
