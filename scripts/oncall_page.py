@@ -252,9 +252,9 @@ def _binding(found: _Figures) -> str:
             "lost by the best fixed bar", *shares)  # fmt: skip
     return (
         "These figures are exact expectations. The observer asks until no question pays, as if "
-        "there were no hand-over. Then the expected grade V of going on is compared with every price of "
-        "a hand-over. Losses are in net value. The audit wants losses of at least 0.06 and 0.03, "
-        "at most 5 % handed over at 0.3, and at least 15 % at 0.7 and 30 % at 0.9.\n\n"
+        "there were no hand-over. Then the expected grade V of going on is compared with every "
+        "price of a hand-over. Losses are in net value. The audit wants losses of at least 0.06 "
+        "and 0.03, at most 5 % handed over at 0.3, and at least 15 % at 0.7 and 30 % at 0.9.\n\n"
         f"{table(head, rows)}"
     )
 
