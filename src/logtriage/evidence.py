@@ -58,8 +58,7 @@ def simulation_of(incident: Incident) -> Simulation:
     """The world of an incident of which beliefs can be held.
 
     Raises:
-        InvalidInput: for an incident of the original tasks or a recording, whose truth was
-            drawn from no prior that is known.
+        InvalidInput: for an incident that no task drew, such as a recording.
     """
     if incident.simulation is None:
         undrawn = "its probabilities are not known: its truth was not drawn"

@@ -49,7 +49,7 @@ class Observation:
         closing: why the incident is closed; None while it is open.
         open_loop: whether remedies change nothing, as in a recording.
         alerts: alerts that fire.
-        slo: errors and latency at the edge, in a recording or an original incident.
+        slo: errors and latency at the edge, in a recording.
         window: the lines of the log window.
         inspection: the lines asked for in the last tick.
         health: of each service, if it was inspected or alerts; else None, which is *unknown*,

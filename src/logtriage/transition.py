@@ -8,7 +8,6 @@ from logtriage.actions import (
     HandOver,
     Ignore,
     Resolve,
-    Severity,
     check_action,
 )
 from logtriage.errors import EpisodeOver, InvalidInput, kind_of
@@ -24,8 +23,6 @@ def closing_of(incident: Incident, action: Action) -> Closing | None:
         case Resolve():
             return Closing.RESOLVED
         case Ignore():
-            if incident.closing.ignore_only_p1 and incident.truth.severity is not Severity.P1:
-                return None
             return Closing.IGNORED
         case HandOver() if incident.takes_hand_over:
             return Closing.HANDED_OVER

@@ -67,7 +67,7 @@ FAULT = Fault("slow_query", "user-db")
 KILL = ("kill-query", "user-db")
 DROP = ("flush-cache", "email-queue")  # the last remedy, on the last service
 RESTART = ("restart", "api-gateway")  # the first on the first
-LENIENT = ClosingRules(wrong_page=False, ignore_only_p1=True)
+LENIENT = ClosingRules(wrong_page=False)
 NOTHING = Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
 
 
@@ -102,10 +102,6 @@ BATCHES: dict[str, tuple[Incident, ...]] = {
     "soon-over": (of(ONE, 1), of(NOTHING, 1)),
     "drawn": tuple(make_incident(f"single_crash-v3/test/{number}") for number in range(3)),
     "silent": tuple(make_incident(f"silent_degradation-v3/test/{number}") for number in range(5)),
-    "original": tuple(
-        make_incident(f"{task}-v0/test/0")
-        for task in ("single_crash", "cascading_failure", "silent_degradation")
-    ),
     "large": tuple(draw_incident(FOREIGN.task, FOREIGN, LARGE) for _ in range(2)),
 }
 #: Every incident has prices and a par of its own, for rubrics that read them; but in the first
@@ -140,7 +136,6 @@ RUBRICS: dict[str, Rubric] = {
         ),
         discounts=(),
         bounds=(0.0001, 0.9),
-        digits=2,
     ),
     "other-gates": attrs.evolve(
         TRIAGE_3,

@@ -46,13 +46,11 @@ def stages_of(task: str, fog: str) -> tuple[Stage, ...]:
 
 
 def _at_fog(task: str, level: str) -> str:
-    if is_own_task(task) or get_task(task).setting is None:
+    if is_own_task(task):
         raise InvalidInput(f"fog = {level}: task {task!r} has no levels of fog; drawn tasks have")
     sheet = get_task(task)
     levels = {
-        str(one.fog): one.id
-        for one in tasks_of(sheet.world).values()
-        if one.fog is not None and one.name == sheet.name
+        str(one.fog): one.id for one in tasks_of(sheet.world).values() if one.name == sheet.name
     }
     if level not in levels:
         last = len(levels) - 1

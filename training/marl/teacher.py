@@ -2,8 +2,8 @@
 
 It decides by the exact belief given what all roles were shown, which no role has: a role learns
 what it can of that from its own screens and from what it hears. In the first ticks each role
-asks the likeliest root cause for its own channels; roles that may talk then say which service,
-and which kind of fault, their own belief holds likeliest.
+asks the likeliest root cause among its services for its own channels; roles that may talk then say
+which service, and which kind of fault, their own belief holds likeliest.
 """
 
 from collections.abc import Sequence
@@ -104,25 +104,34 @@ class Teacher:
             (paged & (fixed | (tried >= TRIES) | last), [Resolve()], np.zeros_like(root)),
             (paged & declared, remedies, told.remedy.argmax(axis=1)),
         ]  # fmt: skip
+        taken = [np.zeros(len(root), bool) for _ in by_case]
         return [
-            self._of_role(number, screen, root, by_case) for number in range(len(self._actions))
+            self._of_role(number, screen, told.root, by_case, taken)
+            for number in range(len(self._actions))
         ]
 
     def _of_role(
         self,
         number: int,
         screen: TeamStep,
-        root: Numbers,
+        root: NDArray[np.float32],
         by_case: Sequence[tuple[NDArray[np.bool_], Sequence[Action], Numbers]],
+        taken: list[NDArray[np.bool_]],
     ) -> Numbers:
+        """The actions (N,) of a role; ``taken`` marks where an earlier role acts in each case."""
         places, names = self._actions[number], self._batch.topology.names
         label = np.full(len(root), places.get(Wait(), 0))
         early = screen.tick < DECIDES
         kinds = (RequestMetrics, RequestTraces, RequestMoreLogs)
-        asks = [kind for kind in kinds if kind(names[0]) in places]
-        for turn, kind in enumerate(asks):
-            mine = early & (screen.tick % len(asks) == turn)
-            label = np.where(mine, self._placed(places, [kind(one) for one in names])[root], label)
+        watched = [
+            (kind, rows)
+            for kind in kinds
+            if (rows := [row for row, name in enumerate(names) if kind(name) in places])
+        ]
+        for turn, (kind, rows) in enumerate(watched):
+            mine = early & (screen.tick % len(watched) == turn)
+            asks = self._placed(places, [kind(names[row]) for row in rows])
+            label = np.where(mine, asks[root[:, rows].argmax(axis=1)], label)
         role = self._batch.split.roles[number]
         if Report(names[0], role.name) in places:
             own = self._marginals.of(self._beliefs.of[1 + number].weights)
@@ -133,11 +142,12 @@ class Teacher:
             label = np.where(screen.tick == SAYS_SERVICE, services[own.root.argmax(axis=1)], label)
             label = np.where(screen.tick == SAYS_KIND, kinds_said[own.kind.argmax(axis=1)], label)
         open_still = np.ones(len(root), bool)
-        for holds, actions, which in by_case:
+        for (holds, actions, which), already in zip(by_case, taken, strict=True):
             if actions[0] in places:
-                mine = holds & open_still & ~early
+                mine = holds & open_still & ~early & ~already
                 label = np.where(mine, self._placed(places, actions)[which], label)
                 open_still &= ~mine
+                already |= mine
         return label
 
     @staticmethod

@@ -72,6 +72,7 @@ class Settings:
         lr: the peak learning rate; it falls to a tenth over the run.
         temperature: of sampling, in learning and afterwards.
         barred: in this share of the groups nobody may hand over, so that acting keeps a gradient.
+        judged: incidents of ``test`` that tell its worth; half as many of ``val`` tell its entropy.
         threads: of torch.
 
     Raises:
@@ -91,6 +92,7 @@ class Settings:
     barred: float = attrs.field(default=0.25, validator=attrs.validators.and_(
         attrs.validators.ge(0), attrs.validators.lt(1)
     ))  # fmt: skip
+    judged: int = attrs.field(default=600, validator=attrs.validators.ge(2))
     threads: int = attrs.field(default=1, validator=attrs.validators.ge(1))
 
 
@@ -265,7 +267,9 @@ def main(arguments: list[str] | None = None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     done = {} if settings.arm == "start" else learn(settings, model, tokenizer, out)
     temperatures = LADDER if settings.arm == "start" else (0.0, settings.temperature)
-    save_judged(model, tokenizer, settings.task, temperatures, settings.temperature, out)
+    save_judged(
+        model, tokenizer, settings.task, temperatures, settings.temperature, settings.judged, out
+    )
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
     command = "python -m training.tiny.arms " + shlex.join(given)

@@ -40,7 +40,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
     torch.set_num_threads(settings.threads)
     phases = Phases(Console(stderr=True) if console is None else console)
     out.parent.mkdir(parents=True, exist_ok=True)
-    tokenizer = build_tokenizer(settings.sheets)
+    tokenizer = build_tokenizer(settings.sheets, settings.style)
     grammar = Grammar(tokenizer)
     model = build_model(tokenizer, SIZES[settings.size], settings.seed)
     rows: list[Played] = []

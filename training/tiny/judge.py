@@ -23,8 +23,6 @@ from training.tiny.words import Grammar
 SEED: Final = 1
 #: What the screens of a judged episode say of the price.
 TRUE, FALSE = "true", "false"
-#: Incidents of ``val`` that tell the entropy of a policy, and of ``test`` that tell its worth.
-VAL, TEST = 300, 600
 
 
 def held_out(task: str, split: str, count: int) -> list[Incident]:
@@ -59,7 +57,7 @@ def played(
     """The episodes; ``temperature`` 0 takes the likeliest actions."""
     return own(
         model, incidents, None, tokenizer, lambda _: None,
-        temperature=temperature, seed=SEED, batch=250,
+        temperature=temperature, seed=SEED, batch=100,
     )  # fmt: skip
 
 
@@ -99,14 +97,15 @@ def save_judged(
     task: str,
     temperatures: Sequence[float],
     sampling: float,
+    count: int,
     out: Path,
 ) -> None:
-    """Play ``val`` and ``test`` at these temperatures.
+    """Play ``count`` incidents of ``test``, and half as many of ``val``, at these temperatures.
 
     The likeliest actions and those at the temperature of ``sampling`` play ``test`` with false
     prices, too. A row an episode goes to :data:`EPISODES` in ``out``.
     """
-    val, test = held_out(task, CHOICE_SPLIT, VAL), held_out(task, EVAL_SPLIT, TEST)
+    val, test = held_out(task, CHOICE_SPLIT, count // 2), held_out(task, EVAL_SPLIT, count)
     keyed: dict[Key, list[Row]] = {}
     for temperature in temperatures:
         for split, incidents in ((CHOICE_SPLIT, val), (EVAL_SPLIT, test)):

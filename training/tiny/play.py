@@ -1,4 +1,4 @@
-"""Episodes in notation, played by the teacher or the model, with what the teacher would do."""
+"""Episodes in words, played by the teacher or the model, with what the teacher would do."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,12 +13,12 @@ from logtriage.observation import Observation, observe
 from logtriage.parsing import parse_action, render_action
 from logtriage.policies import Memory, Policy
 from logtriage.registry import make_policy
-from logtriage.rendering import render_observation
+from logtriage.rendering import check_style, render_observation
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
 from logtriage.transition import transition
 from training.language.generation import Batch
-from training.tiny.words import Grammar
+from training.tiny.words import Grammar, style_of
 
 #: The label of a token after which nothing is said.
 SCREEN = -1
@@ -44,7 +44,7 @@ class Played:
     def show(self, tokenizer: PreTrainedTokenizerBase, grammar: Grammar) -> list[int]:
         """Show the next screen, and ask the teacher if there is one; the new tokens."""
         seen = observe(self.state)
-        screen = render_observation(seen, "notation", before=self._seen)
+        screen = render_observation(seen, check_style(style_of(tokenizer)), before=self._seen)
         self._seen = seen
         shown = [*tokenizer.encode(screen, add_special_tokens=False), grammar.act]
         label = SCREEN

@@ -19,7 +19,7 @@ from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.debrief import Grade
 from logtriage.grading.grade import get_rubric, grade
-from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
+from logtriage.grading.rubric import Criterion, Rubric, check_rubric
 from logtriage.grading.tables import (
     CLOSINGS,
     HANDED,
@@ -27,7 +27,6 @@ from logtriage.grading.tables import (
     MEASURES,
     Floats,
     Span,
-    check_kernels,
     has_kernels,
     signed,
 )
@@ -129,25 +128,20 @@ def grade_batch(
     ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T) or with
     ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
     malformed action (or a role that waits), :data:`PADDING` follows the last one. Without a
-    ``rubric`` it is that of the incidents, or :data:`DEFAULT` for truths of your own. In
-    joint play the roles of ``role_split`` share a tick, one action each in their order. Int8
-    serves up to 128 actions (16 services) and 63 ticks; more cost more. Every number equals,
-    to the last bit, what :func:`grade` says of the state that :func:`play` leads to.
+    ``rubric``, that of the incidents grades them. In joint play the roles of ``role_split`` share
+    a tick, one action each in their order. Int8 serves up to 128 actions (16 services) and 63
+    ticks; more cost more. Every number equals, to the last bit, what :func:`grade` says of the
+    state that :func:`play` leads to.
 
     Kernels grade batches of :data:`WORTH_A_KERNEL` lists and more (extra ``fast``). :func:`grade`
     itself grades smaller batches, and all batches by a rubric with a rule that has no kernel.
-    Without Numba it grades everything, and a warning says so once. Truths of your own have no
-    incidents, so they need kernels.
+    Without Numba it grades everything, and a warning says so once.
 
     Raises:
-        RubricError: for truths of your own if a measure, gate or discount of the rubric has no
-            kernel.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
             action, an action after padding, or one that its role may not take; for what is no
-            rubric, saying what to pass; for incidents of several rubrics, if none is given;
-            for lists of truths of your own that are longer than kernels count.
+            rubric, saying what to pass; for incidents of several rubrics, if none is named.
         UnknownName: for an unknown layout.
-        MissingExtra: for truths of your own where Numba is not installed.
     """
     rubric = _rubric_for(truths) if rubric is None else rubric
     check_rubric(rubric)
@@ -159,14 +153,6 @@ def grade_batch(
     ticks = max(1, -(-len(by_time) // per_tick))
     # Counts in kernels must stay far below the highest number, which stands for none.
     dtype = narrowest(max(truths.ranges.count - 1, 2 * ticks * per_tick + 1))
-    if truths.incidents is None:
-        check_kernels(rubric)
-        if dtype.itemsize > 2:
-            raise InvalidInput(
-                f"actions: {len(by_time)} of {truths.ranges.count} in a list, and no incidents to "
-                "grade one by one: make the truths with truths_of"
-            )
-        return _grade_compiled(truths, by_time, rubric, ticks, per_tick, dtype)
     if len(truths) >= WORTH_A_KERNEL and dtype.itemsize <= 2 and has_kernels(rubric):
         if find_spec("numba") is not None:
             return _grade_compiled(truths, by_time, rubric, ticks, per_tick, dtype)
@@ -187,7 +173,7 @@ def _rubric_for(truths: Truths) -> Rubric:
             f"these incidents are graded by several rubrics ({', '.join(truths.rubrics)}): grade "
             "them apart, or pass the rubric"
         )
-    return get_rubric(truths.rubrics[0]) if truths.rubrics else DEFAULT
+    return get_rubric(truths.rubrics[0])
 
 
 def _grade_compiled(

@@ -26,7 +26,6 @@ from logtriage.grading.tables import (
     ScoreTables,
     Span,
     fix_begin,
-    rounded,
     share_begin,
     tables_of,
 )
@@ -85,7 +84,7 @@ def grade_compiled(
         room,
         out,
     )
-    return out._replace(scores=rounded(rubric, out.scores)), int(broken)
+    return out, int(broken)
 
 
 def _prices(truths: Truths, by: ScoreTables) -> Floats:
@@ -151,7 +150,6 @@ def _made_answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answ
         np.stack(of_faults) if of_faults else np.empty((0, 0, len(truths)), dtype),
         # Copies, since kernels are compiled anew for arrays that are read-only.
         truths.wrong_page.astype(np.uint8),
-        truths.ignore_closes.astype(np.uint8),
         truths.takes_hand_over.astype(np.uint8),
         np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),

@@ -10,7 +10,6 @@ from logtriage.errors import RetiredName, RubricError, UnknownName, kind_of
 from logtriage.grading.criteria import Measured
 from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
 from logtriage.grading.impact import reported_impact
-from logtriage.grading.original import ORIGINAL
 from logtriage.grading.priced import handed_over_first
 from logtriage.grading.rubric import (
     RECORDED,
@@ -29,9 +28,7 @@ from logtriage.state import State, check_state
 GRID: Final = 2.0**50
 
 #: Every rubric that some task or recording is graded by, by its id.
-RUBRICS: Final = {
-    rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3, *ORIGINAL)
-}
+RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3)}
 #: Rubrics that are no more, with those that took their places.
 RETIRED: Final = {"logtriage/1": TRIAGE_3.id, "logtriage/2": TRIAGE_3.id}
 
@@ -203,11 +200,9 @@ def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
 
 
 def finish(rubric: Rubric, total: float) -> float:
-    """A finite total within the rubric's bounds, and rounded: to its digits or the grid."""
+    """A finite total within the rubric's bounds, on the grid."""
     low, high = rubric.bounds
     total = min(high, max(low, total))
-    if rubric.digits is not None:
-        return round(total, rubric.digits)
     return round(total * GRID) / GRID
 
 

@@ -38,8 +38,6 @@ def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
     for at in range(n):
         work[rows.STRICT + at] = answers.strict[first + at]
     for at in range(n):
-        work[rows.IGNORABLE + at] = answers.ignorable[first + at]
-    for at in range(n):
         work[rows.PRICED + at] = answers.priced[first + at]
     for at in range(n):
         work[rows.FAULTS + at] = answers.faults[first + at]

@@ -127,13 +127,11 @@ def handed_over(total: Any, level: Int, price: Any, by: ScoreTables) -> Any:
 
 @kernel
 def finished(total: Any, gated: Int, by: ScoreTables) -> Any:
-    """A total as a score. By a rubric of decimals, which it leaves alone, nan stands for a gate."""
+    """A total as a score."""
     bounded = total if total > by.low else by.low
     bounded = bounded if bounded < by.high else by.high
     score = np.rint(bounded * by.grid) * (1.0 / by.grid)
-    score = score if by.grid > 0.0 else total
-    none = 0.0 if by.grid > 0.0 else np.nan
-    return none if gated != 0 else score
+    return 0.0 if gated != 0 else score
 
 
 @kernel

@@ -16,7 +16,6 @@ from logtriage.actions import (
 from logtriage.errors import InvalidInput
 from logtriage.grading import RECORDED, RECORDED_2, RECORDED_3
 from logtriage.grading.offered import check_joint, useful_kinds
-from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, render_action
 from logtriage.parsing.words import JOINT
@@ -48,15 +47,8 @@ _VIEW_NAMES = {
     "effects": "remedies applied",
     "reports": "reports",
 }
-_ORIGINAL_RULES = (
-    "GRADE: severity, root cause, remedy and speed, by the original's formulas. "
-    "First declarations count. Only resolve ends the incident, or ignoring a P1."
-)
 #: What an agent is told of its rubric; of logtriage/3 the rulebook tells, with the par of the task.
-_GRADING = {
-    **{name: f"GRADE: {GRADED[name]}" for name in (RECORDED.id, RECORDED_3.id)},
-    **{rubric.id: _ORIGINAL_RULES for rubric in ORIGINAL},
-}
+_GRADING = {name: f"GRADE: {GRADED[name]}" for name in (RECORDED.id, RECORDED_3.id)}
 
 
 #: The views that no simulated incident has.

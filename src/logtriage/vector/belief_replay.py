@@ -4,8 +4,8 @@
 >>> from logtriage.vector import belief_batch
 >>> ids = lt.incident_ids("cascading_failure-v3", "test", 100)
 >>> batch = belief_batch([lt.initial_state(lt.make_incident(one)) for one in ids])
->>> batch.root_causes().shape
-(100, 7)
+>>> batch.teams().shape
+(100, 5)
 """
 
 from collections.abc import Sequence

@@ -24,12 +24,9 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, and for a horizon of no ticks, or of more than can be
-            counted.
+        InvalidInput: for a horizon of no ticks, or of more than can be counted.
     """
     spec = task_of(task, world, horizon)
-    if spec.original:
-        raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"

@@ -36,7 +36,7 @@ class Hypothesis:
 
     @property
     def services(self) -> frozenset[int]:
-        """The services with a fault, each once, even where several kinds are possible."""
+        """The services with a fault."""
         return frozenset([service for _, service in self.faults])
 
 

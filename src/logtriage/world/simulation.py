@@ -47,8 +47,7 @@ class Simulation:
 
     ``directory`` holds the owner of each service, ``seed`` addresses every draw,
     ``held`` names the public prior (:func:`logtriage.world.prior.prior`), ``phrasing``
-    the group of texts that lines are worded with. The truth of an ``original`` incident was
-    not drawn from that prior, so that nobody can hold a belief of it.
+    the group of texts that lines are worded with.
     """
 
     setting: Setting
@@ -59,7 +58,6 @@ class Simulation:
     severity: Severity
     held: bool | None = False
     phrasing: int = 0
-    original: bool = False
 
     @property
     def open_loop(self) -> bool:

@@ -16,7 +16,7 @@ from logtriage.actions import HandOver
 from logtriage.tasks import get_task
 from training import scripted
 from training.common.rows import Row, figures, net_value, row_of
-from training.tiny import arms, judge, writeup
+from training.tiny import arms, writeup
 from training.tiny.arms import Settings, advantages, credited, update
 from training.tiny.judge import lied_to, mirrored, played
 from training.tiny.model import build_model
@@ -153,10 +153,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nano().save_pretrained(start)
     TOKENIZER.save_pretrained(start)
     patch = pytest.MonkeyPatch()
-    patch.setattr(judge, "VAL", 6)
-    patch.setattr(judge, "TEST", 8)
     patch.setattr(arms, "LADDER", (0.0, 0.5, 1.0))
-    small = ["--seconds", "0.01", "--incidents", "8", "--group", "2", "--start", str(start)]
+    small = ["--seconds", "0.01", "--incidents", "8", "--group", "2", "--judged", "8",
+             "--start", str(start)]  # fmt: skip
     for arm, seed in [(one, "0") for one in arms.ARMS] + [("grpo", "1")]:
         out = folder / "runs" / f"{arm}-{seed}"
         arms.main([*small, "--arm", arm, "--seed", seed, "--output-dir", str(out)])

@@ -134,5 +134,5 @@ class ColumnPlaces(NamedTuple):
             horizon=setting.task.horizon,
             requests=action_id(RequestMoreLogs(None), setting.topology),
             to=letters_of(ranges, NEVER),
-            rules=Rules(int(STRICT.wrong_page), int(not STRICT.ignore_only_p1), 1),
+            rules=Rules(int(STRICT.wrong_page), 1),
         )
