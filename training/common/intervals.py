@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from training.common.pages import table
 from training.common.rows import PRICES, Row, figures
 
 #: Student's t for two-sided 95 %, by degrees of freedom.
@@ -46,11 +47,6 @@ def over_incidents(pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]]) -> str:
     return f"{low:+.3f} to {high:+.3f}"
 
 
-def line(cells: Sequence[str]) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |"
-
-
 #: The heads of :func:`policy_line`.
 POLICY_HEADS: Final = (
     "policy", "seeds", "net value", *(f"at {price}" for price in PRICES), "heeding",
@@ -58,7 +54,7 @@ POLICY_HEADS: Final = (
 )  # fmt: skip
 
 
-def policy_line(name: str, groups: Sequence[Sequence[Row]], *, seeded: bool = True) -> str:
+def policy_line(name: str, groups: Sequence[Sequence[Row]], *, seeded: bool = True) -> list[str]:
     """A policy's row of a table: means over groups of rows, one a seed.
 
     Shares handed over stand by price. Without ``seeded`` there is one group, and no interval.
@@ -69,18 +65,16 @@ def policy_line(name: str, groups: Sequence[Sequence[Row]], *, seeded: bool = Tr
         return float(np.mean([one[key] for one in each]))
 
     nets = [one["net_value"] for one in each]
-    return line([
+    return [
         name, str(len(groups)) if seeded else "", student(nets) if seeded else f"{nets[0]:+.3f}",
         *(f"{mean(f'handed_over_{price}'):.0%}" for price in PRICES),
         f"{mean('heeding'):+.2f}", f"{mean('paged_right'):.0%}", f"{mean('mis_paged'):.0%}",
         f"{mean('grade_faults'):.3f}", f"{mean('grade_benign'):.3f}",
         f"{mean('net_faults'):+.3f}", f"{mean('net_benign'):+.3f}",
-    ])  # fmt: skip
+    ]  # fmt: skip
 
 
-def policy_table(lines: Iterable[str]) -> Iterable[str]:
-    """The lines of :func:`policy_line` under their heads, then who always hands over."""
-    yield line(POLICY_HEADS)
-    yield line(["---", *["---:"] * (len(POLICY_HEADS) - 1)])
-    yield from lines
-    yield line(["always hand over", "", "0", *["100%"] * 5, "0", "0%", "0%", "", "", "0", "0"])
+def policy_table(rows: Iterable[list[str]]) -> Iterable[str]:
+    """The rows of :func:`policy_line` under their heads, then who always hands over."""
+    always = ["always hand over", "", "0", *["100%"] * 5, "0", "0%", "0%", "", "", "0", "0"]
+    return table(POLICY_HEADS, [*rows, always])

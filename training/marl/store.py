@@ -1,10 +1,9 @@
 """The files of a run; a crash at any time leaves whole ones.
 
-``checkpoint.pt`` (numbers and tensors only), ``curve.csv`` and ``curve.png`` are renewed at
-every evaluation, and so are ``team.json`` and ``team.npz``, the policies as ``logtriage eval``
-plays them (``net:DIR``). ``run.json`` has settings and machine from the beginning, figures
-when the run ends; then come ``transcripts.jsonl``, which ``logtriage grade`` reads, and
-``episodes.csv``, a row an incident.
+``curve.csv`` is renewed at every evaluation, and so are ``team.json`` and ``team.npz``, the
+policies as ``logtriage eval`` plays them (``net:DIR``). ``run.json`` has settings and machine
+from the beginning, figures when the run ends; then come ``transcripts.jsonl``, which
+``logtriage grade`` reads, and ``episodes.csv``, a row an incident.
 """
 
 import csv
@@ -16,9 +15,6 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
-import torch
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from torch import nn
 
 from logtriage.codec import encode_transcript, role_split_from_json, role_split_to_json
@@ -29,28 +25,13 @@ from logtriage.transcript import transcript_of
 from training.common.files import replace, save_json, save_text
 from training.common.splits import role_split_of
 from training.marl.evaluate import Result
-from training.marl.learn import Point, Training
-from training.marl.networks import TRUST, Pointing, Team, make_team
-from training.marl.rollouts import make_batch
+from training.marl.learn import Point
+from training.marl.networks import TRUST, Pointing, Team
 from training.marl.settings import Settings
 
-CHECKPOINT: Final = "checkpoint.pt"
 RUN: Final = "run.json"
 CURVE: Final = "curve.csv"
-PICTURE: Final = "curve.png"
 TRANSCRIPTS: Final = "transcripts.jsonl"
-
-
-def save_training(path: Path, training: Training) -> None:
-    """Save all that the rest of a run depends on."""
-    replace(path, lambda where: torch.save(training.saved(), where))
-
-
-def load_training(path: Path, settings: Settings) -> Training:
-    """A run taken up again; ``settings`` as in its ``run.json``."""
-    training = Training(settings)
-    training.restore(torch.load(path, weights_only=True))
-    return training
 
 
 def save_team(out: Path, team: Team, settings: Settings) -> None:
@@ -78,13 +59,6 @@ def save_team(out: Path, team: Team, settings: Settings) -> None:
         "activation": settings.activation,
     }
     save_json(out / files.TEAM, about)
-
-
-def load_team(path: Path, settings: Settings) -> Team:
-    """The networks of a checkpoint."""
-    team = make_team(make_batch(settings), settings)
-    team.modules().load_state_dict(torch.load(path, weights_only=True)["networks"])
-    return team
 
 
 def split_of(facts: Mapping[str, Any]) -> RoleSplit:
@@ -125,27 +99,6 @@ def load_curve(path: Path) -> list[dict[str, float | None]]:
             {name: float(text) if text else None for name, text in row.items()}
             for row in csv.DictReader(file)
         ]
-
-
-def save_picture(path: Path, points: Sequence[Point], title: str) -> None:
-    """Draw the curve."""
-    figure = Figure(figsize=(6.0, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    ticks = [point.ticks for point in points]
-    looks = [point.val for point in points]
-    axes.plot(ticks, [one.grade for one in looks], color="#1b6ca8", label="grade, val, greedy")
-    axes.fill_between(ticks, [one.low for one in looks], [one.high for one in looks],
-                      color="#1b6ca8", alpha=0.2, linewidth=0)  # fmt: skip
-    trained = [(point.ticks, point.train) for point in points if point.train is not None]
-    if trained:
-        axes.plot(*zip(*trained, strict=True), color="#777777", label="grade, train, sampled")
-    axes.plot(ticks, [one.mis_paged for one in looks], color="#c8553d", label="mis-paged, val")
-    axes.set(xlabel="ticks of a team", ylim=(0, 1.02), title=title)
-    axes.grid(alpha=0.3)
-    axes.legend(loc="upper left", fontsize="small")
-    replace(path, lambda where: figure.savefig(where, format="png", dpi=110,
-                                               metadata={"Software": None}))  # fmt: skip
 
 
 def save_transcripts(
