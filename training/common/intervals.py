@@ -41,7 +41,7 @@ def over_incidents(pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]]) -> str:
     gains = np.mean(
         [[x.grade - y.grade for x, y in zip(a, b, strict=True)] for a, b in pairs], axis=0
     )
-    room = np.array([1 - one.price for one in pairs[0][0]])
+    room = np.array([1 - row.price for row in pairs[0][0]])
     draws = np.random.default_rng(0).integers(len(room), size=(RESAMPLES, len(room)))
     low, high = np.quantile(gains[draws].sum(1) / room[draws].sum(1), [0.025, 0.975])
     return f"{low:+.3f} to {high:+.3f}"
@@ -62,9 +62,9 @@ def policy_line(name: str, groups: Sequence[Sequence[Row]], *, seeded: bool = Tr
     each = [figures(rows) for rows in groups]
 
     def mean(key: str) -> float:
-        return float(np.mean([one[key] for one in each]))
+        return float(np.mean([row[key] for row in each]))
 
-    nets = [one["net_value"] for one in each]
+    nets = [row["net_value"] for row in each]
     return [
         name, str(len(groups)) if seeded else "", student(nets) if seeded else f"{nets[0]:+.3f}",
         *(f"{mean(f'handed_over_{price}'):.0%}" for price in PRICES),

@@ -42,11 +42,11 @@ def renew(page: Path, title: str, blocks: Mapping[str, Callable[[], Iterable[str
         f"\n<!-- {name} -->\n<!-- /{name} -->\n" for name in blocks
     )  # fmt: skip
 
-    def renewed(found: re.Match[str]) -> str:
-        make = blocks.get(found["name"])
+    def renewed(match: re.Match[str]) -> str:
+        make = blocks.get(match["name"])
         if make is None:
-            return found[0]
+            return match[0]
         body = "\n".join(make())
-        return f"<!-- {found['name']} -->\n{body}\n<!-- /{found['name']} -->"
+        return f"<!-- {match['name']} -->\n{body}\n<!-- /{match['name']} -->"
 
     save_text(page, _BLOCK.sub(renewed, old))

@@ -42,7 +42,7 @@ class Inputs:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of columns of each role's input."""
-        return tuple(one.size for one in self.roles)
+        return tuple(role.size for role in self.roles)
 
     def begin(self, screen: TeamStep) -> list[Tensor]:
         """The inputs (N, D_r) of all roles on the first screens after a reset."""
@@ -64,7 +64,7 @@ class Inputs:
         return self._look(screen)
 
     def _look(self, screen: TeamStep) -> list[Tensor]:
-        found = []
+        inputs = []
         for role, shown, belief, words in zip(
             self.roles, screen.observations, self._beliefs.of, self._words, strict=True
         ):
@@ -73,5 +73,5 @@ class Inputs:
                 seen = shown.copy()
                 seen[:, words] = np.roll(shown[:, words], 1, axis=0)
             row = role.read(seen, belief.weights, self._marginals, self._owners)
-            found.append(torch.from_numpy(row))
-        return found
+            inputs.append(torch.from_numpy(row))
+        return inputs

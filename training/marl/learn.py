@@ -62,7 +62,7 @@ class Training:
             experience = self.collector.collect(self.team, taught)
             progress = self.rounds / self.settings.rounds
             measured = self.learner.update(experience, progress, imitates=imitates)
-            self._entropy = tuple(one["entropy"] for one in measured)
+            self._entropy = tuple(part["entropy"] for part in measured)
             self.rounds += 1
             if self.rounds % self.settings.eval_every == 0 or self.rounds == self.settings.rounds:
                 self._note(report)
@@ -121,29 +121,33 @@ class Learner:
 
         Critics learn in the same way while the policies imitate the teacher.
         """
-        one = self.settings
+        settings = self.settings
         for group in self.optimizer.param_groups:
-            group["lr"] = one.falling(one.lr, one.lr_end, progress)
+            group["lr"] = settings.falling(settings.lr, settings.lr_end, progress)
         for loss in self.losses:
-            loss.entropy_coeff.fill_(one.falling(one.entropy, one.entropy_end, progress))
+            loss.entropy_coeff.fill_(
+                settings.falling(settings.entropy, settings.entropy_end, progress)
+            )
         for each in experience:
-            each["advantage"] = scaled(each["advantage"], one)
-        size = one.batch // one.minibatches
-        for _ in range(one.epochs):
-            for rows in torch.randperm(one.batch)[: size * one.minibatches].view(-1, size):
-                found = [
+            each["advantage"] = scaled(each["advantage"], settings)
+        size = settings.batch // settings.minibatches
+        for _ in range(settings.epochs):
+            for rows in torch.randperm(settings.batch)[: size * settings.minibatches].view(
+                -1, size
+            ):
+                losses = [
                     loss(each[rows]) for loss, each in zip(self.losses, experience, strict=True)
                 ]
                 parts = ("loss_critic",) if imitates else LOSSES
-                total = sum(each[name] for each in found for name in parts if name in each)
+                total = sum(each[name] for each in losses for name in parts if name in each)
                 if imitates:
                     total = total + self._imitation([each[rows] for each in experience])
                 self.optimizer.zero_grad()
                 total.backward()
                 for network in self.networks:
-                    nn.utils.clip_grad_norm_(network.parameters(), one.max_grad_norm)
+                    nn.utils.clip_grad_norm_(network.parameters(), settings.max_grad_norm)
                 self.optimizer.step()
-        return [{key: float(each[key]) for key in MEASURED} for each in found]
+        return [{key: float(each[key]) for key in MEASURED} for each in losses]
 
     def _imitation(self, parts: list[TensorDict]) -> Tensor:
         """The cross-entropy with the teacher's actions, summed over roles, where they are legal."""

@@ -52,8 +52,8 @@ class Collector:
         The value targets, and for a central critic what it sees, stand with the roles
         whose critics there are.
         """
-        one, batch = self.settings, self.batch
-        shape = (one.rollout, one.num_envs)
+        settings, batch = self.settings, self.batch
+        shape = (settings.rollout, settings.num_envs)
         state = torch.empty((*shape, sum(self.inputs.sizes)))
         rounds = [
             TensorDict(
@@ -71,10 +71,10 @@ class Collector:
         reward = torch.empty((len(rounds), *shape))
         done = torch.empty(shape, dtype=torch.bool)
         grades = []
-        for t in range(one.rollout):
+        for t in range(settings.rollout):
             state[t] = torch.cat(self._seen, dim=-1)
             masks = masks_of(self._screen)
-            follows = torch.rand(one.num_envs) < taught
+            follows = torch.rand(settings.num_envs) < taught
             for role, (seen, mask) in enumerate(zip(self._seen, masks, strict=True)):
                 policy = team.distribution(role, seen, mask)
                 action = policy.sample()
@@ -94,11 +94,11 @@ class Collector:
             grades.append(after.score[closed])
             fresh = np.flatnonzero(closed)
             self._screen = self._restart(after, fresh)
-            every = np.arange(one.num_envs)
+            every = np.arange(settings.num_envs)
             self._seen = self.inputs.read(self._screen, every, fresh)
             if self._teacher is not None:
                 self._labels = self._teacher.read(self._screen, every, fresh)
-        self.ticks += one.batch
+        self.ticks += settings.batch
         self.grades = np.concatenate(grades)
         self.incidents += len(self.grades)
 
@@ -111,7 +111,7 @@ class Collector:
             if role < len(team.values):
                 value = team.values[role]
                 each["advantage"], target = advantages(
-                    one, value(inputs[role]), value(last[role]), reward[role], done
+                    settings, value(inputs[role]), value(last[role]), reward[role], done
                 )
                 each["value_target"] = target
                 if team.central:

@@ -14,8 +14,8 @@ from training.common.splits import role_split_of
 CRITICS: Final = ("central", "independent")
 
 
-def _is_role_split(_: object, __: "attrs.Attribute[Any]", given: str) -> None:
-    role_split_of(given)
+def _is_role_split(_: object, __: "attrs.Attribute[Any]", split: str) -> None:
+    role_split_of(split)
 
 
 def _one_of(names: tuple[str, ...], default: str) -> str:

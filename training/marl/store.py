@@ -39,7 +39,7 @@ def save_team(out: Path, team: Team, settings: Settings) -> None:
     arrays: dict[str, np.ndarray] = {}
     for place, policy in enumerate(team.policies):
         assert isinstance(policy, Pointing)
-        layers = [one for one in policy.body.modules() if isinstance(one, nn.Linear)]
+        layers = [module for module in policy.body.modules() if isinstance(module, nn.Linear)]
         for number, layer in enumerate(layers):
             arrays[f"{place}.{number}.weight"] = layer.weight.detach().numpy()
             arrays[f"{place}.{number}.bias"] = layer.bias.detach().numpy()
@@ -70,8 +70,8 @@ def split_of(facts: Mapping[str, Any]) -> RoleSplit:
 
 def load_run(out: Path) -> dict[str, Any]:
     """The contents of ``run.json``."""
-    found: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
-    return found
+    about: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
+    return about
 
 
 def save_curve(path: Path, points: Sequence[Point], roles: Sequence[str]) -> None:
@@ -80,12 +80,12 @@ def save_curve(path: Path, points: Sequence[Point], roles: Sequence[str]) -> Non
     writer = csv.writer(out, lineterminator="\n")
     names = [field.name for field in attrs.fields(Result)]
     writer.writerow(
-        ["rounds", "seconds", "ticks", "episodes", "train", *(f"entropy_{one}" for one in roles),
-         *(f"val_{one}" for one in names)]
+        ["rounds", "seconds", "ticks", "episodes", "train", *(f"entropy_{role}" for role in roles),
+         *(f"val_{name}" for name in names)]
     )  # fmt: skip
     for point in points:
         entropy = [None] * len(roles) if point.entropy is None else point.entropy
-        training = ["" if one is None else f"{one:.4f}" for one in (point.train, *entropy)]
+        training = ["" if value is None else f"{value:.4f}" for value in (point.train, *entropy)]
         val = [f"{getattr(point.val, name):.6g}" for name in names]
         counted = [point.rounds, f"{point.seconds:.1f}", point.ticks, point.incidents]
         writer.writerow([*counted, *training, *val])

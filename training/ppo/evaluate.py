@@ -123,7 +123,7 @@ class Played:
 
 @lru_cache(maxsize=4)
 def _drawn(task: TaskSpec, ids: tuple[str, ...]) -> tuple[Incident, ...]:
-    return tuple(incident_of(task, one) for one in ids)
+    return tuple(incident_of(task, name) for name in ids)
 
 
 def play_held_out(
@@ -166,7 +166,7 @@ def regrade(played: Played) -> list[float]:
     scores = []
     for row, (incident, ticks) in enumerate(zip(played.incidents(), played.ticks, strict=True)):
         actions = all_actions(incident.topology, hand_over=True)
-        grade = grade_actions(incident, [actions[one] for one in played.actions[:ticks, row]])
+        grade = grade_actions(incident, [actions[action] for action in played.actions[:ticks, row]])
         assert grade.score is not None
         scores.append(grade.score)
     return scores
