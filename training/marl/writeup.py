@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 
 from logtriage.actions import ACTION_NAMES, HandOver
 from logtriage.codec import decode_transcript
-from logtriage.evaluation.messages import EPISODES as READ
 from logtriage.evaluation.messages import Messages, messages_of
 from logtriage.replay import replay
 from logtriage.roles import RoleSplit
@@ -37,6 +36,8 @@ from training.marl import store
 from training.marl.record import OWN, SCRAMBLED
 
 PAGE: Final = "teams.md"
+#: Reports are read in so many episodes of each run.
+READ: Final = 200
 TABLE, CURVES, PLOT = "teams-runs.csv", "teams-curves.csv", "teams.png"
 
 
@@ -94,7 +95,7 @@ class Finished:
             )[-1]
             for transcript in islice(self.transcripts, READ)
         ]
-        return messages_of(states, self.roles)
+        return messages_of(states, self.roles, READ)
 
     @property
     def bits(self) -> float:
