@@ -11,8 +11,8 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from logtriage.actions import ACTION_NAMES, HandOver
-from logtriage.rendering.vocabulary import words_of_actions, words_of_screens
 from logtriage.tasks import TaskSpec
+from training.tiny.vocabulary import words_of_actions, words_of_screens
 
 PAD, END, UNKNOWN, ACT = "<|pad|>", "<|end|>", "<|unknown|>", "<|act|>"
 SPECIAL: Final = (PAD, END, UNKNOWN, ACT)
