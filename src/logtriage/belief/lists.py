@@ -100,6 +100,10 @@ class Lists(Case):
         close = [(tick - 1, last)] if isinstance(last, Resolve | Ignore | HandOver) else []
         return self._graded([*self.past, *close], (tick,))[0]
 
+    def closed(self, tick: int, last: Action) -> float:
+        """The expected grade if the last of what was done closed the incident."""
+        return self.value_of(self.closed_grades(tick, last)) / UNIT
+
     def _graded(self, plays: list[Play], ends: Sequence[int]) -> list[Floats]:
         """The grades (H,) of what was done, for each number of ticks that it may have taken."""
         topology, stakes, shape = self.topology, self.stakes, self.services.shape

@@ -17,9 +17,10 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from logtriage.actions import SEVERITIES, Action, HandOver, Ignore, Resolve
+from logtriage.actions import SEVERITIES, Action
 from logtriage.belief.cases import Floats, Plan
 from logtriage.belief.fixedpoint import Longs
+from logtriage.belief.portfolio import Portfolio
 from logtriage.belief.single import Single
 from logtriage.belief.stakes import UNIT, penalty, units
 
@@ -287,26 +288,4 @@ class Planner(Single):
 
     def closed(self, tick: int, last: Action) -> float:
         """The expected grade if the last of what was done closed the incident."""
-        values = self._closed_values(tick, last)
-        return float((self.weights * values).sum()) / UNIT / self.total
-
-    def _closed_values(self, tick: int, last: Action) -> Floats:
-        """What each hypothesis earns (H,), in units of 2**-20; out of time for other actions."""
-        stakes, said = self.stakes, self.severity
-        over = self.handed_over(tick) if isinstance(last, HandOver) else None
-        if over is not None:
-            return np.full(len(self.fault), float(units(over)))
-        if isinstance(last, Ignore):
-            return np.floor(np.where(self.fault, 0.0, _dismissed(self, said, tick)) * self.rash)
-        earned = self.fix + (stakes.escalation if self.paged else 0)
-        if said is not None:
-            earned = earned + self.severity_credit[said]
-        if self.declared is not None:
-            right = (self.root == self.declared) & self.root_counts
-            earned = earned + np.where(right, float(stakes.root_cause), 0.0)
-        if isinstance(last, Resolve | HandOver):
-            earned = earned + np.where(self.fix_seen, float(stakes.closed(tick)), 0.0)
-        factor = penalty(stakes, approved=self.paged, wrong=0)
-        earned = np.floor(np.floor(earned * factor / UNIT) * self.rash)
-        calm = 0.0 if said is None else self.calm_credit[said]
-        return np.where(self.fault, earned, np.floor(calm * self.rash))
+        return Portfolio(self.posterior, self.standing).closed(tick, last)

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.actions import SEVERITIES, Action
+from logtriage.actions import SEVERITIES
 from logtriage.belief.cases import Floats, Plan
 from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.lists import SEVERITY_CREDITS, Lists
@@ -91,10 +91,6 @@ class Portfolio(Lists):
     def answers(self) -> Longs:
         """Numbers (H,), equal where hypotheses ask for the same response from now on."""
         return self.asked(self.fixed)
-
-    def closed(self, tick: int, last: Action) -> float:
-        """The expected grade if the last of what was done closed the incident."""
-        return self.value_of(self.closed_grades(tick, last)) / UNIT
 
     # --- the search --------------------------------------------------------------------
 

@@ -44,8 +44,8 @@ class Answers(NamedTuple):
 
     ``accepted`` (3 M, N) are the actions that an incident accepts, ``of_faults`` (K, 3 M, N)
     those of each fault, K 0 where incidents have one fault at most. ``strict`` and ``priced`` (N,)
-    are the closing rules. ``limit`` (N,) is how many actions may be played,
-    ``horizon`` (N,) in ticks, both cut off at what the type of the work array holds. The others
+    are the closing rules. ``horizon`` (N,) in ticks is
+    cut off at what the type of the work array holds. The others
     (N,) are the fields of :class:`logtriage.grading.scores.Case`.
     """
 
@@ -53,7 +53,6 @@ class Answers(NamedTuple):
     of_faults: Ints
     strict: Ints
     priced: Ints
-    limit: Ints
     horizon: Ints
     severity: Ints
     benign: Ints
@@ -65,14 +64,13 @@ class Answers(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What is written for each of N incidents; ``levels`` (L, N), or (L, 0) to write none."""
+    """What is written for each of N incidents."""
 
     scores: NDArray[np.float64]
     gates: NDArray[np.int8]
     closing: NDArray[np.int8]
     ticks: NDArray[np.int32]
     unplayed: NDArray[np.int32]
-    levels: Ints
 
 
 class Room(NamedTuple):

@@ -27,15 +27,12 @@ _HANDED: Final = _ROW[LEVELS.index("handed")]
 
 
 @kernel
-def close(n: Int, first: Int, per_tick: Int, answers: Answers, work: Any, out: Out) -> None:
+def close(n: Int, first: Int, answers: Answers, work: Any, out: Out) -> None:
     """Write how the lists ended; the ticks used take the place of the limits."""
     for at in range(n):
         played = min(np.int64(work[rows.PRESENT + at]), np.int64(work[rows.LIMIT + at]))
         out.unplayed[first + at] = np.int64(work[rows.PRESENT + at]) - played
         work[rows.LIMIT + at] = played
-    if per_tick > 1:
-        for at in range(n):
-            work[rows.LIMIT + at] = (np.int64(work[rows.LIMIT + at]) + per_tick - 1) // per_tick
     for at in range(n):
         used, closing = np.int64(work[rows.LIMIT + at]), np.int64(work[rows.CLOSING + at])
         late = used == np.int64(answers.horizon[first + at])

@@ -20,7 +20,6 @@ from logtriage import (
 )
 from logtriage.grading import grade_transcript
 from logtriage.registry import make_policy
-from logtriage.rendering.vocabulary import words_of_actions
 from logtriage.tasks import get_task
 from tests.rendering.reader_notation import states_of
 from training.language.chat import Chat
@@ -33,6 +32,7 @@ from training.tiny.imitation import imitate, losses_of, padded
 from training.tiny.model import build_model
 from training.tiny.play import SCREEN, own, plain, taught
 from training.tiny.settings import ABOUT, SIZES, Settings
+from training.tiny.vocabulary import words_of_actions
 from training.tiny.words import (
     ACT,
     END,
