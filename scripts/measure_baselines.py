@@ -303,8 +303,8 @@ def faults() -> str:
         for fault_class in default_world().classes.values()
     )
     note = (
-        "Every service that can be the root is as likely as another; of a service, the classes "
-        f"of fault by weight ({weights}, among those possible there), the kinds of a class evenly."
+        "Every service that can be the root is as likely as another. The classes that are possible "
+        f"at a service have weights ({weights}), and the kinds of a class are equally likely."
     )
     return f"{table(head, rows)}\n\n{note}"
 

@@ -286,11 +286,11 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
         raise UnknownName("task", task_id, DEFAULT_TASKS)
     of = world_of_id(task_id, world)
     tasks = tasks_of(of)
-    found = tasks.get(task_id)
-    if found is None and OF_WORLD not in task_id:
-        found = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
-    if found is not None:
-        return found
+    sheet = tasks.get(task_id)
+    if sheet is None and OF_WORLD not in task_id:
+        sheet = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
+    if sheet is not None:
+        return sheet
     if task_id in RETIRED:
         raise RetiredName("task", task_id, RETIRED[task_id], tasks)
     raise UnknownName("task", task_id, tasks)

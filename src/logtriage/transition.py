@@ -123,11 +123,11 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
     return play_parsed(incident, listed)
 
 
-def _no_list(given: object) -> str:
+def _no_list(value: object) -> str:
     """Why something is no list of actions, and what to pass in its place."""
-    if isinstance(given, Action):
-        return f"expected a list of actions, got one; pass [{given!r:.80}]"
-    return f"expected a list of actions, got {kind_of(given)}"
+    if isinstance(value, Action):
+        return f"expected a list of actions, got one; pass [{value!r:.80}]"
+    return f"expected a list of actions, got {kind_of(value)}"
 
 
 def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:

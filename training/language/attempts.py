@@ -20,14 +20,14 @@ def every_task(tasks: str | Sequence[str]) -> list[str]:
     Raises:
         UnknownName: for a task that does not exist.
     """
-    given = tasks.split() if isinstance(tasks, str) else list(tasks)
+    words = tasks.split() if isinstance(tasks, str) else list(tasks)
     names = [
         name
-        for one in given
+        for word in words
         for name in (
             DRAWN_TASKS
-            if one == ALL
-            else [one if one in RECORDED_TASKS or is_own_task(one) else get_task(one).id]
+            if word == ALL
+            else [word if word in RECORDED_TASKS or is_own_task(word) else get_task(word).id]
         )
     ]
     return list(dict.fromkeys(names))
@@ -59,8 +59,8 @@ def planned(
             f"{samples} samples at temperature 0 would all be the same; set temperature above 0"
         )
     return [
-        (one, sample)
+        (name, sample)
         for task in names
-        for one in source.ids(task, split, episodes)
+        for name in source.ids(task, split, episodes)
         for sample in range(samples)
     ]

@@ -3,7 +3,6 @@
 python -m training.marl.study runs/teams --only-write --to docs/results
 """
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
@@ -17,21 +16,19 @@ from matplotlib.figure import Figure
 
 from logtriage.actions import ACTION_NAMES, HandOver
 from logtriage.codec import decode_transcript
-from logtriage.evaluation.messages import EPISODES as READ
 from logtriage.evaluation.messages import Messages, messages_of
 from logtriage.replay import replay
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import SILENT, splits_with
 from logtriage.transcript import Transcript
 from training.common.intervals import (
-    line,
     over_incidents,
     policy_line,
     policy_table,
     student,
     welch,
 )
-from training.common.pages import renew
+from training.common.pages import renew, save_table, table
 from training.common.rows import EPISODES, PRICES, Row, figures, net_value, read_rows
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.common.tasks import incident_of
@@ -39,6 +36,8 @@ from training.marl import store
 from training.marl.record import OWN, SCRAMBLED
 
 PAGE: Final = "teams.md"
+#: Reports are read in so many episodes of each run.
+READ: Final = 200
 TABLE, CURVES, PLOT = "teams-runs.csv", "teams-curves.csv", "teams.png"
 
 
@@ -96,7 +95,7 @@ class Finished:
             )[-1]
             for transcript in islice(self.transcripts, READ)
         ]
-        return messages_of(states, self.roles)
+        return messages_of(states, self.roles, READ)
 
     @property
     def bits(self) -> float:
@@ -185,61 +184,64 @@ def _paired(
 
 def _words(runs: Sequence[Finished]) -> Iterable[str]:
     """The worth of words, compared with silence and with words of another incident."""
-    yield line(["compared", "seeds", "difference in net value, over seeds (95 %)",
-                "over incidents (95 %)"])  # fmt: skip
-    yield line(["---", "---:", "---", "---"])
+    lines = []
     for split, talking, silent in _talking(runs):
         if pairs := _paired(talking, silent):
             gap = welch([run.net() for run in talking], [run.net() for run in silent])
             rows = [(a.episodes[OWN,], b.episodes[OWN,]) for a, b in pairs]
-            yield line([f"`{split}` − silent", f"{len(talking)}, {len(silent)}", gap,
-                        over_incidents(rows)])  # fmt: skip
+            seeds = f"{len(talking)}, {len(silent)}"
+            lines.append([f"`{split}` − silent", seeds, gap, over_incidents(rows)])
         gaps = [run.net() - run.net(SCRAMBLED) for run in talking]
         rows = [(run.episodes[OWN,], run.episodes[SCRAMBLED,]) for run in talking]
-        yield line([f"`{split}`, own words − words of another incident", str(len(talking)),
-                    student(gaps), over_incidents(rows)])  # fmt: skip
+        lines.append([f"`{split}`, own words − words of another incident", str(len(talking)),
+                      student(gaps), over_incidents(rows)])  # fmt: skip
+    heads = ["compared", "seeds", "difference in net value, over seeds (95 %)",
+             "over incidents (95 %)"]  # fmt: skip
+    return table(heads, lines)
 
 
 def _bits(runs: Sequence[Finished]) -> Iterable[str]:
     """What reports told in bits, and the grade that a bit of them gained over silence."""
-    yield line(["split", "seeds", "reports an episode", "bits a report and listener",
-                "bits an episode", "grade over silence", "grade a bit"])  # fmt: skip
-    yield line(["---", "---:", "---:", "---:", "---:", "---:", "---:"])
+    lines = []
     for split, talking, silent in _talking(runs):
         heard = [run.messages for run in talking if run.messages is not None]
         means = [row.bits.mean for row in heard if row.bits is not None]
         pairs = _paired(talking, silent)
         gains = [a.grade - b.grade for a, b in pairs]
         rates = [gain / a.bits for gain, (a, _) in zip(gains, pairs, strict=True) if a.bits > 0]
-        yield line([f"`{split}`", str(len(talking)), f"{np.mean([row.each for row in heard]):.1f}",
-                    student(means) if means else "", student([run.bits for run in talking]),
-                    student(gains) if gains else "", student(rates) if rates else ""])  # fmt: skip
+        groups = (means, [run.bits for run in talking], gains, rates)
+        each = f"{np.mean([row.each for row in heard]):.1f}"
+        lines.append([f"`{split}`", str(len(talking)), each,
+                      *(student(values) if values else "" for values in groups)])  # fmt: skip
+    heads = ["split", "seeds", "reports an episode", "bits a report and listener",
+             "bits an episode", "grade over silence", "grade a bit"]  # fmt: skip
+    return table(heads, lines)
 
 
 def _closers(runs: Sequence[Finished]) -> Iterable[str]:
     """Which role hands over, by what a hand-over is worth."""
-    yield line(["split", "role", "seeds", *(f"at {price}" for price in PRICES)])
-    yield line(["---", "---", *["---:"] * (1 + len(PRICES))])
-    for split, members in by_split(runs).items():
-        for role in members[0].roles.roles:
-            if ACTION_NAMES[HandOver] in role.kinds:
-                shares = (
-                    np.mean([run.handed_over_by(role.name, price) for run in members])
-                    for price in PRICES
-                )
-                yield line([f"`{split}`", f"`{role.name}`", str(len(members)),
-                            *(f"{share:.0%}" for share in shares)])  # fmt: skip
+    lines = [
+        [f"`{split}`", f"`{role.name}`", str(len(members)),
+         *(f"{np.mean([run.handed_over_by(role.name, price) for run in members]):.0%}"
+           for price in PRICES)]
+        for split, members in by_split(runs).items()
+        for role in members[0].roles.roles
+        if ACTION_NAMES[HandOver] in role.kinds
+    ]  # fmt: skip
+    return table(["split", "role", "seeds", *(f"at {price}" for price in PRICES)], lines, 2)
 
 
 def _runs(runs: Sequence[Finished]) -> Iterable[str]:
     """The length of each run, and its net value at each look at ``val``."""
-    yield line(["split", "seed", "ticks of a team", "CPU seconds",
-                f"net value on `{CHOICE_SPLIT}` at each look"])  # fmt: skip
-    yield line(["---", "---:", "---:", "---:", "---"])
-    for run in runs:
-        looks = ", ".join(f"{row['val_net_value'] or 0.0:+.3f}" for row in run.curve)
-        yield line([f"`{run.split}`", str(run.seed), f"{run.about['ticks']:,}",
-                    f"{run.about['cpu_seconds']:.0f}", looks])  # fmt: skip
+    lines = [
+        [f"`{run.split}`", str(run.seed), f"{run.about['ticks']:,}",
+         f"{run.about['cpu_seconds']:.0f}",
+         ", ".join(f"{row['val_net_value'] or 0.0:+.3f}" for row in run.curve)]
+        for run in runs
+    ]  # fmt: skip
+    heads = ["split", "seed", "ticks of a team", "CPU seconds",
+             f"net value on `{CHOICE_SPLIT}` at each look"]  # fmt: skip
+    return table(heads, lines)
 
 
 def _save_runs(runs: Sequence[Finished], path: Path) -> None:
@@ -253,22 +255,18 @@ def _save_runs(runs: Sequence[Finished], path: Path) -> None:
         for run in runs
         for (words,), episodes in run.episodes.items()
     ]  # fmt: skip
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, rows[0], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    save_table(path, rows)
 
 
 def _save_curves(runs: Sequence[Finished], path: Path) -> None:
     # Entropies go by the names of roles, which other splits do not have.
-    names = [name for name in runs[0].curve[0] if not name.startswith("entropy_")]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(
-            file, ["split", "seed", *names], extrasaction="ignore", lineterminator="\n"
-        )
-        table.writeheader()
-        for run in runs:
-            table.writerows({"split": run.split, "seed": run.seed, **row} for row in run.curve)
+    rows = [
+        {"split": run.split, "seed": run.seed}
+        | {name: value for name, value in row.items() if not name.startswith("entropy_")}
+        for run in runs
+        for row in run.curve
+    ]
+    save_table(path, rows)
 
 
 def _draw(runs: Sequence[Finished], path: Path) -> None:

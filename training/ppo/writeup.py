@@ -3,7 +3,6 @@
 python -m training.ppo.study runs/ppo --only-write --to docs/results
 """
 
-import csv
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -15,14 +14,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from training.common.intervals import (
-    line,
     over_incidents,
     policy_line,
     policy_table,
     student,
     welch,
 )
-from training.common.pages import renew
+from training.common.pages import renew, save_table, table
 from training.common.rows import EPISODES, PRICES, Row, figures, net_value, read_rows
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.ppo import store
@@ -143,15 +141,13 @@ def write_up(out: Path, tasks: Sequence[str], arms: Sequence[str], to: Path) -> 
 
 def _lost(studies: Sequence[Study]) -> Iterable[str]:
     """Net value lost to decision and to inference."""
-    yield line(["task", "lost to", "difference", "seeds", "over seeds (95 %)",
-                "over incidents (95 %)"])  # fmt: skip
-    yield line(["---", "---", "---", "---:", "---", "---"])
+    rows = []
     for study in studies:
         belief, observer = study.runs["belief"], study.scripted["observer"]
         gaps = [net_value(observer) - run.net for run in belief]
         pairs = [(observer, run.rows()) for run in belief]
-        yield line([f"`{study.task}`", "decision", "observer − `belief`", str(len(belief)),
-                    student(gaps), over_incidents(pairs)])  # fmt: skip
+        rows.append([f"`{study.task}`", "decision", "observer − `belief`", str(len(belief)),
+                     student(gaps), over_incidents(pairs)])  # fmt: skip
         for arm, others in study.runs.items():
             if arm == "belief":
                 continue
@@ -159,8 +155,11 @@ def _lost(studies: Sequence[Study]) -> Iterable[str]:
             shared = [(run.rows(), by_seed[run.seed].rows()) for run in belief
                       if run.seed in by_seed]  # fmt: skip
             gap = welch([run.net for run in belief], [run.net for run in others])
-            yield line([f"`{study.task}`", "inference", f"`belief` − `{arm}`",
-                        f"{len(belief)}, {len(others)}", gap, over_incidents(shared)])  # fmt: skip
+            rows.append([f"`{study.task}`", "inference", f"`belief` − `{arm}`",
+                         f"{len(belief)}, {len(others)}", gap, over_incidents(shared)])  # fmt: skip
+    heads = ["task", "lost to", "difference", "seeds", "over seeds (95 %)",
+             "over incidents (95 %)"]  # fmt: skip
+    return table(heads, rows, 3)
 
 
 def _arms(studies: Sequence[Study]) -> Iterable[str]:
@@ -182,84 +181,79 @@ def _arms(studies: Sequence[Study]) -> Iterable[str]:
 
 def _predictors(studies: Sequence[Study]) -> Iterable[str]:
     """What each predictor lost to the exact posterior."""
-    yield line(["task", "screens seen", "CPU seconds", "cross-entropy, bits", "exact entropy, bits",
-                "lost, bits", "error of the value of acting"])  # fmt: skip
-    yield line(["---", *["---:"] * 6])
+    rows = []
     for study in studies:
-        if (about := study.predictor) is None:
-            continue
-        cross, exact = about["cross_entropy_bits"], about["exact_entropy_bits"]
-        yield line([f"`{study.task}`", f"{about['screens']:,}", f"{about['cpu_seconds']:.0f}",
-                    f"{cross:.2f}", f"{exact:.2f}", f"{cross - exact:.2f}",
-                    f"{about['acting_error']:.3f}"])  # fmt: skip
+        if (about := study.predictor) is not None:
+            cross, exact = about["cross_entropy_bits"], about["exact_entropy_bits"]
+            rows.append([f"`{study.task}`", f"{about['screens']:,}", f"{about['cpu_seconds']:.0f}",
+                         f"{cross:.2f}", f"{exact:.2f}", f"{cross - exact:.2f}",
+                         f"{about['acting_error']:.3f}"])  # fmt: skip
+    heads = ["task", "screens seen", "CPU seconds", "cross-entropy, bits", "exact entropy, bits",
+             "lost, bits", "error of the value of acting"]  # fmt: skip
+    return table(heads, rows)
 
 
 def _plateau(studies: Sequence[Study]) -> Iterable[str]:
     """The gain of the last third of each run on ``val``."""
-    yield line(["task", "arm", "seeds", "steps", "CPU seconds a run",
-                f"net value on `{CHOICE_SPLIT}` after two thirds", "at the end"])  # fmt: skip
-    yield line(["---", "---", "---:", "---:", "---:", "---:", "---:"])
+    rows = []
     for study in studies:
         for arm, members in study.runs.items():
             seconds = np.mean([run.about["cpu_seconds"] for run in members])
             early, late = (np.mean([run.val_at(share) for run in members]) for share in (2 / 3, 1))
-            yield line([f"`{study.task}`", f"`{arm}`", str(len(members)),
-                        f"{members[0].about['steps']:,}", f"{seconds:.0f}", f"{early:+.3f}",
-                        f"{late:+.3f}"])  # fmt: skip
+            rows.append([f"`{study.task}`", f"`{arm}`", str(len(members)),
+                         f"{members[0].about['steps']:,}", f"{seconds:.0f}", f"{early:+.3f}",
+                         f"{late:+.3f}"])  # fmt: skip
+    heads = ["task", "arm", "seeds", "steps", "CPU seconds a run",
+             f"net value on `{CHOICE_SPLIT}` after two thirds", "at the end"]  # fmt: skip
+    return table(heads, rows, 2)
 
 
 def _long(studies: Sequence[Study]) -> Iterable[str]:
     """The longer runs, beside the mean of the others on ``test``."""
-    yield line(["task", "arm", "seed", "steps", "CPU seconds",
-                f"net value on `{CHOICE_SPLIT}` after a third", "two thirds", "at the end",
-                f"on `{EVAL_SPLIT}`", "shorter runs there"])  # fmt: skip
-    yield line(["---", "---", *["---:"] * 8])
+    rows = []
     for study in studies:
         for arm, members in study.long.items():
             shorter = [run.net for run in study.runs.get(arm, [])]
             for run in members:
                 looks = [f"{run.val_at(share):+.3f}" for share in (1 / 3, 2 / 3, 1)]
-                yield line([f"`{study.task}`", f"`{arm}`", str(run.seed),
-                            f"{run.about['steps']:,}", f"{run.about['cpu_seconds']:.0f}", *looks,
-                            f"{run.net:+.3f}", student(shorter) if shorter else ""])  # fmt: skip
+                rows.append([f"`{study.task}`", f"`{arm}`", str(run.seed),
+                             f"{run.about['steps']:,}", f"{run.about['cpu_seconds']:.0f}", *looks,
+                             f"{run.net:+.3f}", student(shorter) if shorter else ""])  # fmt: skip
+    heads = ["task", "arm", "seed", "steps", "CPU seconds",
+             f"net value on `{CHOICE_SPLIT}` after a third", "two thirds", "at the end",
+             f"on `{EVAL_SPLIT}`", "shorter runs there"]  # fmt: skip
+    return table(heads, rows, 2)
 
 
 def _save_runs(studies: Sequence[Study], path: Path) -> None:
     """A row for each run and split."""
-    table = []
+    rows = []
     for study in studies:
         groups = [(run.arm, str(run.seed), run.about, run.episodes) for run in study.every]
-        groups += [(name, "", {}, {(EVAL_SPLIT,): rows}) for name, rows in study.scripted.items()]
-        table += [
+        groups += [(name, "", {}, {(EVAL_SPLIT,): episodes})
+                   for name, episodes in study.scripted.items()]  # fmt: skip
+        rows += [
             {
                 "task": study.task, "arm": arm, "seed": seed, "split": split,
-                "incidents": len(rows), "steps": about.get("steps", ""),
+                "incidents": len(episodes), "steps": about.get("steps", ""),
                 "cpu_seconds": about.get("cpu_seconds", ""),
-                **{name: f"{value:.4f}" for name, value in figures(rows).items()},
+                **{name: f"{value:.4f}" for name, value in figures(episodes).items()},
             }
-            for arm, seed, about, episodes in groups
-            for (split,), rows in episodes.items()
+            for arm, seed, about, by_split in groups
+            for (split,), episodes in by_split.items()
         ]  # fmt: skip
-    _save(path, table)
+    save_table(path, rows)
 
 
 def _save_curves(studies: Sequence[Study], path: Path) -> None:
     """A row for each point of a curve."""
+    of_run = ((study.task, run) for study in studies for run in study.every)
     rows = [
-        {"task": study.task, "arm": run.arm, "seed": run.seed, "run_steps": run.about["steps"],
-         **row}
-        for study in studies
-        for run in study.every
+        {"task": task, "arm": run.arm, "seed": run.seed, "run_steps": run.about["steps"], **row}
+        for task, run in of_run
         for row in run.curve
-    ]  # fmt: skip
-    _save(path, rows)
-
-
-def _save(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, rows[0], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    ]
+    save_table(path, rows)
 
 
 def _draw(studies: Sequence[Study], arms: Sequence[str], path: Path) -> None:

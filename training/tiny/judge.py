@@ -27,7 +27,7 @@ TRUE, FALSE = "true", "false"
 
 def held_out(task: str, split: str, count: int) -> list[Incident]:
     """The first incidents of a split."""
-    return [make_incident(one) for one in incident_ids(task, split, count)]
+    return [make_incident(name) for name in incident_ids(task, split, count)]
 
 
 def judged(
@@ -46,8 +46,8 @@ def judged(
                 for row, value in zip(part, sums, strict=True):
                     entropies[row] = value
     return [
-        attrs.evolve(row_of(one.state), entropy=value)
-        for one, value in zip(episodes, entropies, strict=True)
+        attrs.evolve(row_of(episode.state), entropy=value)
+        for episode, value in zip(episodes, entropies, strict=True)
     ]
 
 
@@ -70,25 +70,25 @@ def lied_to(
 ) -> list[Row]:
     """Rows of episodes whose screens show a false price; graded at the true one."""
     false = [
-        attrs.evolve(one, price_of_hand_over=price)
-        for one, price in zip(incidents, prices, strict=True)
+        attrs.evolve(incident, price_of_hand_over=price)
+        for incident, price in zip(incidents, prices, strict=True)
     ]
     episodes = played(model, tokenizer, false, temperature)
-    found = []
-    for one, episode in zip(incidents, episodes, strict=True):
-        state = initial_state(one)
+    rows = []
+    for incident, episode in zip(incidents, episodes, strict=True):
+        state = initial_state(incident)
         for _, action in episode.state.history:
             state = transition(state, action)
-        found.append(row_of(state))
-    return found
+        rows.append(row_of(state))
+    return rows
 
 
 def mirrored(incidents: Sequence[Incident]) -> list[float]:
     """A false price for each incident: the highest becomes the lowest, and so on."""
-    prices = [one.price_of_hand_over for one in incidents]
+    prices = [incident.price_of_hand_over for incident in incidents]
     assert None not in prices  # v3 tasks have a price
-    ladder = sorted({float(one) for one in prices if one is not None})
-    return [ladder[-1 - ladder.index(float(one))] for one in prices if one is not None]
+    ladder = sorted({float(price) for price in prices if price is not None})
+    return [ladder[-1 - ladder.index(float(price))] for price in prices if price is not None]
 
 
 def save_judged(

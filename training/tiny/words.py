@@ -91,7 +91,7 @@ def build_tokenizer(sheets: Sequence[TaskSpec], style: str = "notation") -> PreT
         )
         words |= dict.fromkeys(words_of_actions(sheet.topology))
     raw = Tokenizer(
-        models.WordLevel({one: number for number, one in enumerate(words)}, unk_token=UNKNOWN)
+        models.WordLevel({word: number for number, word in enumerate(words)}, unk_token=UNKNOWN)
     )
     raw.pre_tokenizer = (
         pre_tokenizers.Split(Regex(TEXT_WORD.pattern), behavior="removed", invert=True)

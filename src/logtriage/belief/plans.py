@@ -58,7 +58,7 @@ def _bounded(case: Single, weights: Floats, tick: int) -> Iterator[tuple[Floats,
     calm = weights[:, ~case.fault].sum(axis=1)
     real = weights[:, case.fault].sum(axis=1)
     of_team = weights @ (case.team[:, np.newaxis] == np.arange(len(case.topology.teams)))
-    found = []
+    options = []
     for option in _options(case, tick):
         if option.dismiss:
             bound = calm * UNIT
@@ -66,8 +66,8 @@ def _bounded(case: Single, weights: Floats, tick: int) -> Iterator[tuple[Floats,
             bound = of_team[:, option.page] * UNIT
         else:
             bound = real * (UNIT if case.paged else silent) + calm * stakes.benign_severity
-        found.append((bound, option))
-    return iter(sorted(found, key=lambda one: -float(one[0].sum())))
+        options.append((bound, option))
+    return iter(sorted(options, key=lambda row: -float(row[0].sum())))
 
 
 @attrs.frozen
@@ -129,8 +129,8 @@ def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[F
 
 def _rashly(case: Single, weights: Floats, rows: Any) -> Floats:
     """The weights of some hypotheses, less what remedies before the page have cost."""
-    found: Floats = np.floor(weights[:, rows] * case.rash[rows])
-    return found
+    left: Floats = np.floor(weights[:, rows] * case.rash[rows])
+    return left
 
 
 def _scaled(values: Any, factor: int) -> Any:
@@ -239,7 +239,7 @@ class Planner(Single):
 
     def best(self) -> Plan:
         """The plan of the highest expected grade; the first of equals, a hand-over last."""
-        option, value, detail = max(self._weighed(), key=lambda one: one[1])
+        option, value, detail = max(self._weighed(), key=lambda row: row[1])
         over = self.handed_over(self.tick + 1)
         if over is not None and self.total * units(over) > value:
             return Plan(over, hand_over=True)

@@ -95,10 +95,10 @@ class BatchGrades:
         NaN where the incident is not graded by that criterion: those of benign incidents
         on real ones, and the other way round.
         """
-        found = np.empty((len(self), len(self.names)))
+        scores = np.empty((len(self), len(self.names)))
         for column, name in enumerate(self.names):
-            found[:, column] = self.criterion(name)
-        return found
+            scores[:, column] = self.criterion(name)
+        return scores
 
     def criterion(self, name: str) -> Floats:
         """The scores of one criterion (N,); NaN where an incident is not graded by it.
@@ -221,16 +221,16 @@ def _looked_up(
                 return (sign * by.scores(span)).take(levels()[LEVELS.index(by.level)])
         return np.full(len(truths), np.nan)
 
-    found = scores_of(rubric.criteria)
+    scores = scores_of(rubric.criteria)
     if rubric.benign and truths.any_benign:
-        found = np.where(truths.benign, scores_of(rubric.benign), found)
+        scores = np.where(truths.benign, scores_of(rubric.benign), scores)
     if rubric.handed_over:
         handed = levels()[LEVELS.index(HANDED.level)]
         worth = np.array(np.nan)
         if name == rubric.handed_over[0].name:
             worth = truths.price_of_hand_over * HANDED.scores(span).take(handed)
-        found = np.where(handed > 0, worth, found)
-    return found
+        scores = np.where(handed > 0, worth, scores)
+    return scores
 
 
 def _grade_one_by_one(
@@ -275,11 +275,11 @@ def _graded(incident: Incident, listed: list[Action], rubric: Rubric, per_tick: 
     return grade(state, rubric, unplayed=unplayed)
 
 
-def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
+def _by_time(truths: Truths, lists: ArrayLike, layout: str) -> Ints:
     """The actions as (T, N), checked; a view where the given array allows it."""
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    actions = np.asarray(given)
+    actions = np.asarray(lists)
     if actions.dtype.kind not in ("i", "u"):
         raise InvalidInput(f"actions: expected integers, got an array of {actions.dtype}")
     count = len(truths)

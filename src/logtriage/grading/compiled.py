@@ -105,19 +105,19 @@ def _prices(truths: Truths, by: ScoreTables) -> Floats:
     return price
 
 
-def letters_of(one: ActionRanges, none: int) -> Letters:
+def letters_of(ranges: ActionRanges, none: int) -> Letters:
     """The ranges of actions as kernels take them; ``none`` as :class:`Letters` has it."""
     return Letters(
         len(SEVERITIES),
-        one.root,
-        one.root + one.roots,
-        one.page,
-        one.page + one.pages,
-        one.remedy,
-        one.remedy + one.remedies,
-        one.resolve,
-        one.ignore,
-        one.hand_over,
+        ranges.root,
+        ranges.root + ranges.roots,
+        ranges.page,
+        ranges.page + ranges.pages,
+        ranges.remedy,
+        ranges.remedy + ranges.remedies,
+        ranges.resolve,
+        ranges.ignore,
+        ranges.hand_over,
         none,
     )
 
@@ -139,7 +139,7 @@ def _made_answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answ
     highest = np.iinfo(dtype).max
     # A fault accepts nothing that its incident does not.
     most = max(1, *map(len, truths.accepts))
-    of_faults = [_in_triples(one, most, dtype) for one in truths.faults_accept]
+    of_faults = [_in_triples(accepted, most, dtype) for accepted in truths.faults_accept]
     faults = truths.fault_count
     clocks = np.arange(len(span.clocks)) * span.width
     counts = np.arange(span.faults + 1)
@@ -165,7 +165,7 @@ def _made_answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answ
 def _in_triples(accepted: tuple[Ints, Ints, Ints], most: int, dtype: Any) -> Ints:
     """Accepted services, teams and remedies (K, N) each, in turn: (3 M, N), M the most of any."""
     count = accepted[0].shape[1]
-    found = np.full((most, TRIPLE, count), NONE_ACCEPTED, accepted[0].dtype)
+    triples = np.full((most, TRIPLE, count), NONE_ACCEPTED, accepted[0].dtype)
     for place, rows in enumerate(accepted):
-        found[: len(rows), place] = rows
-    return found.reshape(most * TRIPLE, count).astype(dtype, casting="unsafe")
+        triples[: len(rows), place] = rows
+    return triples.reshape(most * TRIPLE, count).astype(dtype, casting="unsafe")

@@ -157,11 +157,11 @@ def _evaluate(
         criteria.append(CriterionScore(row.name, -points, row.weight, reason))
         total -= row.weight * points
     if not isfinite(total):
-        scores = ", ".join(f"{one.name} {one.score!r}" for one in criteria)
+        scores = ", ".join(f"{criterion.name} {criterion.score!r}" for criterion in criteria)
         raise RubricError(f"rubric {rubric.id!r}: the total is {total!r}; scores: {scores}")
     applied = tuple(_applied(state, rubric, discounts))
-    for one in applied:
-        total *= one.factor
+    for discount in applied:
+        total *= discount.factor
     return tuple(criteria), applied, finish(rubric, total)
 
 
@@ -169,10 +169,10 @@ def _applied(
     state: State, rubric: Rubric, discounts: tuple[Discount, ...]
 ) -> Iterator[AppliedDiscount]:
     for row in discounts:
-        found = row.factor(state)
-        if found is None:
+        measured = row.factor(state)
+        if measured is None:
             continue
-        factor, reason = _pair(found, rubric, row.name)
+        factor, reason = _pair(measured, rubric, row.name)
         if not 0.0 <= factor <= 1.0:
             raise RubricError(
                 f"rubric {rubric.id!r}: the factor of {row.name!r} must lie in [0, 1], "
@@ -181,21 +181,21 @@ def _applied(
         yield AppliedDiscount(row.name, factor, reason)
 
 
-def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
+def _pair(returned: Any, rubric: Rubric, name: str) -> Measured:
     """What a measure or a discount returned, if it is a number and a reason.
 
     Raises:
         RubricError: naming the row, if it is not.
     """
-    if type(found) is tuple and len(found) == 2:
-        score, reason = found
+    if type(returned) is tuple and len(returned) == 2:
+        score, reason = returned
         # Nearly all scores are plain floats, and to ask about numbers in general is slow.
         if (type(score) is float or isinstance(score, Real)) and isinstance(reason, str):
-            measured: Measured = found
+            measured: Measured = returned
             return measured
     raise RubricError(
         f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "
-        f"got {kind_of(found) if not isinstance(found, tuple) else repr(found)[:80]}"
+        f"got {kind_of(returned) if not isinstance(returned, tuple) else repr(returned)[:80]}"
     )
 
 

@@ -151,7 +151,7 @@ def _play(n: Int, index: Int, tick: Int, to: Letters, work: Any) -> None:
 @kernel
 def _play_alone(n: Int, row: Int, index: Int, tick: Int, to: Letters, work: Any) -> None:
     """The same of incidents with one fault at most, whose accepted actions begin at ``row``."""
-    none, one = np.int64(to.none), np.int64(1)
+    none, single = np.int64(to.none), np.int64(1)
     for at in range(n):
         action, limit = np.int64(work[rows.ACTION + at]), np.int64(work[rows.LIMIT + at])
         number, when, facts = np.int64(index), np.int64(tick), rows.facts(work, at)
@@ -159,7 +159,7 @@ def _play_alone(n: Int, row: Int, index: Int, tick: Int, to: Letters, work: Any)
         right = np.int64(_accepted(work, row, at) | (work[rows.RIGHT + at] != 0))
         live = number < limit
         move = move_of(action, right, rows.rules(work, at), to)
-        counted = counts(facts, move, live, True, one)
+        counted = counts(facts, move, live, True, single)
         # The page that the fault asks for is that of the incident: it is kept once.
         said, done = (
             np.int64(work[rows.ALONE + rows.SAID + at]),

@@ -143,7 +143,9 @@ class Rubric:
             for row in getattr(self, field):
                 parts.append(f"{field} {row.name} {row.weight!r} {self._described(row)}")
         parts.extend(f"gate {gate.name} {self._described(gate)}" for gate in self.gates)
-        parts.extend(f"discount {one.name} {self._described(one)}" for one in self.discounts)
+        parts.extend(
+            f"discount {discount.name} {self._described(discount)}" for discount in self.discounts
+        )
         return blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
     def _described(self, row: Criterion | Gate | Discount) -> str:
@@ -162,17 +164,17 @@ class Rubric:
             raise RubricError(f"rubric {self.id!r}: {row.name!r}: {error}") from None
 
 
-def check_rubric(given: object) -> None:
+def check_rubric(value: object) -> None:
     """Refuse what is no rubric.
 
     Raises:
         InvalidInput: saying what to pass.
     """
-    if not isinstance(given, Rubric):
+    if not isinstance(value, Rubric):
         how = ""
-        if isinstance(given, str):
-            how = f"; the built-in one of an id is logtriage.grading.get_rubric({given!r:.80})"
-        raise InvalidInput(f"expected a rubric, got {kind_of(given)}{how}")
+        if isinstance(value, str):
+            how = f"; the built-in one of an id is logtriage.grading.get_rubric({value!r:.80})"
+        raise InvalidInput(f"expected a rubric, got {kind_of(value)}{how}")
 
 
 #: Rubric ``logtriage/3``: a hand-over has a price, and a page comes before production.

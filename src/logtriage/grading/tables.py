@@ -250,10 +250,10 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
             length += len(group.points)
     discounts, factors = np.zeros((len(rubric.discounts), 3), np.int64), [np.zeros(0)]
     for number, row in enumerate(rubric.discounts):
-        one = DISCOUNTS[row.factor]
+        discount = DISCOUNTS[row.factor]
         begin = sum(map(len, factors))
-        discounts[number] = LEVELS.index(one.level), begin, one.everywhere
-        factors.append(one.scores(span))
+        discounts[number] = LEVELS.index(discount.level), begin, discount.everywhere
+        factors.append(discount.scores(span))
     return ScoreTables(
         strides,
         begins,
@@ -298,8 +298,8 @@ def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, .
         yield "measure", row.name, row.measure, () if place else (priced.hand_over,)
     for gate in rubric.gates:
         yield "gate", gate.name, gate.holds, GATES
-    for one in rubric.discounts:
-        yield "discount", one.name, one.factor, tuple(DISCOUNTS)
+    for discount in rubric.discounts:
+        yield "discount", discount.name, discount.factor, tuple(DISCOUNTS)
 
 
 def _name(function: AnyCall) -> str:

@@ -129,16 +129,16 @@ class Truths:
         if faults is None or not most:
             return ()
         alone = faults.count == 0
-        found = []
+        accepted = []
         for number in range(most):
             sets = (getattr(faults, name)[:, number] for name in self._sets)
             # An incident that lists none has one fault, which accepts all that it does.
             own = (
-                np.where((alone & (number == 0))[:, np.newaxis], whole, one)
-                for whole, one in zip(self._sets.values(), sets, strict=True)
+                np.where((alone & (number == 0))[:, np.newaxis], whole, part)
+                for whole, part in zip(self._sets.values(), sets, strict=True)
             )
-            found.append(self._accepted(*own))
-        return tuple(found)
+            accepted.append(self._accepted(*own))
+        return tuple(accepted)
 
     def _accepted(self, roots: Bools, teams: Bools, remedies: Bools) -> tuple[Ints, Ints, Ints]:
         ranges = self.ranges
@@ -155,10 +155,10 @@ class Truths:
         if len(rows) == len(self) and bool((rows == np.arange(len(self))).all()):
             return actions[np.newaxis]  # one each: the usual case
         counts = np.bincount(rows)
-        found = np.full((int(counts.max(initial=0)), len(self)), NONE_ACCEPTED, dtype)
+        table = np.full((int(counts.max(initial=0)), len(self)), NONE_ACCEPTED, dtype)
         places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        found[places, rows] = actions
-        return found
+        table[places, rows] = actions
+        return table
 
     @cached_property
     def severity_or_far(self) -> NDArray[np.uint8]:
@@ -209,15 +209,15 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     listed = tuple(incidents)
     if not listed:
         raise InvalidInput("truths_of needs at least one incident: its topology is the batch's")
-    for one in listed:
-        check_incident(one)
+    for incident in listed:
+        check_incident(incident)
     topology = listed[0].topology
     rows = len(listed)
     marks = _Marks(topology)
     root_causes, teams, remedies = marks.arrays(rows)
-    most = max(len(one.truth.several) for one in listed)
+    most = max(len(incident.truth.several) for incident in listed)
     parts = marks.arrays(rows, most)
-    severity_index = {None: -1} | {one: rank for rank, one in enumerate(SEVERITIES)}
+    severity_index = {None: -1} | {severity: rank for rank, severity in enumerate(SEVERITIES)}
     for row, incident in enumerate(listed):
         if incident.topology is not topology and incident.topology != topology:
             raise InvalidInput(
@@ -228,7 +228,7 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         marks.set(truth, root_causes[row], teams[row], remedies[row])
         for number, part in enumerate(truth.several):
             marks.set(part, *(array[row, number] for array in parts))
-    count = np.array([len(one.truth.several) for one in listed], np.int8)
+    count = np.array([len(incident.truth.several) for incident in listed], np.int8)
     kept = np.empty(rows, np.object_)
     kept[:] = listed
     prices = (incident.price_of_hand_over for incident in listed)

@@ -63,8 +63,8 @@ def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
     """
     if not pool:
         return numbers
-    found: Ints = numbers // len(pool) * WORLDS + np.array(pool)[numbers % len(pool)]
-    return found
+    index: Ints = numbers // len(pool) * WORLDS + np.array(pool)[numbers % len(pool)]
+    return index
 
 
 def places_in(pool: Sequence[int], index: Ints) -> Ints:
@@ -75,14 +75,14 @@ def places_in(pool: Sequence[int], index: Ints) -> Ints:
     """
     place = np.full(WORLDS, -1 if pool else 0)
     place[list(pool)] = np.arange(len(pool))
-    found = place[index % WORLDS]
-    if (found < 0).any():
-        missing = int(index[found.argmin()])
+    places = place[index % WORLDS]
+    if (places < 0).any():
+        missing = int(index[places.argmin()])
         raise InvalidInput(
             f"incident {missing} is of world {missing % WORLDS}, which is none of the {len(pool)} "
             f"of this batch's pool: {', '.join(map(str, pool[:4]))}{', …' if len(pool) > 4 else ''}"
         )
-    return found
+    return places
 
 
 def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:

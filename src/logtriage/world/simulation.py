@@ -70,18 +70,18 @@ class Simulation:
         world = self.setting.world
         reached = affected(world, self.topology, self.truth)
         key = subkey(self.seed, CONDITION_STREAM)
-        found = []
+        conditions = []
         for service, row in enumerate(self.topology.services):
             if service in reached:
-                found.append(reached[service])
+                conditions.append(reached[service])
                 continue
             point = draw(key, service) >> 48
             for condition, weight in unaffected(world, row.tier):
                 point -= weight
                 if point < 0:
-                    found.append(condition)
+                    conditions.append(condition)
                     break
-        return tuple(found)
+        return tuple(conditions)
 
     @cached_property
     def kept(self) -> Kept:

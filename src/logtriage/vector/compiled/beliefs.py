@@ -224,6 +224,6 @@ def _write_rows(
 
 def logs_of(state: BeliefState, tables: BeliefTables, room: Room) -> Longs:
     """The logarithms (N, H) that the weights come from."""
-    found = np.empty(state.weights.shape, np.int64)
-    _write_rows(state, tables, room, state.unfixed, found)
-    return found
+    logs = np.empty(state.weights.shape, np.int64)
+    _write_rows(state, tables, room, state.unfixed, logs)
+    return logs

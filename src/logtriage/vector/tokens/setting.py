@@ -144,8 +144,8 @@ def _models_of(
                 f"topology {own.name!r}: each world of task {task.id!r} has a topology of its own"
             )
         sheets = [tasks_of(world)[task.id] for world in worlds]
-        found = [model_of(*_place_of(sheet), ood) for sheet in sheets]
-        return tuple(found)
+        models = [model_of(*_place_of(sheet), ood) for sheet in sheets]
+        return tuple(models)
     topology, setting = own or task.topology, task.setting
     if own is not None:
         fitting(own, setting.world)

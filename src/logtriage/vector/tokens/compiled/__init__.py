@@ -139,11 +139,11 @@ class TokenKernels:
 
         It plays the whole tick of actions (N,): forget, apply, pass time, read, score.
         """
-        found = scores.copy()
+        after = scores.copy()
         for task, at in self._by_task(rows):
             scene = self._scene(task, incidents, episodes)
-            play_rows(rows[at], actions, scene, task.by, found)
-        return found
+            play_rows(rows[at], actions, scene, task.by, after)
+        return after
 
     def observe(self, episodes: TokenEpisodes, out: Floats) -> None:
         """Write the observation of all screens (N, D) to ``out``."""
