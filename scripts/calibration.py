@@ -100,8 +100,8 @@ This command writes the page:
 
 {what}
 
-If the belief is exact, a bound holds with a chance of at least {level:.3%}, so all bounds hold together
-with a chance of at least 95 %.
+If the belief is exact, a bound holds with a chance of at least {level:.3%}, so all bounds
+hold together with a chance of at least 95 %.
 """
 
 

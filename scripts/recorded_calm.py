@@ -40,10 +40,7 @@ has CPU, p99 and load of each service every minute, logs and traces of a single 
 scenarios of PetShop have latency, requests and availability every five minutes for two days. The
 first half sets the usual values. The second half is cut into incidents of `recorded/2` that do not
 overlap, {nezha} of TrainTicket and {petshop} of PetShop. All are held back: no choice in any policy
-used them. These commands play PetShop:
-
-    logtriage import petshop PETSHOP_DIR --models --out calm.jsonl.gz
-    logtriage eval inquiry random --bundle calm.jsonl.gz
+used them.
 
 {played}
 

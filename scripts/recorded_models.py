@@ -32,8 +32,8 @@ TEXT = """\
 
 This section plays the same {incidents} incidents of TrainTicket, but a look costs a tick and the
 class of the fault counts 0.3 ([the task](../recorded.md#for-models-recorded2)). Choices were made
-on every second incident of each kind of fault, by time ({choice}); the others ({result}) were played
-once, afterwards. These commands play both halves together:
+on every second incident of each kind of fault, by time ({choice}); the others ({result}) were
+played once, afterwards. These commands play both halves together:
 
     logtriage import nezha NEZHA_DIR --models --out models.jsonl.gz
     logtriage eval inquiry random constant:classify_fault=code,resolve --bundle models.jsonl.gz
