@@ -33,7 +33,7 @@ from logtriage.actions import (
 )
 from logtriage.belief.explain import explain
 from logtriage.conversations.tools import TOOLS
-from logtriage.grading import TRIAGE_3, Criterion, Rubric, get_rubric
+from logtriage.grading import TRIAGE_3, Criterion
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
@@ -59,7 +59,6 @@ FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
-FIXED = tuple(task for task in TASKS if task.original)
 EXAMPLE = "cascading_failure-v3/test/24"
 #: The incident of the explained episode.
 EXPLAINED = "cascading_failure-v3/test/12"
@@ -130,16 +129,6 @@ def gates() -> str:
     return table(("gate", "the total is 0 if"), rows)
 
 
-def original_rubrics() -> str:
-    parts = []
-    for task in FIXED:
-        rubric: Rubric = get_rubric(task.rubric)
-        lost = [[name, f"−{weight}", text] for name, weight, text in _points(rubric.penalties)]
-        rows = [*_points(rubric.criteria), *lost]
-        parts.append(f"`{rubric.id}`\n\n{table(('criterion', 'weight', 'points'), rows)}")
-    return "\n\n".join(parts)
-
-
 def task_sheet() -> str:
     rows = [
         [
@@ -151,7 +140,6 @@ def task_sheet() -> str:
             task.hard,
         ]
         for task in BENCHMARK
-        if task.setting is not None
     ]
     return table(("task", "horizon", "par / benign", "noise", "benign", "what makes it hard"), rows)
 
@@ -160,7 +148,7 @@ def settings() -> str:
     """The public constants of each task's world."""
 
     def row(name: str, tell: Callable[[Setting], object]) -> list[object]:
-        return [name, *(tell(task.setting) for task in BENCHMARK if task.setting is not None)]
+        return [name, *(tell(task.setting) for task in BENCHMARK)]
 
     rows = [
         row("trouble began (minutes before tick 0)", lambda one: one.onset),
@@ -338,23 +326,6 @@ def held_out_pairs() -> str:
         kept = [kind for kind in fitting if prior.held_out(topology, index, kind)]
         rows.append([f"`{service.name}`", len(fitting), code(*(k.name for k in kept)) or "none"])
     return table(("service", "fault kinds that fit", "held out"), rows)
-
-
-def originals() -> str:
-    rows = []
-    for task in FIXED:
-        truth = lt.make_incident(f"{task.id}/test/0").truth
-        rows.append(
-            [
-                f"`{task.id}`",
-                task.horizon,
-                *(f"`{service}`" for service in truth.root_causes),
-                truth.severity,
-                " or ".join(f"`{remedy}`" for remedy in sorted(one for one, _ in truth.remedies)),
-                " or ".join(f"`{team}`" for team in sorted(truth.teams)),
-            ]
-        )
-    return table(("task", "horizon", "root cause", "severity", "remedies", "teams"), rows)
 
 
 def default_topology() -> str:
@@ -548,7 +519,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "benign-criteria": benign_criteria,
     "discounts": discounts,
     "gates": gates,
-    "original-rubrics": original_rubrics,
     "tasks": task_sheet,
     "settings": settings,
     "fog": fog,
@@ -562,7 +532,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "faults": faults,
     "severity-rule": severity_rule,
     "held-out": held_out_pairs,
-    "originals": originals,
     "topology": default_topology,
     "action-integers": action_integers,
     "tools": tools,
