@@ -84,7 +84,7 @@ class Pools:
     ) -> "Pools":
         """The pools of the cells of services; ``breaks`` are the ticks of remedies, in order.
 
-        ``before`` are the pools of the first of these cells, up to a break or the last one.
+        ``before`` are the pools of the first of these cells, up to a break or the last cell.
         """
         readings: Readings = {}
         down: dict[tuple[int, Channel], bool] = {}

@@ -1,4 +1,4 @@
-"""``grade`` and ``reward``: the one scorer of the project."""
+"""``grade`` and ``reward``: the only scorer of the project."""
 
 from collections.abc import Iterable, Iterator
 from math import isfinite

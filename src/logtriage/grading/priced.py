@@ -48,7 +48,7 @@ def hand_over(state: State) -> Measured:
     """The price times (0.9 + 0.1 x promptness), by the par of the task for every incident.
 
     Raises:
-        RubricError: for an incident without a price of hand-over, or one outside [0, 1].
+        RubricError: for a price of hand-over that is missing or outside [0, 1].
     """
     incident, used = state.incident, state.closed_at or 0
     price = incident.price_of_hand_over
