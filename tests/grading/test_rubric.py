@@ -75,7 +75,7 @@ def test_the_default_is_the_table_of_the_design() -> None:
         "unapproved_fix",
     ]
     assert [(row.name, row.weight) for row in TRIAGE_3.handed_over] == [("hand_over", 1.0)]
-    assert (TRIAGE_3.penalties, TRIAGE_3.bounds, TRIAGE_3.digits) == ((), (0.0, 1.0), None)
+    assert (TRIAGE_3.penalties, TRIAGE_3.bounds) == ((), (0.0, 1.0))
 
 
 def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
