@@ -60,7 +60,7 @@ class Pools:
 
     ``down`` says of a service's channels that were asked whether they are down, ``edge`` holds the
     panels of the edge. ``last`` is the number of the last segment, ``count`` that of the cells.
-    Of the readings ``stale``, the sums in ``begun`` do not tell yet.
+    The sums in ``begun`` leave out the readings ``stale``.
     """
 
     listed: Listed

@@ -105,7 +105,7 @@ def dismissal(state: State) -> Measured:
 def unescalated(state: State) -> Measured | None:
     """While no accepted team has been paged: 0.32.
 
-    Of several faults, that much of the share whose team has not been paged, and the rest.
+    With several faults, 0.32 of the share without its team paged, and all of the rest.
     """
     unpaged = 0.0 if state.incident.truth.benign else unpaged_share(state)
     if not unpaged:

@@ -21,7 +21,7 @@ REPEATED: Final = {
 }
 #: The row of ``seen`` of each channel; -1 where cells are shown once.
 SEEN_ROW: Final = tuple(REPEATED.get(channel, -1) for channel in CHANNELS)
-#: No cell of the edge panel was seen that holds from this start.
+#: No cell of the edge panel with this start was seen.
 NO_PANEL: Final = -1
 #: The tick of a break that is free.
 NO_BREAK: Final = -1
