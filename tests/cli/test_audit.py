@@ -21,7 +21,6 @@ from logtriage import get_task, make_incident
 from logtriage.grading import TRIAGE_3
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.incident import ClosingRules
 
 TASK = get_task("single_crash-v3")
 #: Of few ticks, as all here, so that every list of actions is soon searched.
@@ -50,8 +49,7 @@ def draw(split, number):
 
 def lenient(split, number):
     incident = make_incident(f"cascading_failure-v3/{split}/{number}")
-    rules = ClosingRules(wrong_page=False)
-    return attrs.evolve(incident, closing=rules, rubric="recorded/1", horizon=6)
+    return attrs.evolve(incident, wrong_page_closes=False, rubric="recorded/1", horizon=6)
 """
 
 

@@ -137,6 +137,6 @@ def test_roles_are_those_of_the_split_at_hand() -> None:
 
 def test_every_team_has_a_line_of_help() -> None:
     assert {name.partition(":")[0].partition("=")[0] for name in TEAM_HELP} >= {
-        "oracle", "expert", "random", "central", "ROLE",
+        "oracle", "expert", "random", "ROLE",
     }  # fmt: skip
     assert all(TEAM_HELP.values())

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from logtriage.drawing.ids import SEALED, check_split, incident_ids
-from logtriage.errors import InvalidInput, RetiredName, UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.grading.offered import check_joint
 from logtriage.roles import RoleSplit
@@ -83,8 +83,6 @@ def _task_id(task: str, world: World) -> str:
         return task
     try:
         return get_task(task, world).id
-    except RetiredName:
-        raise
     except UnknownName as error:
         raise UnknownName("task", task, (*error.known, *RECORDED_TASKS)) from None
 

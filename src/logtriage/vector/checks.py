@@ -157,7 +157,7 @@ def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Longs:
 
 
 def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
-    """The rows that are meant: these, or every one.
+    """The rows that are meant: these, or all.
 
     Raises:
         InvalidInput: for rows that are not among the batch's, or named twice.
