@@ -107,7 +107,7 @@ class Reader:
     def of(
         cls, states: Iterable[State], split: RoleSplit, episodes: int = EPISODES
     ) -> "Reader | None":
-        """The reader of the first ``episodes`` that a team has played; None as :func:`messages_of`."""
+        """The reader of the first ``episodes`` of a team; None as :func:`messages_of`."""
         first = tuple(
             state
             for state in islice(states, episodes)
