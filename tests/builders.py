@@ -35,7 +35,7 @@ from logtriage.transition import play
 from logtriage.world.default import default_world
 from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 
-#: The topologies of the default world's drawn tasks, and of the original's.
+#: The topologies of the default world.
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 SEVEN_SERVICES = default_world().topologies["seven-services"]
 TIERS = default_world().tier_names
@@ -43,7 +43,6 @@ TIERS = default_world().tier_names
 BENCHMARK: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
 #: Those of them on the default topology.
 SMALL_TASKS: tuple[TaskSpec, ...] = tuple(task for task in BENCHMARK if task.topology)
-V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
 
 # The right answers of `real_incident`.
 P1, P2, P3 = Severity

@@ -30,4 +30,3 @@ def test_no_field_can_be_set(field: str) -> None:
 def test_the_strict_rules_are_the_default() -> None:
     assert ClosingRules() == STRICT
     assert real_incident().closing.wrong_page
-    assert not real_incident().closing.ignore_only_p1

@@ -96,12 +96,11 @@ class Truth:
 class ClosingRules:
     """Which actions close an incident besides ``Resolve``, which always does.
 
-    ``wrong_page``: paging a team that is not accepted. ``ignore_only_p1``: ``Ignore``
-    closes only a P1 (a peculiarity of the original environment); otherwise always.
+    ``Ignore`` and a hand-over with a price always do; with ``wrong_page``, so does a page to a
+    team that is not accepted.
     """
 
     wrong_page: bool = True
-    ignore_only_p1: bool = False
 
 
 STRICT: Final = ClosingRules()
@@ -153,22 +152,18 @@ class Incident:
 
     @property
     def simulation(self) -> Simulation | None:
-        """The simulated system, if beliefs about it are possible; else None.
-
-        Recordings have none, and nobody drew the truth of the original's incidents.
-        """
-        world = self.telemetry
-        return world if isinstance(world, Simulation) and not world.original else None
+        """The simulated system; None for a recording."""
+        return self.telemetry if isinstance(self.telemetry, Simulation) else None
 
     @property
     def setting(self) -> Setting | None:
-        """The public constants of its world, if beliefs about it are possible; else None."""
+        """The public constants of its world; None for a recording."""
         return None if self.simulation is None else self.simulation.setting
 
     @property
     def world(self) -> World | None:
         """The world that it is of; None for a recording."""
-        return self.telemetry.setting.world if isinstance(self.telemetry, Simulation) else None
+        return None if self.setting is None else self.setting.world
 
     @property
     def world_mark(self) -> str | None:

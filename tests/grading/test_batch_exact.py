@@ -52,8 +52,8 @@ from logtriage.grading.rubric import Gate
 from logtriage.incident import ClosingRules, Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
-from logtriage.transition import play, play_jointly
-from tests.builders import SEVEN_SERVICES, anybody
+from logtriage.transition import play
+from tests.builders import SEVEN_SERVICES
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -67,7 +67,7 @@ FAULT = Fault("slow_query", "user-db")
 KILL = ("kill-query", "user-db")
 DROP = ("flush-cache", "email-queue")  # the last remedy, on the last service
 RESTART = ("restart", "api-gateway")  # the first on the first
-LENIENT = ClosingRules(wrong_page=False, ignore_only_p1=True)
+LENIENT = ClosingRules(wrong_page=False)
 NOTHING = Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
 
 
@@ -102,10 +102,6 @@ BATCHES: dict[str, tuple[Incident, ...]] = {
     "soon-over": (of(ONE, 1), of(NOTHING, 1)),
     "drawn": tuple(make_incident(f"single_crash-v3/test/{number}") for number in range(3)),
     "silent": tuple(make_incident(f"silent_degradation-v3/test/{number}") for number in range(5)),
-    "original": tuple(
-        make_incident(f"{task}-v0/test/0")
-        for task in ("single_crash", "cascading_failure", "silent_degradation")
-    ),
     "large": tuple(draw_incident(FOREIGN.task, FOREIGN, LARGE) for _ in range(2)),
 }
 #: Every incident has prices and a par of its own, for rubrics that read them; but in the first
@@ -140,7 +136,6 @@ RUBRICS: dict[str, Rubric] = {
         ),
         discounts=(),
         bounds=(0.0001, 0.9),
-        digits=2,
     ),
     "other-gates": attrs.evolve(
         TRIAGE_3,
@@ -217,30 +212,27 @@ class Job:
         self,
         rubric: Rubric = TRIAGE_3,
         layout: Layout = "batch_major",
-        per_tick: int = 1,
     ) -> BatchGrades:
         truths = truths_of(self.incidents)
         some = bool(truths.takes_hand_over.any())
         actions = action_array(truths.topology, self.lists, hand_over=some)
         given = actions if layout == "batch_major" else actions.T
-        split = None if per_tick == 1 else anybody(per_tick)
-        return grade_batch(truths, given, rubric, layout=layout, role_split=split)
+        return grade_batch(truths, given, rubric, layout=layout)
 
 
 @attrs.frozen
 class Row:
-    """One grade: floats in hexadecimal, criteria by name where the incident has them."""
+    """A grade: the score in hexadecimal."""
 
     score: str
     gate: str | None
     closing: Closing | None
     ticks: int
     unplayed: int
-    criteria: dict[str, str]
 
 
 @cache
-def job(batch: str, per_tick: int = 1) -> Job:
+def job(batch: str) -> Job:
     pairs = [
         (incident, tuple(listed))
         for seed, incident in enumerate(BATCHES[batch])
@@ -248,21 +240,14 @@ def job(batch: str, per_tick: int = 1) -> Job:
     ]
     pairs = [pairs[at] for at in np.random.default_rng(9).permutation(len(pairs))]
     incidents, lists = zip(*pairs, strict=True)
-    states = tuple(
-        play(incident, listed)
-        if per_tick == 1
-        else play_jointly(incident, [(at // per_tick, one) for at, one in enumerate(listed)])
-        for incident, listed in pairs
-    )
+    states = tuple(play(incident, listed) for incident, listed in pairs)
     return Job(incidents, lists, states)
 
 
 @cache
-def wanted(batch: str, rubric: str = "default", per_tick: int = 1) -> tuple[Row, ...]:
+def wanted(batch: str, rubric: str = "default") -> tuple[Row, ...]:
     """What the scalar grader says of each row."""
-    grades = (
-        grade(state, RUBRICS[rubric], unplayed=left) for state, left in job(batch, per_tick).states
-    )
+    grades = (grade(state, RUBRICS[rubric], unplayed=left) for state, left in job(batch).states)
     return tuple(
         Row(
             one.score.hex() if one.score is not None else "unscored",
@@ -270,7 +255,6 @@ def wanted(batch: str, rubric: str = "default", per_tick: int = 1) -> tuple[Row,
             one.closing,
             one.ticks,
             one.unplayed,
-            {row.name: row.score.hex() for row in one.criteria},
         )
         for one in grades
     )
@@ -278,7 +262,6 @@ def wanted(batch: str, rubric: str = "default", per_tick: int = 1) -> tuple[Row,
 
 def rows_of(grades: BatchGrades) -> Iterator[Row]:
     """The same of a batch."""
-    table = grades.criteria.tolist()
     for at in range(len(grades)):
         gate, closing = int(grades.gate[at]), int(grades.closing[at])
         yield Row(
@@ -287,17 +270,12 @@ def rows_of(grades: BatchGrades) -> Iterator[Row]:
             None if closing < 0 else CLOSINGS[closing],
             int(grades.ticks[at]),
             int(grades.unplayed[at]),
-            {
-                name: one.hex()
-                for name, one in zip(grades.names, table[at], strict=True)
-                if one == one
-            },
         )
 
 
-def check(grades: BatchGrades, batch: str, rubric: str = "default", per_tick: int = 1) -> None:
+def check(grades: BatchGrades, batch: str, rubric: str = "default") -> None:
     """Row for row, so that a failure shows the first list that is graded otherwise."""
-    expected = wanted(batch, rubric, per_tick)
+    expected = wanted(batch, rubric)
     assert len(grades) == len(expected)
     for found, right, listed in zip(rows_of(grades), expected, job(batch).lists, strict=True):
         assert found == right, f"after {listed}"
@@ -315,19 +293,9 @@ def test_whatever_the_rubric(batch: str, rubric: str) -> None:
     check(job(batch).graded(RUBRICS[rubric]), batch, rubric)
 
 
-@pytest.mark.parametrize("rubric", ["default"])
-@pytest.mark.parametrize("per_tick", [2, 3])
-@pytest.mark.parametrize("batch", ["usual", "closing", "horizons", "silent", "soon-over"])
-def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int, rubric: str) -> None:
-    grades = job(batch, per_tick).graded(RUBRICS[rubric], per_tick=per_tick)
-    check(grades, batch, rubric, per_tick)
-
-
-@pytest.mark.parametrize("per_tick", [1, 3])
 @pytest.mark.parametrize("batch", BATCHES)
-def test_whatever_the_gates(batch: str, per_tick: int) -> None:
-    grades = job(batch, per_tick).graded(RUBRICS["other-gates"], per_tick=per_tick)
-    check(grades, batch, "other-gates", per_tick)
+def test_whatever_the_gates(batch: str) -> None:
+    check(job(batch).graded(RUBRICS["other-gates"]), batch, "other-gates")
 
 
 @pytest.mark.parametrize("batch", ["usual", "horizons"])

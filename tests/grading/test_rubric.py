@@ -91,9 +91,6 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
         "recorded/1",
         "recorded/2",
         "recorded/3",
-        "logtriage-env/0/single_crash",
-        "logtriage-env/0/cascading_failure",
-        "logtriage-env/0/silent_degradation",
     }
     assert all(rubric.id == name for name, rubric in RUBRICS.items())
 
@@ -147,9 +144,6 @@ def test_the_first_rubric_names_the_one_in_its_place() -> None:
         ({"bounds": (0.0, 1.1)}, "bounds must be 0 <= low < high <= 1"),
         ({"bounds": (0.5, 0.5)}, "bounds must be 0 <= low < high <= 1"),
         ({"bounds": (math.nan, 1.0)}, "bounds must be 0 <= low < high <= 1"),
-        ({"digits": -1}, "digits: expected None or a whole number from 0, got -1"),
-        ({"digits": "x"}, "digits: expected None or a whole number from 0, got 'x'"),
-        ({"digits": True}, "digits: expected None or a whole number from 0, got True"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
@@ -198,7 +192,6 @@ def test_equal_rubrics_are_equal_and_hash_alike() -> None:
         {"penalties": (one("p", 0.1),)},
         {"penalties": (one("p", 0.2),)},
         {"bounds": (0.0, 0.9)},
-        {"digits": 4},
     ],
 )
 def test_whatever_decides_a_score_changes_the_digest(changes: dict[str, Any]) -> None:
@@ -210,7 +203,7 @@ def test_the_digest_is_that_of_these_lines() -> None:
     lines = (
         "mine/1",
         "(0.0, 0.9)",
-        "4",
+        "None",
         f"criteria one 1.0 {__name__}.full_marks",
         f"benign two 1 {__name__}.no_marks",
         "penalties p 0.25 logtriage.grading.criteria.root_cause",
@@ -223,7 +216,6 @@ def test_the_digest_is_that_of_these_lines() -> None:
         gates=(Gate("g", open_gate),),
         discounts=[Discount("d", no_discount)],
         bounds=(0.0, 0.9),
-        digits=4,
     )
     assert given.digest == blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
 

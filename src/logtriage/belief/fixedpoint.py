@@ -82,11 +82,11 @@ UPPER: Final = _upper_logs()
 
 def _roots() -> tuple[int, ...]:
     """2**(-1/2), 2**(-1/4), … with 60 fraction bits."""
-    found, value = [], 1 << 59
+    roots, value = [], 1 << 59
     for _ in range(BITS):
         value = isqrt(value << 60)
-        found.append(value)
-    return tuple(found)
+        roots.append(value)
+    return tuple(roots)
 
 
 def _powers(roots: tuple[int, ...]) -> tuple[int, ...]:

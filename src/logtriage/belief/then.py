@@ -46,15 +46,15 @@ def decisions_then(state: State) -> tuple[tuple[str, str], ...]:
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
     """
-    found = []
+    decisions = []
     now = initial_state(state.incident)
     for tick, action in enumerate(state.actions):
         if isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity | Ignore | HandOver):
             words = likely_then(belief(now), now, action)
             if words is not None:
-                found.append((f"tick {tick}", words))
+                decisions.append((f"tick {tick}", words))
         now = transition(now, action)
-    return tuple(found)
+    return tuple(decisions)
 
 
 def _said(

@@ -100,8 +100,8 @@ def action_array(
     for row, plan in enumerate(plans):
         array[row, : len(plan)] = [
             MALFORMED
-            if isinstance(one, unnumbered)
-            else action_id(one, topology, hand_over=hand_over)
-            for one in plan
+            if isinstance(action, unnumbered)
+            else action_id(action, topology, hand_over=hand_over)
+            for action in plan
         ]
     return array

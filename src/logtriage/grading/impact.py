@@ -54,7 +54,7 @@ def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
         for callee in condition.sick
     }
     pouring = {service for kind, service in truth.faults if world.kind(kind).pours_load}
-    pouring |= {service for service, one in reached.items() if one.name == LOADED}
+    pouring |= {service for service, state in reached.items() if state.name == LOADED}
     calls |= {
         (names[caller], names[callee])
         for caller in pouring
@@ -86,12 +86,14 @@ def impact_of(state: State) -> Impact:
 
 def reported_impact(state: State) -> Impact | None:
     """:func:`impact_of` where an impact was reported of an incident whose path is known."""
-    told = ReportImpact in [type(action) for _, action in state.history]
-    return impact_of(state) if told and isinstance(state.incident.telemetry, Simulation) else None
+    reported = ReportImpact in [type(action) for _, action in state.history]
+    return (
+        impact_of(state) if reported and isinstance(state.incident.telemetry, Simulation) else None
+    )
 
 
-def f1(given: Set[object], true: Set[object]) -> float:
+def f1(named: Set[object], true: Set[object]) -> float:
     """The harmonic mean of precision and recall; 1 where both are empty."""
-    if not given and not true:
+    if not named and not true:
         return 1.0
-    return 2 * len(given & true) / (len(given) + len(true))
+    return 2 * len(named & true) / (len(named) + len(true))

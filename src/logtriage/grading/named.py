@@ -15,7 +15,7 @@ def rubric_named(name: str) -> Rubric:
     """
     if not is_reference(name):
         return get_rubric(name)
-    found = imported(name)
-    if not isinstance(found, Rubric):
-        raise InvalidInput(f"{name}: expected a Rubric, found {type(found).__name__}")
-    return found
+    rubric = imported(name)
+    if not isinstance(rubric, Rubric):
+        raise InvalidInput(f"{name}: expected a Rubric, found {type(rubric).__name__}")
+    return rubric

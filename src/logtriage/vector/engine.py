@@ -167,8 +167,8 @@ class BatchedTriage:
     @property
     def index(self) -> Ints:
         """The index (N,) of the incident in each row."""
-        found: Ints = self._incidents.index.copy()
-        return found
+        index: Ints = self._incidents.index.copy()
+        return index
 
     def reset(self, split: str, index: ArrayLike, task: ArrayLike | None = None) -> Step:
         """Begin the incidents ``index`` (N,) of a split, in this order.
@@ -329,11 +329,11 @@ class BatchedTriage:
         if self.dtype == np.uint8:
             return now.columns.copy() if self._copy else _to_read(now.columns)
         if self._copy or self._kept.shape != shape:
-            found = np.empty(shape, np.float32)
-            self._kernels.observe(now, found)
+            observation = np.empty(shape, np.float32)
+            self._kernels.observe(now, observation)
             if self._copy:
-                return found
-            self._kept = found
+                return observation
+            self._kept = observation
             if self.layout.size >= WIDE:
                 self._shown = now.columns.copy()
         elif self.layout.size >= WIDE:

@@ -229,7 +229,7 @@ class SetPrior:
         return _hypothesis([fault, self._fault(below, first), *rest])
 
     def _unranked(self, weights: tuple[int, ...], size: int, rank: int) -> list[Fault]:
-        found: list[Fault] = []
+        faults: list[Fault] = []
         table = _suffixes(weights, size)
         for service, weight in enumerate(weights):
             if not size:
@@ -238,9 +238,9 @@ class SetPrior:
             if rank < without:
                 continue
             rank, point = divmod(rank - without, weight)
-            found.append(self._fault(service, point))
+            faults.append(self._fault(service, point))
             size -= 1
-        return found
+        return faults
 
     def _fault(self, service: int, point: int) -> Fault:
         """The fault of a service at a point below the weight of all its faults."""

@@ -130,7 +130,7 @@ class Kept:
         self, setting: Setting, topology: Topology, seed: int, conditions: tuple[Condition, ...]
     ) -> None:
         self._setting, self._seed, self._conditions = setting, seed, conditions
-        self._roots = [is_root(setting.world, one) for one in conditions]
+        self._roots = [is_root(setting.world, condition) for condition in conditions]
         self._shared = _shared(setting, topology)
         self._sources: dict[Channel, _Source] = {}
         self._signs: dict[tuple[int, int], int] = {}

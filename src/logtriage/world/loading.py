@@ -200,9 +200,9 @@ def _by_name(name: str, search_path: str) -> World:
 def _place_of(name: str, search_path: str) -> Path:
     if name in shipped_worlds():
         return SHIPPED / name
-    found = _on_path(name, search_path)
-    if found is not None:
-        return found
+    place = _on_path(name, search_path)
+    if place is not None:
+        return place
     folders = _folders(search_path)
     there = (path.parent.name for folder in folders for path in folder.glob(f"*/{RULES_FILE}"))
     raise UnknownName(

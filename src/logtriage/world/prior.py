@@ -82,7 +82,7 @@ def _faults(
     setting: Setting, topology: Topology, held: bool | None
 ) -> list[tuple[Hypothesis, int, bool]]:
     """Every fault with its weight, and whether its pair is kept for ``ood``."""
-    found: list[tuple[Hypothesis, int, bool]] = []
+    faults: list[tuple[Hypothesis, int, bool]] = []
     world = setting.world
     for service, row in enumerate(topology.services):
         if setting.called_only and not topology.callers[service]:
@@ -99,5 +99,5 @@ def _faults(
             alike = sum(other.fault_class == kind.fault_class for other in kinds)
             weight = (1 << 32) * world.classes[kind.fault_class].weight // shares // alike
             out = held_out(topology, service, kind)
-            found.append((Hypothesis(((kind.name, service),)), weight, out))
-    return found
+            faults.append((Hypothesis(((kind.name, service),)), weight, out))
+    return faults
