@@ -306,12 +306,6 @@ def severity_of_42() -> int:
     return int(np.argmax(earned))
 
 
-@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
-def test_the_fixed_incidents_of_the_original_are_refused(make: Any) -> None:
-    with pytest.raises(InvalidInput, match="one fixed incident; environments play tasks that dra"):
-        make("single_crash-v0")
-
-
 def test_a_fleet_needs_a_topology() -> None:
     with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
         TriageEnv("fleet_outage-v3")
@@ -524,6 +518,3 @@ def test_a_belief_may_be_the_observation() -> None:
 def test_beliefs_are_refused_where_there_are_none() -> None:
     with pytest.raises(UnknownName, match="kind of observations 'counts'; known: tokens, belief"):
         TriageVectorEnv(TASK, 2, observations="counts")  # type: ignore[arg-type]
-    several = {TASK: 1.0, f"{TASK}-fog0": 1.0}
-    with pytest.raises(InvalidInput, match=f"expected one task, .* got {TASK}, {TASK}-fog0"):
-        TriageVectorEnv(several, 2, observations="belief")

@@ -12,6 +12,7 @@ from logtriage.joint import observe_roles
 from logtriage.policies import ObserverTeam
 from logtriage.policies.observer_team import bits_told, board_of, known
 from logtriage.policies.told_tokens import read, said_in, spell
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.state import State
@@ -145,7 +146,7 @@ def test_those_who_may_not_talk_do_not_and_the_pooled_need_not() -> None:
 def test_observers_by_name_and_where_there_is_nothing_to_believe() -> None:
     assert make_team("observer", TRIO)(INCIDENT) == ObserverTeam(INCIDENT, TRIO)
     assert make_team("pooled", TRIO)(INCIDENT) == ObserverTeam(INCIDENT, TRIO, pooled=True)
-    original = make_incident("single_crash-v0/test/0")
-    screens = observe_roles(initial_state(original), TRIO)
+    recorded = shipped_incidents()[0]
+    screens = observe_roles(initial_state(recorded), TRIO)
     with pytest.raises(InvalidInput, match="its probabilities are not known"):
-        ObserverTeam(original, TRIO).act(screens, None)
+        ObserverTeam(recorded, TRIO).act(screens, None)

@@ -17,6 +17,7 @@ from logtriage.belief.model import model_of
 from logtriage.codec import role_split_to_json
 from logtriage.evaluation import RunSpec, evaluate, joint_steps, play_joint_episode
 from logtriage.policies import FollowingTeam
+from logtriage.recorded import shipped_incidents
 from logtriage.roles import RoleSplit, role_actions
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.trained import make_team
@@ -129,9 +130,8 @@ def test_a_role_of_another_split_is_refused_with_what_is_other(net: Path) -> Non
 
 
 def test_an_incident_of_which_no_probabilities_are_known_is_refused(net: Path) -> None:
-    original = make_incident("cascading_failure-v0/test/0")
     with pytest.raises(InvalidInput, match="its probabilities are not known"):
-        make_team(f"net:{net}", TRIO)(original)
+        make_team(f"net:{net}", TRIO)(shipped_incidents()[0])
 
 
 @pytest.mark.parametrize(

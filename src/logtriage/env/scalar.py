@@ -85,7 +85,6 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
             shaping = checked_discount(self._incidents.task, rubric, shaping)
         self._discount, self._potential = shaping, 0.0
         sheet = self._incidents.task
-        assert sheet.setting is not None  # or the playlist would have refused it
         self.task = sheet.id
         self._layout = token_layout_of(sheet.setting, self._incidents.topology, sheet.horizon)
         self.observation_space = box_of(self._layout)

@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from logtriage.policies.base import Follower, Memory, Player, Policy, PolicyFactory, Ranking, Ranks
-from logtriage.policies.central import CentralControl, merge_slices
 from logtriage.policies.chain import ChainPolicy
 from logtriage.policies.chat import ChatPolicies, ChatPolicy
 from logtriage.policies.constant import ConstantPolicy
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = [
     "METHODS",
     "SCORES",
-    "CentralControl",
     "ChainPolicy",
     "ChatPolicies",
     "ChatPolicy",
@@ -77,7 +75,6 @@ __all__ = [
     "idle",
     "joint_schedule",
     "masked_actions",
-    "merge_slices",
     "perfect_actions",
 ]
 

@@ -8,7 +8,6 @@ from typing import Final
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.policies import (
-    CentralControl,
     ExpertPolicy,
     Follower,
     FollowingTeam,
@@ -17,7 +16,6 @@ from logtriage.policies import (
     OracleRole,
     OracleTeam,
     Policy,
-    PolicyFactory,
     RandomPolicy,
     RoleFactory,
     RolePolicies,
@@ -25,12 +23,10 @@ from logtriage.policies import (
     TeamPolicy,
 )
 from logtriage.registry.own import is_own, own_role
-from logtriage.registry.policies import make_policy, seed_of
+from logtriage.registry.policies import seed_of
 from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
 
-#: ``central:POLICY``: one policy in control of all roles.
-CENTRAL: Final = "central"
 #: What can play a single role.
 _ROLE_HELP: Final = (
     *("oracle", "expert", "observer", "random[:SEED]"),
@@ -43,7 +39,6 @@ TEAM_HELP: Final = {
     "observer": "each role keeps the exact belief of what it saw and was told, and tells tokens",
     "pooled": "observers who know at once what any of them was shown; what talk could reach",
     "random": "each role uniform over its actions; random:SEED for another draw",
-    f"{CENTRAL}:POLICY": "one policy in control of all roles, such as central:expert",
     "ROLE=POLICY,...": f"a policy for each role ({', '.join(_ROLE_HELP)}), such as "
     "triage=expert,escalation=oracle,remediation=random:7",
 }
@@ -75,10 +70,6 @@ def _observers(split: RoleSplit, pooled: bool, incident: Incident) -> TeamPolicy
     return ObserverTeam(incident, split, pooled=pooled)
 
 
-def _central(factory: PolicyFactory, split: RoleSplit, incident: Incident) -> TeamPolicy:
-    return CentralControl(factory(incident), split)
-
-
 def _by_role(factories: Sequence[RoleFactory], split: RoleSplit, incident: Incident) -> TeamPolicy:
     pairs = zip(factories, split.roles, strict=True)
     players = [make(incident, split, role) for make, role in pairs]
@@ -94,8 +85,7 @@ def make_team(
     """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
 
     ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer``
-    and ``random[:SEED]`` play single roles, too. ``central:POLICY`` puts any policy of
-    :func:`make_policy` in control of them, and ``ROLE=POLICY,...`` names a policy for each.
+    and ``random[:SEED]`` play single roles, too. ``ROLE=POLICY,...`` names a policy for each.
     ``module:name`` makes the policy of a role from the incident, the split and the role.
     ``roles`` are policies that the registry does not know, by their names; a name alone
     plays all roles. Factories can be pickled, if those in ``roles`` can.
@@ -106,13 +96,10 @@ def make_team(
             be read.
     """
     own = roles or {}
-    name, colon, argument = spec.partition(":")
     if spec == "oracle" and spec not in own:
         return partial(_oracles, split)
     if spec in ("observer", "pooled") and spec not in own:
         return partial(_observers, split, spec == "pooled")
-    if name == CENTRAL and colon and spec not in own:
-        return partial(_central, make_policy(argument), split)
     factory = _role_factory(spec, own)
     if factory is not None:
         return partial(_by_role, (factory,) * len(split), split)

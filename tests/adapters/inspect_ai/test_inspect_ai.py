@@ -181,8 +181,7 @@ def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalL
 
 def test_incidents_of_different_rubrics_are_refused() -> None:
     with pytest.raises(lt.InvalidInput, match="several rubrics"):
-        triage(tasks="single_crash-v3,single_crash-v0")
-    assert len(triage(tasks="single_crash-v0").dataset) == 1
+        triage(tasks="single_crash-v3,recorded")
     assert len(triage(tasks="recorded", episodes=2).dataset) == 2
 
 
@@ -267,7 +266,7 @@ def test_recorded_incidents_of_a_bundle(
     found = {one.id: value(one)["grade"] for one in log.samples}
     assert found == dict(zip(ids, grades, strict=True))
     elsewhere()
-    with pytest.raises(lt.InvalidInput, match=f"bundle '{bundle}': expected a bundle that was named"):
+    with pytest.raises(lt.InvalidInput, match=f"bundle '{bundle}': expected a bundle"):
         score(log, triage_scorer(), display="none")
     moved = (tmp_path / bundle).rename(tmp_path / "moved.jsonl")
     again = score(log, triage_scorer(bundle=str(moved)), action="overwrite", display="none")
@@ -275,7 +274,7 @@ def test_recorded_incidents_of_a_bundle(
 
 
 def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
-    tasks = "single_crash-v3,single_crash-v0"
+    tasks = "single_crash-v3,recorded"
     assert len(triage(tasks=tasks, episodes=1, rubric=f"{own}:HARSH").dataset) == 2
     with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
         triage(rubric=f"{own}:NUMBER")
