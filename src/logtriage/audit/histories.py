@@ -237,8 +237,9 @@ class _Fuzzed:
                 right = named.service in truth.root_causes
                 if right and (not truth.several or _times_named(plan, named.service) == 1):
                     yield silent, plan, 0.0
-                for confidence in _COMPARED if named.confidence is not None else ():
-                    if confidence != named.confidence and (confidence > named.confidence) is right:
+                stated = named.confidence
+                for confidence in () if stated is None else _COMPARED:
+                    if confidence != stated and (confidence > stated) is right:
                         changed = attrs.evolve(named, confidence=confidence)
                         yield plan, _put(plan, place, changed), 0.0
             case Escalate() as page if page.team in truth.teams:
