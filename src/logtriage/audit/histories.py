@@ -237,9 +237,11 @@ class _Fuzzed:
                 right = named.service in truth.root_causes
                 if right and (not truth.several or _times_named(plan, named.service) == 1):
                     yield silent, plan, 0.0
-                stated = named.confidence
-                for confidence in () if stated is None else _COMPARED:
-                    if confidence != stated and (confidence > stated) is right:
+                for confidence in _COMPARED:
+                    stated = named.confidence
+                    if stated is None or stated == confidence:
+                        continue
+                    if (confidence > stated) is right:
                         changed = attrs.evolve(named, confidence=confidence)
                         yield plan, _put(plan, place, changed), 0.0
             case Escalate() as page if page.team in truth.teams:
