@@ -57,7 +57,7 @@ def test_a_policy_for_each_role_in_any_order() -> None:
     team = make_team("remediation=random:7,triage=expert,escalation=oracle", TRIO)(INCIDENT)
     assert team == make_team(MIXED, TRIO)(INCIDENT)
     assert isinstance(team, RolePolicies)
-    triage, escalation, remediation = team.policies
+    triage, escalation, remediation = team.players
     assert triage == ExpertPolicy(TRIO.roles[0])
     assert escalation == OracleRole(INCIDENT, TRIO, TRIO.roles[1])
     assert isinstance(remediation, RandomPolicy)

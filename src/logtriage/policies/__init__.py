@@ -18,7 +18,6 @@ from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedul
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
 from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
 from logtriage.policies.team import (
-    FollowingTeam,
     RoleFactory,
     RoleFailure,
     RolePolicies,
@@ -31,7 +30,7 @@ from logtriage.policies.team import (
 if TYPE_CHECKING:
     from logtriage.policies.lookahead import LookaheadPolicy
     from logtriage.policies.observer import ObserverPolicy
-    from logtriage.policies.observer_team import ObserverRole, ObserverTeam
+    from logtriage.policies.observer_team import ObserverRole, observers
     from logtriage.policies.questioners import RandomQuestionsPolicy, TopSuspectPolicy
     from logtriage.policies.recorded_observer import RecordedObserverPolicy
 
@@ -45,14 +44,12 @@ __all__ = [
     "ExpertPolicy",
     "FirstErrorPolicy",
     "Follower",
-    "FollowingTeam",
     "InquiryPolicy",
     "LookaheadPolicy",
     "Memory",
     "Method",
     "ObserverPolicy",
     "ObserverRole",
-    "ObserverTeam",
     "OraclePolicy",
     "OracleRole",
     "OracleTeam",
@@ -75,6 +72,7 @@ __all__ = [
     "idle",
     "joint_schedule",
     "masked_actions",
+    "observers",
     "perfect_actions",
 ]
 
@@ -82,7 +80,7 @@ _BY_BELIEF: Final = {
     "LookaheadPolicy": "lookahead",
     "ObserverPolicy": "observer",
     "ObserverRole": "observer_team",
-    "ObserverTeam": "observer_team",
+    "observers": "observer_team",
     "RandomQuestionsPolicy": "questioners",
     "RecordedObserverPolicy": "recorded_observer",
     "TopSuspectPolicy": "questioners",
