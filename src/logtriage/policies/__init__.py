@@ -14,7 +14,7 @@ from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
 from logtriage.policies.inquiry import InquiryPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
-from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
+from logtriage.policies.oracle_team import OracleRole, joint_schedule, oracles
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
 from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
 from logtriage.policies.team import (
@@ -52,7 +52,6 @@ __all__ = [
     "ObserverRole",
     "OraclePolicy",
     "OracleRole",
-    "OracleTeam",
     "Player",
     "Policy",
     "PolicyFactory",
@@ -73,6 +72,7 @@ __all__ = [
     "joint_schedule",
     "masked_actions",
     "observers",
+    "oracles",
     "perfect_actions",
 ]
 

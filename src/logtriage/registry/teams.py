@@ -12,13 +12,13 @@ from logtriage.policies import (
     Follower,
     ObserverRole,
     OracleRole,
-    OracleTeam,
     Policy,
     RandomPolicy,
     RoleFactory,
     RolePolicies,
     TeamFactory,
     TeamPolicy,
+    oracles,
 )
 from logtriage.registry.own import is_own, own_role
 from logtriage.registry.policies import seed_of
@@ -61,10 +61,6 @@ _ROLES: Final[dict[str, RoleFactory]] = {
 }
 
 
-def _oracles(split: RoleSplit, incident: Incident) -> TeamPolicy:
-    return OracleTeam(incident, split)
-
-
 def _by_role(factories: Sequence[RoleFactory], split: RoleSplit, incident: Incident) -> TeamPolicy:
     pairs = zip(factories, split.roles, strict=True)
     players = [make(incident, split, role) for make, role in pairs]
@@ -91,7 +87,7 @@ def make_team(
     """
     own = roles or {}
     if spec == "oracle" and spec not in own:
-        return partial(_oracles, split)
+        return partial(oracles, split=split)
     factory = _role_factory(spec, own)
     if factory is not None:
         return partial(_by_role, (factory,) * len(split), split)
