@@ -46,6 +46,7 @@ from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.channels import SPANS
 from logtriage.world.default import default_world
+from logtriage.world.model import HEALTHY
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
@@ -196,13 +197,24 @@ def told_shares(shares: Mapping[str, int]) -> str:
 
 
 def signatures() -> str:
-    """Every signature; of each sort of cell the shares of all tokens but the ordinary one."""
+    """Every signature: for each sort the shares of all tokens but the ordinary one.
+
+    Changes are listed only where their share differs from that of a healthy service.
+    """
     world = default_world()
+    healthy = world.signatures[HEALTHY]
 
     def cell(signature: Signature, sorts: Iterable[str]) -> str:
         told = {sort: dict(shares) for sort, shares in shares_of(world, signature) if sort in sorts}
         for sort, shares in told.items():
             del shares[world.ordinary[sort]]
+        if CHANGE in told and signature is not healthy:
+            usual = healthy[CHANGE]
+            told[CHANGE] = {
+                change: share
+                for change, share in told[CHANGE].items()
+                if share != usual.get(change)
+            }
         parts = [
             (f"{sort}: " if len(list(sorts)) > 1 else "") + told_shares(shares)
             for sort, shares in told.items()
@@ -291,8 +303,8 @@ def faults() -> str:
         for fault_class in default_world().classes.values()
     )
     note = (
-        "Every service that can be the root is as likely as another; of a service, the classes "
-        f"of fault by weight ({weights}, among those possible there), the kinds of a class evenly."
+        "Every service that can be the root is as likely as another. The classes that are possible "
+        f"at a service have weights ({weights}), and the kinds of a class are equally likely."
     )
     return f"{table(head, rows)}\n\n{note}"
 

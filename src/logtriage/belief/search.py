@@ -8,8 +8,7 @@ things, such as two teams that were rightly paged, a second search prefers the p
 fault for most of them. The search weighs each set exactly, as
 :mod:`logtriage.belief.posterior` does; the error is the weight of the sets that it leaves out.
 :data:`ERROR` is this share of the posterior, on average, on up to a dozen services, where all sets
-can be weighed; a law checks it. On a fleet the error is larger, and nobody can weigh all sets:
-``docs/results/compound-failure.md`` compares the search there with a wider search.
+can be weighed; a law checks it. On a fleet not all sets can be weighed, so the error is not known.
 """
 
 from collections.abc import Iterable

@@ -126,7 +126,8 @@ class Grade:
     def verdict(self) -> str:
         """One sentence: what decided the score.
 
-        A gate, a hand-over, or the criterion or discount that took the most points.
+        A gate, a hand-over, or the criterion or discount that took the most points; without
+        any points, the heaviest criteria.
         """
         return verdict_of(self)
 
@@ -204,8 +205,13 @@ def verdict_of(grade: Grade) -> str:
     if grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1:
         return f"{grade.criteria[0].reason.capitalize()}. Score {score}."
     lost, name, reason = max(_losses(grade), default=(0.0, "", ""))
+    spent = f"{grade.ticks} tick{'s' * (grade.ticks != 1)}"
     if lost < HARDLY:
-        return f"Nothing went wrong in {grade.ticks} ticks. Score {score}."
+        return f"Nothing went wrong in {spent}. Score {score}."
+    if all(row.score <= 0.0 for row in grade.criteria):
+        heaviest = max(row.weight for row in grade.criteria)
+        reasons = "; ".join(row.reason for row in grade.criteria if row.weight == heaviest)
+        return f"Nothing was earned in {spent}: {reasons}. Score {score}."
     return f"{_words(name)} cost {lost:.2f}: {reason}. Score {score}."
 
 
