@@ -130,6 +130,7 @@ class Situations:
             incident.par,
             incident.task_par,
             incident.price_of_hand_over,
+            incident.wrong_page_closes,
             incident.truth.severity,
             incident.truth.benign,
             frozenset((type(action), read) for read, action in self.classes.items()),

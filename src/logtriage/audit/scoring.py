@@ -30,6 +30,7 @@ def kind_of(incident: Incident) -> object:
         incident.truth,
         incident.horizon,
         incident.topology,
+        incident.wrong_page_closes,
         incident.par,
         incident.task_par,
         incident.price_of_hand_over,
