@@ -28,8 +28,8 @@ from torch.nn.functional import cross_entropy  # noqa: E402 (after the skips)
 
 from training.common.rows import EPISODES, figures, net_value, read_rows, write_rows  # noqa: E402
 from training.ppo import __main__ as script  # noqa: E402
-from training.ppo import store, teacher  # noqa: E402
 from training.ppo import predictor as predictor_module  # noqa: E402
+from training.ppo import store, teacher  # noqa: E402
 from training.ppo.evaluate import Played, evaluate, play_held_out, regrade  # noqa: E402
 from training.ppo.inputs import KINDS, inputs_of  # noqa: E402
 from training.ppo.learn import train  # noqa: E402

@@ -36,7 +36,7 @@ def sheet_of(task: str | TaskSpec) -> TaskSpec:
             f"task {task!r}: expected a name or version of its own: {sheet.id!r} is another task, "
             "by which transcripts would be graded"
         )
-    if sheet.setting is None or sheet.several or sheet.topology is None:
+    if sheet.several or sheet.topology is None:
         raise InvalidInput(
             f"task {sheet.id!r}: expected a task that draws incidents of one fault on one "
             "topology: batches play no others, and networks have a fixed width"

@@ -46,13 +46,13 @@ def stages_of(task: str, fog: str) -> tuple[Stage, ...]:
 
 
 def _at_fog(task: str, level: str) -> str:
-    if is_own_task(task) or get_task(task).setting is None:
+    if is_own_task(task):
         raise InvalidInput(f"fog = {level}: task {task!r} has no levels of fog; drawn tasks have")
     sheet = get_task(task)
     levels = {
-        str(value.fog): value.id
-        for value in tasks_of(sheet.world).values()
-        if value.fog is not None and value.name == sheet.name
+        str(sheet_of_fog.fog): sheet_of_fog.id
+        for sheet_of_fog in tasks_of(sheet.world).values()
+        if sheet_of_fog.name == sheet.name
     }
     if level not in levels:
         last = len(levels) - 1

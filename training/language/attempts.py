@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from logtriage.adapters.sources import is_own_task
-from logtriage.drawing.ids import ALL_SPLITS, check_split
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.drawing.ids import check_split
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import RECORDED_TASKS
 from logtriage.tasks import DRAWN_TASKS, get_task
 from training.language.sources import Source
@@ -51,11 +51,7 @@ def planned(
     names = every_task(tasks)
     if not names:
         raise InvalidInput("task: expected at least one, got none")
-    if split not in ALL_SPLITS:
-        raise UnknownName("split", split, ALL_SPLITS)
-    for task in names:
-        if task not in RECORDED_TASKS and not is_own_task(task):
-            check_split(get_task(task), split)
+    check_split(split)
     if samples < 1:
         raise InvalidInput(f"samples must be at least 1, got {samples}")
     if samples > 1 and temperature == 0:

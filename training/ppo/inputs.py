@@ -192,5 +192,4 @@ def _counts_of(
 ) -> CountInputs | ScreenInputs:
     layout, setting = batch.layout, batch.task.setting
     assert isinstance(layout, TokenLayout)
-    assert setting is not None
     return reader(layout, setting, batch.task.horizon)

@@ -102,6 +102,3 @@ class Settings:
         for task in self.tasks:
             if is_own_task(task) or get_task(task).topology is None:
                 raise InvalidInput(f"task {task!r}: needs a simulated task of one topology")
-            setting = get_task(task).setting
-            if setting is None:
-                raise InvalidInput(f"task {task!r}: has no notation; v3 tasks have")

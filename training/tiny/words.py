@@ -17,11 +17,11 @@ from logtriage.drawing.ids import incident_ids
 from logtriage.observation import observe
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation
-from logtriage.rendering.vocabulary import words_of_actions, words_of_screens
 from logtriage.state import initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.transition import transition
 from training.common.settings import TRAIN_SPLIT
+from training.tiny.vocabulary import words_of_actions, words_of_screens
 
 PAD, END, UNKNOWN, ACT = "<|pad|>", "<|end|>", "<|unknown|>", "<|act|>"
 SPECIAL: Final = (PAD, END, UNKNOWN, ACT)
