@@ -23,8 +23,8 @@ from logtriage.errors import InvalidInput
 from logtriage.shift import make_shift, shift_ids
 
 _TOOLS = [
-    ToolInfo(name=one.name, description=one.description, parameters=parameters_of(one))
-    for one in SHIFT_TOOLS.values()
+    ToolInfo(name=tool.name, description=tool.description, parameters=parameters_of(tool))
+    for tool in SHIFT_TOOLS.values()
 ]
 
 
@@ -58,7 +58,7 @@ def shift_solver(screens: int | None = None) -> Solver:
 
 def _sent(messages: Sequence[ChatMessage], screens: int | None) -> list[ChatMessage]:
     sent = list(messages)
-    for place in too_old([one.role for one in sent], screens):
+    for place in too_old([message.role for message in sent], screens):
         sent[place] = sent[place].model_copy(update={"content": LEFT_OUT})
     return sent
 
@@ -69,7 +69,7 @@ def shift_scorer() -> Scorer:
 
     async def score(state: TaskState, _: Target) -> Score:
         graded = ShiftEpisode.of_row(state.metadata).play(map(_said, state.messages)).grade
-        rows = [f"{one.system} (counts {one.weight}): {one.reason}" for one in graded.incidents]
+        rows = [f"{row.system} (counts {row.weight}): {row.reason}" for row in graded.incidents]
         figures = {name: getattr(graded, name) for name in ("mtta", "mttr", "missed")}
         return Score(value=graded.score, explanation="\n".join(rows), metadata=figures)
 
@@ -93,13 +93,13 @@ def shift(
     if screens is not None and screens < 1:
         raise InvalidInput(f"screens must be at least 1, got {screens}")
     samples = []
-    for one in shift_ids(task, split, episodes, start):
-        rules, screen = ShiftEpisode(make_shift(one)).prompt
+    for shift_id in shift_ids(task, split, episodes, start):
+        rules, screen = ShiftEpisode(make_shift(shift_id)).prompt
         opening: list[ChatMessage] = [
             ChatMessageSystem(content=rules["content"]),
             ChatMessageUser(content=screen["content"]),
         ]
-        samples.append(Sample(id=one, input=opening, metadata={"shift": one}))
+        samples.append(Sample(id=shift_id, input=opening, metadata={"shift": shift_id}))
     return Task(
         dataset=MemoryDataset(samples, name=task),
         solver=shift_solver(screens),
