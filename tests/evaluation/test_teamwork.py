@@ -24,7 +24,7 @@ from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of
 from logtriage.evidence import evidence
 from logtriage.grading import score
 from logtriage.incident import Incident
-from logtriage.policies import ObserverTeam
+from logtriage.policies import observers
 from logtriage.recorded import shipped_incidents
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO
@@ -123,7 +123,7 @@ def margins(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
     """By how much talking observers exceed nine tenths of what pooled ones earn; its error."""
     talk, pool = (
         [
-            score(play_joint_episode(incident, ObserverTeam(incident, split, pooled), split))
+            score(play_joint_episode(incident, observers(incident, split, pooled=pooled), split))
             for incident in incidents
         ]
         for pooled in (False, True)
