@@ -147,9 +147,9 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
         emit(shift_grade_to_json(graded))
         return
     say(console, f"\n{policy} on {shift_id}: {number(graded.score)} (shift/1)", "bold")
-    for one in graded.incidents:
-        text = f"{one.system} (counts {one.weight}): {number(one.grade.score or 0.0)}"
-        say(console, f"{text}, {one.closing or 'open'}: {one.reason}")
+    for row in graded.incidents:
+        text = f"{row.system} (counts {row.weight}): {number(row.grade.score or 0.0)}"
+        say(console, f"{text}, {row.closing or 'open'}: {row.reason}")
 
 
 def _typed(state: ShiftState) -> Wire:

@@ -130,7 +130,7 @@ def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
     with RemoteEnv(server.http) as env:
         drawn = {env.reset(show_id=True).incident for _ in range(5)}
     assert len(drawn) == 5
-    assert all("/train/" in one for one in drawn)
+    assert all("/train/" in incident for incident in drawn)
 
 
 @pytest.mark.parametrize(
