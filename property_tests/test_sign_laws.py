@@ -48,7 +48,7 @@ from property_tests.test_compound_laws import TINY
 #: Every rule that a sign can meet: silence, growth, several faults, blind spots, all levels of fog;
 #: and other shares.
 TASKS = (
-    *(get_task(name) for name, (_, fog) in DEFAULT_TASKS.items() if fog is not None),
+    *map(get_task, DEFAULT_TASKS),
     *(get_task(name) for name in ("tiny:outage", "tiny:outage-fog0")),
     *(get_task("outage", draw_world(load_world("tiny"), seed)) for seed in range(2)),
 )
@@ -97,6 +97,9 @@ class Enumeration:
         self.setting, self.topology = self.world.setting, self.world.topology
         self.public, self.doings = self.setting.world, state.facts.doings
         self.shown = evidence(state)
+        self.of_service: dict[int, list[Evidence]] = defaultdict(list)
+        for cell in self.shown:
+            self.of_service[cell.service].append(cell)
         self.kept: dict[Any, float] = {}
 
     def weights(self) -> dict[Hypothesis, float]:
@@ -138,16 +141,20 @@ class Enumeration:
 
     def service(self, one: Hypothesis, service: int, own: Condition) -> float:
         """The likelihood of a service's readings, by the spells of its conditions."""
+        cells = self.of_service[service]
+        if not cells:
+            return 1.0
         spells: list[tuple[Condition, int]] = []  # (condition, begin) of every tick
-        for tick in range(self.state.tick + 1):
+        last = max(cell.start for cell in cells)
+        for tick in range(last + 1):
             condition = self.condition(one, service, own, tick)
             if not spells or spells[-1][0] != condition:
                 spells.append((condition, tick))
             else:
                 spells.append(spells[-1])
         signs: dict[Any, list[tuple[str, int, str]]] = defaultdict(list)
-        for cell in self.shown:
-            if cell.service == service and cell.token != DOWN:
+        for cell in cells:
+            if cell.token != DOWN:
                 sort = self.public.sort_of(cell.channel, cell.slot)
                 condition, begin = spells[cell.start]
                 hidden = (

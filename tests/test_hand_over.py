@@ -45,7 +45,7 @@ PRICED = attrs.evolve(real_incident(), price_of_hand_over=0.7)
 FREE = real_incident()
 DRAWN_PRICED = make_incident("single_crash-v3/test/0")
 #: The same where nobody can be handed anything.
-DRAWN = attrs.evolve(DRAWN_PRICED, rubric="logtriage-env/0/single_crash", price_of_hand_over=None)
+DRAWN = attrs.evolve(DRAWN_PRICED, rubric="recorded/1", price_of_hand_over=None)
 
 
 def test_it_closes_an_incident_in_which_it_has_a_price() -> None:

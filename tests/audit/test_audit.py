@@ -1,9 +1,9 @@
-"""The audit as a whole: the drawn tasks pass it, the original's fail where they are known to."""
+"""The audit as a whole: the drawn tasks pass it."""
 
 import attrs
 import pytest
 
-from logtriage import TASKS, Incident, TaskSpec, get_task, incident_ids, make_incident
+from logtriage import TASKS, Incident, get_task, incident_ids, make_incident
 from logtriage.audit import FAMILIES, QUICK, Draw, Report, Verdict, audit, subject_of
 from logtriage.audit.limits import PRICED
 from logtriage.audit.subject import DrawnTask
@@ -16,12 +16,7 @@ from logtriage.recorded import shipped_incidents
 from logtriage.world.topologies import random_topology
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.mutants import MUTANTS
-from tests.builders import V0_TASKS
 
-#: What every grader of the original fails, and what only some do.
-KNOWN_HOLES = {"idle", "blind", "gap", "variety", "leaks", "canaries", "renaming", "monotonicity"}
-#: What the verdicts on the built-in tasks need; full size is for the command line.
-LESS = attrs.evolve(QUICK, oracle=4, panel=40, search=60, histories=20)
 #: One kind of incident for the exact search and the laws, which say the same of every kind.
 ONE_KIND = attrs.evolve(QUICK, oracle=1, kinds=1, laws=1, same=2)
 #: Enough for all checks to be made.
@@ -33,10 +28,7 @@ LEAST = attrs.evolve(
     screens=60,
     figures=80,
     histories=20,
-    teams=8,
-    talks=2,
 )
-WRONG_PAGES_ARE_FREE = {"single_crash-v0", "cascading_failure-v0"}
 
 
 def test_a_drawn_task_passes() -> None:
@@ -49,38 +41,17 @@ def test_a_drawn_task_passes() -> None:
     ]
     report = audit("cascading_failure-v3", sizes=LEAST, checks=checks)
     assert (report.failed, report.unsettled) == ((), ())
-    assert [one.check for one in report.findings] == checks
-    assert not [one.check for one in report.findings if one.verdict is Verdict.SKIPPED]
+    assert [finding.check for finding in report.findings] == checks
+    assert not [finding.check for finding in report.findings if finding.verdict is Verdict.SKIPPED]
     assert report.rubric == "logtriage/3"
-    assert abs(report.finding("probing").evidence["gain"]) <= PRICED.probing
-
-
-@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
-def test_the_holes_of_the_original_are_found(task: TaskSpec) -> None:
-    whole = task is V0_TASKS[0]  # the same grader grades the others
-    checks = () if whole else ("blind", "idle", "mis-page", "oracle", "fields")
-    report = audit(task, sizes=LESS, checks=checks)
-    assert set(report.failed) >= (KNOWN_HOLES if whole else {"blind", "idle"})
-    assert not report.passed
-    blind = report.finding("blind").evidence
-    assert blind["panel"]["best constant answer"] == [0.9999, 0.9999, 0.9999]
-    assert report.finding("idle").evidence["paid"]["resolve at once"] >= 0.1
-    wrong = report.finding("mis-page").evidence
-    if task.id in WRONG_PAGES_ARE_FREE:
-        assert wrong["most"] == 0.9999
-    assert wrong["most"] > 0.8
-    assert wrong["exact"] is True
-    assert report.finding("oracle").verdict is Verdict.PASSED
-    # Wrong answers earn here (monotonicity), but none of them for its confidence.
-    assert report.finding("fields").verdict is Verdict.PASSED
 
 
 def test_only_the_families_that_were_asked_for_are_checked() -> None:
-    report = audit("single_crash-v3", families=["monotone"], sizes=FEW)
-    assert [one.check for one in report.findings] == ["monotonicity"]
+    report = audit("single_crash-v3", families=["measures"], sizes=FEW)
+    assert [finding.check for finding in report.findings] == ["measures"]
     with pytest.raises(KeyError):
         report.finding("oracle")
-    with pytest.raises(UnknownName, match="unknown family of checks 'x'; known: fields, ceiling"):
+    with pytest.raises(UnknownName, match="unknown family of checks 'x'; known: measures, ceiling"):
         audit("single_crash-v3", families=["x"], sizes=QUICK)
 
 
@@ -91,8 +62,7 @@ def oddly_priced(split: str, number: int) -> Incident:
 
 def test_an_odd_price_ends_no_audit() -> None:
     report = audit(oddly_priced, families=["floor", "risk"], sizes=QUICK, limits=PRICED)
-    assert report.unsettled == ()
-    assert report.failed == ("price",)  # nor is it drawn evenly: every incident has the same
+    assert (report.failed, report.unsettled) == ((), ())
 
 
 def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,11 +120,11 @@ def test_another_rubric_takes_the_place_of_the_tasks_own() -> None:
 
 def priced(split: str, number: int) -> Incident:
     """Every third incident is benign, the others have a short horizon."""
-    one = benign(split, number)
+    incident = benign(split, number)
     if number % 3:
-        one = make_incident(f"single_crash-v3/{split}/{number}")
-    par, price = 2 if one.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
-    return attrs.evolve(one, par=par, price_of_hand_over=price)
+        incident = make_incident(f"single_crash-v3/{split}/{number}")
+    par, price = 2 if incident.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
+    return attrs.evolve(incident, par=par, price_of_hand_over=price)
 
 
 SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
@@ -163,16 +133,17 @@ SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
 def test_the_exact_search_knows_the_rubric() -> None:
     report = audit(priced, sizes=SOME, families=["ceiling"])
     assert report.failed == ()
-    for check in ("exact-maximum", "mis-page", "cycles"):
+    for check in ("exact-maximum", "mis-page"):
         assert "exact, " in report.finding(check).summary
 
 
 def test_being_more_right_never_costs() -> None:
-    assert audit(priced, sizes=SOME, families=["monotone", "farming"]).failed == ()
+    sizes = attrs.evolve(SOME, histories=40)
+    assert audit(priced, sizes=sizes, families=["histories"]).failed == ()
 
 
 def test_a_discount_that_is_not_known_makes_the_search_a_lower_bound() -> None:
-    broken = next(one.rubric for one in MUTANTS if one.name == "silence-on-benign")
+    broken = next(mutant.rubric for mutant in MUTANTS if mutant.name == "silence-on-benign")
     report = audit(priced, broken, sizes=SOME, families=["ceiling"])
     assert "oracle" in report.failed  # it dismisses rightly, and pages nobody
     assert "nobody says what is read by unescalated" in report.finding("exact-maximum").summary
@@ -187,12 +158,12 @@ def recorded(split: str, number: int) -> Incident:
 def benign(split: str, number: int) -> Incident:
     """Look-alikes only: nothing to page, blame or remedy."""
     block = incident_ids("silent_degradation-v3", split, 40, 40 * number)
-    return next(one for one in map(make_incident, block) if one.truth.benign)
+    return next(incident for incident in map(make_incident, block) if incident.truth.benign)
 
 
 def test_recorded_incidents_can_be_audited() -> None:
     sizes = attrs.evolve(QUICK, search=12, panel=12, oracle=4, laws=1, same=2)
-    families = ["ceiling", "farming", "monotone", "stability"]
+    families = ["ceiling", "stability"]
     report = audit(recorded, sizes=sizes, families=families)
     assert report.rubric == "recorded/1"
     assert report.finding("exact-maximum").evidence["exact"] is True
@@ -201,9 +172,8 @@ def test_recorded_incidents_can_be_audited() -> None:
 
 
 def test_incidents_with_nothing_to_do_can_be_audited() -> None:
-    report = audit(benign, sizes=SOME, families=["ceiling", "farming", "monotone"])
+    report = audit(benign, sizes=SOME, families=["ceiling"])
     assert report.failed == ()
-    assert report.finding("enumeration").evidence["all_remedies_tried"] is None
 
 
 def no_incident(split: str, number: int) -> Incident:

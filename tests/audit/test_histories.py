@@ -8,7 +8,7 @@ from logtriage.actions import IdentifyRootCause, ReportImpact
 from logtriage.audit import QUICK, Verdict, audit, subject_of
 from logtriage.audit.histories import drawn_histories
 from logtriage.audit.vocabulary import IMPACTS, vocabulary
-from logtriage.grading import DEFAULT, RUBRICS, Criterion, Measured
+from logtriage.grading import DEFAULT, Criterion, Measured
 from logtriage.recorded import shipped_incidents
 from logtriage.state import State
 from logtriage.tasks import DRAWN_TASKS
@@ -40,13 +40,6 @@ def test_recordings_pass_on_the_splits_that_there_are() -> None:
     assert "(train, test; numbers" in report.finding("undeserved").summary
 
 
-@pytest.mark.parametrize("name", ["single_crash", "cascading_failure", "silent_degradation"])
-def test_the_graders_of_the_original_pay_for_wrong_answers(name: str) -> None:
-    report = audit(f"{name}-v0", families=["histories"], sizes=FEW)
-    assert "undeserved" in report.failed
-    assert f"logtriage-env/0/{name}" in RUBRICS
-
-
 def test_a_look_may_pay_where_the_oracle_looks() -> None:
     sizes = attrs.evolve(FEW, histories=60)
     alone = audit(TASK, LOOKING, families=["histories"], checks=["looks"], sizes=sizes)
@@ -69,9 +62,9 @@ def test_a_price_on_looking_is_said_with_a_history() -> None:
     )
     report = audit(TASK, frugal, families=["histories"], sizes=FEW)
     assert report.failed == ("looks",)
-    found = report.finding("looks")
-    assert found.evidence["worst"] == pytest.approx(0.02, abs=1e-6)
-    assert "request_more_logs" in found.evidence["witness"]
+    finding = report.finding("looks")
+    assert finding.evidence["worst"] == pytest.approx(0.02, abs=1e-6)
+    assert "request_more_logs" in finding.evidence["witness"]
 
 
 def test_histories_are_the_same_each_time_and_reach_what_holes_need() -> None:
@@ -91,13 +84,13 @@ def test_histories_are_the_same_each_time_and_reach_what_holes_need() -> None:
         and one.root_cause not in roots
     ]
     assert guessed_late
-    named = [one for plan in drawn for one in plan if isinstance(one, IdentifyRootCause)]
+    named = [action for plan in drawn for action in plan if isinstance(action, IdentifyRootCause)]
     assert {one.service for one in named} == set(incident.topology.names)
 
 
 def test_reports_of_an_impact_have_every_length() -> None:
     topology = make_incident(f"{TASK}/train/3").topology
-    words, calls = vocabulary(topology), sum(len(one.calls) for one in topology.services)
-    lengths = [len(one.calls) for one in words if isinstance(one, ReportImpact)]
+    words, calls = vocabulary(topology), sum(len(service.calls) for service in topology.services)
+    lengths = [len(word.calls) for word in words if isinstance(word, ReportImpact)]
     assert lengths == list(range(1, 1 + min(IMPACTS, calls)))
     assert 4 in lengths

@@ -119,9 +119,10 @@ def killed(name: str, law: Law, module: ModuleType) -> bool:
 
 def test_there_are_enough_of_them() -> None:
     assert len(set(NAMES)) == len(NAMES) == len(MUTANTS) + len(BROKEN) >= 60
-    assert len({one.rubric.digest for one in MUTANTS}) == len(MUTANTS)
+    assert len({mutant.rubric.digest for mutant in MUTANTS}) == len(MUTANTS)
     assert all(
-        one.wrong and attrs.evolve(one.rubric, id=TRIAGE_3.id) != TRIAGE_3 for one in MUTANTS
+        mutant.wrong and attrs.evolve(mutant.rubric, id=TRIAGE_3.id) != TRIAGE_3
+        for mutant in MUTANTS
     )
 
 
@@ -130,8 +131,10 @@ def test_there_are_enough_of_them() -> None:
 ABOUT = {
     "closure-claimed": "test_a_claim_earns_nothing",
     "closure-timeout": "test_running_out_of_time_closes_nothing",
+    "forgets-unplayed": "test_a_wrong_escalation_anywhere_in_a_list_gives_zero",
     "hand-over-": "test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth",
     "page-gate-": "test_a_wrong_page_is_worth_nothing_and_so_is_ignoring_a_fault",
+    "plays-past-the-end": "test_a_wrong_escalation_anywhere_in_a_list_gives_zero",
     "root-cause-any": "test_later_declarations_change_nothing_but_time",
     "root-cause-confident": "test_a_confidence_changes_no_score",
     "root-cause-last": "test_later_declarations_change_nothing_but_time",
@@ -140,11 +143,11 @@ ABOUT = {
 
 
 def about(name: str) -> tuple[str, ...]:
-    """The law of the longest beginning that fits; the laws of code for what is broken there."""
-    if name in BROKEN:
-        return ("law_of_errors", *OF_CODE)
+    """The law of the longest beginning that fits, or the laws of code for what is broken there."""
     fitting = [one for one in ABOUT if name.startswith(one)]
-    return (ABOUT[max(fitting, key=len)],) if fitting else ()
+    if fitting:
+        return (ABOUT[max(fitting, key=len)],)
+    return ("law_of_errors", *OF_CODE) if name in BROKEN else ()
 
 
 #: How many examples of which laws, in turn, until one kills: the cheap and likely ones first.

@@ -45,7 +45,7 @@ from tests.worlds.folders import copy_of
 INCIDENT = "cascading_failure-v3/test/42"
 KEY = b"the key of these tests, 0123456789"
 SEAL = Seal(KEY)
-DRAWN = tuple(task.id for task in TASKS if not task.original)
+DRAWN = tuple(task.id for task in TASKS)
 
 
 # -- views ---------------------------------------------------------------------------
@@ -257,11 +257,10 @@ def test_a_finished_episode_does_not_name_its_incident() -> None:
 
 
 def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
-    tasks = ("single_crash-v0", "single_crash-v3", "fleet_outage-v3")
+    tasks = ("single_crash-v3", "fleet_outage-v3")
     catalogue, without = Catalogue(tasks, SEAL), Catalogue(tasks)
     assert catalogue.splits()[-1] == {"name": "sealed", "type": "test"}
     assert without.splits() == catalogue.splits()[:-1]
-    # The tasks take turns that can be sealed.
     specs = catalogue.specs("sealed", 0, 3)
     assert [one["id"] for one in specs] == [
         "single_crash-v3/sealed/0",
@@ -270,7 +269,7 @@ def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
     ]
     assert {one["seal"] for one in specs} == {SEAL.fingerprint}
     assert "seal" not in catalogue.spec("test", 0)
-    assert catalogue.size(split="sealed") == 2 * MAX_INDEX
+    assert catalogue.size() == 2 * MAX_INDEX
     for named in ({"incident": specs[0]["id"]}, {"split": "sealed"}):
         assert catalogue.incident_id(named).split("/")[1] == "sealed"
         with pytest.raises(SealError, match="this server has no key"):
@@ -281,10 +280,6 @@ def test_split_sealed_is_on_offer_with_a_key_alone() -> None:
     ):
         with pytest.raises(SealError, match="this server has no key"):
             asked()
-    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident and has no"):
-        catalogue.incident_id({"task": "single_crash-v0", "split": "sealed"})
-    with pytest.raises(lt.UnknownName, match="unknown split 'sealed'"):
-        Catalogue(("single_crash-v0",), SEAL).incident_id({"split": "sealed"})
 
 
 def test_no_list_of_actions_is_graded_on_a_sealed_incident() -> None:

@@ -68,7 +68,7 @@ class ShiftEpisode(TextEpisode):
         prompt: the messages that open it: the rules, and the first screen.
 
     Raises:
-        InvalidInput: for what is no shift, or fewer screens than one.
+        InvalidInput: for what is no shift, or fewer than 1 screen.
     """
 
     def __init__(self, shift: Shift, reply: Reply = "tools", *, screens: int | None = None) -> None:

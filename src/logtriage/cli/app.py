@@ -24,7 +24,7 @@ from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
 from logtriage.cli.usage import usage
-from logtriage.cli.worlds import check_world_, diff_worlds, fit_world, new_world, show_world
+from logtriage.cli.worlds import check_world_, fit_world, new_world, show_world
 
 #: The incident of the examples.
 _INCIDENT = "cascading_failure-v3/test/24"
@@ -139,7 +139,6 @@ _add(
     "audit",
     audit_,
     "audit --task single_crash-v3 --quick",
-    "audit --env gymnasium:FrozenLake-v1",
     "audit --task my_package.tasks:TASK --family floor --family leaks",
 )
 
@@ -149,7 +148,6 @@ worlds = _group(
 _add(worlds, "new", new_world, "world new my-shop", "world new my-shop --like tiny")
 _add(worlds, "fit", fit_world, "world fit nezha.jsonl.gz --out my-fit")
 _add(worlds, "show", show_world, "world show my-shop")
-_add(worlds, "diff", diff_worlds, "world diff tiny my-shop")
 _add(worlds, "check", check_world_, "world check my-shop", "world check my-shop --quick")
 
 importing = _group(

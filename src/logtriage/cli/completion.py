@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from logtriage.cli.human import HUMAN
-from logtriage.drawing.ids import ALL_SPLITS, SPLITS
+from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.grading import RUBRICS
 from logtriage.registry import POLICY_HELP, TEAM_HELP
 from logtriage.roles.splits import ROLE_SPLITS
@@ -87,15 +87,13 @@ def complete_incident(incomplete: str) -> Iterator[str]:
         yield from (f"{name}/" for name, _ in complete_task(task))
         yield from _recorded(incomplete)
         return
-    known = {task_spec.id: task_spec for task_spec in _tasks()}
-    if task not in known:
+    if task not in {sheet.id for sheet in _tasks()}:
         yield from _recorded(incomplete)
         return
     split, slash, number = rest.partition("/")
-    splits = SPLITS if known[task].setting is None else ALL_SPLITS
     if not slash:
-        yield from (f"{task}/{name}/" for name in splits if name.startswith(split))
-    elif split in splits:
+        yield from (f"{task}/{name}/" for name in ALL_SPLITS if name.startswith(split))
+    elif split in ALL_SPLITS:
         numbers = (f"{number}{digit}" for digit in range(_NUMBERS))
         yield from (
             f"{task}/{split}/{digits}" for digits in numbers if digits == "0" or digits[0] != "0"

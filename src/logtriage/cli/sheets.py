@@ -13,16 +13,15 @@ from logtriage.world.setting import FULL, Setting
 def sheet(task: TaskSpec) -> RenderableType:
     """The spec sheet of a task."""
     weights = zip(SEVERITIES, task.severity_weights, strict=True)
-    rows = [("hard", task.hard), ("horizon", f"{task.horizon} ticks")]
-    if task.setting is not None:
-        rows.extend(_setting(task.setting))
-    if not task.original:
-        rows += [
-            ("noise", f"{task.noise / 10:g} % of the log lines"),
-            ("benign", f"{task.benign / 10:g} % of the incidents"),
-            ("severities", ", ".join(f"{name} {weight}" for name, weight in weights)),
-        ]
-    rows.append(("rubric", task.rubric))
+    rows = [
+        ("hard", task.hard),
+        ("horizon", f"{task.horizon} ticks"),
+        *_setting(task.setting),
+        ("noise", f"{task.noise / 10:g} % of the log lines"),
+        ("benign", f"{task.benign / 10:g} % of the incidents"),
+        ("severities", ", ".join(f"{name} {weight}" for name, weight in weights)),
+        ("rubric", task.rubric),
+    ]
     if task.fog == BENCHMARK_FOG:
         rows.append(
             (

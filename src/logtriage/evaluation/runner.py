@@ -37,7 +37,7 @@ from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threads import threaded
 from logtriage.policies import PolicyFactory, TeamFactory
-from logtriage.registry import CENTRAL, is_own, make_policy, roles_of
+from logtriage.registry import is_own, make_policy, roles_of
 from logtriage.trained import has_network, make_team
 from logtriage.transcript import COMPLETED, Transcript
 
@@ -72,7 +72,7 @@ def evaluate(
     Args:
         spec: what to play.
         directory: where the run is kept (see :mod:`logtriage.evaluation.store`).
-        bundle: recorded incidents in place of the shipped ones.
+        bundle: recorded incidents in place of the shipped incidents.
         jobs: processes. They are spawned, so a script that asks for several must be
             guarded by ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
@@ -157,12 +157,12 @@ def evaluate(
 
 def _changes(policy: str) -> bool:
     """Whether a policy or a team has a trained network, or comes from a module of the user."""
-    players = (policy.removeprefix(f"{CENTRAL}:"), *(player for _, player in roles_of(policy)))
+    players = (policy, *(player for _, player in roles_of(policy)))
     return has_network(policy) or any(map(is_own, players))
 
 
 def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[_Work]:
-    """The episodes of each cell that are still to be played; broken ones come first."""
+    """The episodes of each cell that are still to be played; broken episodes come first."""
     left: list[_Work] = []
     for cell in cells:
         kept = mend(directory, cell)

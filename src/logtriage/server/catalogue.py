@@ -108,39 +108,32 @@ class Catalogue:
                 other = next(name for name in fields if name != "incident")
                 raise InvalidInput(f"{other}: an incident is named already; give one or the other")
             parsed = parse_incident_id(text_field("incident", fields["incident"]), world=self.world)
-            self._check_offered(parsed.split, parsed.task.id)
+            self._check_offered(parsed.split)
             return str(parsed)
         split = text_field("split", fields.get("split", DEFAULT_SPLIT))
         task = None
         if "task" in fields:
-            wanted = get_task(text_field("task", fields["task"]), self.world)
-            check_split(wanted, split)
-            task = wanted.id
-        self._check_offered(split, task)
+            task = get_task(text_field("task", fields["task"]), self.world).id
+            check_split(split)
+        self._check_offered(split)
         if "index" in fields and fields.get("seed", fields["index"]) != fields["index"]:
             raise InvalidInput("seed: differs from index, for which it is another name")
         name = "index" if "index" in fields else "seed"
-        size = self.size(task, split)
+        size = self.size(task)
         index = (
             whole_number(name, fields[name], size) if name in fields else secrets.randbelow(size)
         )
         return self._numbered(task, split, index)
 
-    def size(self, task: str | None = None, split: str = DEFAULT_SPLIT) -> int:
-        """How many incidents a split has."""
-        return MAX_INDEX * (1 if task else len(self._taking_turns(split)))
+    def size(self, task: str | None = None) -> int:
+        """How many incidents each split has, of one task or of all."""
+        return MAX_INDEX * (1 if task else len(self.tasks))
 
     def _numbered(self, task: str | None, split: str, index: int) -> str:
         if task is None:
-            tasks = self._taking_turns(split)
-            index, turn = divmod(index, len(tasks))
-            task = tasks[turn]
+            index, turn = divmod(index, len(self.tasks))
+            task = self.tasks[turn]
         return f"{task}/{split}/{index}"
-
-    def _taking_turns(self, split: str) -> tuple[str, ...]:
-        if split != SEALED:
-            return self.tasks
-        return tuple(task for task in self.tasks if get_task(task, self.world).setting is not None)
 
     def _check_world(self, expected: object) -> None:
         if expected != self.world.fingerprint:
@@ -149,9 +142,8 @@ class Catalogue:
                 f"({self.world.fingerprint})"
             )
 
-    def _check_offered(self, split: str, task: str | None = None) -> None:
-        turns = task is not None or self._taking_turns(split)
-        if split not in ALL_SPLITS or not turns:
+    def _check_offered(self, split: str) -> None:
+        if split not in ALL_SPLITS:
             raise UnknownName("split", split, [offered["name"] for offered in self.splits()])
         if split == SEALED and self.seal is None:
             raise SealError(f"split {SEALED!r} is not on offer: this server has no key for it")
@@ -160,8 +152,7 @@ class Catalogue:
 
     def splits(self) -> list[dict[str, str]]:
         """Every split with its kind."""
-        sealed = self.seal is not None and self._taking_turns(SEALED)
-        offered = (*SPLITS, SEALED) if sealed else SPLITS
+        offered = SPLITS if self.seal is None else ALL_SPLITS
         return [{"name": name, "type": _KINDS[name]} for name in offered]
 
     def spec(self, split: str, index: int) -> dict[str, Any]:
@@ -174,7 +165,7 @@ class Catalogue:
             UnknownName: for an unknown split.
         """
         self._check_offered(split)
-        if not 0 <= index < self.size(split=split):
+        if not 0 <= index < self.size():
             raise IndexError(index)
         incident = self.incident_id({"split": split, "index": index})
         task = parse_incident_id(incident, world=self.world).task
@@ -198,7 +189,7 @@ class Catalogue:
             UnknownName: for an unknown split.
         """
         self._check_offered(split)
-        places = range(self.size(split=split))[start:stop]
+        places = range(self.size())[start:stop]
         if places.stop - places.start > MAX_LISTED:
             raise InvalidInput(
                 f"start, stop: {places.stop - places.start} task specs; "

@@ -158,7 +158,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
     def num_tasks(self, split: str) -> int:
         """How many incidents a split has."""
         self._catalogue.specs(split, 0, 0)
-        return self._catalogue.size(split=split)
+        return self._catalogue.size()
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
         """The first task specs of a split: there are far too many to list."""

@@ -65,7 +65,7 @@ def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.Monke
 def test_too_many_requests_are_told_when_to_come_again() -> None:
     with running(rate=0.1) as own:
         answers = [httpx.get(f"{own.http}/metadata") for _ in range(12)]
-        late = [one for one in answers if one.status_code == 429]
+        late = [answer for answer in answers if answer.status_code == 429]
         assert late
         assert all(int(one.headers["retry-after"]) >= 1 for one in late)
         assert "requests a second" in late[0].json()["error"]
@@ -82,8 +82,8 @@ def test_messages_beyond_the_rate_are_late_and_none_is_lost() -> None:
 
 def test_a_silent_session_is_told_and_closed() -> None:
     with running(idle_seconds=0.4) as own, connect(own.url) as connection:
-        told = json.loads(connection.recv(timeout=10))
-        assert told["data"]["code"] == "IDLE_TIMEOUT"
+        data = json.loads(connection.recv(timeout=10))
+        assert data["data"]["code"] == "IDLE_TIMEOUT"
         with pytest.raises(Exception, match="1001"):
             connection.recv(timeout=10)
 

@@ -37,7 +37,7 @@ V2 = ("fleet_outage-v3", "single_crash-v3", "cascading_failure-v3")
 
 def test_a_running_server_passes_every_check(server: Running) -> None:
     report = validate_running_environment(server.http, timeout_s=30)
-    assert [one["id"] for one in report["criteria"] if not one["passed"]] == []
+    assert [criterion["id"] for criterion in report["criteria"] if not criterion["passed"]] == []
     assert report["passed"]
     assert report["mode"] == "simulation"
 
@@ -84,7 +84,7 @@ def test_openenv_push_takes_the_package_and_leaves_the_web_interface_off(tmp_pat
 def test_tasks_are_discovered(server: Running) -> None:
     url = f"{server.http}/{ENV_NAME}"
     splits = httpx.get(f"{url}/splits").json()
-    assert {one["name"]: one["type"] for one in splits} == {
+    assert {split["name"]: split["type"] for split in splits} == {
         "train": "train", "val": "validation", "test": "test", "ood": "test",
     }  # fmt: skip
     assert httpx.post(f"{url}/num_tasks", json={"split": "test"}).json() == {
@@ -94,7 +94,7 @@ def test_tasks_are_discovered(server: Running) -> None:
     assert task["incident"] == "fleet_outage-v3/test/31"
     assert task.keys() == {"id", "incident", "task", "split", "index", "horizon", "title"}
     some = httpx.post(f"{url}/task_range", json={"split": "ood", "start": 3, "stop": 6})
-    assert [one["task"] for one in some.json()["tasks"]] == list(V2)
+    assert [task["task"] for task in some.json()["tasks"]] == list(V2)
     assert len(httpx.post(f"{url}/tasks", json={"split": "val"}).json()["tasks"]) == 100
     for path, body, status in (
         ("task", {"split": "test", "index": -1}, 400),

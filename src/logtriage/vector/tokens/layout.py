@@ -7,7 +7,6 @@ what was declared and done. The observation keeps everything that was shown, so 
 memory.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -156,46 +155,29 @@ def token_layout_of(
     return TokenLayout(topology, blocks, at, world, units, whole, columns, answers, lanes)
 
 
-def layout_of_several(
-    settings: Sequence[Setting],
-    topology: Topology,
-    horizon: int,
-    lanes: int = 1,
-    *,
-    apart: bool = False,
-) -> TokenLayout:
-    """The one layout for several settings of a world on a topology.
-
-    It is the layout of their lowest level of fog, whose alphabets begin like all others;
-    ``horizon`` is the longest, and ``time`` a share of it.
-    """
-    clearest = min(settings, key=lambda setting: setting.fog)
-    return token_layout_of(clearest, topology, horizon, lanes, apart=apart)
-
-
 @lru_cache(maxsize=32)
 def alphabet_sizes(setting: Setting, topology: Topology) -> Ints:
     """How many tokens each sort has at each service (sorts, n)."""
     here, sorts = places(topology), setting.world.cell_sorts
-    found = np.array(
+    sizes = np.array(
         [[len(alphabet(setting, base_of(sort), place)) for place in here] for sort in sorts]
     )
-    found.setflags(write=False)
-    return found
+    sizes.setflags(write=False)
+    return sizes
 
 
 def _columns(world: World, blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:
     number = {sort: place for place, sort in enumerate(world.cell_sorts)}
     widest = 1 + max(max(row) for row in sizes.values())
-    found = np.full((len(number), n, widest), -1, np.int32)
+    columns = np.full((len(number), n, widest), -1, np.int32)
     for sort, row in sizes.items():
         at, skipped = blocks[f"seen:{sort}"].start, sort in SHOWN_BY_ALL
         for service, size in enumerate(row):
             tokens = slice(skipped, size + skipped)
-            found[number[sort], service, tokens] = range(at, at + size)
+            columns[number[sort], service, tokens] = range(at, at + size)
             at += size
     if WINDOW not in sizes:
-        found[number[WINDOW]] = found[number[LOG]]
-        found[number[WINDOW], :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
-    found.setflags(write=False)
-    return found
+        columns[number[WINDOW]] = columns[number[LOG]]
+        columns[number[WINDOW], :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
+    columns.setflags(write=False)
+    return columns
