@@ -353,7 +353,6 @@ def test_a_model_plays_roles_of_a_team(team: str, roles: set[str], tmp_path: Pat
         (["openai:m", "--base-url", UNREACHABLE, "--reply", "xml"], "reply must be one of tools"),
         (["openai:m", "--base-url", UNREACHABLE, "--extra-body", "[]"], "--extra-body: expected a"),
         (["openai:m", "--base-url", UNREACHABLE, "--concurrency", "0"], "concurrency must be at"),
-        (["openai:m", "--base-url", UNREACHABLE, "--env-url", "http://x"], "leave out --env-url"),
         (["triage=openai:m", "--base-url", UNREACHABLE], "is a team: expected a role split"),
         (["expert", "--base-url", UNREACHABLE], "--base-url goes with a model behind an endpoint"),
         (["expert", "--max-tokens", "7"], "--max-tokens goes with a model behind an endpoint"),

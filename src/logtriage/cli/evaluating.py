@@ -3,11 +3,10 @@
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from logtriage._lib.seal import Seal
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
 from logtriage.adapters.served import REPLIES
 from logtriage.cli.bar import Bar, interrupted
@@ -62,10 +61,6 @@ from logtriage.rendering import STYLES
 from logtriage.shift.tasks import is_shift
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.model import World
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import Recorder
-
 
 #: The default split.
 SPLIT: Final = "test"
@@ -130,13 +125,6 @@ def evaluate_(
     ] = None,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
-    env_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Play on this server (logtriage serve). Its token is in LOGTRIAGE_TOKEN.",
-        ),
-    ] = None,
     seal_file: SealFile = None,
     of_world: OfWorld = None,
     base_url: BaseUrl = None,
@@ -183,7 +171,7 @@ def evaluate_(
     if any(map(is_shift, task or ())):
         from logtriage.cli.shifts import evaluate_shifts
 
-        beside = {"--split-roles": roles, "--bundle": bundle, "--env-url": env_url}
+        beside = {"--split-roles": roles, "--bundle": bundle}
         for option, given in {**beside, "--world": world, "--explain": explain or None,
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
             if given is not None:
@@ -203,11 +191,6 @@ def evaluate_(
     check_human(spec.policies, roles)
     if HUMAN in spec.policies and jobs > 1:
         raise InvalidInput("a person plays one incident at a time: expected --jobs 1")
-    if env_url is not None:
-        if bundle is not None or any(name in RECORDED_TASKS for name in spec.tasks):
-            raise InvalidInput("a server plays drawn incidents only; leave out --env-url")
-        if roles is not None:
-            raise InvalidInput("a server plays single agents only; leave out --split-roles")
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
     if explain:
@@ -217,7 +200,7 @@ def evaluate_(
                 f"not explained, because exact probabilities are unknown: {', '.join(left_out)}",
                 "dim",
             )
-    served = asking.players(spec.policies, roles, elsewhere=env_url is not None)
+    served = asking.players(spec.policies, roles)
 
     def spent() -> str:
         return asking.in_words(sum((player.spent for player in served.values()), Usage()))
@@ -239,7 +222,6 @@ def evaluate_(
                 recordings=served,
                 concurrency=concurrency,
                 on_progress=bar.update,
-                recorder=None if env_url is None else _recorder(env_url, seal, spec.world),
                 seal=seal,
             )
             if explain:
@@ -270,12 +252,6 @@ def _tasks(names: list[str] | None, bundle: Path | None, world: World | None) ->
         names = [*names, RECORDED_TASK]
     every = DRAWN_TASKS if world is None else benchmark_of(world)
     return [name for wanted in names for name in (every if wanted == ALL else [wanted])]
-
-
-def _recorder(env_url: str, seal: Seal | None, world: World) -> "Recorder":
-    from logtriage.server import RemoteRecorder
-
-    return RemoteRecorder(env_url, seal=seal, world=world)
 
 
 def _human(incident: Incident) -> Policy:

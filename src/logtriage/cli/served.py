@@ -81,9 +81,7 @@ class Asking:
     completion_price: float | None = None
     style: str = STYLES[0]
 
-    def players(
-        self, policies: Sequence[str], split: RoleSplit | None, *, elsewhere: bool
-    ) -> dict[str, ServedPlayer]:
+    def players(self, policies: Sequence[str], split: RoleSplit | None) -> dict[str, ServedPlayer]:
         """A player for each policy that is a served model, or a team with one.
 
         Raises:
@@ -94,8 +92,6 @@ class Asking:
         if not served:
             self._refuse_options()
             return {}
-        if elsewhere:
-            raise InvalidInput(f"{served[0]}: a served model plays here; leave out --env-url")
         endpoint = Endpoint(
             self.base_url,
             self.reply,

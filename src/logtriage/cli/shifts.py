@@ -67,7 +67,7 @@ def evaluate_shifts(
     from logtriage.evaluation.shifts import record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
-    served = asking.players(policies, None, elsewhere=False)
+    served = asking.players(policies, None)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
     file = None if out is None else out / "shifts.jsonl"
     rows: list[ShiftRow] = []

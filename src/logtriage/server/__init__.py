@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from logtriage.server.client import LogTriageClient
     from logtriage.server.launch import serve
     from logtriage.server.models import TriageAction, TriageObservation, TriageState
-    from logtriage.server.remote import RemoteEnv, RemoteRecorder
+    from logtriage.server.remote import RemoteEnv
     from logtriage.server.settings import Settings
     from logtriage.server.wire import Served
 
 __all__ = [
     "LogTriageClient",
     "RemoteEnv",
-    "RemoteRecorder",
     "Served",
     "Settings",
     "TriageAction",
@@ -38,7 +37,6 @@ __all__ = [
 _PLACES = {
     "LogTriageClient": ("client", "openenv"),
     "RemoteEnv": ("remote", "client"),
-    "RemoteRecorder": ("remote", "client"),
     "Served": ("wire", None),
     "Settings": ("settings", None),
     "TriageAction": ("models", "openenv"),

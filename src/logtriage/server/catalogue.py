@@ -25,17 +25,7 @@ from logtriage.tasks import get_task
 from logtriage.world.default import default_world
 from logtriage.world.model import World
 
-#: The most task specs in one answer.
-MAX_LISTED: Final = 1_000
 DEFAULT_SPLIT: Final = "train"
-#: The splits by the kinds that the OpenEnv protocol knows.
-_KINDS: Final = {
-    "train": "train",
-    "val": "validation",
-    "test": "test",
-    "ood": "test",
-    SEALED: "test",
-}
 #: The fields that name an episode.
 EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed", "world")
 
@@ -65,17 +55,6 @@ def text_field(name: str, value: Any, longest: int = 200) -> str:
     return value
 
 
-def flag(name: str, value: Any) -> bool:
-    """``value`` as true or false.
-
-    Raises:
-        InvalidInput: naming the field.
-    """
-    if not isinstance(value, bool):
-        raise InvalidInput(f"{name}: expected true or false, got {type(value).__name__}")
-    return value
-
-
 @attrs.frozen
 class Catalogue:
     """The ``tasks`` of one ``world``, which take turns for clients that name no task.
@@ -91,9 +70,9 @@ class Catalogue:
     def incident_id(self, named: Mapping[str, Any]) -> str:
         """The incident that a client asks for; with no field, any incident of split train.
 
-        ``seed`` is another name for ``index``, since OpenEnv clients send one. ``world`` is the
-        fingerprint of the world that the client expects. What is fields and cannot be used is
-        refused rather than ignored.
+        ``seed`` is another name for ``index``: OpenEnv's clients send a seed. ``world`` is the
+        fingerprint of the world that the client expects. A field that is unknown or cannot be used
+        is refused.
 
         Raises:
             UnknownName: for an unknown task or split.
@@ -120,15 +99,11 @@ class Catalogue:
         if "index" in fields and fields.get("seed", fields["index"]) != fields["index"]:
             raise InvalidInput("seed: differs from index, for which it is another name")
         name = "index" if "index" in fields else "seed"
-        size = self.size(task, split)
+        size = MAX_INDEX * (1 if task else len(self._taking_turns(split)))
         index = (
             whole_number(name, fields[name], size) if name in fields else secrets.randbelow(size)
         )
         return self._numbered(task, split, index)
-
-    def size(self, task: str | None = None, split: str = DEFAULT_SPLIT) -> int:
-        """How many incidents a split has."""
-        return MAX_INDEX * (1 if task else len(self._taking_turns(split)))
 
     def _numbered(self, task: str | None, split: str, index: int) -> str:
         if task is None:
@@ -152,56 +127,7 @@ class Catalogue:
     def _check_offered(self, split: str, task: str | None = None) -> None:
         turns = task is not None or self._taking_turns(split)
         if split not in ALL_SPLITS or not turns:
-            raise UnknownName("split", split, [offered["name"] for offered in self.splits()])
+            sealed = self.seal is not None and bool(self._taking_turns(SEALED))
+            raise UnknownName("split", split, ALL_SPLITS if sealed else SPLITS)
         if split == SEALED and self.seal is None:
             raise SealError(f"split {SEALED!r} is not on offer: this server has no key for it")
-
-    # -- task discovery, as OpenEnv's TaskProvider has it ------------------------
-
-    def splits(self) -> list[dict[str, str]]:
-        """Every split with its kind."""
-        sealed = self.seal is not None and self._taking_turns(SEALED)
-        offered = (*SPLITS, SEALED) if sealed else SPLITS
-        return [{"name": name, "type": _KINDS[name]} for name in offered]
-
-    def spec(self, split: str, index: int) -> dict[str, Any]:
-        """A task spec: the fields of its reset, and its public facts.
-
-        The spec of a sealed incident has the fingerprint of its ``seal``.
-
-        Raises:
-            IndexError: for an index that the split does not have.
-            UnknownName: for an unknown split.
-        """
-        self._check_offered(split)
-        if not 0 <= index < self.size(split=split):
-            raise IndexError(index)
-        incident = self.incident_id({"split": split, "index": index})
-        task = parse_incident_id(incident, world=self.world).task
-        sealed = {} if self.seal is None or split != SEALED else {"seal": self.seal.fingerprint}
-        return {
-            **sealed,
-            "id": incident,
-            "incident": incident,
-            "task": task.id,
-            "split": split,
-            "index": index,
-            "horizon": task.horizon,
-            "title": task.title,
-        }
-
-    def specs(self, split: str, start: int | None, stop: int | None) -> list[dict[str, Any]]:
-        """The task specs of a slice of a split.
-
-        Raises:
-            InvalidInput: for a slice of more than :data:`MAX_LISTED`.
-            UnknownName: for an unknown split.
-        """
-        self._check_offered(split)
-        places = range(self.size(split=split))[start:stop]
-        if places.stop - places.start > MAX_LISTED:
-            raise InvalidInput(
-                f"start, stop: {places.stop - places.start} task specs; "
-                f"at most {MAX_LISTED} at a time"
-            )
-        return [self.spec(split, index) for index in places]

@@ -21,8 +21,8 @@ from logtriage.server.wire import Served, action_payload, served_of
 class LogTriageClient(EnvClient[Action | Mapping[str, Any] | str, Served, dict[str, Any]]):
     """Plays on a server. Arguments are those of the library's ``EnvClient``.
 
-    ``reset`` takes ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``), and
-    ``view``; ``step`` an action of the core, a wire action, or what a model wrote.
+    ``reset`` takes ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``); ``step`` an
+    action of the core, a wire action, or what a model wrote.
     """
 
     def _step_payload(self, action: Action | Mapping[str, Any] | str) -> dict[str, Any]:
