@@ -4,6 +4,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from logtriage.cli.desk.words import completions
 
 from logtriage import (
     HandOver,
@@ -25,8 +26,7 @@ from logtriage import (
 from logtriage.actions import ACTION_TYPES
 from logtriage.adapters.trl.environments import TriageEnv, environment_for
 from logtriage.cli.desk.session import Session
-from logtriage.cli.desk.words import completions
-from logtriage.cli.human import commands, read_action
+from logtriage.cli.typed import commands, read_action
 from logtriage.codec import decode_transcript, encode_transcript, truth_to_json
 from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, price_of_hand_over

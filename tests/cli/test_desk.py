@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
-import pty
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -29,8 +26,8 @@ from logtriage.cli.desk.places import directory, map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.signs import signs_of
-from logtriage.cli.desk.words import completions
 from logtriage.cli.screens import facts, number, signed
+from logtriage.cli.typed import completions
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
 from logtriage.grading import grade
@@ -384,38 +381,31 @@ def test_completions() -> None:
 # -- play ---------------------------------------------------------------------------------
 
 
-def test_a_pipe_is_asked_line_by_line_and_its_transcript_is_kept(tmp_path: Path) -> None:
+def test_transcripts_are_appended_to_a_file(tmp_path: Path) -> None:
     out = tmp_path / "games.jsonl"
-    for _ in range(2):
-        result = logtriage("play", INCIDENT.id, "--out", out, stdin="logs\nquit\n")
+    for policy in ("expert", "constant:resolve"):
+        result = logtriage("play", INCIDENT.id, "--policy", policy, "--brief", "--out", out)
         assert result.exit_code == 0, result.output
-        assert "> logs" in result.stdout
         assert f"transcript appended to {out}" in result.stderr
     graded = lines(logtriage("grade", out, "--json"))
-    assert [one["agent"] for one in graded] == ["human", "human"]
-    assert [one["incident"] for one in graded] == [INCIDENT.id] * 2
-    watched = logtriage("play", INCIDENT.id, "--policy", "expert", "--brief", "--out", out)
-    assert watched.exit_code == 0
-    assert json.loads(out.read_text().splitlines()[2])["agent"] == "expert"
+    assert [row["agent"] for row in graded] == ["expert", "constant:resolve"]
+    assert [row["incident"] for row in graded] == [INCIDENT.id] * 2
 
 
 def test_practice_without_the_console_is_refused() -> None:
-    for words in (("--plain",), ("--policy", "expert"), ()):
-        result = logtriage("play", INCIDENT.id, "--practice", *words, stdin="quit\n")
-        assert result.exit_code == 2
-        assert "--practice needs the full-screen console" in result.stderr
+    result = logtriage("play", INCIDENT.id, "--practice", "--policy", "expert")
+    assert result.exit_code == 2
+    assert "--practice needs the full-screen console" in result.stderr
 
 
 def test_only_play_in_a_terminal_loads_textual() -> None:
     code = (
         "import sys; from logtriage.cli.app import app\n"
-        f"try: app(['play', {INCIDENT.id!r}, '--no-explain'], prog_name='logtriage')\n"
+        f"try: app(['play', {INCIDENT.id!r}, '--policy', 'expert'], prog_name='logtriage')\n"
         "except SystemExit: pass\n"
         "print('textual' in sys.modules)"
     )
-    done = subprocess.run(
-        command(code=code), input="quit\n", capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(command(code=code), capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
 
 
@@ -459,32 +449,9 @@ def test_a_console_that_broke_down_is_no_game(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(not hasattr(pty, "openpty"), reason="needs pseudo-terminals")
-def test_in_a_terminal_without_textual_play_asks_line_by_line_and_says_what_is_missing() -> None:
-    code = (
-        "import sys; sys.modules['textual'] = None\n"
-        "import logtriage.cli.playing as playing\n"
-        "playing.find_spec = lambda name: None\n"
-        "from logtriage.cli.app import app\n"
-        f"app(['play', {INCIDENT.id!r}, '--no-explain'], prog_name='logtriage')"
-    )
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        os.write(ours, b"quit\n")
-        told = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            told += part
-        process.wait()
-    os.close(ours)
-    assert process.returncode == 0
-    assert b"needs the extra logtriage[play]" in told
-    assert b"TICK 0/14" in told
+@pytest.mark.usefixtures("terminal")
+def test_without_textual_play_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("logtriage.cli.playing.find_spec", lambda _: None)
+    result = logtriage("play", INCIDENT.id)
+    assert result.exit_code == 2
+    assert "needs the extra logtriage[play]" in result.stderr

@@ -1,6 +1,5 @@
 """Several faults at once, seen from outside: ids, screens, truths, and what refuses them."""
 
-import json
 from io import StringIO
 from pathlib import Path
 

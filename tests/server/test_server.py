@@ -15,8 +15,6 @@ from logtriage._lib.seal import Seal
 from logtriage.drawing.ids import MAX_INDEX
 from logtriage.errors import EpisodeOver, InvalidInput, SealError, UnknownName
 from logtriage.grading import grade, grade_to_json
-from logtriage.observation import observe
-from logtriage.registry import make_policy
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.episode import Episode
 from logtriage.server.messages import (

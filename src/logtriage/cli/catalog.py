@@ -10,12 +10,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from logtriage._lib.files import TOO_LONG, numbered_lines
-from logtriage.cli.completion import complete_incident, complete_task
 from logtriage.cli.console import emit, fail, put, results, say
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, seal_in, world_in
 from logtriage.cli.screens import facts, heading, screen, truth
-from logtriage.cli.sheets import sheet
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SEALED, SPLITS
 from logtriage.errors import InvalidInput, LogTriageError
@@ -23,7 +21,7 @@ from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
-from logtriage.tasks import BENCHMARK_FOG, as_world, get_task, tasks_of
+from logtriage.tasks import BENCHMARK_FOG, TaskSpec, as_world, get_task, tasks_of
 
 #: Fields that the JSON of a task leaves out: the world has them.
 _LEFT_OUT: Final = ("world", "topology", "services")
@@ -32,7 +30,7 @@ _LEFT_OUT: Final = ("world", "topology", "services")
 def tasks(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TASK", help="Show only these tasks.", autocompletion=complete_task),
+        typer.Argument(metavar="TASK", help="Show only these tasks."),
     ] = None,
     of_world: OfWorld = None,
     as_json: Json = False,
@@ -55,7 +53,7 @@ def tasks(
     console = results()
     for task in chosen:
         console.print(Text.assemble((task.id, "bold cyan"), f"  {task.title}"))
-        put(console, sheet(task))
+        put(console, facts(list(_sheet(task))))
         say(console)
     if not names and world is None:
         console.print(
@@ -71,6 +69,31 @@ def tasks(
         )
 
 
+def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
+    """The spec sheet of a task, as (name, value)."""
+    yield "hard", task.hard
+    yield "horizon", f"{task.horizon} ticks"
+    if (setting := task.setting) is not None:
+        yield "fog", f"level {setting.fog}"
+        yield "par", f"{setting.par} ticks, {setting.par_benign} for a benign incident"
+        if setting.several:
+            yield "faults", f"one to {len(setting.counts)} at once"
+    if not task.original:
+        yield "benign", f"{task.benign / 10:g} % of the incidents"
+    yield "rubric", task.rubric
+    if task.fog == BENCHMARK_FOG:
+        key = (task.name, task.version)
+        others = (
+            other.id
+            for other in tasks_of(task.world).values()
+            if (other.name, other.version) == key and other.fog != task.fog
+        )
+        yield "other fog", ", ".join(others)
+    if task.version is None:
+        yield "world", f"{task.world.name}, fingerprint {task.world.fingerprint}"
+    yield from (("history", entry) for entry in task.history)
+
+
 def _recorded() -> RenderableType:
     from logtriage.recorded import HISTORY, SHIPPED, shipped_incidents
 
@@ -82,11 +105,7 @@ def _recorded() -> RenderableType:
 def show(
     ids: Annotated[
         list[str],
-        typer.Argument(
-            metavar="ID",
-            help="Incident ids; - reads them from stdin, one a line.",
-            autocompletion=complete_incident,
-        ),
+        typer.Argument(metavar="ID", help="Incident ids; - reads them from stdin, one a line."),
     ],
     with_truth: Annotated[
         bool, typer.Option("--truth", help="Show the answer instead of the first screen.")

@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from logtriage.cli.completion import complete_rubric
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import (
@@ -41,7 +40,6 @@ def grade(
             metavar="ID",
             help="Grade by this rubric, not by that of each task: an id, or module:name of "
             "yours, which imports (and so runs) a module.",
-            autocompletion=complete_rubric,
         ),
     ] = None,
     bundle: Bundle = None,

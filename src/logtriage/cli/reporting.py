@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import attrs
 import typer
 
-from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.options import Bases, ExplainWorst, Json, Legend, LuckAdjusted, SealFile, seal_in
 from logtriage.errors import InvalidInput
@@ -23,15 +22,11 @@ def compare(
     ],
     policy_a: Annotated[
         str | None,
-        typer.Option(
-            metavar="POLICY",
-            help="The policy of run A, where the two names differ.",
-            autocompletion=complete_player,
-        ),
+        typer.Option(metavar="POLICY", help="The policy of run A, where the two names differ."),
     ] = None,
     policy_b: Annotated[
         str | None,
-        typer.Option(metavar="POLICY", help="The policy of run B.", autocompletion=complete_player),
+        typer.Option(metavar="POLICY", help="The policy of run B."),
     ] = None,
     seal_file: SealFile = None,
     luck_adjusted: LuckAdjusted = False,

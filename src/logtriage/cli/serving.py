@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from logtriage.cli.completion import complete_task
 from logtriage.cli.console import note
 from logtriage.cli.options import OfWorld, SealFile, world_in
 from logtriage.drawing.sealing import seal_at_hand
@@ -24,9 +23,7 @@ def serve(
     task: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TASK",
-            help="Draw from this task if a client names none. May be repeated.",
-            autocompletion=complete_task,
+            metavar="TASK", help="Draw from this task if a client names none. May be repeated."
         ),
     ] = None,
     of_world: OfWorld = None,

@@ -9,7 +9,6 @@ import typer
 
 from logtriage.cli.auditing import close, print_finding
 from logtriage.cli.bar import Bar
-from logtriage.cli.completion import complete_world
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, world_in
@@ -21,11 +20,7 @@ from logtriage.world.loading import folder_or_name
 
 _World = Annotated[
     str,
-    typer.Argument(
-        metavar="DIR",
-        help="A world: a folder, or a name.",
-        autocompletion=complete_world,
-    ),
+    typer.Argument(metavar="DIR", help="A world: a folder, or a name."),
 ]
 
 
@@ -38,7 +33,6 @@ def new_world(
         typer.Option(
             metavar="NAME",
             help="The world to copy, by name or folder. Default: that of the benchmark.",
-            autocompletion=complete_world,
         ),
     ] = None,
 ) -> None:
@@ -61,9 +55,7 @@ def fit_world(
     like: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
-            help="The world that gives all but kinds, signatures and services.",
-            autocompletion=complete_world,
+            metavar="NAME", help="The world that gives all but kinds, signatures and services."
         ),
     ] = "oncall",
     as_json: Json = False,
@@ -106,12 +98,10 @@ def show_world(world: _World, as_json: Json = False) -> None:
 
 
 def diff_worlds(
-    before: Annotated[
-        str, typer.Argument(metavar="A", help="A folder or name.", autocompletion=complete_world)
-    ],
+    before: Annotated[str, typer.Argument(metavar="A", help="A folder or name.")],
     after: Annotated[
         str,
-        typer.Argument(metavar="B", help="Another one.", autocompletion=complete_world),
+        typer.Argument(metavar="B", help="Another one."),
     ],
     as_json: Json = False,
 ) -> None:
@@ -155,14 +145,14 @@ def check_world_(
 
     loaded = as_world(world_in(world))
     doing: list[str] = []
-    with Bar(quiet=False, detail=lambda: doing[-1] if doing else "") as bar:
+    with Bar(lambda: doing[-1] if doing else "") as bar:
         bar.begin("checking", "incidents")
         findings = check_world(
             loaded,
             task or (),
             sizes=QUICK if quick else FULL,
             on_finding=lambda finding: doing.append(f"({finding.check} done)"),
-            on_progress=bar.update,
+            on_progress=bar.show,
         )
     console = results()
     for finding in findings:

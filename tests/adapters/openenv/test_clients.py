@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from openenv.core import GenericEnvClient
 from typer.testing import CliRunner, Result
 

@@ -5,7 +5,6 @@ import json
 import shutil
 from pathlib import Path
 
-import httpx
 import pytest
 from openenv.cli._cli_utils import validate_env_structure
 from openenv.cli._validation import validate_running_environment

@@ -18,10 +18,10 @@ from logtriage.cli.desk.pages import evidence_of, help_page, journal, now, plain
 from logtriage.cli.desk.places import directory, map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
-from logtriage.cli.desk.words import completions
 from logtriage.cli.hindsight import SAMPLES, hindsight
 from logtriage.cli.runbook import runbook
 from logtriage.cli.screens import debrief
+from logtriage.cli.typed import completions
 from logtriage.errors import UnknownName
 from logtriage.grading import grade
 from logtriage.incident import Incident

@@ -9,10 +9,10 @@ from rich.text import Text
 from logtriage._lib.printable import spelled
 from logtriage.actions import describe
 from logtriage.cli.desk.glance import BARS, NAMES, SPAN, Look, glances
-from logtriage.cli.desk.session import WORDS, Session
+from logtriage.cli.desk.session import Session
 from logtriage.cli.desk.signs import signs_of
-from logtriage.cli.human import commands
 from logtriage.cli.screens import facts, heading, screen
+from logtriage.cli.typed import commands
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.rendering import render_observation
@@ -103,15 +103,13 @@ def help_page(incident: Incident) -> RenderableType:
 
     The page is too narrow for a table, so each takes a line, which the page wraps.
     """
-    *typed, leave = commands(incident)
-    words = [*typed, *WORDS.items(), leave]
-    parts = (("COMMANDS", words), ("KEYS", _KEYS), ("SERVICES", _LOOKS))
+    parts = (("COMMANDS", commands(incident)), ("KEYS", _KEYS), ("SERVICES", _LOOKS))
     lines = [
         line
         for title, rows in parts
         for line in (
             heading(title),
-            *(Text.assemble((name, "bold"), f"  {told}") for name, told in rows),
+            *(Text.assemble((name, "bold"), f"  {text}") for name, text in rows),
         )
     ]
     return Group(*lines)
