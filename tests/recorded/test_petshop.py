@@ -61,13 +61,6 @@ def test_what_an_issue_becomes(layout: Path) -> None:
     )
 
 
-def test_one_may_be_picked(layout: Path) -> None:
-    (one,) = import_petshop(layout, only=["petshop/2023-04-14T100908"]).incidents
-    assert one.id == "petshop/2023-04-14T100908"
-    with pytest.raises(UnknownName, match="petshop/x"):
-        import_petshop(layout, only=["petshop/x"])
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -142,8 +135,8 @@ def test_the_shipped_ones_are_found_by_id_and_can_be_played(number: int) -> None
 )
 def test_the_importer_still_makes_the_shipped_ones() -> None:
     ids = [incident.id for incident in shipped_incidents("petshop")]
-    imported = import_petshop(os.environ["LOGTRIAGE_PETSHOP_DIR"], only=ids)
-    made = tuple(as_incident(record) for record in imported.incidents)
+    imported = import_petshop(os.environ["LOGTRIAGE_PETSHOP_DIR"])
+    made = tuple(as_incident(record) for record in imported.incidents if record.id in ids)
     assert made == shipped_incidents("petshop")
 
 

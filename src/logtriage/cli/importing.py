@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 Bundle = Annotated[
     Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
 ]
-Only = Annotated[
-    list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse rows that would be skipped.")]
 Horizon = Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")]
 Models = Annotated[
     bool,
@@ -47,8 +43,6 @@ def nezha(
         Path, typer.Argument(metavar="DIR", help="Holds rca_data and construct_data.")
     ],
     out: Bundle,
-    only: Only = None,
-    strict: Strict = False,
     models: Annotated[
         bool, typer.Option("--models", help="Make incidents of recorded/2; all have a fault.")
     ] = False,
@@ -62,7 +56,7 @@ def nezha(
     from logtriage.recorded import import_nezha, on_request
 
     _check(models=models, priced=priced)
-    made = import_nezha(directory, only=set(only) if only else None, strict=strict)
+    made = import_nezha(directory)
     incidents = tuple(map(on_request, made.incidents)) if models else made.incidents
     _write(directory, incidents, out, made.report, priced=priced, as_json=as_json)
 
@@ -138,32 +132,21 @@ def petshop(
         Path, typer.Argument(metavar="DIR", help="Holds the scenarios, such as high_traffic.")
     ],
     out: Bundle,
-    only: Only = None,
-    models: Annotated[
-        bool,
-        typer.Option("--models", help="Make incidents of recorded/2; none has a fault."),
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of the PetShop data set.
 
     It has metrics of an application, every five minutes.
     """
-    from logtriage.recorded import calm_petshop, import_petshop
+    from logtriage.recorded import import_petshop
 
-    if models and only:
-        raise InvalidInput("--only picks issues, of which --models makes no incident")
-    if models:
-        made = calm_petshop(directory)
-    else:
-        made = import_petshop(directory, only=set(only) if only else None)
+    made = import_petshop(directory)
     _write(directory, made.incidents, out, made.report, priced=False, as_json=as_json)
 
 
 def rcaeval(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Holds cases, at any depth.")],
     out: Bundle,
-    strict: Strict = False,
     models: Models = False,
     priced: Priced = False,
     as_json: Json = False,
@@ -172,7 +155,7 @@ def rcaeval(
     from logtriage.recorded import import_rcaeval
 
     _check(models=models, priced=priced)
-    made = import_rcaeval(directory, strict=strict, models=models)
+    made = import_rcaeval(directory, models=models)
     _write(directory, made.incidents, out, made.report, priced=priced, as_json=as_json)
 
 

@@ -30,7 +30,7 @@ from logtriage.recorded.formats.callgraph import import_topology
 from logtriage.recorded.formats.capture import import_otlp
 from logtriage.recorded.labelled import import_labelled
 from logtriage.recorded.nezha import import_nezha
-from logtriage.recorded.petshop import calm_petshop, import_petshop
+from logtriage.recorded.petshop import import_petshop
 from logtriage.recorded.rcaeval import import_rcaeval
 from logtriage.recorded.records import (
     HISTORY,
@@ -73,7 +73,6 @@ __all__ = [
     "Shift",
     "Skipped",
     "as_incident",
-    "calm_petshop",
     "dump_bundle",
     "import_labelled",
     "import_nezha",
