@@ -253,20 +253,6 @@ def test_truth_on_the_wire_is_one_object_a_line() -> None:
     assert found == [truth_to_json(one) for one in expected]
 
 
-def test_show_reads_ids_from_standard_input() -> None:
-    ids = incident_ids("single_crash-v3", "train", 20)
-    result = logtriage("show", "-", "--truth", "--json", stdin="\n".join(ids) + "\n\n")
-    assert [one["id"] for one in lines(result)] == list(ids)
-    assert result.exit_code == 0
-
-
-def test_bad_id_on_standard_input_is_named_and_the_others_shown() -> None:
-    result = logtriage("show", "-", "--truth", "--json", stdin=f"{INCIDENT}\nnope\n{INCIDENT}\n")
-    assert [one["id"] for one in lines(result)] == [INCIDENT, INCIDENT]
-    assert result.exit_code == 1
-    assert "<stdin>:2: incident id 'nope'" in result.stderr
-
-
 @pytest.mark.parametrize("words", [[], ["eval"], ["export"], ["export", "harbor"]])
 def test_help_that_nobody_reads_on_is_no_failure(words: list[str]) -> None:
     """As with ``logtriage --help | head``, where head leaves at once."""

@@ -6,7 +6,6 @@ import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import attrs
 import pytest
 from rich.console import Console
 from textual.pilot import Pilot
@@ -21,21 +20,20 @@ from logtriage.actions import (
     Resolve,
 )
 from logtriage.cli.desk.app import Desk
-from logtriage.cli.desk.glance import BARS, NAMES, Look, glances
+from logtriage.cli.desk.pages import services
 from logtriage.cli.desk.places import directory, map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
-from logtriage.cli.desk.signs import signs_of
 from logtriage.cli.screens import facts, number, signed
 from logtriage.cli.typed import completions
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
 from logtriage.grading import grade
 from logtriage.incident import Incident
-from logtriage.observation import is_odd, observe
+from logtriage.observation import is_odd
 from logtriage.policies import perfect_actions
 from logtriage.recorded import shipped_incidents
-from logtriage.state import State, initial_state
+from logtriage.state import State
 from tests.cli.test_cli import command, lines, logtriage
 from tests.cli.test_play import typed
 
@@ -92,8 +90,8 @@ def test_the_first_page_has_everything_in_80_by_24() -> None:
             assert region.bottom <= 24
         assert INCIDENT.id in shown(desk, "head")
         assert "tick 0/14" in shown(desk, "head")
-        services = shown(desk, "glances")
-        assert all(name in services for name in INCIDENT.topology.names)
+        listed = shown(desk, "glances")
+        assert all(name in listed for name in INCIDENT.topology.names)
         assert "ALERTS: " in shown(desk, "now-text")
         assert desk.query_one("#debrief").region.height == 0
         await pilot.pause()
@@ -172,7 +170,7 @@ def test_undo_is_for_practice() -> None:
     played(allowed, practice=True)
 
 
-def test_the_debrief_has_the_evidence_and_the_belief_beside_each_action() -> None:
+def test_the_debrief_has_the_belief_beside_each_action() -> None:
     async def play(desk: Desk, pilot: "Pilot[State]") -> None:
         (root,) = TRUTH.root_causes
         await enter(desk, pilot, f"logs {root}", "ignore", "y")
@@ -181,8 +179,7 @@ def test_the_debrief_has_the_evidence_and_the_belief_beside_each_action() -> Non
         assert desk.explanation is not None
         assert [step.action for step in desk.explanation.steps] == list(desk.session.state.actions)
         rows = [row.rstrip() for row in rendered(desk)]
-        assert any(row.startswith(f"  tick 1, {root}:") for row in rows)
-        assert any("likeliest before it" in row for row in rows)
+        assert any("Likeliest: " in row for row in rows)
         assert any(f"{root} " in row and "%" in row for row in rows)
         assert max(map(len, rows)) <= 80
 
@@ -278,7 +275,8 @@ def test_every_kind_of_incident_is_played(incident_id: str) -> None:
         rows = shown(desk, "glances").splitlines()
         words = [row.split()[1] for row in rows]
         if len(words) > 16:  # they do not all stand on the page: the worst come first
-            assert words == sorted(words, key=NAMES.index, reverse=True)
+            order = ["alerts", "signs", "calm", "?"]
+            assert words == sorted(words, key=order.index)
         assert ("remedies change nothing" in shown(desk, "head")) is (incident_id == "recorded")
         await enter(desk, pilot, "resolve", "y")
         assert page(desk) == "debrief"
@@ -305,50 +303,30 @@ def test_questions_tell_nothing_of_the_truth() -> None:
     assert "last tick" in str(session.question_before(RequestMoreLogs()))
 
 
-def test_a_glance_shows_the_worst_that_was_seen() -> None:
+def test_a_service_shows_what_is_known_of_it_in_every_tick() -> None:
     session = Session.begin(INCIDENT)
     for action in perfect_actions(INCIDENT)[:3]:
         session = session.after(action)
-    found = glances(session.observations)
-    assert [one.service for one in found] == list(INCIDENT.topology.names)
+    rows = [row.split() for row in services(session).plain.splitlines()]
+    assert [row[0] for row in rows] == list(INCIDENT.topology.names)
+    assert all(len(row[2]) == len(session.states) for row in rows)
     alerting = {alert.service for alert in session.observations[-1].alerts}
-    assert {one.service for one in found if one.looks[-1] is Look.ALERTS} == alerting
-    for one in found:
-        assert one.spark == "".join(BARS[look] for look in one.looks)
-        assert (one.look is Look.UNSEEN) is (not any(one.looks))
+    assert {row[0] for row in rows if row[1] == "alerts"} == alerting
+    assert {row[0] for row in rows if row[2].endswith("█")} == alerting
 
 
-def test_where_health_is_known_it_shows() -> None:
-    state = initial_state(make_incident("single_crash-v3/test/0"))
-    looks = {one.service: one.look for one in glances([observe(state)])}
-    assert Look.ALERTS in looks.values()
-
-
-def test_readings_out_of_the_ordinary_warn() -> None:
+def test_readings_out_of_the_ordinary_are_signs() -> None:
     session = Session.begin(make_incident("cascading_failure-v3/test/4"))
-    after = session.after(RequestMetrics("user-db"))
-    seen = after.observations[-1]
+    session = session.after(RequestMetrics("user-db"))
+    seen = session.observations[-1]
     assert [gauge for gauge in seen.metrics if is_odd(gauge, seen)]
-    assert {one.level for one in seen.window if one.service == "user-db"} <= {"INFO"}
-    assert {one.service: one.look for one in glances(after.observations)}["user-db"] is Look.WARNS
-    fine = [attrs.evolve(one, tokens=("usual",)) for one in seen.metrics]
-    calm = glances([attrs.evolve(seen, metrics=tuple(fine))])
-    assert {one.service: one.look for one in calm}["user-db"] is Look.QUIET
+    (row,) = (row for row in services(session).plain.splitlines() if row.startswith("user-db "))
+    assert row.split()[1] == "signs"
 
 
 def test_no_figure_is_a_negative_zero() -> None:
     assert [number(one) for one in (-0.0001, 0.0, -0.5, None)] == ["0.000", "0.000", "-0.500", "–"]
     assert [signed(one) for one in (-0.0001, 0.0001, -0.5)] == ["+0.000", "+0.000", "-0.500"]
-
-
-def test_signs_are_of_the_root_cause_each_once() -> None:
-    (root,) = TRUTH.root_causes
-    session = Session.begin(INCIDENT).after(RequestMoreLogs(root)).after(RequestMoreLogs(root))
-    signs = signs_of(session.observations, TRUTH.root_causes)
-    assert len({(service, text) for _, service, text in signs}) == len(signs) > 0
-    for tick, service, text in signs:
-        assert 0 <= tick <= 2
-        assert service == root or root in text
 
 
 def test_places() -> None:
@@ -431,7 +409,7 @@ def test_after_the_console_the_debrief_stays_in_the_terminal(tmp_path: Path) -> 
     words = ("play", INCIDENT.id, "--practice", "--no-explain", "--out", out)
     result = logtriage(*words)
     assert result.exit_code == 0, result.output
-    for part in ("ACTIONS", "GRADE", "TRUTH", "EVIDENCE", "tick 0, "):
+    for part in ("ACTIONS", "GRADE", "TRUTH"):
         assert part in result.stdout
     assert json.loads(out.read_text())["agent"] == "human (practice)"
     (graded,) = lines(logtriage(*words, "--json"))

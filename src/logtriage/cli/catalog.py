@@ -1,7 +1,6 @@
 """``tasks`` and ``show``: what there is to play."""
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import attrs
@@ -9,14 +8,11 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from logtriage._lib.files import TOO_LONG, numbered_lines
-from logtriage.cli.console import emit, fail, put, results, say
-from logtriage.cli.group import SOME_BAD
+from logtriage.cli.console import emit, put, results, say
 from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, seal_in, world_in
 from logtriage.cli.screens import facts, heading, screen, truth
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SEALED, SPLITS
-from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
@@ -105,7 +101,7 @@ def _recorded() -> RenderableType:
 def show(
     ids: Annotated[
         list[str],
-        typer.Argument(metavar="ID", help="Incident ids; - reads them from stdin, one a line."),
+        typer.Argument(metavar="ID", help="Incident ids."),
     ],
     with_truth: Annotated[
         bool, typer.Option("--truth", help="Show the answer instead of the first screen.")
@@ -125,35 +121,11 @@ def show(
     from logtriage.evaluation import Incidents
 
     incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
-    bad = False
-    for where, incident_id in _ids(ids):
-        try:
-            incident = incidents(incident_id)
-        except LogTriageError as error:
-            if where is None:
-                raise
-            fail(f"{where}: {error}")
-            bad = True
-            continue
+    for incident in map(incidents, ids):
         if as_json:
             emit(truth_to_json(incident) if with_truth else _screen_json(incident, prompt))
         else:
             _print(incident, with_truth=with_truth, prompt=prompt)
-    if bad:
-        raise typer.Exit(SOME_BAD)
-
-
-def _ids(ids: Iterable[str]) -> Iterator[tuple[str | None, str]]:
-    """(place, id) of each id; the place is None for an id that is an argument."""
-    for incident_id in ids:
-        if incident_id != "-":
-            yield None, incident_id
-            continue
-        for number, line in numbered_lines(sys.stdin):
-            if line is None:
-                raise InvalidInput(f"<stdin>:{number}: {TOO_LONG}")
-            if line.strip():
-                yield f"<stdin>:{number}", line.strip()
 
 
 def _screen_json(incident: Incident, prompt: bool) -> dict[str, Any]:

@@ -6,14 +6,9 @@ from typing import Final
 from logtriage.cli.figures import Cell, Figures, share, stacked
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Calls, Comparison, LossDifference, Losses, Row
+from logtriage.report.hindsight import FIGURES
 
-_PARTS: Final = (
-    ("at_first", "at first"),
-    ("asking_gained", "asking\ngained"),
-    ("decision_cost", "decision\ncost"),
-    ("luck", "luck"),
-    ("hardness", "hardness"),
-)
+_PARTS: Final = tuple((field, name.replace(" ", "\n")) for field, name in FIGURES)
 _WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 
 

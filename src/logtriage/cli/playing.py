@@ -43,7 +43,6 @@ from logtriage.transcript import COMPLETED, transcript_of
 
 if TYPE_CHECKING:
     from logtriage.belief.explain import Explanation
-    from logtriage.cli.desk.session import Session
 
 
 def play(
@@ -99,11 +98,10 @@ def play(
         raise InvalidInput("--practice needs the full-screen console")
     incident = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))(incident_id)
     console = messages() if as_json else results()
-    cause, game, explanation = None, None, None
+    cause, explanation = None, None
     try:
         if policy == HUMAN:
-            game, explanation = _play_on_screen(incident, practice=practice, explains=explain)
-            state = game.state
+            state, explanation = _play_on_screen(incident, practice=practice, explains=explain)
         elif roles is not None:
             state = _watch(incident, policy, roles, console, brief=brief)
         else:
@@ -113,10 +111,6 @@ def play(
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     put(console, debrief(state, graded, roles))
-    if game is not None:
-        from logtriage.cli.desk.pages import evidence_of
-
-        put(console, evidence_of(game))
     if explain and roles is None and state.is_closed and incident.setting is not None:
         put(console, _hindsight(state, explanation))
     elif explain and incident.setting is None and incident.telemetry.open_loop:
@@ -173,15 +167,15 @@ def _is_terminal() -> bool:
 
 def _play_on_screen(
     incident: Incident, *, practice: bool, explains: bool
-) -> "tuple[Session, Explanation | None]":
-    """A game of a person in the console, and its explanation."""
+) -> "tuple[State, Explanation | None]":
+    """The last state of a game in the console, and its explanation."""
     from logtriage.cli.desk.app import Desk
 
     desk = Desk(incident, practice=practice, explains=explains)
     desk.run()
     if desk.return_code:  # a fault of ours, whose traceback Textual has printed
         raise typer.Exit(desk.return_code)
-    return desk.session, desk.explanation
+    return desk.session.state, desk.explanation
 
 
 def _play(incident: Incident, policy: str, console: Console, *, brief: bool) -> State:

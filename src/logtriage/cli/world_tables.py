@@ -151,10 +151,10 @@ def _difference(row: "Difference") -> tuple[str, str]:
     if not row.field:
         return "file", "only in B" if row.before is None else "only in A"
     field = f"order of {row.field}" if row.moved else row.field
-    return field, f"{_told(row.before)} -> {_told(row.after)}"
+    return field, f"{_shown(row.before)} -> {_shown(row.after)}"
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     if value is None:
         return "–"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -86,12 +86,12 @@ def document(
         ]
     )
     # Episodes on one incident stand together: they share its services and most of its lines.
-    places = sorted(range(len(episodes)), key=lambda one: _incident_key(episodes[one]))
+    places = sorted(range(len(episodes)), key=lambda place: _incident_key(episodes[place]))
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
     for chunk in _chunks(episodes, places, shown, believed, readers):
-        for place, one in chunk.pop("places"):
-            rows[place] = [*_row(episodes[place]), len(chunks), one]
+        for place, at in chunk.pop("places"):
+            rows[place] = [*_row(episodes[place]), len(chunks), at]
         chunks.append(pack(chunk))
     facts = {
         "name": clean(name),

@@ -96,9 +96,9 @@ def episode_data(
     if screens:
         shared = [_shared(screen, episode) for screen in whole]
         known = knowledge(shared)
-        for tick, state, seen, one in zip(ticks, states, shared, known, strict=True):
-            tick["known"] = "".join(one.states)
-            tick["signs"] = list(one.signs)
+        for tick, state, seen, services in zip(ticks, states, shared, known, strict=True):
+            tick["known"] = "".join(services.states)
+            tick["signs"] = list(services.signs)
             tick["levels"] = list(levels(state))
             tick["edge"] = _edge(seen)
     if scored:
