@@ -92,11 +92,11 @@ def play(
         play_shift(incident_id, policy, brief=brief, as_json=as_json)
         return
     roles = role_split(split_roles)
+    incident = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))(incident_id)
     if policy == HUMAN:
         _check_place(roles)
     elif practice:
         raise InvalidInput("--practice needs the full-screen console")
-    incident = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))(incident_id)
     console = messages() if as_json else results()
     cause, explanation = None, None
     try:
