@@ -322,16 +322,16 @@ def test_own_incidents_become_a_bundle_or_nothing(tmp_path: Path) -> None:
     (data / "logs.csv").write_text(
         "time,service,level,message\n2031-05-06T10:00:10Z,back,ERROR,out of memory\n"
     )
-    result = logtriage("import", "labelled", data, "--out", bundle)
+    result = logtriage("import", "capture", data, "--out", bundle)
     assert result.exit_code == 0
     assert "mine/1" in result.stdout
     shown = logtriage("show", "mine/1", "--bundle", bundle).stdout
     assert "ERROR back: out of memory" in shown
-    (told,) = lines(logtriage("import", "labelled", data, "--out", bundle, "--json"))
+    (told,) = lines(logtriage("import", "capture", data, "--out", bundle, "--json"))
     assert told == {"bundle": str(bundle), "incidents": ["mine/1"]}
     (data / "logs.csv").write_text("time,service,level,message\nnow,back,ERROR,x\n")
     other = tmp_path / "other.jsonl"
-    result = logtriage("import", "labelled", data, "--out", other)
+    result = logtriage("import", "capture", data, "--out", other)
     assert result.exit_code == 2
     assert "logs.csv:2: field time: must be a time with an offset" in result.stderr
     assert not other.exists()

@@ -11,7 +11,6 @@ from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
 from logtriage.cli.screens import facts, heading
 from logtriage.errors import InvalidInput
-from logtriage.world.telemetry import TICK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,9 +60,9 @@ def nezha(
     _write(directory, incidents, out, made.report, priced=priced, as_json=as_json)
 
 
-def labelled(
+def capture(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds labels.csv and logs, calls or metrics.")
+        Path, typer.Argument(metavar="DIR", help="Holds labels.csv, and CSV or JSON files.")
     ],
     out: Bundle,
     horizon: Horizon = 8,
@@ -75,32 +74,6 @@ def labelled(
     ] = None,
     models: Models = False,
     priced: Priced = False,
-    as_json: Json = False,
-) -> None:
-    """Make a bundle of your own incidents.
-
-    They are CSV files, and a file of labels.
-    """
-    from logtriage.recorded import import_labelled
-
-    _check(models=models, priced=priced)
-    incidents = import_labelled(
-        directory, horizon=horizon, tick_seconds=tick_seconds, models=models, note=_warn
-    )
-    _write(directory, incidents, out, None, priced=priced, as_json=as_json)
-
-
-def otlp(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds labels.csv and files of JSON.")
-    ],
-    out: Bundle,
-    horizon: Horizon = 8,
-    tick_seconds: Annotated[
-        int, typer.Option(metavar="S", min=1, help="Length of a tick.")
-    ] = TICK_SECONDS,
-    models: Models = False,
-    priced: Priced = False,
     service_label: Annotated[
         str | None,
         typer.Option(
@@ -109,14 +82,15 @@ def otlp(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a bundle of a captured stack.
+    """Make a bundle of your own incidents.
 
-    The capture holds OTLP, Jaeger or Prometheus data, alerts, and labels.
+    The folder holds labels, and CSV files or a captured stack: OTLP, Jaeger or Prometheus data, and
+    alerts.
     """
-    from logtriage.recorded import import_otlp
+    from logtriage.recorded import import_capture
 
     _check(models=models, priced=priced)
-    incidents = import_otlp(
+    incidents = import_capture(
         directory,
         horizon=horizon,
         tick_seconds=tick_seconds,
