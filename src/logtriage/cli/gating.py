@@ -118,7 +118,7 @@ def _print(checks: Sequence[Check], *, legend: bool) -> None:
     titles = ("policy", "measure", "incidents", "base", "run", "run - base [95 % interval]")
     figures.put(
         [*titles, "margin", "verdict"],
-        lambda _: [
+        [
             [
                 _whose(check),
                 _NAMES[check.measure],
