@@ -149,7 +149,9 @@ def test_what_is_missing_is_said(folder: Path) -> None:
         import_capture(folder)
     for stem in ("logs", "calls", "metrics"):
         (folder / f"{stem}.csv").unlink()
-    with pytest.raises(BundleError, match=r"no telemetry in logs\.csv, calls\.csv, metrics\.csv or its"):
+    with pytest.raises(
+        BundleError, match=r"no telemetry in logs\.csv, calls\.csv, metrics\.csv or its"
+    ):
         import_capture(folder)
     _write(folder, labels=[LABELS[0]])
     with pytest.raises(BundleError, match=r"^labels\.csv: only a header; expected a line for each"):

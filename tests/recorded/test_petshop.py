@@ -81,10 +81,14 @@ def test_a_bad_file_is_named(layout: Path, old: str, new: str, message: str) -> 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        (("target", "timestamp"), "noon", "field target.timestamp: must be int, got 'noon'"),
+        (("target", "timestamp"), "noon", "field target.timestamp: must be a whole number"),
         (("target", "timestamp"), 2**40, "field target.timestamp: must be Unix seconds"),
         (("target", "metric"), "mood", "field target.metric: must be latency or availability"),
-        (("root_cause", "node"), None, "field root_cause.node: must be str, got None"),
+        (
+            ("root_cause", "node"),
+            None,
+            "field root_cause.node: must be a string that is not empty, got nothing",
+        ),
         (("root_cause", "node"), "nobody", "truth.root_causes: unknown service 'nobody'"),
     ],
 )

@@ -17,7 +17,7 @@ Issues have no class of fault, so only ``recorded/1`` plays them.
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -28,6 +28,7 @@ from logtriage.recorded.petshop_files import MOST_SECONDS, graph, metrics, norma
 from logtriage.recorded.reading import inside, parsed
 from logtriage.recorded.records import RecordedAlert, RecordedIncident
 from logtriage.recorded.rows import Rows
+from logtriage.recorded.spot import Spot
 from logtriage.recorded.tally import Imported, Tally
 from logtriage.recorded.truth import RecordedTruth
 
@@ -131,31 +132,19 @@ def _issues(root: Path, tally: Tally) -> Iterator[_Issue]:
     ]
     for target in targets:
         where = tally.name(target)
-        data = parsed(inside(root, target).read_bytes(), where)
-        seen = _field(where, data, "target", "timestamp", int)
-        if not 0 <= seen < MOST_SECONDS:
-            raise BundleError(f"{where}: field target.timestamp: must be Unix seconds, got {seen}")
-        metric = _field(where, data, "target", "metric", str)
-        if metric not in _ALERTS:
-            raise BundleError(
-                f"{where}: field target.metric: must be {' or '.join(_ALERTS)}, got {metric!r:.80}"
-            )
+        data = Spot(parsed(inside(root, target).read_bytes(), where), where)
+        symptom = data["target"]
+        seen = symptom["timestamp"].at("seconds")
+        if seen >= MOST_SECONDS:
+            raise symptom["timestamp"].bad("Unix seconds")
+        if symptom["metric"].text not in _ALERTS:
+            raise symptom["metric"].bad(" or ".join(_ALERTS))
         yield _Issue(
             f"petshop/{datetime.fromtimestamp(seen, tz=UTC):%Y-%m-%dT%H%M%S}",
             target.parent,
             target.parent.parent.parent,
             seen,
-            _field(where, data, "target", "node", str),
-            metric,
-            _field(where, data, "root_cause", "node", str),
+            symptom["node"].needed,
+            symptom["metric"].text,
+            data["root_cause"]["node"].needed,
         )
-
-
-def _field(where: str, data: Any, part: str, name: str, kind: type) -> Any:
-    inner = data.get(part) if isinstance(data, dict) else None
-    value = inner.get(name) if isinstance(inner, dict) else None
-    if type(value) is not kind:
-        raise BundleError(
-            f"{where}: field {part}.{name}: must be {kind.__name__}, got {value!r:.80}"
-        )
-    return value

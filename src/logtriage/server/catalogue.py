@@ -27,7 +27,7 @@ from logtriage.world.model import World
 
 DEFAULT_SPLIT: Final = "train"
 #: The fields that name an episode.
-EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed", "world")
+EPISODE_FIELDS: Final = ("incident", "task", "split", "index", "seed")
 
 
 def whole_number(name: str, value: Any, below: int) -> int:
@@ -70,18 +70,16 @@ class Catalogue:
     def incident_id(self, named: Mapping[str, Any]) -> str:
         """The incident that a client asks for; with no field, any incident of split train.
 
-        ``seed`` is another name for ``index``: OpenEnv's clients send a seed. ``world`` is the
-        fingerprint of the world that the client expects. A field that is unknown or cannot be used
-        is refused.
+        ``seed`` is another name for ``index``: OpenEnv's clients send a seed. Fields that are
+        unknown or cannot be used are refused.
 
         Raises:
             UnknownName: for an unknown task or split.
-            InvalidInput: naming the field and what was expected, for another world both.
+            InvalidInput: naming the field and what was expected, and for another world.
             SealError: for split ``sealed`` of a server without a key.
         """
         fields = {name: value for name, value in named.items() if value is not None}
         check_fields(fields, EPISODE_FIELDS)
-        self._check_world(fields.pop("world", self.world.fingerprint))
         if "incident" in fields:
             if len(fields) > 1:
                 other = next(name for name in fields if name != "incident")
@@ -116,13 +114,6 @@ class Catalogue:
         if split != SEALED:
             return self.tasks
         return tuple(task for task in self.tasks if get_task(task, self.world).setting is not None)
-
-    def _check_world(self, expected: object) -> None:
-        if expected != self.world.fingerprint:
-            raise InvalidInput(
-                f"world: expected {expected!r:.80}; this server plays {self.world.name!r} "
-                f"({self.world.fingerprint})"
-            )
 
     def _check_offered(self, split: str, task: str | None = None) -> None:
         turns = task is not None or self._taking_turns(split)

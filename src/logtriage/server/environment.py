@@ -5,7 +5,6 @@ from uuid import uuid4
 
 from openenv.core.env_server import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
-from openenv.core.rubrics import Rubric
 
 import logtriage
 from logtriage.errors import InvalidInput
@@ -32,21 +31,13 @@ DESCRIPTION: Final = (
 )
 
 
-class TriageRubric(Rubric):
-    """The reward of a step: the difference of two grades."""
-
-    def forward(self, action: Any, observation: Any) -> float:  # noqa: ARG002 (the base class's)
-        """The reward that the grader gave."""
-        return observation.reward or 0.0
-
-
 class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState]):
     """One session: an episode at a time. Sessions share the ``ledger`` alone."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
     def __init__(self, catalogue: Catalogue, ledger: Ledger | None = None) -> None:
-        super().__init__(rubric=TriageRubric())
+        super().__init__()
         self._catalogue, self._ledger = catalogue, ledger
         self._episode: Episode | None = None
         self._id: str | None = None
@@ -89,9 +80,7 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         if self._episode is None:
             raise InvalidInput("no episode yet: send a reset first")
         self._episode.step(action.move(self._episode.state.incident.topology))
-        seen = self._seen(self._episode)
-        self._apply_rubric(action, seen)
-        return seen
+        return self._seen(self._episode)
 
     # The library runs overridden coroutines on its event loop, and other methods on a thread of
     # the session. A step takes less time than the switch to a thread.

@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, Final, NoReturn, Self, cast
 from urllib.parse import urlsplit, urlunsplit
 
@@ -92,12 +91,7 @@ class RemoteEnv:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def reset(self, **named: Any) -> Served:

@@ -50,7 +50,7 @@ class Settings:
         port: TCP port; 0 takes a free one.
         token: bearer token that every request but ``/health`` must carry.
         world: the world of all episodes: a :class:`~logtriage.world.model.World`, a name or a
-            folder. Without it, that of ``tasks``. Clients who name another one are refused.
+            folder. Without it, that of ``tasks``. Incidents of another world are refused.
         tasks: what an episode named by split and index alone is drawn from; by default all of
             the world's with one fault.
         max_sessions: sessions at a time.

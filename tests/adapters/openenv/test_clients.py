@@ -1,6 +1,5 @@
-"""The library's own clients, and what the pages say of the server."""
+"""The library's own client, and what the pages say of the server."""
 
-import asyncio
 import re
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from logtriage.cli.app import app
 from logtriage.grading import grade_actions
-from logtriage.server import LogTriageClient, Served, Settings
+from logtriage.server import Served, Settings
 from logtriage.server.launch import HARD_LIMIT_FACTOR
 from logtriage.server.messages import MAX_MESSAGE
 from tests.adapters.openenv.serving import Running, running
@@ -20,37 +19,17 @@ INCIDENT = "cascading_failure-v3/test/42"
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_the_typed_client_plays_asynchronously(server: Running) -> None:
-    async def episode() -> Served:
-        async with LogTriageClient(server.http) as env:
-            result = await env.reset(incident=INCIDENT)
-            assert isinstance(result.observation, Served)
-            assert "TICK 0/14" in result.observation.screen
-            result = await env.step('{"action_type": "escalate", "value": "sre-team"}')
-            assert result.reward == 0.25
-            assert (await env.state())["step_count"] == 1
-            result = await env.step({"action_type": "resolve"})
-            assert result.done
-            served: Served = result.observation
-            return served
-
-    served = asyncio.run(episode())
-    actions = [{"action_type": "escalate", "value": "sre-team"}, {"action_type": "resolve"}]
-    assert served.grade is not None
-    assert served.grade["digest"] == grade_actions(INCIDENT, actions).digest
-
-
-def test_the_typed_client_plays_synchronously(server: Running) -> None:
-    with LogTriageClient(server.http).sync() as env:
-        shown = env.reset(split="test", index=127).observation
-        assert shown.screen == env.reset(incident="fleet_outage-v3/test/31").observation.screen
-        assert env.step({"action_type": "ignore"}).observation.closing == "ignored"
-
-
 def test_the_generic_client_plays(server: Running) -> None:
+    actions = [{"action_type": "escalate", "value": "sre-team"}, {"action_type": "resolve"}]
     with GenericEnvClient(server.http).sync() as env:
         assert env.reset(incident=INCIDENT).observation["horizon"] == 14
-        assert env.step({"action_type": "resolve"}).done
+        assert env.step(actions[0]).reward == 0.25
+        assert env.state()["step_count"] == 1
+        result = env.step(actions[1])
+        assert result.done
+        assert result.observation["grade"]["digest"] == grade_actions(INCIDENT, actions).digest
+        screen = env.reset(split="test", index=127).observation["screen"]
+        assert screen == env.reset(incident="fleet_outage-v3/test/31").observation["screen"]
 
 
 def cli(*arguments: str, **env: str) -> Result:

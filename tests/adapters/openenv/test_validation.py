@@ -24,7 +24,6 @@ from openenv.validation.types import CheckStatus
 
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import ENV_NAME, TriageEnvironment
-from logtriage.server.models import TriageAction
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.openenv.serving import Running
 
@@ -74,14 +73,6 @@ def test_openenv_push_takes_the_package_and_leaves_the_web_interface_off(tmp_pat
     assert "ENABLE_WEB_INTERFACE=true" not in text
     assert text == (SPACE / "Dockerfile").read_text(encoding="utf-8")
     assert (staged / "README.md").read_text(encoding="utf-8").startswith("---\ntitle: logtriage\n")
-
-
-def test_the_rubric_has_the_last_reward() -> None:
-    env = TriageEnvironment(Catalogue(DRAWN_TASKS))
-    env.reset(incident="cascading_failure-v3/test/42")
-    assert env.rubric is not None
-    seen = env.step(TriageAction(action_type="escalate", value="sre-team"))
-    assert env.rubric.last_score == seen.reward == 0.25
 
 
 def test_steps_run_on_the_servers_loop() -> None:
