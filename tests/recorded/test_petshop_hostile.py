@@ -77,10 +77,10 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         # values of cells
         (METRICS, cell("NaN"), f"{LATENCY} be a number, got 'NaN'"),
         (METRICS, cell("-inf"), f"{LATENCY} be a number, got '-inf'"),
-        (METRICS, cell("1e14"), f"{LATENCY} be a number of at most 63 bits, got '1e14'"),
+        (METRICS, cell("1e14"), f"{LATENCY} be a number from 0 on, of at most 63 bits, got '1e14'"),
         (METRICS, cell("1e400"), f"{LATENCY} be a number, got '1e400'"),
         (METRICS, cell("9" * 5000), f"{LATENCY} be a number, got '9999"),
-        (METRICS, cell("-0.02"), f"{LATENCY} not be negative, got '-0.02'"),
+        (METRICS, cell("-0.02"), f"{LATENCY} be a number from 0 on, of at most 63 bits, got"),
         (METRICS, cell("true"), f"{LATENCY} be a number, got 'true'"),
         (METRICS, cell("0x10"), f"{LATENCY} be a number, got '0x10'"),
         (METRICS, cell(" "), f"{LATENCY} be a number, got ' '"),
@@ -89,11 +89,6 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         (METRICS, swap(f"{START}.0", "NaN"), f"{TIME} a number, got 'NaN'"),
         (METRICS, swap(f"{START}.0", ""), f"{TIME} a number, got ''"),
         (METRICS, swap(f"{START}.0", "99999999999999"), f"{TIME} Unix seconds"),
-        (
-            METRICS,
-            swap(f"{START + 300}.0", f"{START}.0"),
-            rf"metrics\.csv:6: column unix_timestamp: '{START}\.0' appears twice",
-        ),
         # the file as a whole
         (METRICS, whole(b""), r"metrics\.csv: the first four rows must be microservice"),
         (METRICS, whole(b"\n\n"), r"metrics\.csv: the first four rows must be microservice"),
@@ -102,7 +97,6 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         (METRICS, line(5, lambda row: b'"' + row), r"metrics\.csv:6: broken CSV"),
         (METRICS, line(5, lambda row: row + b",1"), r"metrics\.csv:6: wrong column count"),
         (METRICS, cell("0.02\0"), f"{LATENCY} be a number, got '0.02"),
-        (METRICS, swap("availability", "latency"), r"PetSite latency_average_us appears twice"),
         (METRICS, swap(f",{SITE}", ",::"), r"metrics\.csv:1: service '::' has neither"),
         (METRICS, swap(f",{SITE}", ",Pet Site"), None),
         # the target
@@ -117,8 +111,12 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         (TARGET, field("target", "timestamp", -1), f"{SEEN} a time since 1970"),
         (TARGET, field("target", "timestamp", 10**40), f"{SEEN} a whole number"),
         (TARGET, field("target", "timestamp", START + 10**6), "no sample at or after it"),
-        (TARGET, field("target", "node", 7), r"field target\.node: must be str, got 7"),
-        (TARGET, field("target", "node", "\ud800"), r"target\.json: .*service '\\ud800' has"),
+        (
+            TARGET,
+            field("target", "node", 7),
+            r"field target\.node: must be a string, got a number 7",
+        ),
+        (TARGET, field("target", "node", "\ud800"), r"target\.json: .*service '\?' has"),
         (TARGET, field("root_cause", "node", "\ud800x"), r"unknown service 'x'"),
         (
             TARGET,
@@ -130,7 +128,6 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         (GRAPH, swap("1.0", "nan"), r"graph\.csv:2: column .*: must be a number, got 'nan'"),
         (GRAPH, swap("1.0", "yes"), r"graph\.csv:2: column .*: must be a number, got 'yes'"),
         (GRAPH, line(1, lambda row: row + b",0"), r"graph\.csv:2: wrong column count: 5, not 4"),
-        (GRAPH, line(2, lambda row: SITE.encode() + row[row.index(b",") :]), "appears twice"),
     ],
 )
 def test_what_is_broken_is_named(

@@ -86,8 +86,8 @@ def import_capture(
         for row in table_rows(root, names, note):
             store.add(row)
         for spot in documents(root):
-            for row in reader.rows(spot):
-                store.add(row)
+            for record_row in reader.rows(spot):
+                store.add(record_row)
         if not store.offered:
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
             raise BundleError(f"{root}: no telemetry in {where}{reader.why_nothing()}")
