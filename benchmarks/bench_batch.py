@@ -115,18 +115,6 @@ def bench_grade_batch_of_several_faults(benchmark: Benchmark) -> None:
 
 
 @pytest.mark.benchmark(group="grade 12-action transcripts")
-def bench_grade_batch_with_criteria(benchmark: Benchmark) -> None:
-    """Scores, and the (N, 6) array of criteria, which is made only when asked for."""
-    truths, actions = batch(SIZES[-1])
-    actions = np.ascontiguousarray(actions.T)
-    timed(
-        benchmark,
-        SIZES[-1],
-        lambda: grade_batch(truths, actions, layout="time_major").criteria,
-    )
-
-
-@pytest.mark.benchmark(group="grade 12-action transcripts")
 def bench_grade_batch_of_new_truths(benchmark: Benchmark) -> None:
     """Truths never seen before: what is derived from them once is part of the price."""
     truths, actions = batch(SIZES[-1])

@@ -69,7 +69,7 @@ OTHER_WORLDS = (
     *kept_worlds(),
 )
 #: Every task that draws its incidents with one fault at most, at every level of fog.
-DRAWN = tuple(task for task in TASKS if not task.original and not task.several)
+DRAWN = tuple(task for task in TASKS if not task.several)
 #: Those of them whose incidents are all in one world, so that a topology can be given.
 OF_ONE_WORLD = tuple(task for task in DRAWN if not task.unseen)
 #: Those with several faults at once, and the fleet among them.
@@ -78,7 +78,6 @@ COMPOUND_FLEET = next(task for task in TASKS if task.several and not task.topolo
 #: A split, the states of an episode, and what the roles did in each tick.
 JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)
-ORIGINAL_TASKS = tuple(task for task in TASKS if task.original)
 
 
 def topologies(max_services: int = 40) -> SearchStrategy[Topology]:
@@ -120,9 +119,7 @@ def world_incidents(draw: st.DrawFn, several: bool = False) -> Incident:
     """Incidents of the shipped worlds and of worlds that nobody ships, a few services each."""
     world = draw(st.sampled_from(OTHER_WORLDS))
     tasks = tuple(
-        one
-        for one in tasks_of(world).values()
-        if one.setting is not None and one.several <= several and one.topology
+        one for one in tasks_of(world).values() if one.several <= several and one.topology
     )
     task = draw(st.sampled_from(tasks))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
@@ -142,14 +139,13 @@ def incidents(
         if draw(st.integers(0, 2)) == 2:
             return draw(world_incidents())
         tasks = DRAWN
-    drawable = tuple(task for task in tasks if not (task.original or task.unseen))
+    drawable = tuple(task for task in tasks if not task.unseen)
     way = draw(st.integers(0, 5)) if drawable else 0
     if way == 4:
         return draw(benign_incidents(drawable))
     by_id = tuple(task for task in tasks if task.topology or max_services >= 60)
-    second = tuple(task for task in by_id if task.setting is not None)
-    if way == 5 and second:
-        return make_incident(draw(incident_ids(second, (SEALED,))), seal=SEAL)
+    if way == 5 and by_id:
+        return make_incident(draw(incident_ids(by_id, (SEALED,))), seal=SEAL)
     if way < 2:
         return make_incident(draw(incident_ids(by_id)))
     task = draw(st.sampled_from(drawable))

@@ -18,7 +18,6 @@ from logtriage import (
     RequestMoreLogs,
     Topology,
     grade,
-    make_incident,
 )
 from logtriage.actions import SEVERITIES
 from logtriage.drawing.generator import draw_incident
@@ -39,19 +38,17 @@ from logtriage.grading.batch import CLOSINGS, BatchGrades
 from logtriage.grading.debrief import Grade
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import DISCOUNTS, GATES, MEASURES
-from logtriage.incident import ClosingRules, Part
+from logtriage.incident import Part
 from logtriage.policies import perfect_actions
-from logtriage.transition import play, play_jointly
+from logtriage.transition import play
 from property_tests.strategies import (
     COMPOUND_TASKS,
     OF_ONE_WORLD,
-    ORIGINAL_TASKS,
-    incident_ids,
     malformed_actions,
     plans,
     topologies,
 )
-from tests.builders import SEVEN_SERVICES, anybody
+from tests.builders import SEVEN_SERVICES
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -77,8 +74,6 @@ def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
 
 @st.composite
 def plain(draw: st.DrawFn, topology: Topology) -> Incident:
-    if topology == SEVEN_SERVICES and draw(st.booleans()):
-        return make_incident(draw(incident_ids(ORIGINAL_TASKS, SPLITS[:3])))
     small = len(topology) <= 12  # to weigh sets of faults takes a while on each new topology
     task = draw(st.sampled_from((*OF_ONE_WORLD, *COMPOUND_TASKS) if small else OF_ONE_WORLD))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
@@ -120,7 +115,7 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
         incident,
         truth=truth,
         horizon=draw(st.integers(0, 20) | st.sampled_from([64, 200, 1000])),
-        closing=draw(st.builds(ClosingRules, st.booleans(), st.booleans())),
+        wrong_page_closes=draw(st.booleans()),
         par=draw(st.integers(0, 20)),
     )
 
@@ -150,7 +145,6 @@ def rubrics(draw: st.DrawFn) -> Rubric:
     changes["discounts"] = tuple(Discount(f"less{i}", one) for i, one in enumerate(discounts))
     low = draw(st.sampled_from([0.0, 0.0, 0.0001, 0.25]))
     changes["bounds"] = (low, draw(st.sampled_from([1.0, 0.9999, 0.5])))
-    changes["digits"] = draw(st.none() | st.integers(0, 6))
     return attrs.evolve(TRIAGE_3, **changes)
 
 
@@ -188,9 +182,6 @@ def assert_equal(grades: BatchGrades, rows: Sequence[Grade]) -> None:
         assert (None if closing < 0 else CLOSINGS[closing]) is wanted.closing
         assert int(grades.ticks[row]) == wanted.ticks
         assert int(grades.unplayed[row]) == wanted.unplayed
-        found = dict(zip(grades.names, grades.criteria[row].tolist(), strict=True))
-        earned = {one.name: one.score.hex() for one in wanted.criteria}
-        assert {name: one.hex() for name, one in found.items() if one == one} == earned
 
 
 @st.composite
@@ -221,24 +212,6 @@ def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
     ]
 
 
-@given(jobs(), rubrics(), st.integers(2, 4))
-def test_a_batch_of_joint_play_is_graded_as_its_rows_are(
-    job: tuple[list[Incident], list[list[Action]]],
-    rubric: Rubric,
-    per_tick: int,
-) -> None:
-    incidents, lists = job
-    incidents = [attrs.evolve(one, horizon=max(1, one.horizon)) for one in incidents]
-    truths, actions = arrays(incidents, lists)
-    plays = [
-        [(number // per_tick, action) for number, action in enumerate(listed)] for listed in lists
-    ]
-    wanted = [
-        grade(state, rubric, unplayed=left) for state, left in map(play_jointly, incidents, plays)
-    ]
-    assert_equal(grade_batch(truths, actions, rubric, role_split=anybody(per_tick)), wanted)
-
-
 @given(jobs(), rubrics(), st.booleans())
 def test_a_batch_is_graded_as_its_rows_are(
     job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, time_major: bool
@@ -253,18 +226,17 @@ def test_a_batch_is_graded_as_its_rows_are(
     assert_equal(grades, graded(incidents, lists, rubric))
 
 
-@given(jobs(), st.integers(1, 3), st.sampled_from([TRIAGE_3, TRIAGE_3]))
+@given(jobs())
 def test_one_by_one_a_batch_is_graded_alike(
-    job: tuple[list[Incident], list[list[Action]]], per_tick: int, rubric: Rubric
+    job: tuple[list[Incident], list[list[Action]]],
 ) -> None:
     incidents, lists = job
-    incidents = [attrs.evolve(one, horizon=max(1, one.horizon)) for one in incidents]
     truths, actions = arrays(incidents, lists)
-    kernels = grade_batch(truths, actions, rubric, role_split=anybody(per_tick))
+    kernels = grade_batch(truths, actions, TRIAGE_3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_module, "WORTH_A_KERNEL", 1 << 62)
-        found = grade_batch(truths, actions, rubric, role_split=anybody(per_tick))
-    for field in ("scores", "gate", "closing", "ticks", "unplayed", "criteria"):
+        found = grade_batch(truths, actions, TRIAGE_3)
+    for field in ("scores", "gate", "closing", "ticks", "unplayed"):
         mine, theirs = getattr(found, field), getattr(kernels, field)
         assert mine.dtype == theirs.dtype
         assert np.array_equal(mine, theirs, equal_nan=mine.dtype == np.float64), field

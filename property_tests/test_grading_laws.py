@@ -4,7 +4,6 @@ The order that ``logtriage/3`` asks for is in ``test_triage_laws.py``.
 """
 
 from itertools import pairwise
-from math import isclose
 
 import attrs
 from hypothesis import assume, given
@@ -35,26 +34,12 @@ from logtriage.policies import perfect_actions
 from logtriage.state import Closing
 from logtriage.transition import play
 from property_tests.strategies import (
-    ORIGINAL_TASKS,
     episodes,
     incidents,
     plans,
     triage_incidents,
 )
 from tests.builders import SEVEN_SERVICES
-
-
-@given(episodes(ORIGINAL_TASKS))
-def test_an_original_grade_lies_in_the_unit_interval_and_explains_itself(
-    states: tuple[State, ...],
-) -> None:
-    for state in states:
-        graded = grade(state)
-        assert graded.score is not None
-        assert 0.0 <= graded.score <= 1.0
-        assert graded.score == score(state)
-        assert all(one.reason for one in graded.criteria)
-        assert (graded.gate is None) == (graded.gate_reason is None)
 
 
 @given(st.data(), incidents())
@@ -66,13 +51,6 @@ def test_a_claim_earns_nothing(data: st.DataObject, incident: Incident) -> None:
     assert [one.score for one in claimed.criteria] == [
         one.score for one in grade_actions(incident, steps).criteria
     ]
-
-
-@given(episodes(ORIGINAL_TASKS))
-def test_original_rewards_add_up_to_the_difference(states: tuple[State, ...]) -> None:
-    steps = pairwise(states)
-    total = sum(reward(before, after) for before, after in steps)
-    assert isclose(total, score(states[-1]) - score(states[0]), abs_tol=1e-9)
 
 
 @given(st.data(), incidents())
@@ -102,11 +80,6 @@ def test_ignoring_a_real_fault_gives_zero(incident: Incident, data: st.DataObjec
     graded = grade_actions(incident, [*steps, Ignore()])
     assert graded.unplayed == 0
     assert (graded.score, graded.gate) == (0.0, "ignored_incident")
-
-
-@given(incidents(ORIGINAL_TASKS))
-def test_the_oracle_reaches_the_original_ceiling(incident: Incident) -> None:
-    assert grade_actions(incident, perfect_actions(incident)).score == 0.9999
 
 
 @given(st.data(), incidents())

@@ -24,16 +24,14 @@ from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import TRIO
 from property_tests.strategies import (
     DRAWN,
-    ORIGINAL_TASKS,
     episodes,
     incidents,
     plans,
     world_incidents,
 )
 
-ALL_TASKS = DRAWN + ORIGINAL_TASKS
-#: Of the default world, of the original and of any other world.
-INCIDENTS = incidents(ALL_TASKS) | world_incidents()
+#: Of the default world and of any other world.
+INCIDENTS = incidents(DRAWN) | world_incidents()
 EPISODES = episodes(source=INCIDENTS)
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -27,12 +26,11 @@ from logtriage.grading import grade_transcript
 from logtriage.policies import (
     as_taken,
     joint_schedule,
-    merge_slices,
     perfect_actions,
 )
 from logtriage.policies.expert import TRIES
 from logtriage.registry import make_policy, make_team
-from logtriage.roles import VIEWS, RoleSplit
+from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, SOLO, splits_with
 from property_tests.strategies import (
     DRAWN,
@@ -42,8 +40,7 @@ from property_tests.strategies import (
     role_splits,
 )
 
-SOLO_SPECS = ("oracle", "expert", "first_error", "random", "constant:resolve", "constant:ignore")
-TEAM_SPECS = ("oracle", "expert", "random", "random:7", *(f"central:{one}" for one in SOLO_SPECS))
+TEAM_SPECS = ("oracle", "expert", "random", "random:7")
 
 
 def team_specs(split: RoleSplit) -> SearchStrategy[str]:
@@ -53,16 +50,6 @@ def team_specs(split: RoleSplit) -> SearchStrategy[str]:
         lambda specs: ",".join(f"{n}={s}" for n, s in zip(split.names, specs, strict=True))
     )
     return st.one_of(st.sampled_from(TEAM_SPECS), mixed)
-
-
-@given(incidents(max_services=12), st.data())
-def test_a_policy_as_a_team_of_one_plays_the_same_episode(
-    incident: Incident, data: st.DataObject
-) -> None:
-    spec = data.draw(st.sampled_from((*SOLO_SPECS, "chain", "random_questions:1")))
-    alone = play_episode(incident, make_policy(spec)(incident))
-    central = make_team(f"central:{spec}", SOLO)(incident)
-    assert play_joint_episode(incident, central, SOLO) == alone
 
 
 @given(incidents(max_services=12), st.sampled_from(("oracle", "expert")))
@@ -173,21 +160,6 @@ def test_without_the_board_the_expert_team_treats_nothing(incident: Incident) ->
     split = ROLE_SPLITS["trio_without_board"]
     last = play_joint_episode(incident, make_team("expert", split)(incident), split)
     assert not last.facts.remedies
-
-
-@given(joint_episodes())
-def test_slices_of_all_views_merge_into_the_whole_screen(played: JointEpisode) -> None:
-    split, states, _ = played
-    for state in states:
-        slices = [observe(state, role) for role in split.roles]
-        merged, whole = merge_slices(slices), observe(state)
-        missing = frozenset(VIEWS).difference(*(role.views for role in split.roles))
-        assert merged.hidden == missing
-        if missing:
-            continue
-        waited = [one for one in whole.last_actions if not isinstance(one, Wait)]
-        assert set(merged.last_actions) == set(waited)
-        assert attrs.evolve(merged, last_actions=()) == attrs.evolve(whole, last_actions=())
 
 
 @given(joint_episodes(), st.data())

@@ -97,6 +97,9 @@ class Enumeration:
         self.setting, self.topology = self.world.setting, self.world.topology
         self.public, self.doings = self.setting.world, state.facts.doings
         self.shown = evidence(state)
+        self.of_service: dict[int, list[Evidence]] = defaultdict(list)
+        for cell in self.shown:
+            self.of_service[cell.service].append(cell)
         self.kept: dict[Any, float] = {}
 
     def weights(self) -> dict[Hypothesis, float]:
@@ -138,16 +141,20 @@ class Enumeration:
 
     def service(self, one: Hypothesis, service: int, own: Condition) -> float:
         """The likelihood of a service's readings, by the spells of its conditions."""
+        cells = self.of_service[service]
+        if not cells:
+            return 1.0
         spells: list[tuple[Condition, int]] = []  # (condition, begin) of every tick
-        for tick in range(self.state.tick + 1):
+        last = max(cell.start for cell in cells)
+        for tick in range(last + 1):
             condition = self.condition(one, service, own, tick)
             if not spells or spells[-1][0] != condition:
                 spells.append((condition, tick))
             else:
                 spells.append(spells[-1])
         signs: dict[Any, list[tuple[str, int, str]]] = defaultdict(list)
-        for cell in self.shown:
-            if cell.service == service and cell.token != DOWN:
+        for cell in cells:
+            if cell.token != DOWN:
                 sort = self.public.sort_of(cell.channel, cell.slot)
                 condition, begin = spells[cell.start]
                 hidden = (

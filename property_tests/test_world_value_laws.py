@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from logtriage.errors import InvalidInput, WorldError
 from logtriage.rng import between, draw, hash_name
 from logtriage.world import loading
-from logtriage.world.differences import differences
 from logtriage.world.loading import build
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
@@ -20,6 +19,7 @@ from logtriage.world.schema.canonical import Document
 from logtriage.world.schema.forms import pieces, said
 from property_tests.strategies import json_values
 from property_tests.worlds import documents, drawn_worlds, world_documents, worlds
+from tests.worlds.differences import differences
 
 
 @given(worlds())

@@ -3,11 +3,11 @@
     python scripts/calibration.py                    # 3,000 incidents a task
     python scripts/calibration.py --count 200
 
-Each incident of split ``test`` is looked at once, after none to five requests that are drawn
-without regard to the truth. Of each, three statements are held against the truth: that the
-likeliest root cause (or nothing) is right, that the likeliest team (or nobody) is, and that one
-fault, drawn from all that is possible, is what happened. So no two events of a table share an
-incident, and counts in a bin have exact binomial bounds (Clopper and Pearson, Biometrika 26, 1934).
+Each incident of split ``test`` gets up to five requests, drawn without regard to the truth. Then
+the belief states three probabilities: that the likeliest root cause (or nothing) is right, that
+the likeliest team (or nobody) is right, and that a fault drawn by lot from all possible faults is
+the true fault. No two events of a table share an incident, so counts in a bin have exact binomial
+bounds (Clopper and Pearson, Biometrika 26, 1934).
 """
 
 import argparse
@@ -94,13 +94,13 @@ def rows_of(events: Iterable[Event], level: float) -> Iterator[tuple[str, ...]]:
 HEAD: Final = """
 # Is the belief calibrated?
 
-Written by
+This command writes the page:
 
     {command}
 
 {what}
 
-A bound holds with a chance of at least {level:.3%} where the belief is exact, so that all of them
+If the belief is exact, a bound holds with a chance of at least {level:.3%}, so all bounds
 hold together with a chance of at least 95 %.
 """
 

@@ -33,7 +33,7 @@ from logtriage.actions import (
 )
 from logtriage.belief.explain import explain
 from logtriage.conversations.tools import TOOLS
-from logtriage.grading import TRIAGE_3, Criterion, Rubric, get_rubric
+from logtriage.grading import TRIAGE_3, Criterion
 from logtriage.incident import Incident
 from logtriage.policies import PolicyFactory
 from logtriage.registry import make_policy
@@ -46,6 +46,7 @@ from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
 from logtriage.world import prior
 from logtriage.world.channels import SPANS
 from logtriage.world.default import default_world
+from logtriage.world.model import HEALTHY
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
@@ -58,7 +59,6 @@ FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
-FIXED = tuple(task for task in TASKS if task.original)
 EXAMPLE = "cascading_failure-v3/test/24"
 #: The incident of the explained episode.
 EXPLAINED = "cascading_failure-v3/test/12"
@@ -129,16 +129,6 @@ def gates() -> str:
     return table(("gate", "the total is 0 if"), rows)
 
 
-def original_rubrics() -> str:
-    parts = []
-    for task in FIXED:
-        rubric: Rubric = get_rubric(task.rubric)
-        lost = [[name, f"−{weight}", text] for name, weight, text in _points(rubric.penalties)]
-        rows = [*_points(rubric.criteria), *lost]
-        parts.append(f"`{rubric.id}`\n\n{table(('criterion', 'weight', 'points'), rows)}")
-    return "\n\n".join(parts)
-
-
 def task_sheet() -> str:
     rows = [
         [
@@ -150,7 +140,6 @@ def task_sheet() -> str:
             task.hard,
         ]
         for task in BENCHMARK
-        if task.setting is not None
     ]
     return table(("task", "horizon", "par / benign", "noise", "benign", "what makes it hard"), rows)
 
@@ -159,7 +148,7 @@ def settings() -> str:
     """The public constants of each task's world."""
 
     def row(name: str, tell: Callable[[Setting], object]) -> list[object]:
-        return [name, *(tell(task.setting) for task in BENCHMARK if task.setting is not None)]
+        return [name, *(tell(task.setting) for task in BENCHMARK)]
 
     rows = [
         row("trouble began (minutes before tick 0)", lambda one: one.onset),
@@ -208,13 +197,24 @@ def told_shares(shares: Mapping[str, int]) -> str:
 
 
 def signatures() -> str:
-    """Every signature; of each sort of cell the shares of all tokens but the ordinary one."""
+    """Every signature: for each sort the shares of all tokens but the ordinary one.
+
+    Changes are listed only where their share differs from that of a healthy service.
+    """
     world = default_world()
+    healthy = world.signatures[HEALTHY]
 
     def cell(signature: Signature, sorts: Iterable[str]) -> str:
         told = {sort: dict(shares) for sort, shares in shares_of(world, signature) if sort in sorts}
         for sort, shares in told.items():
             del shares[world.ordinary[sort]]
+        if CHANGE in told and signature is not healthy:
+            usual = healthy[CHANGE]
+            told[CHANGE] = {
+                change: share
+                for change, share in told[CHANGE].items()
+                if share != usual.get(change)
+            }
         parts = [
             (f"{sort}: " if len(list(sorts)) > 1 else "") + told_shares(shares)
             for sort, shares in told.items()
@@ -303,8 +303,8 @@ def faults() -> str:
         for fault_class in default_world().classes.values()
     )
     note = (
-        "Every service that can be the root is as likely as another; of a service, the classes "
-        f"of fault by weight ({weights}, among those possible there), the kinds of a class evenly."
+        "Every service that can be the root is as likely as another. The classes that are possible "
+        f"at a service have weights ({weights}), and the kinds of a class are equally likely."
     )
     return f"{table(head, rows)}\n\n{note}"
 
@@ -326,23 +326,6 @@ def held_out_pairs() -> str:
         kept = [kind for kind in fitting if prior.held_out(topology, index, kind)]
         rows.append([f"`{service.name}`", len(fitting), code(*(k.name for k in kept)) or "none"])
     return table(("service", "fault kinds that fit", "held out"), rows)
-
-
-def originals() -> str:
-    rows = []
-    for task in FIXED:
-        truth = lt.make_incident(f"{task.id}/test/0").truth
-        rows.append(
-            [
-                f"`{task.id}`",
-                task.horizon,
-                *(f"`{service}`" for service in truth.root_causes),
-                truth.severity,
-                " or ".join(f"`{remedy}`" for remedy in sorted(one for one, _ in truth.remedies)),
-                " or ".join(f"`{team}`" for team in sorted(truth.teams)),
-            ]
-        )
-    return table(("task", "horizon", "root cause", "severity", "remedies", "teams"), rows)
 
 
 def default_topology() -> str:
@@ -536,7 +519,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "benign-criteria": benign_criteria,
     "discounts": discounts,
     "gates": gates,
-    "original-rubrics": original_rubrics,
     "tasks": task_sheet,
     "settings": settings,
     "fog": fog,
@@ -550,7 +532,6 @@ FACTS: dict[str, Callable[[], str]] = {
     "faults": faults,
     "severity-rule": severity_rule,
     "held-out": held_out_pairs,
-    "originals": originals,
     "topology": default_topology,
     "action-integers": action_integers,
     "tools": tools,

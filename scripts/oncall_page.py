@@ -111,15 +111,14 @@ def at_fog(task: str, fog: int) -> str:
 HEAD = """
 # Policies on the tasks of version 3
 
-What every scripted policy is worth on call. Written by
+This page measures what every scripted policy is worth on call. This command writes it:
 
     {command}
 
-which plays the first incidents of split `test` (fog 2 unless said otherwise), rubric
-`logtriage/3`. Net value is what a policy earns beyond handing every incident over, as a share of
-what could be earned: 1 solves everything, 0 is no better than handing over, below 0 is better
-switched off. Brackets are 95 % bootstrap intervals. The figures stand in
-[oncall.csv](oncall.csv), too. What the policies do: [policies](../policies.md).
+The command plays the first incidents of split `test` (fog 2 by default) under rubric
+`logtriage/3`. [Net value](../grading.md#handing-over) is what a policy earns beyond handing every
+incident over. Brackets are 95 % bootstrap intervals. [oncall.csv](oncall.csv) has the figures, and
+[policies](../policies.md) describes the policies.
 
 ![Net value over fog and over the number of questions; handed over by price; grade over what the
 belief expected](oncall.png)
@@ -140,8 +139,8 @@ def _sections(found: _Figures) -> Iterator[str]:
     yield "## Handed over by price\n\n" + _by_price(found)
     yield "## What the belief expected\n\n" + _expected(found)
     yield (
-        "## Split `ood`\n\nHeld-out pairs of service and fault, other phrasings, drawn topologies "
-        "in half of the incidents.\n\n"
+        "## Split `ood`\n\nThis split has held-out pairs of service and fault, other phrasings, "
+        "and drawn topologies in half of the incidents.\n\n"
         + table(
             ("policy", "split", *tasks),
             [
@@ -162,9 +161,9 @@ def _sections(found: _Figures) -> Iterator[str]:
         ],
     )  # fmt: skip
     yield (
-        "## Net value over the number of questions\n\nThe observer, asking at most so often.\n\n"
+        "## Net value over the number of questions\n\nThe observer may ask at most this often.\n\n"
         + table(
-            ("task", *map(str, QUESTIONS), "as it likes"),
+            ("task", *map(str, QUESTIONS), "no limit"),
             [
                 [f"`{task}`",
                  *(shown(net_of(found.rows(task, f"observer:{k}"))) for k in QUESTIONS),
@@ -196,8 +195,8 @@ def _counts(found: _Figures) -> str:
             counts.setdefault(len(found.played[cell]), []).append(what)
     rows = (f"{count:,} of {', '.join(cells)}" for count, cells in sorted(counts.items()))
     return (
-        f"Incidents: {'; '.join(rows)}. All play the first ones of a split, `lookahead`, which is "
-        "slow, fewer."
+        f"Incidents: {'; '.join(rows)}. All play the first incidents of a split; `lookahead` is "
+        "slow and plays fewer."
     )
 
 
@@ -252,10 +251,10 @@ def _binding(found: _Figures) -> str:
     head = ("task", "expected net value", "lost by never handing over",
             "lost by the best fixed bar", *shares)  # fmt: skip
     return (
-        "By exact expectation: the observer asks as if nobody took the incident over, until no "
-        "question pays; there the expected grade V of going on is compared with what a hand-over "
-        "is worth at every price. Losses are in net value. The audit wants at least 0.06 and 0.03, "
-        "at most 5 % handed over at 0.3, and at least 15 % at 0.7 and 30 % at 0.9.\n\n"
+        "These figures are exact expectations. The observer asks until no question pays, as if "
+        "there were no hand-over. Then the expected grade V of going on is compared with every "
+        "price of a hand-over. Losses are in net value. The audit wants losses of at least 0.06 "
+        "and 0.03, at most 5 % handed over at 0.3, and at least 15 % at 0.7 and 30 % at 0.9.\n\n"
         f"{table(head, rows)}"
     )
 
@@ -272,8 +271,8 @@ def _by_price(found: _Figures) -> str:
         groups = [at_price(pooled, price) for price in PRICES_OF_HAND_OVER]
         rows.append([called(policy), *(_share_and_net(group) for group in groups)])
     return (
-        "Shares of the incidents of the four tasks together that were handed over, and net value "
-        f"at that price.\n\n{table(head, rows)}"
+        "Each cell has the share of incidents that were handed over, and the net value at that "
+        f"price, over the four tasks.\n\n{table(head, rows)}"
     )
 
 
@@ -306,9 +305,9 @@ def _expected(found: _Figures) -> str:
         rows.append([called(policy), len(known), f"{expected:.3f}", shown(grade_of(known)),
                      shown(gaps)])  # fmt: skip
     return (
-        "When a policy asks no more, the belief says which grade it expects of the best plan. The "
-        "grades that followed must not be lower on average, since the belief is exact. They may be "
-        "a little higher: a plan counts on no screen after a page, and a policy reads it.\n\n"
+        "When a policy stops asking, the belief states the expected grade of the best plan. The "
+        "belief is exact, so the final grades must not be lower on average. They may be a little "
+        "higher: a policy reads the screens after a page, and a plan does not.\n\n"
         + table(("policy", "episodes", "expected", "grade", "difference"), rows)
     )
 

@@ -73,25 +73,25 @@ FIELDS: Final = ("subject", "rubric", "rubric_digest", "check", "verdict", "summ
 #: The checks of the audit that answer a question of the card.
 SECTIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "Coverage": (
-        "How different the incidents are, and whether each can be noticed.",
+        "These checks ask how different the incidents are, and whether each can be noticed.",
         ("variety", "symptom", "signal"),
     ),
     "Contamination": (
-        "Whether splits overlap, and whether a screen tells more than its evidence. Incidents are "
-        "drawn from seeds; a [sealed](sealed.md) split has a key of its own.",
+        "These checks ask whether splits overlap, and whether a screen tells more than its "
+        "evidence. Incidents are drawn from seeds; a [sealed](sealed.md) split has its own key.",
         ("splits", "seeds", "leaks", "screens", "figures", "price", "fairness", "stays", "renaming",
          "blindness"),
     ),
     "Floor": (
-        "What is earned without doing the work.",
+        "These checks measure what is earned without doing the work.",
         ("idle", "blind", "shallow", "unread", "chance", "canaries"),
     ),
     "Ceiling": (
-        "What can be earned at most, and by an honest script.",
+        "These checks measure what can be earned at most, and by an honest script.",
         ("oracle", "exact-maximum", "expert", "gap"),
     ),
     "The grade": (
-        "Whether the grade can be farmed, and is the same tomorrow.",
+        "These checks ask whether the grade can be farmed, and whether it is the same tomorrow.",
         ("measures", "fields", "mis-page", "cycles", "enumeration", "monotonicity", "undeserved",
          "looks", "blame", "telescoping", "probing", "risk", "determinism", "replay"),
     ),
@@ -177,16 +177,16 @@ def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibrati
     (rubric,) = {f"`{row['rubric']}`, digest `{row['rubric_digest']}`" for row in findings}
     parts = [
         "# Quality card",
-        "What a suite should know before it reports these tasks: difficulty, coverage, "
+        "This card is for suites that report these tasks: difficulty, coverage, "
         "contamination, floor, ceiling, calibration, and known holes.",
-        "Written by `python scripts/quality_card.py` from the findings of the [audit](audit.md) on "
+        "`python scripts/quality_card.py` writes it from the findings of the [audit](audit.md) on "
         f"{', '.join(f'`{task}`' for task in tasks)}, rubric {rubric}. Samples are smaller than "
         "those of `logtriage audit`; each finding says how large. A row shows the finding of "
-        "the task that came out worst, or of the first task where all came out alike."
-        + (f" Not audited: {', '.join(f'`{task}`' for task in left)}." if left else ""),
+        "the task that came out worst, or of the first task if all came out alike."
+        + (f" Tasks without an audit: {', '.join(f'`{task}`' for task in left)}." if left else ""),
         "## Difficulty",
-        "Net value: 1 solves everything, 0 is no better than handing everything over "
-        "([all figures](results/oncall.md)); – was not measured.",
+        "A net value of 1 solves everything, and 0 is no better than handing everything over "
+        "([all figures](results/oncall.md)). A dash stands where nothing was measured.",
         _difficulty(tasks, oncall),
     ]
     for title, (what, checks) in SECTIONS.items():
@@ -243,10 +243,9 @@ def _calibration(page: str) -> str:
     out = sum(line.endswith("| **no** |") for line in rows)
     tasks = sum(line.startswith("## ") for line in page.splitlines())
     return (
-        f"The exact belief was held against the truth on {tasks} tasks: {len(rows) - out} of "
+        f"The exact belief was compared with the truth on {tasks} tasks: {len(rows) - out} of "
         f"{len(rows)} bins lie within their exact bounds ([the tables](results/calibration.md)). "
-        "What an agent states is held against both by "
-        "[`logtriage calibration`](cli.md#calibration)."
+        "[`logtriage calibration`](cli.md#calibration) compares what an agent states with both."
     )
 
 
@@ -257,8 +256,8 @@ def _holes(findings: list[dict[str, Any]]) -> str:
         if row["verdict"] not in ("passed", "skipped")
     ]
     lines += [
-        "- What no audit can see: [what a grade cannot tell you](how-the-grader-works.md) and "
-        "[the limits](overview.md).",
+        "- No audit sees [what a grade cannot tell you]"
+        "(how-the-grader-works.md#what-it-cannot-tell-you) and [the limits](overview.md#limits).",
         "- The audit may miss a hole that is not in [its library of planted ones]"
         "(audit.md#holes-that-the-audit-is-held-to).",
     ]

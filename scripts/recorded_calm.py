@@ -43,33 +43,33 @@ LIMITS = (3, 10, 30)
 TEXT = """\
 ## Stretches without a fault
 
-How often is a fault seen where there is none? Both data sets have hours without one. TrainTicket
-has CPU, p99 and load of each service every minute; logs and traces are of one minute a day. Two
+How often does a policy see a fault in hours without a fault? TrainTicket
+has CPU, p99 and load of each service every minute, logs and traces of a single minute a day. Two
 scenarios of PetShop have latency, requests and availability every five minutes for two days. The
-first half is what is usual. The second is cut into incidents of `recorded/2` that do not overlap,
-{nezha} of TrainTicket and {petshop} of PetShop. No choice in any policy was made by them: all are
-held back.
+first half sets the usual values. The second half is cut into incidents of `recorded/2` that do not
+overlap, {nezha} of TrainTicket and {petshop} of PetShop. All are held back: no choice in any policy
+used them.
 
 {played}
 
 *False alarms* is the share of incidents in which a service is blamed, or that are not closed as
-nothing to act on; the interval (Wilson, 95 %) is of that share. To `ignore` at once is right
-every time here, and earns nothing where there is a fault.
+nothing to act on, with its interval (Wilson, 95 %). To `ignore` at once is right
+every time here, and earns nothing in an incident with a fault.
 
-A ranking always names a service. Its highest score, over all services and all screens that it has
-time for, may be held against a limit. The share of incidents that reach the limit, with the
-dashboard of the other tables:
+A ranking always names a service. The next table has the share of incidents in which its highest
+score, over all services and screens, reaches a limit, with the dashboard of the other tables:
 
 {scores}
 
-- `inquiry` sees a fault from {limit} spreads on. Where there is neither an alert nor an error line
-  it asks a few services in the order of names, and does not see how the others stray.
-- On PetShop `inquiry` can raise none. Latency and availability, which callers show as well, are
-  squeezed below {squeezed:.0f} spreads, and nothing else is measured. Its issues have an alert.
+- `inquiry` sees a fault from {limit} spreads on. Without an alert or an error line
+  it asks a few services in the order of names, and does not see the others stray.
+- On PetShop `inquiry` can raise no alarm. Latency and availability, which callers show as well, are
+  squeezed below {squeezed:.0f} spreads, and nothing else is measured. PetShop's issues have an
+  alert.
 - `combined` reads no signal of PetShop.
 - `n_sigma` and `baro` take the furthest of some hundreds of figures on several screens, and one
   strays far in most incidents. Their scores rank services; they do not detect.
-- These incidents have no logs and no traces, and say nothing of false alarms by new error lines.
+- These incidents have no logs and no traces, so false alarms by new error lines are not measured.
 """
 
 

@@ -30,39 +30,38 @@ from logtriage.registry import make_policy
 TEXT = """\
 ## Figures on request: `recorded/2`
 
-The same {incidents} incidents of TrainTicket, where a look costs a tick and the class of the fault
-counts 0.3 ([the task](../recorded.md#for-models-recorded2)). Every second incident of each kind of
-fault, by time, is of the half for choices ({choice}); the others ({result}) were played once, after
-them. By hand, both halves together:
+This section plays the same {incidents} incidents of TrainTicket, but a look costs a tick and the
+class of the fault counts 0.3 ([the task](../recorded.md#for-models-recorded2)). Choices were made
+on every second incident of each kind of fault, by time ({choice}); the others ({result}) were
+played once, afterwards. These commands play both halves together:
 
     logtriage import nezha NEZHA_DIR --models --out models.jsonl.gz
     logtriage eval inquiry random constant:classify_fault=code,resolve --bundle models.jsonl.gz
 
 {table}
 
-Grades are means, `root` and `class` shares of incidents in which the declaration was right, the
-interval (bootstrap, 95 %) is of the grade.
+Grades are means with their interval (bootstrap, 95 %). `root` and `class` are the shares of right
+declarations.
 
 - [`inquiry`](../policies.md#where-figures-are-shown-on-request) asks five services for metrics.
 - *commonest answer* declares the commonest root cause and class of the half for choices:
   `{root}` and {category}.
-- *commonest class* declares the class alone.
+- *commonest class* declares only the class.
 - *any constant answer* is the mean over all services and classes, which is chance.
-- *with the dashboard* is `combined_v2` on the same incidents as `recorded/1`, which shows the
+- *with the dashboard* is `combined_v2` under `recorded/1`, which shows the
   signals of every service at no cost. It declares no class.
 
-Undoing one choice of `inquiry` at a time, on the half for choices:
+The next table has the half for choices, with a single choice of `inquiry` undone at a time:
 
 {ablations}
 
-Mind three things.
+Three facts limit these figures.
 
-- `inquiry` scores what it sees as `combined_v2` does, and that was made with all of these
-  incidents at hand. The half for results is held back only from what is new in `inquiry`: whom to
-  ask, how many, which class, and when to see no fault.
-- {result} incidents are few: one is {share:.1f} points.
-- All have a fault. How often `inquiry` rightly sees none stands
-  [below](#stretches-without-a-fault).
+- `inquiry` uses the scores of `combined_v2`, which was made with all of these
+  incidents at hand. The half for results is held back only from the new choices of `inquiry`: whom
+  to ask, how many, which class, and when to see no fault.
+- {result} incidents are few: an incident is worth {share:.1f} points.
+- All have a fault. The [last section](#stretches-without-a-fault) has stretches without a fault.
 """
 
 Factory = Callable[[lt.Incident], Policy]

@@ -73,14 +73,14 @@ print(json.dumps({
 HEAD = """\
 # Results on recorded incidents
 
-What scripted baselines make of {incidents} incidents recorded on TrainTicket (the
-[Nezha data set](../recorded.md#importing-nezha)) and of {petshop} of the
-[PetShop data set](../recorded.md#importing-petshop), and what importing them costs. The
-page is written by
+Scripted baselines play {incidents} incidents recorded on TrainTicket (the
+[Nezha data set](../recorded.md#importing-nezha)) and {petshop} incidents of the
+[PetShop data set](../recorded.md#importing-petshop). This command imports the directories, plays
+every policy on every incident, and writes the page:
 
     python scripts/recorded_results.py NEZHA_DIR PETSHOP_DIR docs/results/recorded.md
 
-which imports the directories and plays every policy on every incident. The first table by hand:
+Two commands make the first table:
 
     logtriage import nezha NEZHA_DIR --out nezha.jsonl.gz
     logtriage eval {policies} --bundle nezha.jsonl.gz
@@ -89,113 +89,110 @@ which imports the directories and plays every policy on every incident. The firs
 READING = """\
 AC@k is the share of incidents with the root cause among the first k of {services} services, Avg@5
 the mean of AC@1 to AC@5; ties count by expectation. The last columns are AC@1 by fault kind, with
-the number of incidents. The three policies at the end give no ranking: the one service that they
-declare counts as first. `baro` equals `n_sigma` here, since no signal of these recordings has
-quartiles. The interval (bootstrap, 95 %) is of the mean grade. That is AC@1, but a policy declares
-one service of a tie.
+the number of incidents. The last three policies give no ranking: the service that they
+declare counts as first. `baro` equals `n_sigma` here, because no signal of these recordings has
+quartiles. The interval (bootstrap, 95 %) is of the mean grade, which differs from AC@1 in ties.
 
 [`combined`](../policies.md#baselines-of-root-cause-analysis) reads four signals of the dashboard
 and takes the largest, each in units of its spread. No number in it was fitted to the answers:
-spreads come from the fault-free baseline alone, and it watches for as long as the horizon lets it.
-It was not made blindly either. The choices of the next table were made with these incidents at
-hand, for reasons that do not depend on them. So was `combined_v2`, which had to do no worse here.
-Neither table of Nezha is held back.
+spreads come from the fault-free baseline alone, and it watches until the horizon. But its choices,
+and those of `combined_v2`, were made with these incidents at hand: no incident of Nezha is held
+back.
 
-Undoing one choice at a time, AC@1:
+The next table has AC@1 with a single choice undone at a time:
 
 {ablations}
 
-Without a floor of one point of CPU a steady figure strays by dozens of spreads at every flicker.
+Without a floor of a point of CPU a steady figure strays by dozens of spreads at every flicker.
 The mean over the screens counts, because a fault lasts and a spike does not. A kind of line is a
 symptom only in the direction in which a fault moves it (ERROR more often, INFO more rarely),
-because some requests fail in the one fault-free minute of a day that work later.
+because some requests fail in the only fault-free minute of a day and work later.
 
-The same of the two simplest baselines. The published ones look at rises alone and take the largest:
+The published versions of the two simplest baselines look at rises alone, and take the largest:
 
 {simple}
 
-AC@1 with telemetry that is worse than what was recorded:
+Worse telemetry lowers AC@1:
 
 {harmed}
 
-Traces tell requests apart. Where most lines of a service name one, the others are left out of its
-shares. Where few requests left a span, those that lines name count as well.
+Traces tell requests apart. If most lines of a service name a trace, the other lines are left out
+of its shares. If few requests left a span, requests that lines name count as well.
 """
 
 PETSHOP_TEXT = """\
 ## PetShop
 
-Metrics of some forty components every five minutes: latency, requests, availability; no logs, no
-traces. Of the {incidents} issues of the published *train* split those of even number in their
-scenario were looked at while `combined_v2` was made ({choice} of them), those of odd number
-({result}) were played once, after that.
+PetShop has metrics of some forty components every five minutes: latency, requests, availability;
+no logs, no traces. The published *train* split has {incidents} issues. The choices of `combined_v2`
+were made on the issues with an even number in their scenario ({choice}); the others ({result})
+were played once, afterwards.
 
 {table}
 
-Mind three things before reading anything into it.
+Three facts limit the table.
 
 - **The root cause is the same component in all {incidents}** (`{root}`). A constant answer is right
   every time, so no table of this split shows that a method finds root causes in general. It shows
-  how high a method puts one component by what it sees.
-- {without} of them have no fault-free metrics in the copy at hand. Without a usual value no ranking
-  says anything, and these count as chance.
-- The fault-free metrics are of another season than the issues: quiet components stray by dozens of
-  spreads whatever is the matter. That holds `n_sigma` and `baro` down here.
+  how high a method ranks this component by its figures.
+- {without} issues have no fault-free metrics in the copy at hand. Without a usual value no ranking
+  says anything, and these issues count as chance.
+- The fault-free metrics are of another season than the issues, so quiet components stray by dozens
+  of spreads. `n_sigma` and `baro` suffer from this.
 
-Undoing one choice of `combined_v2` at a time, AC@1 / AC@3 / AC@5 on the half for choices:
+The next table has the half for choices, with a single choice of `combined_v2` undone at a time:
 
 {ablations}
 
-Of `n_sigma` and `baro`, on the same half:
+`n_sigma` and `baro` on the same half:
 
 {simple}
 
-**The target metric.** PetShop's own methods are given the metric that broke its objective, and the
-component where it did. An agent sees both, as the alert; `combined_v2` reads the metric, and counts
-latency or availability of every component, whichever the alert is about, and no other of what
-callers show as well. That was added with all {incidents} issues at hand, so that for it no half is
-held back. It was chosen since it holds on both data sets: it changes no rank of a root cause on
-TrainTicket, and puts this one first in 0.05 more of the issues here, and among the first three in
-0.05 fewer. `n_sigma` gains more. To rank first whom the alerting component
-reaches by calls did not: it lowered AC@1 of `combined_v2` from 0.912 to 0.853 on TrainTicket, where
-new errors of other services alert nobody, and told nothing here, where it reaches nearly all.
+**The target metric.** PetShop's own methods get the metric that broke its objective, and the
+component. An agent sees both in the alert. `combined_v2` reads the metric: if the alert is about
+latency, it counts the latency of every component, else the availability, and nothing else that
+callers show as well. This choice was made with all {incidents} issues at hand: no half is held back
+for it. It changes no rank of a root cause on TrainTicket. Here it puts the root cause first in 0.05
+more of the issues, and among the first three in 0.05 fewer. `n_sigma` gains more. Another choice
+failed: to rank first the services that the alerting component reaches by calls lowered AC@1 of
+`combined_v2` from 0.912 to 0.853 on TrainTicket, where new errors of other services raise no alert,
+and changed nothing here, where it reaches nearly all.
 
-**By the right reasons?** One service is always the cause, so a ranking may put it high whatever is
-the matter. The same figures from before the symptom tell: by the sample of ten minutes before it
-was seen alone, and by the one of when it was seen.
+**For the right reasons?** The cause is always the same service, so a ranking may put it high in any
+case. The next table compares the sample of ten minutes before the symptom with the sample of the
+symptom:
 
 {early}
 
-Before the symptom no ranking puts the cause first, and `n_sigma` without the target metric seldom
-does so when it is seen: that one goes by the season. The others go by the issue, as far as one
+Before the symptom no ranking puts the cause first. `n_sigma` without the target metric seldom
+does so with the symptom: it follows the season. The others follow the issue, as far as a
 sample tells.
 
-**Where it wins and where not.** `combined_v2` is as good as `combined` on TrainTicket, where logs,
-traces and CPU speak, and is the only one of the two that sees anything in metrics alone. There it
-puts the root among the first three more often than `n_sigma` and `baro`, and is seldom right with
-the first. Latency alone does not tell it a caller from the service that the caller waits for.
-Leaving out a caller whose callee strays made it worse on the half for choices, since callers stray
-in more figures. With one service at fault and steady traffic over minutes `n_sigma` and `baro` are
+**Strengths and weaknesses.** `combined_v2` is as good as `combined` on TrainTicket, where it has
+logs, traces and CPU, and unlike `combined` it sees something in metrics alone. There it
+puts the root among the first three more often than `n_sigma` and `baro`, but seldom first: latency
+alone does not tell a caller from the service that the caller waits for. To leave out a caller whose
+callee strays made it worse on the half for choices, because callers stray in more figures. With a
+single faulty service and steady traffic over minutes `n_sigma` and `baro` are
 strong: on Online Boutique the authors of RCAEval report Avg@5 of 0.97, 1.00, 0.91, 0.98 and 0.67
 for `baro` on CPU, memory, disk, delay and loss (L. Pham et al., ASE 2024, table 5, as quoted in the
 benchmark's own README). They take the largest of all samples since the injection, over metrics of
-every second, where this page sees some screens.
+every second; this page sees a few screens.
 """
 
 PUBLISHED = """\
 ## Beside published figures
 
-Nezha's paper reports, for its own method on TrainTicket, AS@1 86.67 % and AS@3 97.78 % over 45
+Nezha's paper reports AS@1 86.67 % and AS@3 97.78 % for its own method on TrainTicket, over 45
 faults (G. Yu et al., ESEC/FSE 2023, at the level of services). AS@k is AC@k but for ties, which
-count in its favour there and by expectation here. Note also:
+count in the method's favour there and by expectation here. The figures are near each other, but
+not comparable to the digit:
 
-- It is over 45 faults, and this page over {incidents} of them: the figures are near each other,
-  not comparable to the digit. One incident is {share} points here.
-- The method reads the raw traces, logs and metrics of the third minute. `combined` sees what an
-  agent sees: condensed signals, over the two minutes after the injection.
-- Faults are injected into {roots} services only. Answering `{best}` every time is right in
-  {constant:.3f} of the incidents, which takes knowing the answers; a constant answer that does not
-  is right in {chance:.3f} on average, which is chance.
+- This page has {incidents} of the 45 faults. An incident is worth {share} points.
+- The method reads the raw traces, logs and metrics of the third minute. `combined` sees the
+  condensed signals that an agent sees, over the two minutes after the injection.
+- Only {roots} services have faults. The best constant answer, `{best}`, is right in
+  {constant:.3f} of the incidents; a constant answer drawn by lot is right in {chance:.3f}.
 """
 
 

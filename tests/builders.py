@@ -26,7 +26,7 @@ from logtriage import (
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.grading import DEFAULT, Discount
-from logtriage.incident import STRICT, ClosingRules, Fault, Truth
+from logtriage.incident import Fault, Truth
 from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS
@@ -35,7 +35,7 @@ from logtriage.transition import play
 from logtriage.world.default import default_world
 from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 
-#: The topologies of the default world's drawn tasks, and of the original's.
+#: The topologies of the default world.
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 SEVEN_SERVICES = default_world().topologies["seven-services"]
 TIERS = default_world().tier_names
@@ -43,7 +43,6 @@ TIERS = default_world().tier_names
 BENCHMARK: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.id in DRAWN_TASKS)
 #: Those of them on the default topology.
 SMALL_TASKS: tuple[TaskSpec, ...] = tuple(task for task in BENCHMARK if task.topology)
-V0_TASKS: tuple[TaskSpec, ...] = tuple(task for task in TASKS if task.original)
 
 # The right answers of `real_incident`.
 P1, P2, P3 = Severity
@@ -130,7 +129,7 @@ def real_incident(
     root_causes: Iterable[str] = ("user-db",),
     teams: Iterable[str] = ("dba-team",),
     remedies: Iterable[tuple[str, str]] = (("kill-query", "user-db"),),
-    closing: ClosingRules = STRICT,
+    wrong_page_closes: bool = True,
     topology: Topology = SEVEN_SERVICES,
 ) -> Incident:
     """A slow query on user-db that dba-team must kill; no tick can be spared."""
@@ -148,7 +147,7 @@ def real_incident(
             frozenset(remedies),
         ),
         telemetry=StillTelemetry(),
-        closing=closing,
+        wrong_page_closes=wrong_page_closes,
         rubric=DEFAULT.id,
         par=5,
     )

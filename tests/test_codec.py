@@ -243,7 +243,7 @@ def test_a_truth_without_a_severity() -> None:
     assert truth_to_json(real_incident(None))["severity"] is None
 
 
-@pytest.mark.parametrize("task", ["single_crash-v3", "silent_degradation-v0"])
+@pytest.mark.parametrize("task", ["single_crash-v3", "silent_degradation-v3"])
 def test_truths_are_plain_json(task: str) -> None:
     for index in range(10):
         data = truth_to_json(make_incident(f"{task}/ood/{index}"))

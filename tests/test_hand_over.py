@@ -4,7 +4,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-from logtriage.cli.desk.words import completions
 
 from logtriage import (
     HandOver,
@@ -26,7 +25,7 @@ from logtriage import (
 from logtriage.actions import ACTION_TYPES
 from logtriage.adapters.trl.environments import TriageEnv, environment_for
 from logtriage.cli.desk.session import Session
-from logtriage.cli.typed import commands, read_action
+from logtriage.cli.typed import commands, completions, read_action
 from logtriage.codec import decode_transcript, encode_transcript, truth_to_json
 from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, price_of_hand_over
@@ -44,7 +43,7 @@ PRICED = attrs.evolve(real_incident(), price_of_hand_over=0.7)
 FREE = real_incident()
 DRAWN_PRICED = make_incident("single_crash-v3/test/0")
 #: The same where nobody can be handed anything.
-DRAWN = attrs.evolve(DRAWN_PRICED, rubric="logtriage-env/0/single_crash", price_of_hand_over=None)
+DRAWN = attrs.evolve(DRAWN_PRICED, rubric="recorded/1", price_of_hand_over=None)
 
 
 def test_it_closes_an_incident_in_which_it_has_a_price() -> None:

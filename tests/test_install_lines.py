@@ -137,7 +137,7 @@ def _declared(monkeypatch: pytest.MonkeyPatch) -> None:
         ("training.grpo", "matplotlib.figure", "train"),
         ("training.evaluate", "huggingface_hub", "train"),
         ("training.marl.study", "torchrl.modules", "train-rl"),
-        ("training.ppo.held_out", "torch", "train-rl"),
+        ("training.ppo.predictor", "torch", "train-rl"),
     ],
 )
 def test_a_module_that_a_program_lacks_is_named_by_its_extra(
@@ -161,7 +161,7 @@ def test_any_other_module_keeps_its_traceback(program: str, module: str) -> None
     [
         (["training.marl"], "train-rl"),
         (["training.ppo.study"], "train-rl"),
-        (["training.ppo.held_out"], "train-rl"),
+        (["training.ppo.predictor"], "train-rl"),
         (["training.tiny", "--output-dir", "out"], "train"),
         (["training.grpo", "--preset", "smoke", "--output-dir", "out"], "train"),
     ],

@@ -1,6 +1,5 @@
 """Tasks, canonical incident ids, and seeds that never meet."""
 
-import pickle
 import re
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 
 from logtriage import TASKS, InvalidInput, UnknownName, get_task, incident_ids, make_incident
 from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId, parse_incident_id
-from logtriage.errors import RetiredName
 from logtriage.tasks import (
     DEFAULT_TASKS,
     DRAWN_TASKS,
@@ -20,7 +18,7 @@ from logtriage.tasks import (
 )
 from logtriage.world.loading import load_world
 from logtriage.world.unseen import UNSEEN
-from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
+from tests.builders import FIVE_TEAMS
 
 
 @pytest.mark.parametrize(
@@ -67,21 +65,6 @@ def test_a_setting_that_makes_no_sense_is_refused(changes: dict[str, Any], said:
 def test_what_is_no_id_is_refused(given: Any) -> None:
     with pytest.raises(InvalidInput, match="expected the id of an incident, a text; got "):
         make_incident(given)
-
-
-@pytest.mark.parametrize(
-    ("name", "horizon", "noise"),
-    [
-        ("single_crash", 8, 200),
-        ("cascading_failure", 12, 300),
-        ("silent_degradation", 15, 600),
-    ],
-)
-def test_the_spec_sheets_of_the_original(name: str, horizon: int, noise: int) -> None:
-    task = get_task(f"{name}-v0")
-    assert (task.horizon, task.noise, task.original) == (horizon, noise, True)
-    assert (task.fog, task.setting, task.topology) == (None, None, SEVEN_SERVICES)
-    assert task.rubric == f"logtriage-env/0/{name}"
 
 
 @pytest.mark.parametrize(
@@ -148,22 +131,8 @@ def test_all_means_the_benchmark() -> None:
     assert [task.id for task in TASKS[:4]] == list(DRAWN_TASKS)
 
 
-@pytest.mark.parametrize("name", ["single_crash", "cascading_failure", "silent_degradation"])
-def test_a_retired_task_names_the_one_in_its_place(name: str) -> None:
-    gone = f"task '{name}-v1' is retired; use '{name}-v3'"
-    with pytest.raises(UnknownName, match=gone) as told:
-        get_task(f"{name}-v1")
-    assert isinstance(told.value, RetiredName)
-    assert told.value.instead == f"{name}-v3"
-    assert f"{name}-v3" in told.value.known
-    assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
-    for ask in (parse_incident_id, make_incident):
-        with pytest.raises(RetiredName, match=gone):
-            ask(f"{name}-v1/test/0")
-
-
 def test_every_task_has_a_reasoned_history() -> None:
-    assert len({task.id for task in TASKS}) == len(TASKS) == 7 * 4 + 3
+    assert len({task.id for task in TASKS}) == len(TASKS) == 7 * 4
     for task in TASKS:
         assert task.history[-1].startswith(f"v{task.version}: ")
         assert task.title

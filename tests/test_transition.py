@@ -12,7 +12,6 @@ from logtriage import (
     Remediate,
     RequestMoreLogs,
     Resolve,
-    Severity,
     State,
     UnknownName,
     all_actions,
@@ -22,14 +21,11 @@ from logtriage import (
     transition,
 )
 from logtriage.errors import EpisodeOver
-from logtriage.incident import ClosingRules
 from logtriage.state import Closing
 from logtriage.transition import play
 from tests.builders import (
     FIX,
     P1,
-    P2,
-    P3,
     RIGHT_PAGE,
     SEVEN_SERVICES,
     WAIT,
@@ -39,8 +35,6 @@ from tests.builders import (
     real_incident,
     waits,
 )
-
-ORIGINAL_RULES = ClosingRules(wrong_page=False, ignore_only_p1=True)
 
 
 @pytest.mark.parametrize("action", [*all_actions(SEVEN_SERVICES), Malformed("?", "unreadable")])
@@ -69,17 +63,9 @@ def test_any_page_closes_a_benign_incident(team: str) -> None:
 
 
 @pytest.mark.parametrize("team", SEVEN_SERVICES.teams)
-def test_v0_a_wrong_page_closes_nothing(team: str) -> None:
-    incident = real_incident(closing=ORIGINAL_RULES)
+def test_a_wrong_page_closes_nothing_by_lenient_rules(team: str) -> None:
+    incident = real_incident(wrong_page_closes=False)
     assert transition(initial_state(incident), Escalate(team)).closing is None
-
-
-@pytest.mark.parametrize(("severity", "closes"), [(P1, True), (P2, False), (P3, False)])
-def test_v0_ignore_closes_only_a_p1(severity: Severity, closes: bool) -> None:
-    incident = real_incident(severity, closing=ORIGINAL_RULES)
-    state = transition(initial_state(incident), Ignore())
-    assert state.closing is (Closing.IGNORED if closes else None)
-    assert state.tick == 1
 
 
 @pytest.mark.parametrize("horizon", [8, 12, 15])

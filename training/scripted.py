@@ -24,12 +24,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--task", required=True)
     parser.add_argument("--incidents", type=int, default=EVAL_INCIDENTS)
     parser.add_argument("--output-dir", type=Path, required=True)
-    given = parser.parse_args(arguments)
-    out: Path = given.output_dir
+    words = parser.parse_args(arguments)
+    out: Path = words.output_dir
     try:
         check_empty(out)
-        ids = incident_ids(given.task, EVAL_SPLIT, given.incidents)
-        rows = [row_of(play(make_incident(one), given.policy)) for one in ids]
+        ids = incident_ids(words.task, EVAL_SPLIT, words.incidents)
+        rows = [row_of(play(make_incident(name), words.policy)) for name in ids]
     except LogTriageError as wrong:
         parser.error(str(wrong))
     out.mkdir(parents=True, exist_ok=True)

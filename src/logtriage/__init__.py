@@ -157,15 +157,15 @@ _sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> _Any:
     """Load a public name on first use."""
-    found: _Any
+    value: _Any
     if name == "__version__":
-        found = _import_module("importlib.metadata").version(__name__)
+        value = _import_module("importlib.metadata").version(__name__)
     elif name in _HOMES:
-        found = getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)
+        value = getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -41,30 +41,18 @@ class UnknownName(InvalidInput):
     places searched.
     """
 
-    def __init__(self, what: str, given: object, known: Iterable[str], where: str = "") -> None:
+    def __init__(self, what: str, name: object, known: Iterable[str], where: str = "") -> None:
         self.what = what
-        self.given = given
+        self.name = name
         self.known = tuple(known)
         self.where = where
-        meant = closest(given, self.known)
+        meant = closest(name, self.known)
         hint = "" if meant is None else f" (did you mean {meant!r}?)"
         listed = _listed(self.known) + (f"; {where}" if where else "")
-        super().__init__(f"unknown {what} {given!r}{hint}; known: {listed}")
+        super().__init__(f"unknown {what} {name!r}{hint}; known: {listed}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.what, self.given, self.known, self.where)
-
-
-class RetiredName(UnknownName):
-    """A name that is no longer used; ``instead`` has taken its place."""
-
-    def __init__(self, what: str, given: str, instead: str, known: Iterable[str]) -> None:
-        super().__init__(what, given, known)
-        self.instead = instead
-        self.args = (f"{what} {given!r} is retired; use {instead!r}",)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.what, self.given, self.instead, self.known)
+        return type(self), (self.what, self.name, self.known, self.where)
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -73,21 +61,21 @@ def _listed(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:_SOME])} and {len(names) - _SOME} more"
 
 
-def closest(given: object, known: Iterable[str]) -> str | None:
-    """The known name most like ``given``; None if no name is close or it is not a text.
+def closest(typed: object, known: Iterable[str]) -> str | None:
+    """The known name most like ``typed``; None if no name is close or it is not a text.
 
     Case and the choice between - and _ do not count. A known name with an unknown suffix matches
     that name.
     """
-    if not isinstance(given, str) or not 0 < len(given) <= _LONGEST:
+    if not isinstance(typed, str) or not 0 < len(typed) <= _LONGEST:
         return None
     names = {_plain(name): str(name) for name in list(known)[:_MOST]}
-    text = _plain(given)
+    text = _plain(typed)
     begun = [name for name in names if text.startswith(name) and len(name) >= _BEGUN * len(text)]
-    found = [max(begun, key=len)] if begun else get_close_matches(text, names, n=1, cutoff=_ALIKE)
+    close = [max(begun, key=len)] if begun else get_close_matches(text, names, n=1, cutoff=_ALIKE)
     # Two swapped letters of a short name are more than the cutoff allows.
-    found = found or [name for name in names if sorted(name) == sorted(text)]
-    return names[found[0]] if found else None
+    close = close or [name for name in names if sorted(name) == sorted(text)]
+    return names[close[0]] if close else None
 
 
 def _plain(name: str) -> str:

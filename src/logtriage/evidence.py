@@ -31,12 +31,12 @@ def evidence(
         InvalidInput: as :func:`simulation_of`.
     """
     world = simulation_of(state.incident)
-    found = _evidence(state, world) if not since else _since(state, world, since)
+    shown = _evidence(state, world) if not since else _since(state, world, since)
     if role is None:
-        return found
+        return shown
     roles = role.roles if isinstance(role, RoleSplit) else (role,)
     return tuple(
-        one for one in found if any(is_shown(one, viewer, world.topology) for viewer in roles)
+        cell for cell in shown if any(is_shown(cell, viewer, world.topology) for viewer in roles)
     )
 
 
@@ -47,19 +47,18 @@ def _evidence(state: State, world: Simulation) -> tuple[Evidence, ...]:
 
 
 def _since(state: State, world: Simulation, since: int) -> tuple[Evidence, ...]:
-    doings, found = state.facts.doings, dict[Cell, Evidence]()
+    doings, cells = state.facts.doings, dict[Cell, Evidence]()
     for now in range(since, state.tick + 1):
-        for one in world.shown(now, doings):
-            found.setdefault(one.cell, one)
-    return tuple(found.values())
+        for cell in world.shown(now, doings):
+            cells.setdefault(cell.cell, cell)
+    return tuple(cells.values())
 
 
 def simulation_of(incident: Incident) -> Simulation:
     """The world of an incident of which beliefs can be held.
 
     Raises:
-        InvalidInput: for an incident of the original tasks or a recording, whose truth was
-            drawn from no prior that is known.
+        InvalidInput: for an incident that no task drew, such as a recording.
     """
     if incident.simulation is None:
         undrawn = "its probabilities are not known: its truth was not drawn"
@@ -68,11 +67,11 @@ def simulation_of(incident: Incident) -> Simulation:
     return incident.simulation
 
 
-def is_shown(one: Evidence, role: Role, topology: Topology) -> bool:
+def is_shown(cell: Evidence, role: Role, topology: Topology) -> bool:
     """Whether a role may see a piece of evidence: by its views, and the parts that it watches."""
-    if VIEW_OF[one.channel] not in role.views:
+    if VIEW_OF[cell.channel] not in role.views:
         return False
-    return one.service < 0 or one.service in watched(role, topology)
+    return cell.service < 0 or cell.service in watched(role, topology)
 
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:

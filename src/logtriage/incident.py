@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Final
 
 import attrs
 
@@ -92,21 +91,6 @@ class Truth:
         return " + ".join(kinds) or None
 
 
-@attrs.frozen
-class ClosingRules:
-    """Which actions close an incident besides ``Resolve``, which always does.
-
-    ``wrong_page``: paging a team that is not accepted. ``ignore_only_p1``: ``Ignore``
-    closes only a P1 (a peculiarity of the original environment); otherwise always.
-    """
-
-    wrong_page: bool = True
-    ignore_only_p1: bool = False
-
-
-STRICT: Final = ClosingRules()
-
-
 @attrs.frozen(cache_hash=True)
 class Incident:
     """Everything about one incident, immutable and hashable.
@@ -119,7 +103,7 @@ class Incident:
         directory: the team that owns each service (in index order) in *this* incident.
         truth: the answer.
         telemetry: what can be seen.
-        closing: the rules that close it.
+        wrong_page_closes: whether a page to a team that is not accepted closes it.
         rubric: the id of the rubric that its task is graded by.
         par: in ticks; how many a perfect response needs here. Beyond it, closing costs. Benign
             incidents have a par of their own. Read by rubrics of drawn incidents.
@@ -135,7 +119,7 @@ class Incident:
     directory: tuple[str, ...]
     truth: Truth
     telemetry: Telemetry | Simulation
-    closing: ClosingRules = STRICT
+    wrong_page_closes: bool = True
     rubric: str = "logtriage/3"
     par: int = 5
     seal: str | None = None
@@ -153,22 +137,18 @@ class Incident:
 
     @property
     def simulation(self) -> Simulation | None:
-        """The simulated system, if beliefs about it are possible; else None.
-
-        Recordings have none, and nobody drew the truth of the original's incidents.
-        """
-        world = self.telemetry
-        return world if isinstance(world, Simulation) and not world.original else None
+        """The simulated system; None for a recording."""
+        return self.telemetry if isinstance(self.telemetry, Simulation) else None
 
     @property
     def setting(self) -> Setting | None:
-        """The public constants of its world, if beliefs about it are possible; else None."""
+        """The public constants of its world; None for a recording."""
         return None if self.simulation is None else self.simulation.setting
 
     @property
     def world(self) -> World | None:
         """The world that it is of; None for a recording."""
-        return self.telemetry.setting.world if isinstance(self.telemetry, Simulation) else None
+        return None if self.setting is None else self.setting.world
 
     @property
     def world_mark(self) -> str | None:

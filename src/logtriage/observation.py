@@ -49,7 +49,7 @@ class Observation:
         closing: why the incident is closed; None while it is open.
         open_loop: whether remedies change nothing, as in a recording.
         alerts: alerts that fire.
-        slo: errors and latency at the edge, in a recording or an original incident.
+        slo: errors and latency at the edge, in a recording.
         window: the lines of the log window.
         inspection: the lines asked for in the last tick.
         health: of each service, if it was inspected or alerts; else None, which is *unknown*,
@@ -269,11 +269,11 @@ def _observe_world(state: State, world: Simulation) -> Observation:
         edge=_words(trace, Channel.EDGE, voice.edges),
         metrics=voice.gauges(cells(Channel.METRICS, ())),
         traces=voice.traces(cells(Channel.TRACES, ())),
-        notes=tuple([voice.note(one, facts.noted[0][1]) for one in cells(Channel.NOTE, ())]),
+        notes=tuple([voice.note(cell, facts.noted[0][1]) for cell in cells(Channel.NOTE, ())]),
         effects=tuple(
             [
-                (remedies[one.slot][1], remedies[one.slot][2], one.token == EASES)
-                for one in cells(Channel.EFFECT, ())
+                (remedies[cell.slot][1], remedies[cell.slot][2], cell.token == EASES)
+                for cell in cells(Channel.EFFECT, ())
             ]
         ),
         world=voice.world,
@@ -321,14 +321,14 @@ def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:
 def _glance(world: Simulation, now: int, doings: Doings) -> tuple[tuple[Alert, ...], EdgePanel]:
     """Alerts and edge come first among the cells of a screen; the other cells are not drawn."""
     alerts = []
-    for one in world.shown(now, doings):
-        if one.channel is Channel.EDGE:
+    for cell in world.shown(now, doings):
+        if cell.channel is Channel.EDGE:
             break
-        alerts.append(one)
+        alerts.append(cell)
     voice = voice_of(
         world.setting.world, world.topology, world.seed, world.phrasing, world.setting.onset
     )
-    return voice.alerts(alerts), voice.edge(one)
+    return voice.alerts(alerts), voice.edge(cell)
 
 
 @lru_cache(maxsize=2048)
@@ -442,12 +442,12 @@ def _part(seen: Observation, role: Role) -> Observation:
     names = {topology.names[index] for index in here}
     return attrs.evolve(
         seen,
-        alerts=tuple(one for one in seen.alerts if one.service in names),
-        window=tuple(one for one in seen.window if one.service in names),
-        inspection=tuple(one for one in seen.inspection if one.service in names),
-        health=tuple(one if at in here else None for at, one in enumerate(seen.health)),
-        changes=tuple(one for one in seen.changes if one.service in names),
-        signals=tuple(one if at in here else () for at, one in enumerate(seen.signals)),
-        metrics=tuple(one for one in seen.metrics if one.service in names),
-        traces=tuple(one for one in seen.traces if one.service in names),
+        alerts=tuple(alert for alert in seen.alerts if alert.service in names),
+        window=tuple(line for line in seen.window if line.service in names),
+        inspection=tuple(line for line in seen.inspection if line.service in names),
+        health=tuple(reading if at in here else None for at, reading in enumerate(seen.health)),
+        changes=tuple(change for change in seen.changes if change.service in names),
+        signals=tuple(signals if at in here else () for at, signals in enumerate(seen.signals)),
+        metrics=tuple(gauge for gauge in seen.metrics if gauge.service in names),
+        traces=tuple(trace for trace in seen.traces if trace.service in names),
     )

@@ -148,7 +148,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
             remedies = (*remedies, (tick, action.remedy, action.service))
             if (action.remedy, action.service) in truth.remedies:
                 applied = {(remedy, service) for _, remedy, service in remedies}
-                if fixed_at is None and all(applied & {*one.remedies} for one in truth.several):
+                if fixed_at is None and all(applied & {*part.remedies} for part in truth.several):
                     fixed_at = tick
             else:
                 wrong_remedies += 1
@@ -157,7 +157,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
             reports = (*reports, (tick, action))
     # Where a mis-page does not end the incident, it brings no note of the responders.
     noted = pages
-    if wrong_pages and not incident.closing.wrong_page:
+    if wrong_pages and not incident.wrong_page_closes:
         noted = tuple([page for page in pages if page[1] in truth.teams])
     return Facts(
         severity,
@@ -264,31 +264,31 @@ def initial_state(incident: Incident) -> State:
     return State(incident)
 
 
-def check_incident(given: object) -> None:
+def check_incident(value: object) -> None:
     """Refuse what is no incident.
 
     Raises:
         InvalidInput: saying what to pass.
     """
-    if not isinstance(given, Incident):
-        how = f"; make_incident({given!r:.80}) draws it" if isinstance(given, str) else ""
-        raise InvalidInput(f"expected an incident, got {kind_of(given)}{how}")
+    if not isinstance(value, Incident):
+        how = f"; make_incident({value!r:.80}) draws it" if isinstance(value, str) else ""
+        raise InvalidInput(f"expected an incident, got {kind_of(value)}{how}")
 
 
-def check_state(given: object) -> None:
+def check_state(value: object) -> None:
     """Refuse what is no state.
 
     Raises:
         InvalidInput: saying what to pass.
     """
-    if isinstance(given, State):
+    if isinstance(value, State):
         return
     how = ""
-    if isinstance(given, Incident):
+    if isinstance(value, Incident):
         how = "; its first state is initial_state(incident)"
-    elif isinstance(given, str):
-        how = f"; its first state is initial_state(make_incident({given!r:.80}))"
-    raise InvalidInput(f"expected a state, got {kind_of(given)}{how}")
+    elif isinstance(value, str):
+        how = f"; its first state is initial_state(make_incident({value!r:.80}))"
+    raise InvalidInput(f"expected a state, got {kind_of(value)}{how}")
 
 
 def declared_in(state: State) -> tuple[str, ...] | None:

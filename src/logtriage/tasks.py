@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, RetiredName, UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.topology import Topology
 from logtriage.world.default import default_world
 from logtriage.world.loading import WorldLike, is_world, load_world, world_named
@@ -34,11 +34,11 @@ class TaskSpec:
     ``horizon`` in ticks; ``noise`` is the share of window lines without signal and
     ``benign`` that of incidents with no fault behind them, both per mille;
     ``severity_weights`` for P1, P2, P3 among real faults; ``history`` one reasoned
-    entry a version. ``original`` marks the fixed incident of a ``*-v0`` task; the others have a
-    ``setting``, the constants of their world. ``topology`` has the services of its incidents,
-    split ``ood`` aside; without it each incident draws its own of ``services`` services, from
-    the first number to the second. ``version`` is None of a world with a fingerprint instead.
-    Each incident of an ``unseen`` task has a world of its own, drawn around that of ``setting``.
+    entry a version. ``setting`` has the constants of the world. ``topology`` has the services of
+    its incidents, split ``ood`` aside; without it each incident draws its own of ``services``
+    services, from the first number to the second. ``version`` is None of a world with a
+    fingerprint instead. Each incident of an ``unseen`` task has a world of its own, drawn around
+    that of ``setting``.
 
     Raises:
         InvalidInput: naming the field and what was expected.
@@ -52,10 +52,9 @@ class TaskSpec:
     noise: int
     rubric: str
     history: tuple[str, ...]
+    setting: Setting
     benign: int = 0
     severity_weights: tuple[int, int, int] = (1, 1, 1)
-    original: bool = False
-    setting: Setting | None = None
     topology: Topology | None = None
     services: tuple[int, int] | None = None
     unseen: bool = False
@@ -76,9 +75,9 @@ class TaskSpec:
         check_weights(f"{where}: severity_weights", self.severity_weights, 3)
 
     @property
-    def fog(self) -> int | None:
-        """The level of fog, 0 to 3; None of a ``*-v0`` task."""
-        return None if self.setting is None else self.setting.fog
+    def fog(self) -> int:
+        """The level of fog, 0 to 3."""
+        return self.setting.fog
 
     @property
     def takes_hand_over(self) -> bool:
@@ -88,12 +87,12 @@ class TaskSpec:
     @property
     def several(self) -> bool:
         """Whether an incident may have more than one fault."""
-        return self.setting is not None and self.setting.several
+        return self.setting.several
 
     @property
     def world(self) -> World:
         """The world of its incidents."""
-        return default_world() if self.setting is None else self.setting.world
+        return self.setting.world
 
     @cached_property
     def id(self) -> str:
@@ -110,36 +109,16 @@ class TaskSpec:
 PRICED: Final = "logtriage/3"
 #: Fog of the benchmark: the tasks whose ids name none.
 BENCHMARK_FOG: Final = 2
-_V0_HISTORY: Final = (
-    "v0: the one fixed incident of the original LogTriageEnv, new telemetry",
-    "v0: the telemetry of the drawn tasks of version 3, without fog",
-)
 _V3_HISTORY: Final = (
     "v3: signs stay: drawn once for a condition, and read with error; a hand-over has a price",
 )
 _UNSEEN_HISTORY: Final = (
     "v3: 256 worlds a split, drawn around the world of version 3: only the runbook tells them",
 )
-#: Horizon, noise, title and what is hard about it, of each ``*-v0`` task.
-_ORIGINALS: Final = {
-    "single_crash": (8, 200, "The original's single crash", "always payment-service, P1, restart"),
-    "cascading_failure": (
-        12,
-        300,
-        "The original's cascade",
-        "always user-db, P1, kill-query or restart",
-    ),
-    "silent_degradation": (
-        15,
-        600,
-        "The original's silent degradation",
-        "always payment-db, P2, flush-cache or kill-query",
-    ),
-}
 
 
-def _with_fog(name: str, fog: int | None) -> str:
-    return name if fog in (None, BENCHMARK_FOG) else f"{name}-fog{fog}"
+def _with_fog(name: str, fog: int) -> str:
+    return name if fog == BENCHMARK_FOG else f"{name}-fog{fog}"
 
 
 # --- ids with a version, which are known before anything is read ---------------------------
@@ -149,23 +128,17 @@ _SEVERAL: Final = ("compound_failure", "compound_fleet")
 _FOGS: Final = (BENCHMARK_FOG, 0, 1, 3)
 
 
-def _versioned_ids(version: int) -> Iterator[tuple[str, tuple[str, int | None]]]:
+def _versioned_ids() -> Iterator[tuple[str, tuple[str, int]]]:
     for names in (_ONE_FAULT, _SEVERAL):
         for fogs in (_FOGS[:1], _FOGS[1:]):
             for name in names:
                 for fog in fogs:
-                    yield _with_fog(f"{name}-v{version}", fog), (name, fog)
-
-
-def _default_ids() -> Iterator[tuple[str, tuple[str, int | None]]]:
-    yield from _versioned_ids(3)
-    for name in _ORIGINALS:
-        yield f"{name}-v0", (name, None)
+                    yield _with_fog(f"{name}-v3", fog), (name, fog)
 
 
 #: Name and fog of every task of the default world: the benchmark's, then those at other levels
-#: of fog, then several faults at once, then the original's, whose fog is None.
-DEFAULT_TASKS: Final[Mapping[str, tuple[str, int | None]]] = MappingProxyType(dict(_default_ids()))
+#: of fog, then several faults at once.
+DEFAULT_TASKS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(dict(_versioned_ids()))
 
 #: The level of fog of each task with unseen worlds.
 UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
@@ -175,12 +148,6 @@ UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
 #: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
 #: faults at once are named where they are wanted: they are another measure.
 DRAWN_TASKS: Final = tuple(f"{name}-v3" for name in _ONE_FAULT)
-
-#: Tasks that are no more, with those that took their places.
-RETIRED: Final = {
-    **{f"{name}-v1": f"{name}-v3" for name in _ORIGINALS},
-    **dict(zip(dict(_versioned_ids(2)), dict(_versioned_ids(3)), strict=True)),
-}
 
 if TYPE_CHECKING:
     #: Every task of the default world.
@@ -206,7 +173,6 @@ def tasks_of(world: World) -> Mapping[str, TaskSpec]:
     drawn.sort(key=lambda task: (task.several, task.fog != BENCHMARK_FOG))
     if world == default_world():
         drawn.extend(_unseen(world, fog) for fog in UNSEEN_TASKS.values())
-        drawn.extend(_original(world, name) for name in _ORIGINALS)
     return MappingProxyType({task.id: task for task in drawn})
 
 
@@ -278,23 +244,6 @@ def setting_of(world: World, row: Task, fog: int) -> Setting:
     )
 
 
-def _original(world: World, name: str) -> TaskSpec:
-    """A task of the original, with the telemetry of the fogless task of that name."""
-    horizon, noise, title, hard = _ORIGINALS[name]
-    return TaskSpec(
-        name=name,
-        version=0,
-        title=title,
-        hard=hard,
-        horizon=horizon,
-        noise=noise,
-        rubric=f"logtriage-env/0/{name}",
-        history=_V0_HISTORY,
-        original=True,
-        topology=world.topologies["seven-services"],
-    )
-
-
 def is_registered(task: TaskSpec) -> bool:
     """Whether a sheet is the registered sheet of its id."""
     return tasks_of(task.world).get(task.id) == task
@@ -324,20 +273,18 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
 
     Raises:
         UnknownName: if there is no such task, or no such world; the message lists the known
-            ids, or names the task that took the place of a retired one.
+            ids.
         InvalidInput: if the id names another world than ``world``.
     """
     if not isinstance(task_id, str):
         raise UnknownName("task", task_id, DEFAULT_TASKS)
     of = world_of_id(task_id, world)
     tasks = tasks_of(of)
-    found = tasks.get(task_id)
-    if found is None and OF_WORLD not in task_id:
-        found = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
-    if found is not None:
-        return found
-    if task_id in RETIRED:
-        raise RetiredName("task", task_id, RETIRED[task_id], tasks)
+    sheet = tasks.get(task_id)
+    if sheet is None and OF_WORLD not in task_id:
+        sheet = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
+    if sheet is not None:
+        return sheet
     raise UnknownName("task", task_id, tasks)
 
 

@@ -185,11 +185,11 @@ class Topology:
     @cached_property
     def callers(self) -> tuple[tuple[int, ...], ...]:
         """Indices of the direct callers of each service."""
-        found: list[list[int]] = [[] for _ in self.services]
+        calling: list[list[int]] = [[] for _ in self.services]
         for caller, callees in enumerate(self.calls):
             for callee in callees:
-                found[callee].append(caller)
-        return tuple(tuple(callers) for callers in found)
+                calling[callee].append(caller)
+        return tuple(tuple(callers) for callers in calling)
 
     @cached_property
     def edges(self) -> tuple[int, ...]:

@@ -119,18 +119,18 @@ def _followed(
 
 def _by_channel(shown: Iterable[Evidence]) -> dict[Channel, Cells]:
     rows: dict[Channel, list[Evidence]] = {}
-    for one in shown:
-        row = rows.get(one.channel)
+    for cell in shown:
+        row = rows.get(cell.channel)
         if row is None:
-            rows[one.channel] = [one]
+            rows[cell.channel] = [cell]
         else:
-            row.append(one)
+            row.append(cell)
     return {channel: tuple(row) for channel, row in rows.items()}
 
 
 def _once(shown: Iterable[Evidence]) -> Cells:
     """Each cell once, as it was first shown."""
-    found: dict[Cell, Evidence] = {}
-    for one in shown:
-        found.setdefault(one.cell, one)
-    return tuple(found.values())
+    cells: dict[Cell, Evidence] = {}
+    for cell in shown:
+        cells.setdefault(cell.cell, cell)
+    return tuple(cells.values())

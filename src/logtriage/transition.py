@@ -8,7 +8,6 @@ from logtriage.actions import (
     HandOver,
     Ignore,
     Resolve,
-    Severity,
     check_action,
 )
 from logtriage.errors import EpisodeOver, InvalidInput, kind_of
@@ -24,12 +23,10 @@ def closing_of(incident: Incident, action: Action) -> Closing | None:
         case Resolve():
             return Closing.RESOLVED
         case Ignore():
-            if incident.closing.ignore_only_p1 and incident.truth.severity is not Severity.P1:
-                return None
             return Closing.IGNORED
         case HandOver() if incident.takes_hand_over:
             return Closing.HANDED_OVER
-        case Escalate(team) if team not in incident.truth.teams and incident.closing.wrong_page:
+        case Escalate(team) if team not in incident.truth.teams and incident.wrong_page_closes:
             return Closing.MISROUTED
         case _:
             return None
@@ -126,11 +123,11 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
     return play_parsed(incident, listed)
 
 
-def _no_list(given: object) -> str:
+def _no_list(value: object) -> str:
     """Why something is no list of actions, and what to pass in its place."""
-    if isinstance(given, Action):
-        return f"expected a list of actions, got one; pass [{given!r:.80}]"
-    return f"expected a list of actions, got {kind_of(given)}"
+    if isinstance(value, Action):
+        return f"expected a list of actions, got one; pass [{value!r:.80}]"
+    return f"expected a list of actions, got {kind_of(value)}"
 
 
 def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:

@@ -173,19 +173,6 @@ def test_without_the_key_the_error_says_how_to_give_it() -> None:
             asked()
 
 
-@pytest.mark.parametrize("task", [one.id for one in lt.TASKS if one.original])
-def test_the_original_s_tasks_refuse_the_split_in_words(task: str) -> None:
-    index = 0
-    for asked in (
-        lambda: lt.make_incident(f"{task}/sealed/{index}", seal=SEAL),
-        lambda: lt.make_incident(f"{task}/sealed/{index}"),
-        lambda: lt.incident_ids(task, "sealed", 1),
-        lambda: RunSpec(["expert"], [task], "sealed"),
-    ):
-        with pytest.raises(InvalidInput, match=f"'{task}' is one fixed .* has no split 'sealed'"):
-            asked()
-
-
 def test_recorded_incidents_refuse_the_split_in_words() -> None:
     with pytest.raises(InvalidInput, match="recorded incidents have no split 'sealed'"):
         RunSpec(["expert"], ["recorded"], "sealed")

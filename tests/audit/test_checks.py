@@ -111,9 +111,13 @@ def test_a_grader_with_a_memory_is_caught() -> None:
     assert finding("replay", "stability", rubric).verdict is Verdict.FAILED
 
 
+def by_a_name(state: State) -> Measured:
+    return (float(state.facts.root_cause == "payment-db"), "whether a certain name was declared")
+
+
 def test_renaming_is_caught_by_names_in_a_grader() -> None:
-    found = finding("renaming", "stability", task="single_crash-v0")
-    assert found.verdict is Verdict.FAILED
+    rubric = single("named", by_a_name)
+    assert finding("renaming", "stability", rubric).verdict is Verdict.FAILED
     assert finding("renaming", "stability").verdict is Verdict.PASSED
 
 

@@ -8,7 +8,7 @@ from logtriage.actions import IdentifyRootCause, ReportImpact
 from logtriage.audit import QUICK, Verdict, audit, subject_of
 from logtriage.audit.histories import drawn_histories
 from logtriage.audit.vocabulary import IMPACTS, vocabulary
-from logtriage.grading import DEFAULT, RUBRICS, Criterion, Measured
+from logtriage.grading import DEFAULT, Criterion, Measured
 from logtriage.recorded import shipped_incidents
 from logtriage.state import State
 from logtriage.tasks import DRAWN_TASKS
@@ -38,13 +38,6 @@ def test_recordings_pass_on_the_splits_that_there_are() -> None:
     assert report.failed == ()
     assert report.rubric == "recorded/1"
     assert "(train, test; numbers" in report.finding("undeserved").summary
-
-
-@pytest.mark.parametrize("name", ["single_crash", "cascading_failure", "silent_degradation"])
-def test_the_graders_of_the_original_pay_for_wrong_answers(name: str) -> None:
-    report = audit(f"{name}-v0", families=["histories"], sizes=FEW)
-    assert "undeserved" in report.failed
-    assert f"logtriage-env/0/{name}" in RUBRICS
 
 
 def test_a_look_may_pay_where_the_oracle_looks() -> None:

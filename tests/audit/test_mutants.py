@@ -130,8 +130,10 @@ def test_there_are_enough_of_them() -> None:
 ABOUT = {
     "closure-claimed": "test_a_claim_earns_nothing",
     "closure-timeout": "test_running_out_of_time_closes_nothing",
+    "forgets-unplayed": "test_a_wrong_escalation_anywhere_in_a_list_gives_zero",
     "hand-over-": "test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth",
     "page-gate-": "test_a_wrong_page_is_worth_nothing_and_so_is_ignoring_a_fault",
+    "plays-past-the-end": "test_a_wrong_escalation_anywhere_in_a_list_gives_zero",
     "root-cause-any": "test_later_declarations_change_nothing_but_time",
     "root-cause-confident": "test_a_confidence_changes_no_score",
     "root-cause-last": "test_later_declarations_change_nothing_but_time",
@@ -140,11 +142,11 @@ ABOUT = {
 
 
 def about(name: str) -> tuple[str, ...]:
-    """The law of the longest beginning that fits; the laws of code for what is broken there."""
-    if name in BROKEN:
-        return ("law_of_errors", *OF_CODE)
+    """The law of the longest beginning that fits, or the laws of code for what is broken there."""
     fitting = [one for one in ABOUT if name.startswith(one)]
-    return (ABOUT[max(fitting, key=len)],) if fitting else ()
+    if fitting:
+        return (ABOUT[max(fitting, key=len)],)
+    return ("law_of_errors", *OF_CODE) if name in BROKEN else ()
 
 
 #: How many examples of which laws, in turn, until one kills: the cheap and likely ones first.

@@ -14,6 +14,7 @@ from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import PARTS, play_episode, steps
 from logtriage.grading import reward, score
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import initial_state
 from logtriage.transition import play
@@ -140,4 +141,4 @@ def test_what_cannot_be_explained_is_refused() -> None:
     with pytest.raises(InvalidInput, match="samples must be at least 1, got 0"):
         explain(play(incident, [Ignore()])[0], samples=0)
     with pytest.raises(InvalidInput, match="its probabilities are not known"):
-        explain(play(make_incident("single_crash-v0/test/0"), [Ignore()])[0])
+        explain(play(shipped_incidents()[0], [Ignore()])[0])

@@ -47,8 +47,9 @@ def draw(split, number):
     return draw_incident(SHEET, IncidentId(SHEET, split, number))
 
 
-def original(split, number):
-    return attrs.evolve(make_incident(f"cascading_failure-v0/{split}/{number}"), horizon=6)
+def lenient(split, number):
+    incident = make_incident(f"cascading_failure-v3/{split}/{number}")
+    return attrs.evolve(incident, wrong_page_closes=False, rubric="recorded/1", horizon=6)
 """
 
 
@@ -77,14 +78,14 @@ def test_a_task_that_passes() -> None:
 
 
 def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line(mine: str) -> None:
-    result = audit("--task", f"{mine}:original", "--family", "ceiling", "--json")
+    result = audit("--task", f"{mine}:lenient", "--family", "ceiling", "--json")
     assert result.exit_code == 1
     found = {line["check"]: line for line in map(json.loads, result.stdout.splitlines())}
     assert list(found) == ["oracle", "exact-maximum", "mis-page", "cycles"]
     assert found["mis-page"]["verdict"] == "failed"
-    assert found["mis-page"]["evidence"]["most"] == 0.9999
-    assert found["oracle"]["subject"] == "original"
-    assert found["oracle"]["rubric"] == "logtriage-env/0/cascading_failure"
+    assert found["mis-page"]["evidence"]["most"] == 1.0
+    assert found["oracle"]["subject"] == "lenient"
+    assert found["oracle"]["rubric"] == "recorded/1"
 
 
 def test_all_are_the_benchmark() -> None:

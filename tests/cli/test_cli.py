@@ -129,12 +129,6 @@ def test_an_id_that_is_cut_short_says_what_is_missing(given: str, lacks: str) ->
         assert f"error: incident id {given!r}: {lacks}" in logtriage(*words).stderr
 
 
-def test_a_retired_task_is_told_before_the_number_that_is_missing() -> None:
-    told = logtriage("show", "cascading_failure-v1/test").stderr
-    assert told == "error: task 'cascading_failure-v1' is retired; use 'cascading_failure-v3'\n"
-    assert "error: unknown task 'cascade'; known: " in logtriage("show", "cascade/test").stderr
-
-
 def test_without_its_extra_the_command_names_it() -> None:
     for missing in ("typer", "rich"):
         code = (

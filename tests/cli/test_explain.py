@@ -11,6 +11,7 @@ from logtriage.belief.explain import explain
 from logtriage.cli import hindsight
 from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import explaining, load_run, play_episode
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from tests.cli.test_cli import lines as told
 from tests.cli.test_cli import logtriage
@@ -113,14 +114,12 @@ def test_without_explained_episodes_no_grade_is_adjusted(tmp_path: Path) -> None
 
 
 def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None:
-    result = run(tmp_path / "run", "--task", "single_crash-v0", "--explain", 1)
+    result = run(tmp_path / "run", "--task", "recorded", "--explain", 1)
     assert result.exit_code == 0
-    assert (
-        "not explained, because exact probabilities are unknown: single_crash-v0" in result.stderr
-    )
-    alone = logtriage("eval", "oracle", "--task", "single_crash-v0", "--explain", 1)
+    assert "not explained, because exact probabilities are unknown: recorded" in result.stderr
+    alone = logtriage("eval", "oracle", "--task", "recorded", "--explain", 1)
     assert alone.exit_code == 2
-    assert "nothing to explain: the probabilities are not known for single_crash-v0" in alone.stderr
+    assert "nothing to explain: the probabilities are not known for recorded" in alone.stderr
     team = logtriage("eval", "expert", "--task", TASK, "--split-roles", "solo", "--explain", 1)
     assert team.exit_code == 2
     assert "joint play is not explained" in team.stderr
@@ -150,7 +149,7 @@ def test_debrief_shows_the_belief_beside_each_action() -> None:
     "more",
     [
         ("--policy", "random", "--brief", "--no-explain"),
-        ("--policy", "oracle", "--brief", "--incident", "single_crash-v0/test/0"),
+        ("--policy", "oracle", "--brief", "--incident", shipped_incidents()[0].id),
     ],
 )
 def test_debrief_without_a_belief(more: tuple[str, ...]) -> None:

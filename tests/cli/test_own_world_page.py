@@ -21,8 +21,6 @@ pytestmark = pytest.mark.skipif(
     not (PAGE.exists() and SHOP.exists()), reason="no docs here: a source distribution"
 )
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-#: Commands that say by their exit code what they found.
-CODES = {"logtriage world diff oncall my-shop": 1}
 
 
 def blocks() -> list[tuple[str, str]]:
@@ -56,10 +54,10 @@ def test_the_page_is_worked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                     continue  # tests/training runs it, where torch is
                 assert name == "logtriage"
                 done = logtriage(*words)
-                assert done.exit_code == CODES.get(line, 0), (line, done.output)
+                assert done.exit_code == 0, (line, done.output)
                 last, ran = done.stdout, ran + 1
     assert next(written, None) is None
-    assert ran == 10
+    assert ran == 9
     assert "dns_misconfig" in load_world(tmp_path / "my-shop").kind_names
 
 

@@ -353,7 +353,6 @@ def test_a_model_plays_roles_of_a_team(team: str, roles: set[str], tmp_path: Pat
         (["triage=openai:m", "--base-url", UNREACHABLE], "is a team: expected a role split"),
         (["expert", "--base-url", UNREACHABLE], "--base-url goes with a model behind an endpoint"),
         (["expert", "--max-tokens", "7"], "--max-tokens goes with a model behind an endpoint"),
-        (["central:openai:m", "--split-roles", "trio"], "is asked by logtriage eval"),
     ],
 )
 def test_wrong_usage_is_named(given: list[str], said: str, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_eval_tells_the_doubt_of_the_team_and_of_each_role(tmp_path: Path) -> No
 
 
 def test_any_number_of_jobs_prints_and_writes_the_same(tmp_path: Path, split_file: Path) -> None:
-    common = [*EVAL, "central:expert", "--split-roles", split_file]
+    common = [*EVAL, "expert", "--split-roles", split_file]
     one = logtriage(*common, "--out", tmp_path / "one")
     two = logtriage(*common, "--out", tmp_path / "two", "--jobs", 2)
     assert one.exit_code == 0

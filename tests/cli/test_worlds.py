@@ -172,21 +172,6 @@ def test_a_world_is_shown_as_tables(folder: Path) -> None:
     assert f"exceptions      {first} {shares[first]}, {second} {shares[second]}, " in topics
 
 
-def test_worlds_are_compared_field_by_field(folder: Path) -> None:
-    edit(folder / "kinds/overload.toml", "high = 75", "high = 70")
-    told = logtriage("world", "diff", "tiny", folder)
-    assert told.exit_code == 1
-    assert "kinds/overload.toml\n  signature.cpu.high  75 -> 70\n" in told.stdout
-    found = lines(logtriage("world", "diff", "tiny", folder, "--json"))
-    assert [(one["field"], one["before"], one["after"]) for one in found] == [
-        ("name", "tiny", NAME),
-        ("signature.cpu.high", 75, 70),
-    ]
-    same = logtriage("world", "diff", folder, folder)
-    assert (same.exit_code, same.stdout) == (0, "")
-    assert "the worlds are equal" in same.stderr
-
-
 def test_a_check_has_exit_codes(folder: Path) -> None:
     assert logtriage("world", "check", folder, "--quick").exit_code == 0
     edit(folder / "kinds/bad_release.toml", "errors = 60", "errors = 2")

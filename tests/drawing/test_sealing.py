@@ -274,8 +274,6 @@ def test_every_command_takes_the_key_from_a_file_and_shows_none(
 
 def test_the_command_line_says_what_is_not_sealed() -> None:
     for arguments, told in (
-        (("show", "single_crash-v0/sealed/0"), "has no split 'sealed'"),
-        (("eval", "expert", "--task", "single_crash-v0", "--split", "sealed"), "has no split"),
         (("eval", "expert", "--task", "recorded", "--split", "sealed"), "recorded incidents have"),
         (("eval", "expert", "--split", "sealed"), "its incidents are drawn with a secret key"),
     ):
@@ -410,8 +408,6 @@ def test_a_batched_environment_tells_no_index_unless_asked_to() -> None:
 def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SealError, match="split 'sealed'"):
         triage_team_v1.parallel_env(TASK, "sealed", observations="text")
-    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident"):
-        triage_team_v1.parallel_env("single_crash-v0", "sealed", seal=SEAL)
     with pytest.raises(InvalidInput, match="split 'sealed': seeds of sealed incidents are wider"):
         TriageVectorEnv("single_crash-v3", 2, "sealed")
     give(monkeypatch, OTHER_KEY)

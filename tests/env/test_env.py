@@ -306,12 +306,6 @@ def severity_of_42() -> int:
     return int(np.argmax(earned))
 
 
-@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
-def test_the_fixed_incidents_of_the_original_are_refused(make: Any) -> None:
-    with pytest.raises(InvalidInput, match="one fixed incident; environments play tasks that dra"):
-        make("single_crash-v0")
-
-
 def test_a_fleet_needs_a_topology() -> None:
     with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v3' has a top"):
         TriageEnv("fleet_outage-v3")
@@ -610,7 +604,6 @@ def test_several_tasks_have_one_layout() -> None:
         ({TASK: "1"}, "expected a number from 0 on, got '1'"),
         ({TASK: 1, "crash": 1}, "unknown task 'crash'; known: "),
         ({TASK: 1, "fleet_outage-v3": 1}, "every incident of task 'fleet_outage-v3' has a top"),
-        ({TASK: 1, "single_crash-v0": 1}, "task 'single_crash-v0' is one fixed incident"),
     ],
     ids=str,
 )

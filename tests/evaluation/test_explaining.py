@@ -31,7 +31,7 @@ from logtriage.registry import make_policy
 from tests.evaluation.test_runner import contents
 
 TASK = "single_crash-v3"
-SPEC = RunSpec(["random", "constant:ignore"], [TASK, "single_crash-v0"], episodes=3)
+SPEC = RunSpec(["random", "constant:ignore"], [TASK, "recorded"], episodes=3)
 FILE = f"explanations/random--{TASK}.jsonl"
 
 
@@ -69,8 +69,8 @@ def test_the_first_episodes_are_explained(whole: Path) -> None:
     assert {key: list(found) for key, found in loaded.explained.items()} == {
         ("random", TASK): [f"{TASK}/test/0", f"{TASK}/test/1"],
         ("constant:ignore", TASK): [f"{TASK}/test/0", f"{TASK}/test/1"],
-        ("random", "single_crash-v0"): [],
-        ("constant:ignore", "single_crash-v0"): [],
+        ("random", "recorded"): [],
+        ("constant:ignore", "recorded"): [],
     }
     for (policy, task), found in loaded.explained.items():
         for grade in loaded.grades[policy, task][: len(found)]:
@@ -255,9 +255,9 @@ def test_what_cannot_be_explained_is_refused(tmp_path: Path, run: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
     with holding(run), pytest.raises(InvalidInput, match="evaluates here"):
         explain_run(run, 1)
-    evaluate(RunSpec(["oracle"], ["single_crash-v0"], episodes=1), tmp_path / "original")
-    with pytest.raises(InvalidInput, match="the probabilities are not known for single_crash-v0"):
-        explain_run(tmp_path / "original", 1)
+    evaluate(RunSpec(["oracle"], ["recorded"], episodes=1), tmp_path / "recorded")
+    with pytest.raises(InvalidInput, match="the probabilities are not known for recorded"):
+        explain_run(tmp_path / "recorded", 1)
     evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="solo"), tmp_path / "team")
     with pytest.raises(InvalidInput, match="joint play is not explained"):
         explain_run(tmp_path / "team", 1)

@@ -81,7 +81,7 @@ def test_loading_grades_anew(run: Path) -> None:
 
 
 def test_loading_by_another_rubric(run: Path) -> None:
-    stricter = attrs.evolve(DEFAULT, id="mine/1", criteria=(*DEFAULT.criteria,), digits=1)
+    stricter = attrs.evolve(DEFAULT, id="mine/1", criteria=(*DEFAULT.criteria,), bounds=(0.0, 0.9))
     loaded = load_run(run, stricter)
     assert loaded.rubrics["single_crash-v3"] == ("mine/1", stricter.digest)
     assert {grade.rubric for grades in loaded.grades.values() for grade in grades} == {"mine/1"}

@@ -190,12 +190,6 @@ def test_nothing_scored_is_no_zero(tmp_path: Path) -> None:
     assert (row.grade, row.solved, row.mis_paged, row.brier) == (None, None, None, None)
 
 
-def test_original_tasks_are_summed_up_by_their_own_rubrics(tmp_path: Path) -> None:
-    (row,) = evaluate(RunSpec(["oracle"], ["cascading_failure-v0"], episodes=2), tmp_path)
-    assert row.rubric == "logtriage-env/0/cascading_failure"
-    assert row.grade == Interval(0.9999, 0.9999, 0.9999)
-
-
 def test_rows_of_an_unfinished_run_are_about_what_was_played(tmp_path: Path) -> None:
     evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=3), tmp_path)
     path = tmp_path / "transcripts" / "expert--single_crash-v3.jsonl"

@@ -17,6 +17,7 @@ from logtriage import (
 from logtriage.belief import belief
 from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of
 from logtriage.evidence import evidence
+from logtriage.recorded import shipped_incidents
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO
 from logtriage.world.channels import Channel
@@ -83,7 +84,7 @@ def test_several_faults_are_doubted_too() -> None:
 def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
     assert teamwork_of([played(1)], SOLO) is None
     assert teamwork_of([], TRIO) is None
-    first = initial_state(make_incident("single_crash-v0/test/0"))
+    first = initial_state(shipped_incidents()[0])
     assert teamwork_of([transition_jointly(first, [Wait(), Wait(), Resolve()])], TRIO) is None
     found = teamwork_of([played(index % 2) for index in range(EPISODES + 5)], TRIO)
     assert found is not None

@@ -317,7 +317,7 @@ def test_the_documented_example_goes_there_and_back(
     page = Path(__file__).parents[2] / "docs" / "formats.md"
     if not page.exists():
         pytest.skip("the docs are not part of this distribution")
-    block = page.read_text(encoding="utf-8").split("There and back:\n\n")[1].split("\n\n")[0]
+    block = page.read_text(encoding="utf-8").split("there and back:\n\n")[1].split("\n\n")[0]
     commands = [line.split()[1:] for line in block.splitlines()]
     assert [one[:2] for one in commands[:3]] == [
         ["export", "otlp"],

@@ -44,11 +44,6 @@ EPISODES = (
 )
 #: Of the other levels of fog, which play by the tables of a task that is recorded.
 FEW_EPISODES = (("test", 1, ("top_suspect:1", "constant:hand_over", "random:1")),)
-#: Of the originals, whose incident is always the same.
-ORIGINAL_EPISODES = (
-    ("test", 2, ("oracle", "expert", "first_error", "random:1")),
-    ("ood", 1, ("expert", "random:2")),
-)
 #: The recorded incidents that are shipped, and who plays them.
 RECORDED = task_id("recorded_trainticket")
 RECORDED_AGENTS = ("combined", "expert", "random:1")
@@ -61,8 +56,6 @@ def path_of(task: str) -> Path:
 
 def episodes_of(task: TaskSpec) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
     """(split, incidents, policies) that are recorded of a task."""
-    if task.original:
-        return ORIGINAL_EPISODES
     return EPISODES if task.fog == BENCHMARK_FOG else FEW_EPISODES
 
 

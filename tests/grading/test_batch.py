@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from itertools import product
 from typing import Any
 
 import attrs
@@ -33,14 +32,11 @@ from logtriage import (
     make_incident,
 )
 from logtriage.actions import Severity
-from logtriage.errors import MissingExtra, RubricError
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,
     Criterion,
-    Truths,
     action_array,
-    get_rubric,
     grade_actions,
     grade_batch,
     truths_of,
@@ -49,11 +45,10 @@ from logtriage.grading import batch as batch_module
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import Span
-from logtriage.incident import ClosingRules, Fault, Truth
+from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
-from logtriage.roles.splits import TRIO
 from logtriage.transition import play
-from tests.builders import SEVEN_SERVICES, anybody, real_incident, with_actions
+from tests.builders import SEVEN_SERVICES, real_incident, with_actions
 
 BASE = attrs.evolve(
     make_incident("cascading_failure-v3/test/42"),
@@ -266,12 +261,21 @@ def cells(either_way: Any) -> Any:  # noqa: ARG001 (it chooses)
     return graded([cell[0] for cell in CELLS], [cell[1] for cell in CELLS])
 
 
+#: The order of the scores of criteria in a cell.
+CRITERIA = (
+    *("severity", "root_cause", "escalation", "remediation", "closure"),
+    *("dismissal", "hand_over"),
+)
+
+
 @pytest.mark.parametrize("row", range(len(CELLS)))
 def test_cells_by_hand(cells: Any, row: int) -> None:
-    _, _, score, criteria, gate, closing, ticks, unplayed = CELLS[row]
+    incident, listed, score, criteria, gate, closing, ticks, unplayed = CELLS[row]
     assert cells.scores[row] == pytest.approx(score, abs=1e-12)
     columns = [*criteria, *[NAN] * (7 - len(criteria))]
-    assert cells.criteria[row].tolist() == pytest.approx(columns, abs=1e-12, nan_ok=True)
+    earned = {one.name: one.score for one in grade_actions(incident, listed).criteria}
+    by_name = [earned.get(name, NAN) for name in CRITERIA]
+    assert by_name == pytest.approx(columns, abs=1e-12, nan_ok=True)
     assert cells.gate[row] == (-1 if gate is None else cells.gate_names.index(gate))
     assert cells.closing[row] == (-1 if closing is None else [*map(str, CLOSINGS)].index(closing))
     assert (cells.ticks[row], cells.unplayed[row]) == (ticks, unplayed)
@@ -282,30 +286,10 @@ def test_shapes_types_and_names(cells: Any) -> None:
     assert len(cells) == count
     assert cells.scores.shape == (count,)
     assert cells.scores.dtype == np.float64
-    assert cells.names == (
-        "severity",
-        "root_cause",
-        "escalation",
-        "remediation",
-        "closure",
-        "dismissal",
-        "hand_over",
-    )
-    assert cells.criteria.shape == (count, 7)
-    assert cells.criteria.dtype == np.float64
     assert cells.gate_names == ("wrong_escalation", "ignored_incident")
     assert (cells.gate.dtype, cells.closing.dtype) == (np.int8, np.int8)
     assert (cells.ticks.dtype, cells.unplayed.dtype) == (np.int32, np.int32)
     assert repr(cells) == f"<{count} grades by logtriage/3>"
-
-
-def test_one_criterion_is_a_column(cells: Any) -> None:
-    for at, name in enumerate(cells.names):
-        column = cells.criterion(name)
-        assert column.dtype == np.float64
-        assert np.array_equal(column, cells.criteria[:, at], equal_nan=True)
-    with refused(f"unknown criterion 'speed'; known: {', '.join(cells.names)}", UnknownName):
-        cells.criterion("speed")
 
 
 @pytest.mark.usefixtures("either_way")
@@ -320,18 +304,12 @@ def test_both_layouts_give_the_same() -> None:
 
 @pytest.mark.usefixtures("either_way")
 def test_closing_rules_of_the_incident_are_kept() -> None:
-    lenient = attrs.evolve(REAL, closing=ClosingRules(wrong_page=False, ignore_only_p1=True))
-    minor = attrs.evolve(lenient, truth=attrs.evolve(REAL.truth, severity=Severity.P2))
-    plan: list[Action] = [Escalate("sre-team"), Ignore(), FIX]
-    grades = graded([REAL, lenient, minor], [plan] * 3)
-    assert grades.ticks.tolist() == [1, 2, 3]
-    assert [CLOSINGS[i] if i >= 0 else None for i in grades.closing] == [
-        "misrouted",
-        "ignored",
-        None,
-    ]
-    assert grades.criterion("remediation").tolist() == [0.0, 0.0, 1.0]
-    assert grades.gate.tolist() == [0, 0, 0]
+    lenient = attrs.evolve(REAL, wrong_page_closes=False)
+    plan: list[Action] = [Escalate("sre-team"), FIX, Ignore()]
+    grades = graded([REAL, lenient], [plan] * 2)
+    assert grades.ticks.tolist() == [1, 3]
+    assert [CLOSINGS[i] for i in grades.closing] == ["misrouted", "ignored"]
+    assert grades.gate.tolist() == [0, 0]
 
 
 def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
@@ -340,11 +318,9 @@ def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
     from logtriage.grading.compiled import _answers
 
     span = Span(3, truths_of([REAL]).clocks)
-    rules = [ClosingRules(*both) for both in product((False, True), repeat=2)]
-    given = [
-        _answers(truths_of([attrs.evolve(REAL, closing=one)]), span, 1, np.uint8) for one in rules
-    ]
-    assert len({numba.typeof(one) for one in given}) == 1
+    incidents = [attrs.evolve(REAL, wrong_page_closes=closes) for closes in (False, True)]
+    answers = [_answers(truths_of([incident]), span, np.uint8) for incident in incidents]
+    assert len({numba.typeof(row) for row in answers}) == 1
 
 
 @pytest.mark.usefixtures("kernels")
@@ -363,7 +339,6 @@ def test_long_histories(waste: int) -> None:
     for row, listed in enumerate(lists):
         wanted = grade_actions(patient, listed)
         assert grades.scores[row] == wanted.score
-        assert grades.criteria[row, :5].tolist() == [one.score for one in wanted.criteria]
         assert grades.ticks[row] == wanted.ticks
 
 
@@ -401,11 +376,6 @@ class Frugality:
         return "<frugality>"
 
 
-def of_ones_own(incidents: list[Incident]) -> Truths:
-    """The same answers as arrays that no incident stands behind."""
-    return attrs.evolve(truths_of(incidents))
-
-
 @pytest.mark.parametrize("part", ["criteria", "benign", "penalties"])
 def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     rows: Any = {part: (Criterion("thrift", 1.0, Frugality()),)}
@@ -416,11 +386,6 @@ def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     for row, incident in enumerate(incidents):
         wanted = grade_actions(incident, lists[row], custom)
         assert found.scores[row::2].tolist() == [wanted.score] * 40
-        earned = {one.name: one.score for one in wanted.criteria}
-        assert {name: found.criterion(name)[row] for name in earned} == earned
-    old = graded([REAL], [PERFECT], get_rubric("logtriage-env/0/single_crash"))
-    by_old = grade_actions(REAL, PERFECT, get_rubric("logtriage-env/0/single_crash"))
-    assert old.scores.tolist() == [by_old.score]
 
 
 def test_a_gate_and_a_discount_without_kernel_are_applied_one_by_one() -> None:
@@ -435,33 +400,6 @@ def test_a_gate_and_a_discount_without_kernel_are_applied_one_by_one() -> None:
     found = graded([REAL] * 3, [PERFECT, PERFECT[:4], PERFECT[:3]], custom)
     assert found.scores.tolist() == pytest.approx([0.0, 0.45, 0.65])
     assert found.gate.tolist() == [0, -1, -1]
-
-
-def test_truths_of_ones_own_need_rules_with_kernels() -> None:
-    custom = attrs.evolve(TRIAGE_3, id="acme/1", penalties=(Criterion("t", 1.0, Frugality()),))
-    with refused(
-        f"rubric 'acme/1': measure {__name__}.<frugality> ('t') has no kernel; "
-        f"those that have one: {KNOWN_MEASURES}",
-        RubricError,
-    ):
-        grade_batch(of_ones_own([REAL]), [[0]], custom)
-    gated = attrs.evolve(TRIAGE_3, id="acme/2", gates=(Gate("g", lambda _: None),))
-    with pytest.raises(RubricError, match=r"gate .*<lambda> \('g'\) has no kernel; .*ignored_in"):
-        grade_batch(of_ones_own([REAL]), [[0]], gated)
-    less = attrs.evolve(TRIAGE_3, id="acme/3", discounts=(Discount("x", lambda _: None),))
-    with pytest.raises(RubricError, match=r"discount .* \('x'\) has no kernel; .*unapproved_fix$"):
-        grade_batch(of_ones_own([REAL]), [[0]], less)
-    with pytest.raises(InvalidInput, match=r"^actions: 16384 of 74 in a list, and no incidents"):
-        grade_batch(of_ones_own([REAL]), np.zeros((1, 16_384), np.int8))
-
-
-def test_truths_of_ones_own_are_graded_by_kernels() -> None:
-    pytest.importorskip("numba")
-    found = grade_batch(
-        of_ones_own([REAL, BENIGN]), action_array(SEVEN_SERVICES, [PERFECT, [Ignore()]])
-    )
-    assert found.scores.tolist() == pytest.approx([1.0, 0.8])
-    assert truths_of([REAL, BENIGN]).take([1]).incidents is not None
 
 
 def test_so_many_lists_are_graded_by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -490,8 +428,6 @@ def test_without_numba_many_are_graded_one_by_one_with_one_warning(
         found = graded([REAL] * 70, [PERFECT] * 70)
     assert found.scores.tolist() == [1.0] * 70
     graded([REAL] * 70, [PERFECT] * 70)  # a second warning would be an error
-    with pytest.raises(MissingExtra, match=r"grade_batch\) needs the extra logtriage\[fast\]: pip"):
-        grade_batch(of_ones_own([REAL]), [[0]])
 
 
 OUT_OF_RANGE = (
@@ -549,19 +485,6 @@ def test_the_extreme_integers_are_actions() -> None:
     assert grades.ticks.tolist() == [1, 2]
 
 
-def test_roles_share_a_tick_only_as_their_split_allows() -> None:
-    """Else a list of actions would take as few ticks as anybody likes."""
-    (severity, cause, page, fix, end) = action_array(SEVEN_SERVICES, [PERFECT])[0].tolist()
-    truths = truths_of([REAL, REAL])
-    fair = [severity, page, fix, cause, -2, end]
-    assert grade_batch(truths, [fair, fair], role_split=TRIO).ticks.tolist() == [2, 2]
-    with refused(
-        "actions: tick 0 of incident 1: role 'escalation' of 'trio' may not remediate; it may: "
-        "escalate, report, request_more_logs, wait"
-    ):
-        grade_batch(truths, [fair, [severity, fix, end, cause, page, -2]], role_split=TRIO)
-
-
 @pytest.mark.usefixtures("either_way")
 def test_the_row_of_misplaced_padding_is_that_of_the_batch() -> None:
     with pytest.raises(InvalidInput, match=r"^actions: tick 0 of incident 2 is padding"):
@@ -582,41 +505,23 @@ def test_any_type_of_integer_will_do(dtype: Any) -> None:
 
 
 @pytest.mark.usefixtures("either_way")
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64])
-@pytest.mark.parametrize("steps", [PERFECT, []])
-def test_a_last_tick_may_be_half_full_whatever_the_type(dtype: Any, steps: list[Action]) -> None:
-    """An unsigned array cannot hold the padding that is put behind its actions.
-
-    Page and fix share a tick here, so the fix leaves 0.7.
-    """
-    actions = action_array(SEVEN_SERVICES, [steps, steps]).astype(dtype)
-    grades = grade_batch(truths_of([REAL, REAL]), actions, role_split=anybody(2))
-    assert grades.ticks.tolist() == [len(steps[::2])] * 2
-    assert grades.scores.tolist() == pytest.approx([0.7 if steps else 0.0] * 2)
-
-
-@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize(
-    ("topology", "ticks", "per_tick"),
+    ("topology", "ticks"),
     [
-        (SEVEN_SERVICES, 63, 1),
-        (SEVEN_SERVICES, 64, 1),
-        (SEVEN_SERVICES, 31, 2),
-        (SEVEN_SERVICES, 32, 2),
-        (SEVEN_SERVICES, 16_383, 1),
-        (SEVEN_SERVICES, 16_384, 1),
-        (with_actions(128), 1, 1),
-        (with_actions(129), 1, 1),
+        (SEVEN_SERVICES, 63),
+        (SEVEN_SERVICES, 64),
+        (SEVEN_SERVICES, 16_383),
+        (SEVEN_SERVICES, 16_384),
+        (with_actions(128), 1),
+        (with_actions(129), 1),
     ],
 )
-def test_the_last_action_of_the_longest_list_counts(
-    topology: Topology, ticks: int, per_tick: int
-) -> None:
+def test_the_last_action_of_the_longest_list_counts(topology: Topology, ticks: int) -> None:
     """Where a number of 8 or 16 bits, and kernels, come to their end."""
     incident = real_incident(None, ticks, root_causes=(), teams=(), remedies=(), topology=topology)
-    listed = np.full((1, ticks * per_tick), -2, np.int64)
+    listed = np.full((1, ticks), -2, np.int64)
     listed[0, -1] = len(all_actions(topology)) - 1
-    grades = grade_batch(truths_of([incident]), listed, role_split=anybody(per_tick))
+    grades = grade_batch(truths_of([incident]), listed)
     assert grades.ticks.tolist() == [ticks]
     assert CLOSINGS[grades.closing[0]] == "ignored"
 
@@ -664,7 +569,7 @@ def test_each_of_two_horizons_has_its_own_promptness() -> None:
 def test_no_incidents_no_grades() -> None:
     none = truths_of([REAL]).take(slice(0, 0))
     grades = grade_batch(none, np.zeros((0, 12), np.int8))
-    assert (len(grades), grades.criteria.shape) == (0, (0, 7))
+    assert len(grades) == 0
 
 
 def test_incidents_are_graded_by_their_own_rubric() -> None:

@@ -49,11 +49,11 @@ from logtriage.grading import (
 from logtriage.grading import tables as tables_module
 from logtriage.grading.batch import CLOSINGS, Layout
 from logtriage.grading.rubric import Gate
-from logtriage.incident import ClosingRules, Fault, Truth
+from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
-from logtriage.transition import play, play_jointly
-from tests.builders import SEVEN_SERVICES, anybody
+from logtriage.transition import play
+from tests.builders import SEVEN_SERVICES
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -67,7 +67,6 @@ FAULT = Fault("slow_query", "user-db")
 KILL = ("kill-query", "user-db")
 DROP = ("flush-cache", "email-queue")  # the last remedy, on the last service
 RESTART = ("restart", "api-gateway")  # the first on the first
-LENIENT = ClosingRules(wrong_page=False, ignore_only_p1=True)
 NOTHING = Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
 
 
@@ -76,8 +75,8 @@ def truth(severity: Severity | None, roots: str, teams: str, *remedies: tuple[st
     return Truth(FAULT if severity else None, severity, *accepted)
 
 
-def of(answer: Truth, horizon: int = 12, closing: ClosingRules | None = None) -> Incident:
-    return attrs.evolve(BASE, truth=answer, horizon=horizon, closing=closing or ClosingRules())
+def of(answer: Truth, horizon: int = 12, closes: bool = True) -> Incident:
+    return attrs.evolve(BASE, truth=answer, horizon=horizon, wrong_page_closes=closes)
 
 
 ONE = truth(Severity.P1, "user-db", "dba-team", KILL)
@@ -93,19 +92,15 @@ LARGE = random_topology(1, 40)
 #: answer and several, benign incidents and none.
 BATCHES: dict[str, tuple[Incident, ...]] = {
     "usual": (of(ONE), of(truth(Severity.P3, "api-gateway", "backend-team", RESTART))),
-    "benign": (of(NOTHING), of(NOTHING, closing=LENIENT), of(ONE)),
+    "benign": (of(NOTHING), of(NOTHING, closes=False), of(ONE)),
     "all-benign": (of(NOTHING), of(NOTHING)),
     "several": (of(SEVERAL), of(ONE), of(UNKNOWN), of(UNPAGED), of(SEVERAL)),
-    "closing": (of(ONE, closing=LENIENT), of(SEVERAL, closing=LENIENT), of(UNPAGED)),
-    "wrong-pages-close-nothing": (of(ONE, closing=ClosingRules(wrong_page=False)),),
+    "closing": (of(ONE, closes=False), of(SEVERAL, closes=False), of(UNPAGED)),
+    "wrong-pages-close-nothing": (of(ONE, closes=False),),
     "horizons": (of(ONE, 2), of(ONE, 8), of(NOTHING, 3), of(SEVERAL, 5), of(ONE, 1000)),
     "soon-over": (of(ONE, 1), of(NOTHING, 1)),
     "drawn": tuple(make_incident(f"single_crash-v3/test/{number}") for number in range(3)),
     "silent": tuple(make_incident(f"silent_degradation-v3/test/{number}") for number in range(5)),
-    "original": tuple(
-        make_incident(f"{task}-v0/test/0")
-        for task in ("single_crash", "cascading_failure", "silent_degradation")
-    ),
     "large": tuple(draw_incident(FOREIGN.task, FOREIGN, LARGE) for _ in range(2)),
 }
 #: Every incident has prices and a par of its own, for rubrics that read them; but in the first
@@ -140,7 +135,6 @@ RUBRICS: dict[str, Rubric] = {
         ),
         discounts=(),
         bounds=(0.0001, 0.9),
-        digits=2,
     ),
     "other-gates": attrs.evolve(
         TRIAGE_3,
@@ -217,30 +211,27 @@ class Job:
         self,
         rubric: Rubric = TRIAGE_3,
         layout: Layout = "batch_major",
-        per_tick: int = 1,
     ) -> BatchGrades:
         truths = truths_of(self.incidents)
         some = bool(truths.takes_hand_over.any())
         actions = action_array(truths.topology, self.lists, hand_over=some)
         given = actions if layout == "batch_major" else actions.T
-        split = None if per_tick == 1 else anybody(per_tick)
-        return grade_batch(truths, given, rubric, layout=layout, role_split=split)
+        return grade_batch(truths, given, rubric, layout=layout)
 
 
 @attrs.frozen
 class Row:
-    """One grade: floats in hexadecimal, criteria by name where the incident has them."""
+    """A grade: the score in hexadecimal."""
 
     score: str
     gate: str | None
     closing: Closing | None
     ticks: int
     unplayed: int
-    criteria: dict[str, str]
 
 
 @cache
-def job(batch: str, per_tick: int = 1) -> Job:
+def job(batch: str) -> Job:
     pairs = [
         (incident, tuple(listed))
         for seed, incident in enumerate(BATCHES[batch])
@@ -248,21 +239,14 @@ def job(batch: str, per_tick: int = 1) -> Job:
     ]
     pairs = [pairs[at] for at in np.random.default_rng(9).permutation(len(pairs))]
     incidents, lists = zip(*pairs, strict=True)
-    states = tuple(
-        play(incident, listed)
-        if per_tick == 1
-        else play_jointly(incident, [(at // per_tick, one) for at, one in enumerate(listed)])
-        for incident, listed in pairs
-    )
+    states = tuple(play(incident, listed) for incident, listed in pairs)
     return Job(incidents, lists, states)
 
 
 @cache
-def wanted(batch: str, rubric: str = "default", per_tick: int = 1) -> tuple[Row, ...]:
+def wanted(batch: str, rubric: str = "default") -> tuple[Row, ...]:
     """What the scalar grader says of each row."""
-    grades = (
-        grade(state, RUBRICS[rubric], unplayed=left) for state, left in job(batch, per_tick).states
-    )
+    grades = (grade(state, RUBRICS[rubric], unplayed=left) for state, left in job(batch).states)
     return tuple(
         Row(
             one.score.hex() if one.score is not None else "unscored",
@@ -270,7 +254,6 @@ def wanted(batch: str, rubric: str = "default", per_tick: int = 1) -> tuple[Row,
             one.closing,
             one.ticks,
             one.unplayed,
-            {row.name: row.score.hex() for row in one.criteria},
         )
         for one in grades
     )
@@ -278,7 +261,6 @@ def wanted(batch: str, rubric: str = "default", per_tick: int = 1) -> tuple[Row,
 
 def rows_of(grades: BatchGrades) -> Iterator[Row]:
     """The same of a batch."""
-    table = grades.criteria.tolist()
     for at in range(len(grades)):
         gate, closing = int(grades.gate[at]), int(grades.closing[at])
         yield Row(
@@ -287,17 +269,12 @@ def rows_of(grades: BatchGrades) -> Iterator[Row]:
             None if closing < 0 else CLOSINGS[closing],
             int(grades.ticks[at]),
             int(grades.unplayed[at]),
-            {
-                name: one.hex()
-                for name, one in zip(grades.names, table[at], strict=True)
-                if one == one
-            },
         )
 
 
-def check(grades: BatchGrades, batch: str, rubric: str = "default", per_tick: int = 1) -> None:
+def check(grades: BatchGrades, batch: str, rubric: str = "default") -> None:
     """Row for row, so that a failure shows the first list that is graded otherwise."""
-    expected = wanted(batch, rubric, per_tick)
+    expected = wanted(batch, rubric)
     assert len(grades) == len(expected)
     for found, right, listed in zip(rows_of(grades), expected, job(batch).lists, strict=True):
         assert found == right, f"after {listed}"
@@ -315,19 +292,9 @@ def test_whatever_the_rubric(batch: str, rubric: str) -> None:
     check(job(batch).graded(RUBRICS[rubric]), batch, rubric)
 
 
-@pytest.mark.parametrize("rubric", ["default"])
-@pytest.mark.parametrize("per_tick", [2, 3])
-@pytest.mark.parametrize("batch", ["usual", "closing", "horizons", "silent", "soon-over"])
-def test_whatever_number_of_actions_shares_a_tick(batch: str, per_tick: int, rubric: str) -> None:
-    grades = job(batch, per_tick).graded(RUBRICS[rubric], per_tick=per_tick)
-    check(grades, batch, rubric, per_tick)
-
-
-@pytest.mark.parametrize("per_tick", [1, 3])
 @pytest.mark.parametrize("batch", BATCHES)
-def test_whatever_the_gates(batch: str, per_tick: int) -> None:
-    grades = job(batch, per_tick).graded(RUBRICS["other-gates"], per_tick=per_tick)
-    check(grades, batch, "other-gates", per_tick)
+def test_whatever_the_gates(batch: str) -> None:
+    check(job(batch).graded(RUBRICS["other-gates"]), batch, "other-gates")
 
 
 @pytest.mark.parametrize("batch", ["usual", "horizons"])

@@ -45,7 +45,6 @@ from logtriage.grading import (
     score,
     unscored,
 )
-from logtriage.incident import ClosingRules
 from logtriage.state import Closing, Play
 from logtriage.transition import play_jointly
 from tests.builders import (
@@ -134,7 +133,7 @@ def test_a_wrong_page_zeroes_the_total_but_not_the_criteria(
 
 
 def test_a_wrong_page_zeroes_a_resolved_episode_too() -> None:
-    incident = real_incident(closing=ClosingRules(wrong_page=False))
+    incident = real_incident(wrong_page_closes=False)
     one = grade(played(incident, WRONG_PAGE, *PERFECT))
     assert (one.score, one.gate, one.closing) == (0.0, "wrong_escalation", Closing.RESOLVED)
     assert scores(one)["closure"] == pytest.approx(6 / 7)
@@ -235,10 +234,10 @@ def test_an_unscored_episode_has_no_score_at_all() -> None:
 
 def test_the_task_decides_on_the_rubric_unless_one_is_given() -> None:
     assert rubric_of(make_incident("single_crash-v3/test/0")) is DEFAULT is TRIAGE_3
-    old = make_incident("single_crash-v0/test/0")
-    assert rubric_of(old).id == "logtriage-env/0/single_crash"
-    assert grade(initial_state(old)).rubric == "logtriage-env/0/single_crash"
-    assert grade(initial_state(old), RECORDED).rubric == "recorded/1"
+    other = attrs.evolve(make_incident("single_crash-v3/test/0"), rubric="recorded/1")
+    assert rubric_of(other) is RECORDED
+    assert grade(initial_state(other)).rubric == "recorded/1"
+    assert grade(initial_state(other), TRIAGE_3).rubric == "logtriage/3"
     with pytest.raises(UnknownName, match="unknown rubric 'x'; known: logtriage/3, recorded/1"):
         get_rubric("x")
 
@@ -362,12 +361,6 @@ def test_penalties_cannot_push_below_the_lower_bound() -> None:
     assert grade(STATE, rubric_of_measures(1.0, penalties=penalties)).score == 0.0
     low = rubric_of_measures(1.0, penalties=penalties, bounds=(0.0001, 0.9999))
     assert grade(STATE, low).score == pytest.approx(0.0001)
-
-
-@pytest.mark.parametrize(("value", "expected"), [(1 / 3, 0.3333), (2 / 3, 0.6667), (1.0, 0.9999)])
-def test_the_total_is_rounded_where_digits_are_given(value: float, expected: float) -> None:
-    rubric = rubric_of_measures(value, digits=4, bounds=(0.0001, 0.9999))
-    assert grade(STATE, rubric).score == expected
 
 
 def test_a_gate_sets_exactly_zero_even_below_the_bounds() -> None:

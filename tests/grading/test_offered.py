@@ -49,14 +49,12 @@ from logtriage.policies import perfect_actions
 from logtriage.recorded import SHIPPED, dump_bundle, on_request, read_records, shipped_incidents
 from logtriage.registry import make_team
 from logtriage.roles.splits import ROLE_SPLITS, SOLO, TRIO
-from logtriage.tasks import TASKS, get_task
+from logtriage.tasks import TASKS
 
 #: Every registered task, drawn or recorded, with some of its incidents.
 EVERY_TASK = (*(one.id for one in TASKS), *SHIPPED)
 #: Fog changes what is seen, and nothing of what can be done.
 WITHOUT_FOG = [one for one in EVERY_TASK if "-fog" not in one]
-#: Nobody trains on these: their graders pay for nothing. TRL has no environment of their tools.
-ORIGINALS = {one.id for one in TASKS if one.original}
 KINDS = (*ACTION_TYPES, *RECORDED_ACTION_TYPES)
 MODELS = shipped_incidents("models")
 
@@ -65,8 +63,7 @@ MODELS = shipped_incidents("models")
 def incidents_of(task: str) -> tuple[lt.Incident, ...]:
     if task in SHIPPED:
         return shipped_incidents(task)
-    count = 1 if get_task(task).original else 6
-    return tuple(map(lt.make_incident, incident_ids(task, "test", count)))
+    return tuple(map(lt.make_incident, incident_ids(task, "test", 6)))
 
 
 def actions_of(incident: lt.Incident) -> Iterator[Action]:
@@ -163,10 +160,6 @@ def _never(*_: object) -> dict[str, object]:
 @pytest.mark.parametrize("task", WITHOUT_FOG)
 def test_every_shell_offers_exactly_these(task: str, shell: str) -> None:
     incident = incidents_of(task)[0]
-    if shell == "trl" and task in ORIGINALS:
-        with pytest.raises(InvalidInput, match=f"no one environment has the tools of {task}"):
-            SHELLS[shell](incident)
-        return
     assert SHELLS[shell](incident) == set(useful_actions(incident))
 
 

@@ -44,6 +44,14 @@ def test_a_hand_over_decides_alone() -> None:
     assert graded.verdict.startswith("Handed over in 2 ticks, at a price of 0.7")
 
 
+def test_who_earned_nothing_is_told_of_the_heaviest_criteria() -> None:
+    graded = lt.grade(played(INCIDENT, Resolve()))
+    assert graded.score == 0.0
+    names = ("root_cause", "escalation", "remediation")
+    reasons = "; ".join(graded.criterion(name).reason for name in names)
+    assert graded.verdict == f"Nothing was earned in 1 tick: {reasons}. Score 0.00."
+
+
 def test_nothing_is_made_up_for_a_perfect_episode() -> None:
     graded = lt.grade(played(INCIDENT, RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, Resolve()))
     assert graded.verdict == "Nothing went wrong in 5 ticks. Score 1.00."

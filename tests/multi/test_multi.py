@@ -22,7 +22,6 @@ from logtriage import (
     RequestMetrics,
     RequestTraces,
     Resolve,
-    TaskSpec,
     UnknownName,
     Wait,
     get_task,
@@ -44,7 +43,7 @@ from logtriage.rendering import public_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, role_actions
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.vector import BatchedTeam, role_tokens_of, team_tokens_of
-from tests.builders import FIVE_TEAMS, SMALL_TASKS, V0_TASKS
+from tests.builders import FIVE_TEAMS, SMALL_TASKS
 
 if find_spec("pettingzoo") is None:
     pytest.skip("needs the extra multi", allow_module_level=True)
@@ -501,12 +500,6 @@ def test_a_team_of_one_is_the_gymnasium_environment() -> None:
             assert [rewards["solo_0"], *(end["solo_0"] for end in ends)] == told
 
 
-@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
-def test_the_fixed_incidents_of_the_original_are_refused(task: TaskSpec) -> None:
-    with pytest.raises(InvalidInput, match=f"task '{task.id}' is one fixed incident; environm"):
-        triage_team_v1.parallel_env(task.id, observations="text")
-
-
 def test_a_task_is_played_by_text() -> None:
     env = triage_team_v1.parallel_env("cascading_failure-v3", observations="text")
     assert env.topology == FIVE_TEAMS
@@ -627,8 +620,6 @@ def test_a_horizon_or_a_task_of_one_s_own() -> None:
     for horizon in wrong:
         with pytest.raises(InvalidInput, match="horizon"):
             BatchedTeam("cascading_failure-v3", TRIO, horizon=horizon)
-    with pytest.raises(InvalidInput, match="'single_crash-v0' is one fixed incident"):
-        triage_team_v1.parallel_env("single_crash-v0", horizon=3)
 
 
 def test_services_that_differ_from_incident_to_incident_need_one_topology() -> None:

@@ -22,7 +22,6 @@ from tests.builders import (
     P1,
     P3,
     SMALL_TASKS,
-    V0_TASKS,
     benign_incident,
     final_state,
     played,
@@ -46,12 +45,6 @@ def test_the_oracle_scores_1_on_random_topologies(task: TaskSpec, size: int) -> 
         number = IncidentId(task, "test", index)
         incident = draw_incident(task, number, random_topology(index, size))
         assert grade(final_state(incident, OraclePolicy)).score == 1.0
-
-
-@pytest.mark.parametrize("task", V0_TASKS, ids=lambda task: task.id)
-def test_the_oracle_reaches_the_ceiling_of_the_original(task: TaskSpec) -> None:
-    for one in incident_ids(task.id, "test", 20):
-        assert grade(final_state(make_incident(one), OraclePolicy)).score == 0.9999
 
 
 def test_perfect_actions_by_hand() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from logtriage import Action, Incident, InvalidInput, UnknownName, get_task, make_incident
 from logtriage.policies import RandomQuestionsPolicy
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import State
 from tests.builders import final_state
@@ -56,8 +57,8 @@ def test_the_draw_hangs_on_the_seed() -> None:
 
 
 def test_without_a_belief_it_says_so() -> None:
-    with pytest.raises(InvalidInput, match="its probabilities are not known"):
-        final_state(make_incident("single_crash-v0/test/0"), make_policy("random_questions"))
+    with pytest.raises(InvalidInput, match="the probabilities of a recording are not known"):
+        final_state(shipped_incidents()[0], make_policy("random_questions"))
 
 
 def test_what_is_no_number_of_questions_names_a_fitted_world() -> None:

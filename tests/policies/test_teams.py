@@ -1,4 +1,4 @@
-"""Teams: central control, scripted teams, and what they may not do."""
+"""Scripted teams, and what they may not do."""
 
 from typing import Any
 
@@ -26,24 +26,20 @@ from logtriage import (
     observe,
 )
 from logtriage.actions import ACTION_TYPES, Remediate, Report, Wait
-from logtriage.evaluation import joint_steps, play_episode, play_joint_episode
+from logtriage.evaluation import play_joint_episode
 from logtriage.incident import Fault, Truth
 from logtriage.policies import (
-    CentralControl,
-    ConstantPolicy,
-    ExpertPolicy,
     RandomPolicy,
     RoleFailure,
     RolePolicies,
     as_taken,
     idle,
     joint_schedule,
-    merge_slices,
 )
 from logtriage.policies.board import heard, said
 from logtriage.registry import make_team
-from logtriage.roles import VIEWS, Role, RoleSplit
-from logtriage.roles.splits import BY_CHANNEL, DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.roles import Role, RoleSplit
+from logtriage.roles.splits import DUO, SOLO, TRIAGE, TRIO, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import NO_FAULT
 from logtriage.world.loading import load_world
 from tests.builders import FIVE_TEAMS, SMALL_TASKS, benign_incident, real_incident
@@ -90,9 +86,9 @@ def test_each_role_has_its_own_slice_and_memory() -> None:
     team = RolePolicies([Looking(), Saying(Wait()), Looking()])
     actions, memory = team.act(slices, None)
     assert actions == (Wait(), Wait(), Wait())
-    assert memory == ((0,), 1, (0,))
+    assert memory == (None, ((0,), 1, (0,)))
     assert seen == [slices[0], slices[2]]
-    assert team.act(slices, memory)[1] == ((0, 0), 2, (0, 0))
+    assert team.act(slices, memory)[1] == (None, ((0, 0), 2, (0, 0)))
 
 
 def test_a_policy_that_raises_is_named_by_its_place() -> None:
@@ -145,43 +141,6 @@ def test_who_has_nothing_to_do_waits_or_looks_around() -> None:
     assert idle(TRIAGE) == Wait()
     assert idle(Role("r", (), ("request_more_logs", "resolve"))) == LOOK
     assert idle(Role("r", (), ("resolve",))) == Wait()
-
-
-# -- central control ---------------------------------------------------------------------
-
-
-def test_central_control_sees_all_slices_and_lends_its_hand_to_one_role() -> None:
-    state = initial_state(make_incident("cascading_failure-v3/test/3"))
-    slices = tuple(observe(state, role) for role in BY_CHANNEL.roles)
-    assert merge_slices(slices) == observe(state)
-    for action, place in (
-        (LOOK, 0), (Escalate("sre-team"), 2), (Ignore(), 1), (Malformed("a", "b"), 0)
-    ):  # fmt: skip
-        answer, memory = CentralControl(Saying(action), BY_CHANNEL).act(slices, 7)
-        assert answer == tuple(action if n == place else Wait() for n in range(3))
-        assert memory == 8
-
-
-def test_central_control_does_not_see_what_no_role_sees() -> None:
-    blind = RoleSplit("blind", (Role("a", ("slo",), ACTION_TYPES), Role("b", ("slo",), ("wait",))))
-    state = initial_state(make_incident("cascading_failure-v3/test/3"))
-    merged = merge_slices([observe(state, role) for role in blind.roles])
-    assert merged.edge is not None
-    assert merged.edge == observe(state).edge
-    assert merged.hidden == set(VIEWS) - {"slo"}
-    assert not merged.directory
-    assert not merged.changes
-
-
-@every_small_task
-def test_central_control_plays_as_well_as_the_policy_alone(task: TaskSpec) -> None:
-    for one in incident_ids(task.id, "test", 6):
-        incident = make_incident(one)
-        alone = play_episode(incident, ExpertPolicy())
-        control = CentralControl(ExpertPolicy(), BY_CHANNEL)
-        central = play_joint_episode(incident, control, BY_CHANNEL)
-        assert grade(central).criteria == grade(alone).criteria
-        assert [a for a in central.actions if not isinstance(a, Wait)] == list(alone.actions)
 
 
 # -- oracles -----------------------------------------------------------------------------
@@ -290,10 +249,3 @@ def test_other_seeds_and_incidents_draw_otherwise() -> None:
     (_, policy, _) = make_team("random", TRIO)(incidents[0]).policies  # type: ignore[attr-defined]
     assert isinstance(policy, RandomPolicy)
     assert policy.role == TRIO.roles[1]
-
-
-def test_a_constant_list_in_central_control() -> None:
-    incident = real_incident()
-    policy = ConstantPolicy((Escalate("dba-team"), Ignore()))
-    *_, last = joint_steps(incident, CentralControl(policy, DUO), DUO)
-    assert last.actions == (Wait(), Escalate("dba-team"), Wait(), Ignore())

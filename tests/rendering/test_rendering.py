@@ -110,14 +110,6 @@ def test_the_prompts_own_example_is_an_action() -> None:
         assert not isinstance(parse_action(line, graph), Malformed)
 
 
-def test_the_prompt_of_an_original_incident_tells_of_its_own_world_and_grade() -> None:
-    prompt = system_prompt(make_incident("cascading_failure-v0/test/0"))
-    assert "by the original's formulas" in prompt
-    assert "request_traces <service>" in prompt
-    assert "incidents are benign" not in prompt
-    assert "price of silence" not in prompt
-
-
 # -- what must not be said ------------------------------------------------------------
 
 

@@ -327,12 +327,12 @@ def test_an_unfinished_run_has_a_page_that_says_so(tmp_path: Path) -> None:
 
 
 def test_other_rubrics_and_recorded_incidents(tmp_path: Path) -> None:
-    tasks = ("single_crash-v0", "recorded")
+    tasks = ("single_crash-v3", "recorded")
     evaluate(RunSpec(["first_error", "random"], tasks, episodes=2), tmp_path / "run")
     write_report(tmp_path / "run", tmp_path / "page.html", beliefs=0, explain=0)
     text = (tmp_path / "page.html").read_text("utf-8")
     Reader(text)
-    assert "logtriage-env/0/single_crash" in text
+    assert "logtriage/3" in text
     assert "recorded/1" in text
 
 

@@ -49,7 +49,6 @@ def test_a_sheet_of_one_s_own_draws_incidents_of_its_own() -> None:
         (f"{__name__}:TASK", InvalidInput, "expected a task sheet .* got str"),
         (f"{__name__}:CLASHING", InvalidInput, "a name or version of its own: 'single_crash-v3-f"),
         (f"{__name__}:FLEET", InvalidInput, "'fleet_outage-v9': expected a task that draws"),
-        ("single_crash-v0", InvalidInput, "expected a task that draws incidents of one fault"),
     ],
 )
 def test_what_no_batch_plays_is_refused(task: str, error: type[LogTriageError], said: str) -> None:

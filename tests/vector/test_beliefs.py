@@ -15,6 +15,7 @@ import logtriage as lt
 from logtriage.belief import belief
 from logtriage.belief.model import model_of
 from logtriage.errors import InvalidInput
+from logtriage.recorded import shipped_incidents
 from logtriage.roles.splits import TRIO
 from logtriage.vector import BatchedTriage, BeliefBatch, belief_batch
 from logtriage.vector.cells import CHANNELS, FIELDS, cell_numbers, padded
@@ -102,57 +103,6 @@ def test_numbers_of_cells_follow_the_documented_layout() -> None:
     assert (padded([numbers[:1], numbers])[0, 1:] == -1).all()
 
 
-WRONG: Any = [
-    ([99, 0, 0, 0, 0], "channel of a cell is 99, expected 0 to 9"),
-    ([ALERT, 7, 0, 0, 0], r"service of a cell \(alert\) is 7, expected 0 to 6"),
-    ([EDGE, 0, 0, 0, 0], r"service of a cell \(edge\) is 0, expected -1 to -1"),
-    ([METRICS, 0, 5, 0, 0], r"slot of a cell \(metrics\) is 5, expected 0 to 4"),
-    ([TRACES, 0, 0, 15, 0], r"start of a cell \(traces\) is 15, expected 0 to 14"),
-    ([ALERT, 0, 0, 0, 5], r"token of a cell \(alert\) is 5, expected 0 to 4"),
-    ([NOTE, -1, 0, 0, 200], r"token of a cell \(note\) is 200, expected 0 to 126"),
-    ([EFFECT, -1, 0, 1, 0], "expected none: no remedy was applied just before"),
-]
-
-
-@pytest.mark.parametrize(("cell", "reason"), WRONG)
-def test_a_cell_that_cannot_be_is_refused_and_nothing_taken_in(
-    cell: list[int], reason: str
-) -> None:
-    batch = batch_of(2)
-    good = [ALERT, 0, 0, 0, 1]
-    before = batch.logs()
-    with pytest.raises(InvalidInput, match=f"row 1: .*{reason}"):
-        batch.update(np.array([[good, good], [[ALERT, 1, 0, 0, 1], cell]]))
-    assert (batch.logs() == before).all()
-
-
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ({"cells": np.zeros((2, 1, 5))}, "cells: expected integers"),
-        ({"cells": np.zeros((2, 5), int)}, r"cells: shape \(2, 5\), expected \(2, M, 5\)"),
-        ({"cells": np.full((2, 1, 5), 1 << 20)}, "1048576 is not in -32768 to 32767"),
-        ({"actions": [0]}, r"actions: shape \(1, 1\), expected \(2, 1\)"),
-        ({"actions": [0.5, 1.5]}, "actions: expected integers"),
-        ({"misrouted": [0, 1]}, "misrouted"),
-        ({"rows": [0, 0]}, "each row may be named once"),
-        ({"rows": [0, 2]}, "2 is not in 0 to 1"),
-    ],
-)
-def test_arrays_of_another_shape_or_type_are_refused(given: Any, reason: str) -> None:
-    with pytest.raises(InvalidInput, match=reason):
-        batch_of(2).update(**{"cells": np.zeros((2, 0, 5), int), **given})
-
-
-def test_more_screens_than_the_horizon_has_are_refused() -> None:
-    batch = batch_of(1, "single_crash-v3")
-    nothing = np.zeros((1, 0, 5), int)
-    for _ in range(13):  # eleven ticks and the first screen; one more for what closes without time
-        batch.update(nothing)
-    with pytest.raises(InvalidInput, match="has seen the 12 screens of its horizon"):
-        batch.update(nothing)
-
-
 def test_screens_that_fit_no_hypothesis_are_refused() -> None:
     """A note names one service: no hypothesis allows notes about two."""
     batch, world = batch_of(3), simulation_of(f"{TASK}/test/0")
@@ -178,13 +128,13 @@ def test_owners_are_teams_of_the_topology() -> None:
 def test_states_that_no_batch_can_hold_are_refused() -> None:
     first = lt.initial_state(lt.make_incident(f"{TASK}/test/0"))
     foggy = lt.initial_state(lt.make_incident(f"{TASK}-fog3/test/0"))
-    old = lt.initial_state(lt.make_incident("cascading_failure-v0/test/0"))
+    recorded = lt.initial_state(shipped_incidents()[0])
     with pytest.raises(InvalidInput, match="at least one state"):
         belief_batch([])
     with pytest.raises(InvalidInput, match="has another setting than"):
         belief_batch([first, foggy])
     with pytest.raises(InvalidInput, match="a belief needs an incident that a task draws"):
-        belief_batch([old])
+        belief_batch([recorded])
 
 
 def after_remedies(number: int, task: str = TASK, *, fix: bool = False) -> lt.State:

@@ -45,11 +45,9 @@ def begun(count: int = 3) -> BatchedTriage:
     return batch
 
 
-def test_unknown_and_fixed_tasks_are_refused() -> None:
+def test_unknown_tasks_are_refused() -> None:
     with pytest.raises(UnknownName, match="known: single_crash-v3"):
         BatchedTriage("crash")
-    with pytest.raises(InvalidInput, match="fixed incident"):
-        BatchedTriage("single_crash-v0")
 
 
 def test_a_task_with_a_topology_for_each_incident_needs_one_of_ones_own() -> None:

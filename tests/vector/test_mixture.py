@@ -101,11 +101,10 @@ def test_beliefs_of_a_batch_of_several_fogs_read_each_by_its_own_alphabet() -> N
     assert np.array_equal(shaped[0], shaped[1])
 
 
-@pytest.mark.parametrize("digits", [None, 2])
-def test_rows_earn_what_their_tasks_pay_alone(digits: int | None) -> None:
+def test_rows_earn_what_their_tasks_pay_alone() -> None:
     """On a topology with other hypotheses for each task, by a rubric that rounds."""
     tasks = ("single_crash-v3", "fleet_outage-v3-fog1")
-    rubric = attrs.evolve(TRIAGE_3, id="mine/1", digits=digits)
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1")
     given: Any = {"topology": random_topology(4, 12), "rubric": rubric}
     mixed, alone = BatchedTriage(tasks, **given), [BatchedTriage(one, **given) for one in tasks]
     index = np.arange(40)

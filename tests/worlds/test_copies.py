@@ -6,8 +6,8 @@ import pytest
 
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world.copies import copy_world
-from logtriage.world.differences import differences
 from logtriage.world.loading import SHIPPED, load_world, shipped_worlds
+from tests.worlds.differences import differences
 from tests.worlds.folders import edit
 
 

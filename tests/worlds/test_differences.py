@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from logtriage.world.copies import copy_world
-from logtriage.world.differences import Difference, differences
 from logtriage.world.loading import load_world
+from tests.worlds.differences import Difference, differences
 from tests.worlds.folders import edit
 
 

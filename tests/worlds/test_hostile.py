@@ -155,7 +155,6 @@ def test_every_command_refuses_it_early_and_writes_nothing(
     for words in (
         ("world", "check", own),
         ("world", "show", own),
-        ("world", "diff", "tiny", own),
         ("world", "new", tmp_path / "copy", "--like", own),
         ("play", "outage/test/0", "--world", own, "--policy", "oracle"),
         ("eval", "oracle", "--world", own, "--out", tmp_path / "run"),

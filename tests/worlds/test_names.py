@@ -29,10 +29,6 @@ NAMED: Final = frozenset(("tier", "tiers", "token", "tokens", "sort", "fault_cla
 #: Why some modules name what a world names, and what. Each is found by the search.
 EXCEPTED: Final = (
     ("incidents of a recording are of no world", "recorded/", None),
-    ("the original's fixed incidents and its rubric are no world's",
-     "world/originals.py grading/original.py", None),
-    ("the history of the original's tasks",
-     "tasks.py", "flush-cache kill-query"),
     ("a constant answer, as an example on the default world's tasks",
      "registry/policies.py", "sre-team"),
     ("replies that break parsers name any team",

@@ -11,7 +11,7 @@ VALUE: Final = 1.0
 
 def orthogonal(network: nn.Module, last: float) -> None:
     """Draw orthogonal weights, those of the last layer at the scale ``last``; biases are 0."""
-    layers = [one for one in network.modules() if isinstance(one, nn.Linear)]
+    layers = [module for module in network.modules() if isinstance(module, nn.Linear)]
     for layer in layers:
         nn.init.orthogonal_(layer.weight, last if layer is layers[-1] else 2**0.5)
         nn.init.zeros_(layer.bias)

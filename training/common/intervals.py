@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from training.common.pages import table
 from training.common.rows import PRICES, Row, figures
 
 #: Student's t for two-sided 95 %, by degrees of freedom.
@@ -40,15 +41,10 @@ def over_incidents(pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]]) -> str:
     gains = np.mean(
         [[x.grade - y.grade for x, y in zip(a, b, strict=True)] for a, b in pairs], axis=0
     )
-    room = np.array([1 - one.price for one in pairs[0][0]])
+    room = np.array([1 - row.price for row in pairs[0][0]])
     draws = np.random.default_rng(0).integers(len(room), size=(RESAMPLES, len(room)))
     low, high = np.quantile(gains[draws].sum(1) / room[draws].sum(1), [0.025, 0.975])
     return f"{low:+.3f} to {high:+.3f}"
-
-
-def line(cells: Sequence[str]) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |"
 
 
 #: The heads of :func:`policy_line`.
@@ -58,7 +54,7 @@ POLICY_HEADS: Final = (
 )  # fmt: skip
 
 
-def policy_line(name: str, groups: Sequence[Sequence[Row]], *, seeded: bool = True) -> str:
+def policy_line(name: str, groups: Sequence[Sequence[Row]], *, seeded: bool = True) -> list[str]:
     """A policy's row of a table: means over groups of rows, one a seed.
 
     Shares handed over stand by price. Without ``seeded`` there is one group, and no interval.
@@ -66,21 +62,19 @@ def policy_line(name: str, groups: Sequence[Sequence[Row]], *, seeded: bool = Tr
     each = [figures(rows) for rows in groups]
 
     def mean(key: str) -> float:
-        return float(np.mean([one[key] for one in each]))
+        return float(np.mean([row[key] for row in each]))
 
-    nets = [one["net_value"] for one in each]
-    return line([
+    nets = [row["net_value"] for row in each]
+    return [
         name, str(len(groups)) if seeded else "", student(nets) if seeded else f"{nets[0]:+.3f}",
         *(f"{mean(f'handed_over_{price}'):.0%}" for price in PRICES),
         f"{mean('heeding'):+.2f}", f"{mean('paged_right'):.0%}", f"{mean('mis_paged'):.0%}",
         f"{mean('grade_faults'):.3f}", f"{mean('grade_benign'):.3f}",
         f"{mean('net_faults'):+.3f}", f"{mean('net_benign'):+.3f}",
-    ])  # fmt: skip
+    ]  # fmt: skip
 
 
-def policy_table(lines: Iterable[str]) -> Iterable[str]:
-    """The lines of :func:`policy_line` under their heads, then who always hands over."""
-    yield line(POLICY_HEADS)
-    yield line(["---", *["---:"] * (len(POLICY_HEADS) - 1)])
-    yield from lines
-    yield line(["always hand over", "", "0", *["100%"] * 5, "0", "0%", "0%", "", "", "0", "0"])
+def policy_table(rows: Iterable[list[str]]) -> Iterable[str]:
+    """The rows of :func:`policy_line` under their heads, then who always hands over."""
+    always = ["always hand over", "", "0", *["100%"] * 5, "0", "0%", "0%", "", "", "0", "0"]
+    return table(POLICY_HEADS, [*rows, always])

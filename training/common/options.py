@@ -43,5 +43,5 @@ def add_options(
 def _reader(kind: Any) -> Any:
     """The function that reads a field of this type from text; None in a union is left out."""
     if isinstance(kind, UnionType):
-        (kind,) = (one for one in get_args(kind) if one is not type(None))
+        (kind,) = (member for member in get_args(kind) if member is not type(None))
     return kind if kind in (str, float) else int

@@ -58,35 +58,35 @@ def row_of(state: State) -> Row:
 
 def net_value(rows: Sequence[Row]) -> float:
     """Earned beyond handing all over, as a share of what could be; NaN of no rows."""
-    room = sum(1 - one.price for one in rows)
-    return sum(one.grade - one.price for one in rows) / room if room else math.nan
+    room = sum(1 - row.price for row in rows)
+    return sum(row.grade - row.price for row in rows) / room if room else math.nan
 
 
 def handed_over(rows: Sequence[Row], price: float) -> float:
     """The share that is handed over where a hand-over is worth ``price``; NaN of no rows."""
-    return _mean([one.handed_over for one in rows if one.price == price])
+    return _mean([row.handed_over for row in rows if row.price == price])
 
 
 def figures(rows: Sequence[Row]) -> dict[str, float]:
     """Means and shares over rows, by name."""
-    faults = [one for one in rows if one.fault]
-    benign = [one for one in rows if not one.fault]
-    found = {
+    faults = [row for row in rows if row.fault]
+    benign = [row for row in rows if not row.fault]
+    means = {
         "net_value": net_value(rows),
-        "grade": _mean([one.grade for one in rows]),
-        "grade_faults": _mean([one.grade for one in faults]),
-        "grade_benign": _mean([one.grade for one in benign]),
+        "grade": _mean([row.grade for row in rows]),
+        "grade_faults": _mean([row.grade for row in faults]),
+        "grade_benign": _mean([row.grade for row in benign]),
         "net_faults": net_value(faults),
         "net_benign": net_value(benign),
-        "handed_over": _mean([one.handed_over for one in rows]),
+        "handed_over": _mean([row.handed_over for row in rows]),
         "heeding": handed_over(rows, HIGH) - handed_over(rows, LOW),
-        "paged_right": _mean([one.paged_right for one in faults]),
-        "mis_paged": _mean([one.mis_paged for one in rows]),
-        "ticks": _mean([one.ticks for one in rows]),
+        "paged_right": _mean([row.paged_right for row in faults]),
+        "mis_paged": _mean([row.mis_paged for row in rows]),
+        "ticks": _mean([row.ticks for row in rows]),
     }
     for price in PRICES:
-        found[f"handed_over_{price}"] = handed_over(rows, price)
-    return found
+        means[f"handed_over_{price}"] = handed_over(rows, price)
+    return means
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -107,12 +107,12 @@ def read_rows(path: Path) -> dict[Key, list[Row]]:
     readers: dict[str, Any] = {
         field.name: _flag if field.type is bool else field.type for field in attrs.fields(Row)
     }
-    found: dict[Key, list[Row]] = {}
+    keyed: dict[Key, list[Row]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             row = Row(**{name: reads(line.pop(name)) for name, reads in readers.items()})
-            found.setdefault(tuple(line.values()), []).append(row)
-    return found
+            keyed.setdefault(tuple(line.values()), []).append(row)
+    return keyed
 
 
 def _flag(text: str) -> bool:

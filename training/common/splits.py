@@ -10,16 +10,16 @@ from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 
 
 @lru_cache(maxsize=64)
-def role_split_of(given: str) -> RoleSplit:
+def role_split_of(name: str) -> RoleSplit:
     """A built-in role split by its name, or one from a JSON file, read once.
 
     Raises:
         UnknownName: for what is neither a built-in name nor called like a file.
         InvalidInput: naming the file and the field.
     """
-    if given in ROLE_SPLITS or Path(given).suffix != ".json":
-        return get_role_split(given)
+    if name in ROLE_SPLITS or Path(name).suffix != ".json":
+        return get_role_split(name)
     try:
-        return load_role_split(given)
+        return load_role_split(name)
     except OSError as error:
-        raise InvalidInput(f"{given}: {error.strerror}") from None
+        raise InvalidInput(f"{name}: {error.strerror}") from None

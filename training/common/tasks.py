@@ -31,12 +31,12 @@ def sheet_of(task: str | TaskSpec) -> TaskSpec:
             f"task {task!r}: expected a task sheet (logtriage.TaskSpec), which batches play, "
             f"got {type(sheet).__name__}"
         )
-    if sheet not in TASKS and any(sheet.id == one.id for one in TASKS):
+    if sheet not in TASKS and any(sheet.id == task.id for task in TASKS):
         raise InvalidInput(
             f"task {task!r}: expected a name or version of its own: {sheet.id!r} is another task, "
             "by which transcripts would be graded"
         )
-    if sheet.setting is None or sheet.several or sheet.topology is None:
+    if sheet.several or sheet.topology is None:
         raise InvalidInput(
             f"task {sheet.id!r}: expected a task that draws incidents of one fault on one "
             "topology: batches play no others, and networks have a fixed width"
@@ -64,7 +64,7 @@ def ids_of(task: str | TaskSpec, split: str, count: int) -> tuple[str, ...]:
 
 def place_of(task: str) -> tuple[int, str]:
     """The sort key of a task in tables: registered tasks in their order, then others by name."""
-    ids = [one.id for one in TASKS]
+    ids = [task.id for task in TASKS]
     return (ids.index(task) if task in ids else len(ids)), task
 
 

@@ -32,12 +32,12 @@ def main(arguments: list[str] | None = None) -> int:
 
     Returns 0, or 1 if an episode could not be scored, or too many replies were cut off.
     """
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m training.evaluate", description=__doc__)
     parser.add_argument("--output-dir", type=Path, required=True, help="directory for the results")
     add_world(parser)
     add_options(parser, Settings)
-    options = vars(parser.parse_args(given))
+    options = vars(parser.parse_args(words))
     out: Path = options.pop("output_dir")
     try:
         options["task"] = task_in(options.pop("world"), options["task"])
@@ -56,12 +56,12 @@ def run(settings: Settings, out: Path) -> dict[str, Any]:
     """
     judge = Judge.of(settings.rubric, settings.bundle, settings.split_roles)
     phases = Phases(Console(stderr=True))
-    names = [one for one in settings.baselines.split() if one != settings.policy]
-    for one in (*filter(None, [settings.before]), settings.policy, *names):
-        check(one, settings, judge)
+    names = [name for name in settings.baselines.split() if name != settings.policy]
+    for policy in (*filter(None, [settings.before]), settings.policy, *names):
+        check(policy, settings, judge)
     before = None if not settings.before else _play(settings.before, settings, judge, out, phases)
     after = _play(settings.policy, settings, judge, out, phases)
-    others = [_play(one, settings, judge, out, phases) for one in names]
+    others = [_play(name, settings, judge, out, phases) for name in names]
     phases.begin(FIGURES)
     results = compare(
         before, after, others, explained=settings.explain, on_progress=phases.counted(EXPLAINING)
@@ -76,21 +76,21 @@ def run(settings: Settings, out: Path) -> dict[str, Any]:
 def show(results: dict[str, Any]) -> None:
     """Print the tables."""
     console = Console()
-    for one in tables(results):
-        shown = RichTable(title=one.title, title_justify="left")
-        for column in one.columns:
+    for table in tables(results):
+        shown = RichTable(title=table.title, title_justify="left")
+        for column in table.columns:
             shown.add_column(column)
-        for row in one.rows:
+        for row in table.rows:
             shown.add_row(*row)
         console.print(shown)
 
 
 def _play(policy: str, settings: Settings, judge: Judge, out: Path, phases: Phases) -> Evaluation:
     phases.begin(f"loading {policy}" if policy.startswith(LOCAL) else policy)
-    found = evaluated(policy, settings, judge, on_progress=phases.counted(policy))
+    evaluation = evaluated(policy, settings, judge, on_progress=phases.counted(policy))
     phases.end()
-    found.save(out / TRANSCRIPTS / f"{slug(policy)}.jsonl")
-    return found
+    evaluation.save(out / TRANSCRIPTS / f"{slug(policy)}.jsonl")
+    return evaluation
 
 
 if __name__ == "__main__":

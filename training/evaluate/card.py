@@ -73,7 +73,7 @@ def card(
             "enter nothing else.\n",
             markdown(results),
             "## Limits\n",
-            *(f"- {one}" for one in (*LIMITS, *limits)),
+            *(f"- {limit}" for limit in (*LIMITS, *limits)),
             f"\n## Use\n\n{_use(name)}",
         )
     )
@@ -81,7 +81,7 @@ def card(
 
 def _eval_results(results: Mapping[str, Any]) -> list[EvalResult]:
     """The mean grade by task, for the hub's own tables."""
-    agent = next(one for one in results["agents"] if one["agent"] == results["agent"])
+    agent = next(row for row in results["agents"] if row["agent"] == results["agent"])
     return [
         EvalResult(
             task_type="text-generation",
@@ -90,10 +90,10 @@ def _eval_results(results: Mapping[str, Any]) -> list[EvalResult]:
             dataset_split=results["split"],
             metric_type="grade",
             metric_name="mean grade",
-            metric_value=round(one["grade"]["mean"], 4),
+            metric_value=round(figures["grade"]["mean"], 4),
         )
-        for task, one in agent["tasks"].items()
-        if one["grade"] is not None
+        for task, figures in agent["tasks"].items()
+        if figures["grade"] is not None
     ]
 
 

@@ -18,11 +18,13 @@ def warn_of_cuts(results: Mapping[str, Any], console: Console, *, limit: str) ->
 
     ``limit`` is the option that bounds a reply.
     """
-    found = [
-        warn_of_cut(one["agent"], one["all"]["replies"], one["all"]["cut_off"], console, limit)
-        for one in results["agents"]
+    shares = [
+        warn_of_cut(
+            agent["agent"], agent["all"]["replies"], agent["all"]["cut_off"], console, limit
+        )
+        for agent in results["agents"]
     ]
-    return any(found)
+    return any(shares)
 
 
 def warn_of_cut(

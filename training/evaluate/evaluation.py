@@ -55,8 +55,8 @@ class Judge:
         return grade_transcript(transcript, self.rubric, resolve=self.source, splits=splits)
 
 
-def _transcripts(given: Iterable[Transcript]) -> tuple[Transcript, ...]:
-    return tuple(given)
+def _transcripts(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]:
+    return tuple(transcripts)
 
 
 @attrs.frozen(eq=False)
@@ -88,30 +88,30 @@ class Evaluation:
 
     def replies(self, task: str | None = None) -> tuple[int, int]:
         """How many replies a model gave in a task (None: in all), and how many were cut off."""
-        given = cut = 0
-        for one, grade in zip(self.transcripts, self.grades, strict=True):
+        replies = cut = 0
+        for transcript, grade in zip(self.transcripts, self.grades, strict=True):
             if task is None or grade.task == task:
-                given += one.extra.get(ASKED, len(one.extra.get(REPLIES, ())))
-                cut += one.extra.get(CUT_OFF, 0)
-        return given, cut
+                replies += transcript.extra.get(ASKED, len(transcript.extra.get(REPLIES, ())))
+                cut += transcript.extra.get(CUT_OFF, 0)
+        return replies, cut
 
     def listening(self, task: str) -> dict[str, Listening]:
         """Figures of reports by the role that received them; empty where nobody was asked."""
-        found: dict[str, list[News]] = {}
-        for one, grade in zip(self.transcripts, self.grades, strict=True):
+        by_role: dict[str, list[News]] = {}
+        for transcript, grade in zip(self.transcripts, self.grades, strict=True):
             if grade.task == task:
-                for news in news_in(one.extra) or ():
-                    found.setdefault(news.role, []).append(news)
-        return {role: Listening.of(news) for role, news in found.items()}
+                for news in news_in(transcript.extra) or ():
+                    by_role.setdefault(news.role, []).append(news)
+        return {role: Listening.of(news) for role, news in by_role.items()}
 
     @cached_property
     def attempts(self) -> dict[str, dict[str, tuple[Grade, ...]]]:
         """The grades by task and incident, in the order of the attempts."""
-        found: dict[str, dict[str, tuple[Grade, ...]]] = {}
+        by_task: dict[str, dict[str, tuple[Grade, ...]]] = {}
         for grade in self.grades:
-            of_task = found.setdefault(grade.task, {})
+            of_task = by_task.setdefault(grade.task, {})
             of_task[grade.incident] = (*of_task.get(grade.incident, ()), grade)
-        return found
+        return by_task
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -121,11 +121,13 @@ class Evaluation:
     @property
     def all_attempts(self) -> dict[str, tuple[Grade, ...]]:
         """The grades by incident, of all tasks together."""
-        return {one: tries for task in self.attempts.values() for one, tries in task.items()}
+        return {name: tries for task in self.attempts.values() for name, tries in task.items()}
 
     def save(self, path: Path) -> None:
         """Save the transcripts, a line each, for ``logtriage grade`` and ``logtriage show``."""
-        save_text(path, "".join(f"{encode_transcript(one)}\n" for one in self.transcripts))
+        save_text(
+            path, "".join(f"{encode_transcript(transcript)}\n" for transcript in self.transcripts)
+        )
 
 
 def held_out(
@@ -161,7 +163,7 @@ def held_out(
     )
     decoding = Decoding(temperature, seed, batch, max_new_tokens)
     start = perf_counter()
-    found = play_incidents(
+    attempts_played = play_incidents(
         model,
         tokenizer,
         attempts,
@@ -175,7 +177,7 @@ def held_out(
         agent,
         split,
         samples,
-        found,
+        attempts_played,
         perf_counter() - start,
         {"model": True, **attrs.asdict(decoding), **(template or {})},
         judge,
@@ -203,9 +205,9 @@ def scripted(
     judge = judge or Judge()
     start = perf_counter()
     attempts = planned(judge.source, tasks, episodes, split=split)
-    found = []
-    for one, _ in attempts:
-        found.append(record_episode(judge.source(one), factory, name))
+    transcripts = []
+    for attempt, _ in attempts:
+        transcripts.append(record_episode(judge.source(attempt), factory, name))
         if on_progress is not None:
-            on_progress(len(found), len(attempts))
-    return Evaluation(name, split, 1, found, perf_counter() - start, judge=judge)
+            on_progress(len(transcripts), len(attempts))
+    return Evaluation(name, split, 1, transcripts, perf_counter() - start, judge=judge)

@@ -43,8 +43,8 @@ _CAUSES: Final = 5
 
 def interval(values: Sequence[float]) -> dict[str, float] | None:
     """Mean and bootstrap interval as JSON; None without values."""
-    found = mean_interval(values)
-    return None if found is None else attrs.asdict(found)
+    spread = mean_interval(values)
+    return None if spread is None else attrs.asdict(spread)
 
 
 def figures(attempts: Attempts, resolve: Resolver) -> dict[str, Any]:
@@ -53,33 +53,34 @@ def figures(attempts: Attempts, resolve: Resolver) -> dict[str, Any]:
     ``paged_right`` is the share of the faults in which an accepted team was paged,
     ``page_precision`` that of the episodes with a page in which no page was wrong.
     """
-    grades = [one for tries in attempts.values() for one in tries]
-    scored = [one for one in grades if one.score is not None]
+    grades = [grade for tries in attempts.values() for grade in tries]
+    scored = [grade for grade in grades if grade.score is not None]
     states = _played(attempts, resolve)
-    paged = [one for one in states if one.facts.pages]
-    faults = [one for one in states if not one.incident.truth.benign]
-    causes = Counter(one.cause or "" for one in grades if one.score is None)
+    paged = [state for state in states if state.facts.pages]
+    faults = [state for state in states if not state.incident.truth.benign]
+    causes = Counter(grade.cause or "" for grade in grades if grade.score is None)
     return {
         "incidents": len(attempts),
         "episodes": len(grades),
         "unscored": len(grades) - len(scored),
         "causes": dict(causes.most_common(_CAUSES)),
-        "solved": _mean(_score(one) >= SOLVED for one in scored),
+        "solved": _mean(_score(grade) >= SOLVED for grade in scored),
         "paged_right": _mean(map(_right, faults)),
-        "mis_page": _mean(one.facts.wrong_pages > 0 for one in states),
-        "page_precision": _mean(one.facts.wrong_pages == 0 for one in paged),
-        "paged": _mean(bool(one.facts.pages) for one in states),
+        "mis_page": _mean(state.facts.wrong_pages > 0 for state in states),
+        "page_precision": _mean(state.facts.wrong_pages == 0 for state in paged),
+        "paged": _mean(bool(state.facts.pages) for state in states),
         "handed_over": _mean(map(handed_over_first, states)),
         "net": _net(attempts, resolve),
         "grade": interval(means(attempts)),
         "bound": bound_of(bounds(attempts)),
-        "gated": _mean(one.gate is not None for one in scored),
+        "gated": _mean(grade.gate is not None for grade in scored),
         "by_price": _by_price(attempts, resolve),
-        "out_of_time": _mean(one.closing is Closing.OUT_OF_TIME for one in states),
+        "out_of_time": _mean(state.closing is Closing.OUT_OF_TIME for state in states),
         "malformed": _mean(
-            sum(type(action).__name__ == "Malformed" for action in one.actions) for one in scored
+            sum(type(action).__name__ == "Malformed" for action in grade.actions)
+            for grade in scored
         ),
-        "ticks": _mean(one.ticks for one in scored),
+        "ticks": _mean(grade.ticks for grade in scored),
         "criteria": _criteria(scored),
         "pass_at_k": _passed(attempts, pass_at_k),
         "pass_hat_k": _passed(attempts, pass_hat_k),
@@ -92,7 +93,7 @@ def _criteria(grades: Sequence[Grade]) -> dict[str, float]:
     for grade in grades:
         for row in grade.criteria:
             scores.setdefault(row.name, []).append(row.score)
-    return {name: fmean(found) for name, found in scores.items()}
+    return {name: fmean(shares) for name, shares in scores.items()}
 
 
 def breakdown(
@@ -103,11 +104,11 @@ def breakdown(
     for incident, tries in attempts.items():
         groups.setdefault(key(resolve(incident)), {})[incident] = tries
     kept = ("incidents", "unscored", "grade", "bound", "solved", "paged_right", "mis_page")
-    found = {}
+    cuts = {}
     for name, group in sorted(groups.items()):
         whole = figures(group, resolve)
-        found[name] = {one: whole[one] for one in kept}
-    return found
+        cuts[name] = {incident: whole[incident] for incident in kept}
+    return cuts
 
 
 def kind_of_fault(incident: Incident) -> str:
@@ -119,7 +120,7 @@ def kind_of_fault(incident: Incident) -> str:
 def hops(incident: Incident) -> str:
     """The number of calls between the edge and the root cause, or :data:`BENIGN`."""
     topology = incident.topology
-    roots = [topology.depth[topology.index(one)] for one in incident.truth.root_causes]
+    roots = [topology.depth[topology.index(cause)] for cause in incident.truth.root_causes]
     return str(min(roots)) if roots else BENIGN
 
 
@@ -142,8 +143,8 @@ def _net(attempts: Attempts, resolve: Resolver) -> dict[str, float] | None:
         for incident, score in mean_scores(attempts).items()
         if (price := resolve(incident).price_of_hand_over) is not None
     ]
-    found = net_value(priced)
-    return None if found is None else attrs.asdict(found)
+    worth = net_value(priced)
+    return None if worth is None else attrs.asdict(worth)
 
 
 def _by_price(attempts: Attempts, resolve: Resolver) -> list[dict[str, Any]]:
@@ -154,7 +155,7 @@ def _by_price(attempts: Attempts, resolve: Resolver) -> list[dict[str, Any]]:
     groups: dict[float, dict[str, Sequence[Grade]]] = {}
     for incident, tries in attempts.items():
         price = resolve(incident).price_of_hand_over
-        if price is not None and any(one.score is not None for one in tries):
+        if price is not None and any(grade.score is not None for grade in tries):
             groups.setdefault(price, {})[incident] = tries
     rows = []
     for price, group in sorted(groups.items()):
@@ -166,8 +167,8 @@ def _by_price(attempts: Attempts, resolve: Resolver) -> list[dict[str, Any]]:
                 "episodes": len(states),
                 "net": _net(group, resolve),
                 "handed_over": fmean(map(handed_over_first, states)),
-                "paged": fmean(bool(one.facts.pages) for one in states),
-                "mis_paged": fmean(one.facts.wrong_pages > 0 for one in states),
+                "paged": fmean(bool(state.facts.pages) for state in states),
+                "mis_paged": fmean(state.facts.wrong_pages > 0 for state in states),
             }
         )
     return rows
@@ -176,10 +177,10 @@ def _by_price(attempts: Attempts, resolve: Resolver) -> list[dict[str, Any]]:
 def _played(attempts: Attempts, resolve: Resolver) -> list[State]:
     """The closing states of all scored attempts."""
     return [
-        played_state(resolve(one.incident), one)
+        played_state(resolve(grade.incident), grade)
         for tries in attempts.values()
-        for one in tries
-        if one.score is not None
+        for grade in tries
+        if grade.score is not None
     ]
 
 
@@ -191,9 +192,9 @@ def parts(states: Sequence[State], on_each: Callable[[], None]) -> dict[str, Any
     if not states:
         return None
     rows = []
-    for one in states:
-        found = explain(one)
-        rows.append([getattr(found, name) for name in PARTS])
+    for state in states:
+        explanation = explain(state)
+        rows.append([getattr(explanation, name) for name in PARTS])
         on_each()
     means_of = {name: fmean(row[at] for row in rows) for at, name in enumerate(PARTS)}
     return {"episodes": len(states), **means_of}
@@ -205,8 +206,10 @@ def explainable(attempts: Attempts, count: int, resolve: Resolver) -> list[State
     They are closed, and the probabilities of their worlds are known.
     """
     first = [tries[0] for tries in attempts.values()][:count]
-    states = [played_state(resolve(one.incident), one) for one in first if one.score is not None]
-    return [one for one in states if one.is_closed and one.incident.setting is not None]
+    states = [
+        played_state(resolve(grade.incident), grade) for grade in first if grade.score is not None
+    ]
+    return [state for state in states if state.is_closed and state.incident.setting is not None]
 
 
 def means(attempts: Attempts) -> list[float]:
@@ -216,12 +219,12 @@ def means(attempts: Attempts) -> list[float]:
 
 def mean_scores(attempts: Attempts) -> dict[str, float]:
     """The mean score of each incident that was scored at all, by its id."""
-    found = {}
+    by_incident = {}
     for incident, tries in attempts.items():
-        scores = [one.score for one in tries if one.score is not None]
+        scores = [grade.score for grade in tries if grade.score is not None]
         if scores:
-            found[incident] = fmean(scores)
-    return found
+            by_incident[incident] = fmean(scores)
+    return by_incident
 
 
 def bounds(attempts: Attempts) -> list[float | None]:
@@ -232,21 +235,21 @@ def bounds(attempts: Attempts) -> list[float | None]:
 def difference(before: Attempts, after: Attempts) -> dict[str, Any] | None:
     """``after - before`` on the incidents that have a score in both; None if there are none."""
     old, new = mean_scores(before), mean_scores(after)
-    shared = [one for one in old if one in new]
-    found = paired_difference([old[one] for one in shared], [new[one] for one in shared])
-    if found is None:
+    shared = [name for name in old if name in new]
+    gap = paired_difference([old[name] for name in shared], [new[name] for name in shared])
+    if gap is None:
         return None
     planned = [incident for incident in before if incident in after]
     return {
         "incidents": len(shared),
-        "before": fmean(old[one] for one in shared),
-        "after": fmean(new[one] for one in shared),
+        "before": fmean(old[name] for name in shared),
+        "after": fmean(new[name] for name in shared),
         "before_bound": bound_of(bounds({incident: before[incident] for incident in planned})),
         "after_bound": bound_of(bounds({incident: after[incident] for incident in planned})),
-        "difference": attrs.asdict(found),
-        "better": sum(new[one] > old[one] for one in shared),
-        "worse": sum(new[one] < old[one] for one in shared),
-        "same": sum(new[one] == old[one] for one in shared),
+        "difference": attrs.asdict(gap),
+        "better": sum(new[name] > old[name] for name in shared),
+        "worse": sum(new[name] < old[name] for name in shared),
+        "same": sum(new[name] == old[name] for name in shared),
     }
 
 
@@ -276,14 +279,14 @@ def _passed(
     """The estimate for k = 1, 2, 4, … up to the attempts, over incidents with all of them."""
     most = max((len(tries) for tries in attempts.values()), default=0)
     whole = [
-        [_score(one) >= SOLVED for one in tries]
+        [_score(grade) >= SOLVED for grade in tries]
         for tries in attempts.values()
-        if len(tries) == most and all(one.score is not None for one in tries)
+        if len(tries) == most and all(grade.score is not None for grade in tries)
     ]
     ks = sorted(
         {2**n for n in range(most.bit_length()) if 2**n <= most} | ({most} if most else set())
     )
-    return {str(k): interval([estimate(sum(one), most, k) for one in whole]) for k in ks}
+    return {str(k): interval([estimate(sum(solved), most, k) for solved in whole]) for k in ks}
 
 
 def _right(state: State) -> bool:
@@ -296,5 +299,5 @@ def _score(grade: Grade) -> float:
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return fmean(found) if found else None
+    listed = list(values)
+    return fmean(listed) if listed else None

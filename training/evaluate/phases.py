@@ -62,10 +62,10 @@ class Phases:
 
         return on_progress
 
-    def advance(self, done: int, told: str = "", *, every: bool = False) -> None:
+    def advance(self, done: int, note: str = "", *, every: bool = False) -> None:
         """So many are done; as a plain line now and then, or for ``every`` call."""
         if self._bar is not None:
-            text = f"{self._name}  {told}" if told else self._name
+            text = f"{self._name}  {note}" if note else self._name
             self._bar.update(self._bar.task_ids[0], completed=done, description=text)
             return
         now = monotonic()
@@ -76,7 +76,7 @@ class Phases:
         if done > self._first and done < self._total:
             seconds = (now - self._begun) / (done - self._first) * (self._total - done)
             left = f"  about {_time(seconds)} left"
-        self._say(f"{self._name} {done:,}/{self._total:,}{'  ' if told else ''}{told}{left}")
+        self._say(f"{self._name} {done:,}/{self._total:,}{'  ' if note else ''}{note}{left}")
 
     def end(self) -> None:
         """End the phase, if one is begun."""

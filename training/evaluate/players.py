@@ -125,12 +125,12 @@ def _local(
             listening=settings.listening,
         )  # fmt: skip
         count = {ASKED: complete.count.replies, CUT_OFF: complete.count.cut_off}
-        found: Transcript = attrs.evolve(transcript, extra={**transcript.extra, **count})
-        return found
+        counted: Transcript = attrs.evolve(transcript, extra={**transcript.extra, **count})
+        return counted
 
     attempts = _attempts(settings, judge)
-    found = _recorded(policy, settings, judge, attempts, record, 1, on_progress)
-    return attrs.evolve(found, how={**found.how, **attrs.asdict(decoding)})
+    evaluation = _recorded(policy, settings, judge, attempts, record, 1, on_progress)
+    return attrs.evolve(evaluation, how={**evaluation.how, **attrs.asdict(decoding)})
 
 
 def _endpoint(
@@ -141,19 +141,19 @@ def _endpoint(
     on_progress: OnProgress | None,
 ) -> Evaluation:
     attempts = [_served(policy, settings, split, sample) for sample in range(settings.samples)]
-    found = _recorded(
+    evaluation = _recorded(
         policy, settings, judge, _attempts(settings, judge),
         lambda incident, sample: attempts[sample].record(incident, policy),
         settings.concurrency, on_progress,
     )  # fmt: skip
-    usage = usage_of(found.transcripts) or Usage()
+    usage = usage_of(evaluation.transcripts) or Usage()
     used = {"requests": usage.requests, "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens}  # fmt: skip
     cost = usage.cost(settings.prompt_price, settings.completion_price)
     names = ("temperature", "seed", "reply", "extra_body")
     how = {name: getattr(settings, name) for name in names}
     how["max_new_tokens"] = settings.reply_tokens(policy)
-    return attrs.evolve(found, how={**found.how, **how, **used, "cost": cost})
+    return attrs.evolve(evaluation, how={**evaluation.how, **how, **used, "cost": cost})
 
 
 def _served(policy: str, settings: Settings, split: RoleSplit | None, sample: int) -> ServedPlayer:
@@ -226,22 +226,24 @@ def _recorded(
 ) -> Evaluation:
     def play(attempt: tuple[str, int]) -> Transcript:
         incident_id, sample = attempt
-        one = record(judge.source(incident_id), sample)
-        found: Transcript = attrs.evolve(one, extra={**one.extra, SAMPLE: sample})
-        return found
+        transcript = record(judge.source(incident_id), sample)
+        marked: Transcript = attrs.evolve(transcript, extra={**transcript.extra, SAMPLE: sample})
+        return marked
 
     start = perf_counter()
-    found: list[Transcript] = []
+    transcripts: list[Transcript] = []
     with ThreadPoolExecutor(workers) as pool:
         played: Iterable[Transcript] = (
             pool.map(play, attempts) if workers > 1 else map(play, attempts)
         )
-        for one in played:
-            found.append(one)
+        for episode in played:
+            transcripts.append(episode)
             if on_progress is not None:
-                on_progress(len(found), len(attempts))
+                on_progress(len(transcripts), len(attempts))
     samples = len({sample for _, sample in attempts})
     asked = policy.startswith((LOCAL, ENDPOINT))
-    given = {"roles": settings.split_roles, "team": settings.team if asked else ""}
-    how = {name: value for name, value in given.items() if value}
-    return Evaluation(policy, settings.split, samples, found, perf_counter() - start, how, judge)
+    options = {"roles": settings.split_roles, "team": settings.team if asked else ""}
+    how = {name: value for name, value in options.items() if value}
+    return Evaluation(
+        policy, settings.split, samples, transcripts, perf_counter() - start, how, judge
+    )

@@ -58,13 +58,15 @@ def compare(
     """
     others = list(baselines)
     agents = [*([] if before is None else [before]), after, *others]
-    for one in agents:
-        if one.split != after.split or _ids(one) != _ids(after):
+    for agent in agents:
+        if agent.split != after.split or _ids(agent) != _ids(after):
             raise InvalidInput(
-                f"{one.agent} and {after.agent} did not play the same incidents; "
+                f"{agent.agent} and {after.agent} did not play the same incidents; "
                 "give both the same tasks, split and episodes"
             )
-    explained_of = [explained if explain_baselines or one not in others else 0 for one in agents]
+    explained_of = [
+        explained if explain_baselines or agent not in others else 0 for agent in agents
+    ]
     lost = _lost(agents, explained_of, on_progress)
     content: dict[str, Any] = {
         "schema": SCHEMA,
@@ -73,10 +75,12 @@ def compare(
         "tasks": list(after.tasks),
         "episodes": {task: len(ids) for task, ids in _ids(after).items()},
         "agent": after.agent,
-        "agents": [_agent(one, by_task) for one, by_task in zip(agents, lost, strict=True)],
+        "agents": [_agent(agent, by_task) for agent, by_task in zip(agents, lost, strict=True)],
         "before": None if before is None else before.agent,
         "difference": None,
-        "to_baselines": {one.agent: _differences(one, after) for one in others},
+        "to_baselines": {
+            evaluation.agent: _differences(evaluation, after) for evaluation in others
+        },
         "training": first_last(training_scores) if training_scores else None,
     }
     if before is not None:
@@ -84,8 +88,8 @@ def compare(
     return content
 
 
-def _ids(one: Evaluation) -> dict[str, list[str]]:
-    return {task: list(attempts) for task, attempts in one.attempts.items()}
+def _ids(evaluation: Evaluation) -> dict[str, list[str]]:
+    return {task: list(attempts) for task, attempts in evaluation.attempts.items()}
 
 
 def _lost(
@@ -94,12 +98,12 @@ def _lost(
     """The causes of lost points by agent and task, with the number of episodes."""
     states = [
         {
-            task: explainable(attempts, count, one.judge.source)
-            for task, attempts in one.attempts.items()
+            task: explainable(attempts, count, agent.judge.source)
+            for task, attempts in agent.attempts.items()
         }
-        for one, count in zip(agents, explained, strict=True)
+        for agent, count in zip(agents, explained, strict=True)
     ]
-    total = sum(len(found) for by_task in states for found in by_task.values())
+    total = sum(len(value) for by_task in states for value in by_task.values())
     done = 0
 
     def on_each() -> None:
@@ -110,40 +114,47 @@ def _lost(
 
     if on_progress is not None and total:
         on_progress(0, total)
-    return [{task: parts(found, on_each) for task, found in by_task.items()} for by_task in states]
+    return [
+        {task: parts(states_of_task, on_each) for task, states_of_task in by_task.items()}
+        for by_task in states
+    ]
 
 
-def _agent(one: Evaluation, lost: Mapping[str, Any]) -> dict[str, Any]:
-    resolve = one.judge.source
+def _agent(evaluation: Evaluation, lost: Mapping[str, Any]) -> dict[str, Any]:
+    resolve = evaluation.judge.source
     tasks = {}
-    for task, attempts in one.attempts.items():
+    for task, attempts in evaluation.attempts.items():
         tasks[task] = {
             **figures(attempts, resolve),
-            **_replies(one, task),
+            **_replies(evaluation, task),
             "listening": {
-                role: attrs.asdict(heeded) for role, heeded in one.listening(task).items()
+                role: attrs.asdict(heeded) for role, heeded in evaluation.listening(task).items()
             },
             "by_fault": breakdown(attempts, kind_of_fault, resolve),
             "by_hops": breakdown(attempts, hops, resolve),
-            "by_part": breakdown(attempts, held_out_part, resolve) if one.split == OOD else {},
+            "by_part": breakdown(attempts, held_out_part, resolve)
+            if evaluation.split == OOD
+            else {},
             "lost": lost[task],
         }
     return {
-        "agent": one.agent,
-        "samples": one.samples,
-        "seconds": one.seconds,
-        "how": dict(one.how),
+        "agent": evaluation.agent,
+        "samples": evaluation.samples,
+        "seconds": evaluation.seconds,
+        "how": dict(evaluation.how),
         "tasks": tasks,
-        "all": {**figures(one.all_attempts, resolve), **_replies(one, None)},
+        "all": {**figures(evaluation.all_attempts, resolve), **_replies(evaluation, None)},
     }
 
 
-def _replies(one: Evaluation, task: str | None) -> dict[str, Any]:
+def _replies(evaluation: Evaluation, task: str | None) -> dict[str, Any]:
     """The number of replies, and the share that was cut off at the limit."""
-    given, cut = one.replies(task)
-    return {"replies": given, "cut_off": share_of(given, cut)}
+    count, cut = evaluation.replies(task)
+    return {"replies": count, "cut_off": share_of(count, cut)}
 
 
 def _differences(before: Evaluation, after: Evaluation) -> dict[str, Any]:
-    found = {task: difference(before.attempts[task], after.attempts[task]) for task in after.tasks}
-    return {**found, ALL_TASKS: difference(before.all_attempts, after.all_attempts)}
+    by_task = {
+        task: difference(before.attempts[task], after.attempts[task]) for task in after.tasks
+    }
+    return {**by_task, ALL_TASKS: difference(before.all_attempts, after.all_attempts)}

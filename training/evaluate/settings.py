@@ -84,7 +84,8 @@ class Settings:
         if self.listening and not self.split_roles:
             raise InvalidInput("listening: expected split_roles beside it: one alone hears nobody")
         local = any(
-            one.startswith(LOCAL) for one in (self.policy, self.before, *self.baselines.split())
+            policy.startswith(LOCAL)
+            for policy in (self.policy, self.before, *self.baselines.split())
         )
         if self.listening and local and self.temperature > 0:
             # Replies are drawn by the conversation, and one without a report is another one.

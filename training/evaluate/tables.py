@@ -23,15 +23,15 @@ class Table:
 
     def markdown(self) -> str:
         """The table in Markdown, under its title."""
-        marks = ["---" if one in _TEXT else "---:" for one in self.columns]
+        marks = ["---" if column in _TEXT else "---:" for column in self.columns]
         lines = [self.columns, marks, *self.rows]
-        text = "\n".join(f"| {' | '.join(_cell(one) for one in line)} |" for line in lines)
+        text = "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
         return f"### {self.title}\n\n{text}\n"
 
 
 def tables(results: Mapping[str, Any]) -> list[Table]:
     """The tables of what :func:`compare` returned; those without rows are left out."""
-    found = [
+    every = [
         _main(results),
         _changes(results),
         _by_price(results),
@@ -44,12 +44,12 @@ def tables(results: Mapping[str, Any]) -> list[Table]:
         _training(results),
         _causes(results),
     ]
-    return [one for one in found if one.rows]
+    return [table for table in every if table.rows]
 
 
 def markdown(results: Mapping[str, Any]) -> str:
     """All tables in Markdown."""
-    return "\n".join(one.markdown() for one in tables(results))
+    return "\n".join(table.markdown() for table in tables(results))
 
 
 def _main(results: Mapping[str, Any]) -> Table:
@@ -58,24 +58,24 @@ def _main(results: Mapping[str, Any]) -> Table:
         if task == ALL_TASKS and len(results["tasks"]) == 1:
             continue
         for agent in results["agents"]:
-            one = agent["all"] if task == ALL_TASKS else agent["tasks"][task]
+            figures = agent["all"] if task == ALL_TASKS else agent["tasks"][task]
             rows.append(
                 (
                     task,
                     agent["agent"],
-                    f"{one['episodes']:,}",
-                    _interval(one["net"]),
-                    _share(one["solved"]),
-                    _share(one["handed_over"]),
-                    _share(one["paged_right"]),
-                    _share(one["mis_page"]),
-                    _share(one["page_precision"]),
-                    _interval(one["grade"]),
-                    _share(one["gated"]),
-                    _number(one["malformed"]),
-                    _share(one["cut_off"]),
-                    _number(one["ticks"]),
-                    _unscored(one),
+                    f"{figures['episodes']:,}",
+                    _interval(figures["net"]),
+                    _share(figures["solved"]),
+                    _share(figures["handed_over"]),
+                    _share(figures["paged_right"]),
+                    _share(figures["mis_page"]),
+                    _share(figures["page_precision"]),
+                    _interval(figures["grade"]),
+                    _share(figures["gated"]),
+                    _number(figures["malformed"]),
+                    _share(figures["cut_off"]),
+                    _number(figures["ticks"]),
+                    _unscored(figures),
                 )
             )
     columns = ("task", "agent", "episodes", "net value", "solved", "handed over", "paged right",
@@ -99,19 +99,19 @@ def _changes(results: Mapping[str, Any]) -> Table:
     rows = []
     compared = {results["before"]: results["difference"]} if results["before"] else {}
     for name, by_task in {**compared, **results["to_baselines"]}.items():
-        for task, one in by_task.items():
-            if one is None or (task == ALL_TASKS and len(results["tasks"]) == 1):
+        for task, figures in by_task.items():
+            if figures is None or (task == ALL_TASKS and len(results["tasks"]) == 1):
                 continue
-            change = one["difference"]
+            change = figures["difference"]
             rows.append(
                 (
                     task,
                     f"{results['agent']} minus {name}",
-                    f"{one['incidents']:,}",
-                    _bounded(one["before"], one["before_bound"]),
-                    _bounded(one["after"], one["after_bound"]),
+                    f"{figures['incidents']:,}",
+                    _bounded(figures["before"], figures["before_bound"]),
+                    _bounded(figures["after"], figures["after_bound"]),
                     f"{change['mean']:+.3f} ({change['low']:+.3f} to {change['high']:+.3f})",
-                    f"{one['better']} / {one['same']} / {one['worse']}",
+                    f"{figures['better']} / {figures['same']} / {figures['worse']}",
                 )
             )
     columns = ("task", "agent", "incidents", "before", "after", "difference",
@@ -122,11 +122,11 @@ def _changes(results: Mapping[str, Any]) -> Table:
 def _by_price(results: Mapping[str, Any]) -> Table:
     """Whether hand-overs and pages move with the price of a hand-over."""
     rows = [
-        (task, agent["agent"], f"{one['price']:g}", str(one["episodes"]), _interval(one["net"]),
-         _share(one["handed_over"]), _share(one["paged"]), _share(one["mis_paged"]))
+        (task, agent["agent"], f"{row['price']:g}", str(row["episodes"]), _interval(row["net"]),
+         _share(row["handed_over"]), _share(row["paged"]), _share(row["mis_paged"]))
         for task in results["tasks"]
         for agent in results["agents"]
-        for one in agent["tasks"][task]["by_price"]
+        for row in agent["tasks"][task]["by_price"]
     ]  # fmt: skip
     columns = ("task", "agent", "price", "episodes", "net value", "handed over", "paged",
                "mis-paged")  # fmt: skip
@@ -138,8 +138,8 @@ def _listening(results: Mapping[str, Any]) -> Table:
     rows = []
     for task in results["tasks"]:
         for agent in results["agents"]:
-            for role, one in agent["tasks"][task]["listening"].items():
-                heeded = Listening(**one)
+            for role, listening in agent["tasks"][task]["listening"].items():
+                heeded = Listening(**listening)
                 heard = str(heeded.heard), _share(heeded.share), _share(heeded.noise)
                 rows.append((task, agent["agent"], role, *heard))
     columns = ("task", "agent", "role", "news", "heeded", "wavered")
@@ -150,10 +150,10 @@ def _lost(results: Mapping[str, Any]) -> Table:
     rows = []
     for task in results["tasks"]:
         for agent in results["agents"]:
-            one = agent["tasks"][task]["lost"]
-            if one is not None:
-                figures = (f"{one[name]:+.3f}" for name in PARTS)
-                rows.append((task, agent["agent"], str(one["episodes"]), *figures))
+            lost = agent["tasks"][task]["lost"]
+            if lost is not None:
+                figures = (f"{lost[name]:+.3f}" for name in PARTS)
+                rows.append((task, agent["agent"], str(lost["episodes"]), *figures))
     names = (name.replace("_", " ") for name in PARTS)
     return Table("How grades came about", ("task", "agent", "episodes", *names), tuple(rows))
 
@@ -162,10 +162,10 @@ def _passes(results: Mapping[str, Any]) -> Table:
     rows = []
     for task in results["tasks"]:
         for agent in results["agents"]:
-            one = agent["tasks"][task]
+            figures = agent["tasks"][task]
             if agent["samples"] > 1:
-                for k, value in one["pass_at_k"].items():
-                    hat = one["pass_hat_k"][k]
+                for k, value in figures["pass_at_k"].items():
+                    hat = figures["pass_hat_k"][k]
                     rows.append((task, agent["agent"], k, _interval(value), _interval(hat)))
     return Table("Repeated attempts", ("task", "agent", "k", "pass@k", "pass^k"), tuple(rows))
 
@@ -177,19 +177,19 @@ def _breakdown(results: Mapping[str, Any], key: str, name: str) -> Table:
         groups: Iterable[str] = agents[0]["tasks"][task][key]
         for group in groups:
             per_agent = [agent["tasks"][task][key][group] for agent in agents]
-            grades = [_interval(one["grade"]) for one in per_agent]
+            grades = [_interval(row["grade"]) for row in per_agent]
             rows.append((task, group, str(per_agent[0]["incidents"]), *grades))
     columns = ("task", name, "incidents", *(agent["agent"] for agent in agents))
     return Table(f"Mean grade by {name}", columns, tuple(rows))
 
 
 def _training(results: Mapping[str, Any]) -> Table:
-    one = results["training"]
-    if one is None:
+    training = results["training"]
+    if training is None:
         return Table("", (), ())
-    row = (str(one["episodes"]), f"{one['first']:.3f}", f"{one['last']:.3f}",
-           f"{one['difference']:+.3f}")  # fmt: skip
-    columns = ("episodes", f"first {one['count']}", f"last {one['count']}", "difference")
+    row = (str(training["episodes"]), f"{training['first']:.3f}", f"{training['last']:.3f}",
+           f"{training['difference']:+.3f}")  # fmt: skip
+    columns = ("episodes", f"first {training['count']}", f"last {training['count']}", "difference")
     return Table("Training episodes (different incidents: a picture, no evidence)", columns, (row,))
 
 
@@ -206,8 +206,12 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _interval(one: Mapping[str, float] | None) -> str:
-    return "-" if one is None else f"{one['mean']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+def _interval(figure: Mapping[str, float] | None) -> str:
+    return (
+        "-"
+        if figure is None
+        else f"{figure['mean']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})"
+    )
 
 
 def _share(value: float | None) -> str:

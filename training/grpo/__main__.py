@@ -20,15 +20,15 @@ def main(arguments: list[str] | None = None) -> int:
 
     Returns 0, or 1 if there was nothing to learn.
     """
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
     parser = _parser()
-    options: dict[str, Any] = vars(parser.parse_args(given))
+    options: dict[str, Any] = vars(parser.parse_args(words))
     preset = options.pop("preset")
     out: Path | None = options.pop("output_dir")
     resume, dry_run = options.pop("resume"), options.pop("dry_run")
     if out is None and not dry_run:
         parser.error("--output-dir is needed, but for --dry-run")
-    command = "python -m training.grpo " + shlex.join(one for one in given if one != "--resume")
+    command = "python -m training.grpo " + shlex.join(word for word in words if word != "--resume")
     try:
         world = options.pop("world")
         if world is not None:
@@ -46,8 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
             from training.grpo.learn import run
 
             run(settings, out, command, resume=resume)
-    except NothingToLearn as found:
-        print(f"stopped: {found}", file=sys.stderr)  # noqa: T201
+    except NothingToLearn as reason:
+        print(f"stopped: {reason}", file=sys.stderr)  # noqa: T201
         return 1
     except LogTriageError as wrong:
         parser.error(str(wrong))

@@ -52,12 +52,12 @@ def played_before(settings: Settings) -> str:
         text = Path(settings.eval_before).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"eval_before: cannot be read: {error}") from None
-    found = [decode_transcript(one).incident for one in text.splitlines()]
+    played = [decode_transcript(line).incident for line in text.splitlines()]
     wanted = _held_out(settings)
-    if found != wanted:
+    if played != wanted:
         raise InvalidInput(
-            f"eval_before = {settings.eval_before!r}: holds {len(found):,} episodes, which are not "
-            f"the {len(wanted):,} of this run; give both the same eval_task, eval_episodes and "
+            f"eval_before = {settings.eval_before!r}: holds {len(played):,} episodes, which are "
+            f"not the {len(wanted):,} of this run; give both the same eval_task, eval_episodes and "
             "eval_samples"
         )
     return text

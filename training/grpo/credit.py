@@ -40,18 +40,18 @@ def turn_advantages(
         members = returns[start : start + group]
         turns = max(map(len, members))
         means = [
-            sum(one[turn] for one in members if turn < len(one)) / len(members)
+            sum(turns[turn] for turns in members if turn < len(turns)) / len(members)
             for turn in range(turns)
         ]
-        raw = [[value - means[turn] for turn, value in enumerate(one)] for one in members]
+        raw = [[value - means[turn] for turn, value in enumerate(turns)] for turns in members]
         advantages += divided(raw, sum(map(len, raw))) if scale == "group" else raw
     return divided(advantages, sum(map(len, advantages))) if scale == "batch" else advantages
 
 
 def divided(rows: list[list[float]], count: float) -> list[list[float]]:
     """Rows divided by the root of the mean square of ``count`` values; others are 0."""
-    scale = (sum(value**2 for one in rows for value in one) / max(count, 1)) ** 0.5
-    return [[value / (scale + 1e-4) for value in one] for one in rows]
+    scale = (sum(value**2 for row in rows for value in row) / max(count, 1)) ** 0.5
+    return [[value / (scale + 1e-4) for value in row] for row in rows]
 
 
 def by_token(advantages: Sequence[Sequence[float]], mask: Tensor) -> Tensor:
@@ -65,7 +65,7 @@ def by_token(advantages: Sequence[Sequence[float]], mask: Tensor) -> Tensor:
     turn = (wrote & ~before).cumsum(dim=1) - 1
     result = torch.zeros(mask.shape, dtype=torch.float32, device=mask.device)
     for row, values in enumerate(advantages):
-        given = torch.tensor(values, dtype=torch.float32, device=mask.device)
+        credit = torch.tensor(values, dtype=torch.float32, device=mask.device)
         here = wrote[row]
-        result[row, here] = given[turn[row, here]]
+        result[row, here] = credit[turn[row, here]]
     return result

@@ -41,16 +41,16 @@ def rolling(values: Sequence[Sequence[float]], window: int) -> list[tuple[float,
     (mean, low, high); NaN as long as there is no value.
     """
     nothing = float("nan")
-    found = []
+    means = []
     for end in range(1, len(values) + 1):
         pool = [value for entry in values[max(0, end - window) : end] for value in entry]
         interval = mean_interval(pool)
-        found.append(
+        means.append(
             (nothing, nothing, nothing)
             if interval is None
             else (interval.mean, interval.low, interval.high)
         )
-    return found
+    return means
 
 
 def draw(out: Path) -> None:
@@ -70,23 +70,25 @@ def _figure(steps: Sequence[Step], episodes: Sequence[Episode]) -> Figure:
     FigureCanvasAgg(figure)
     above, below = figure.subplots(2, 1, sharex=True)
     window = window_of(len(steps))
-    numbers = [one.step for one in steps]
+    numbers = [step.step for step in steps]
     everything = [("all", episodes)]
-    tasks = sorted({one.task for one in episodes})
+    tasks = sorted({episode.task for episode in episodes})
     if len(tasks) > 1:
-        everything += [(task, [one for one in episodes if one.task == task]) for task in tasks]
+        everything += [
+            (task, [episode for episode in episodes if episode.task == task]) for task in tasks
+        ]
     for color, (name, some) in zip(_COLORS, everything, strict=False):
         curve = rolling(_by_step(some, numbers), window)
         means, low, high = zip(*curve, strict=True)
         above.plot(numbers, means, color=color, label=name)
         above.fill_between(numbers, low, high, color=color, alpha=0.15, linewidth=0)
-    above.scatter(numbers, [one.reward for one in steps], s=6, color="#888888", label="a step")
+    above.scatter(numbers, [step.reward for step in steps], s=6, color="#888888", label="a step")
     above.set(ylabel=f"grade, sampled; mean of {window} steps", ylim=(-0.02, 1.02))
     _finish(above)
     for color, name in zip(
         _COLORS, ("solved", "paged_right", "page_precision", "zero_variance"), strict=False
     ):
-        curve = rolling([[getattr(one, name)] for one in steps], window)
+        curve = rolling([[getattr(step, name)] for step in steps], window)
         below.plot(numbers, [mean for mean, _, _ in curve], color=color, label=name)
     below.set(xlabel="step", ylabel="share", ylim=(-0.02, 1.02))
     _finish(below)
@@ -94,11 +96,11 @@ def _figure(steps: Sequence[Step], episodes: Sequence[Episode]) -> Figure:
 
 
 def _by_step(episodes: Sequence[Episode], numbers: Sequence[int]) -> list[list[float]]:
-    found: dict[int, list[float]] = {number: [] for number in numbers}
-    for one in episodes:
-        if one.step in found:
-            found[one.step].append(one.reward)
-    return list(found.values())
+    by_step: dict[int, list[float]] = {number: [] for number in numbers}
+    for episode in episodes:
+        if episode.step in by_step:
+            by_step[episode.step].append(episode.reward)
+    return list(by_step.values())
 
 
 def _finish(axes: Axes) -> None:
@@ -107,10 +109,10 @@ def _finish(axes: Axes) -> None:
 
 
 def _page(steps: Sequence[Step], episodes: Sequence[Episode], picture: bytes, title: str) -> str:
-    seconds = sum(one.seconds for one in steps)
+    seconds = sum(step.seconds for step in steps)
     rows = [("all", episodes)] + [
-        (task, [one for one in episodes if one.task == task])
-        for task in sorted({one.task for one in episodes})
+        (task, [episode for episode in episodes if episode.task == task])
+        for task in sorted({episode.task for episode in episodes})
     ]
     names: dict[str, Any] = {
         "title": title,
@@ -118,7 +120,7 @@ def _page(steps: Sequence[Step], episodes: Sequence[Episode], picture: bytes, ti
         "episodes": len(episodes),
         "seconds": seconds,
         "parts": {
-            name: sum(getattr(one, name) for one in steps) / seconds
+            name: sum(getattr(step, name) for step in steps) / seconds
             for name in ("generation", "env", "update")
         },
         "rows": [(name, len(some), *_ends(some)) for name, some in rows],
@@ -135,9 +137,9 @@ def _ends(episodes: Sequence[Episode]) -> tuple[str, str]:
     count = max(1, len(episodes) // 10)
     texts = []
     for some in (episodes[:count], episodes[-count:]):
-        found = mean_interval([one.reward for one in some])
-        assert found is not None
-        texts.append(f"{found.mean:.3f} ({found.low:.3f} to {found.high:.3f})")
+        interval = mean_interval([step.reward for step in some])
+        assert interval is not None
+        texts.append(f"{interval.mean:.3f} ({interval.low:.3f} to {interval.high:.3f})")
     return texts[0], texts[1]
 
 

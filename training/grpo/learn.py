@@ -67,16 +67,16 @@ def load(settings: Settings) -> tuple[Any, Any]:
 
 def curriculum_of(settings: Settings, out: Path, done: int) -> Curriculum:
     """The curriculum of a run after so many steps, from the episodes that it left."""
-    found = Curriculum(
+    curriculum = Curriculum(
         len(settings.stages),
         precision=settings.stage_precision,
         pages=settings.stage_pages,
         window=settings.stage_window,
     )
-    played = [one for one in read_episodes(out / EPISODES) if one.step <= done]
-    for _, members in groupby(played, key=lambda one: one.step):
-        found.note(Shares.of(list(members), settings.group))
-    return found
+    played = [episode for episode in read_episodes(out / EPISODES) if episode.step <= done]
+    for _, members in groupby(played, key=lambda episode: episode.step):
+        curriculum.note(Shares.of(list(members), settings.group))
+    return curriculum
 
 
 def make_trainer(
@@ -158,8 +158,8 @@ def run(
         recorder = Recorder(out, done_before)
         monitor = Monitor(recorder, settings.group, console, curriculum, settings.iterations)
     trainer = make_trainer(settings, out, model, tokenizer, monitor, curriculum)
-    for one in callbacks:
-        trainer.add_callback(one)
+    for callback in callbacks:
+        trainer.add_callback(callback)
     phases.end()
     try:
         done = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))

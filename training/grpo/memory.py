@@ -108,12 +108,16 @@ def count(config: Any, lora_r: int) -> Parameters:
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)
     head = model.get_output_embeddings()
-    layers = [one for one in model.modules() if isinstance(one, nn.Linear) and one is not head]
+    layers = [
+        module for module in model.modules() if isinstance(module, nn.Linear) and module is not head
+    ]
     return Parameters(
-        total=sum(one.numel() for one in model.parameters()),  # tied ones once
-        linear=sum(one.weight.numel() for one in layers),
-        embeddings=sum(one.numel() for one in {model.get_input_embeddings().weight, head.weight}),
-        adapter=sum(lora_r * (one.in_features + one.out_features) for one in layers),
+        total=sum(weights.numel() for weights in model.parameters()),  # tied ones once
+        linear=sum(layer.weight.numel() for layer in layers),
+        embeddings=sum(
+            weights.numel() for weights in {model.get_input_embeddings().weight, head.weight}
+        ),
+        adapter=sum(lora_r * (layer.in_features + layer.out_features) for layer in layers),
     )
 
 

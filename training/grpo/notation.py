@@ -97,14 +97,14 @@ def _packed_hidden(base: Any, ids: Tensor, mask: Tensor) -> Tensor:
     """The last hidden states (B, T, D), computed on rows that hold several episodes each."""
     lengths = mask.sum(1).tolist()
     bins = packed(lengths, max(WIDTH, *lengths))
-    width = max(sum(lengths[row] for row in one) for one in bins)
+    width = max(sum(lengths[row] for row in part) for part in bins)
     tokens = torch.zeros(len(bins), width, dtype=torch.long, device=ids.device)
     episode = torch.full_like(tokens, -1)
     positions = torch.zeros_like(tokens)
     places: list[tuple[int, int]] = [(0, 0)] * len(lengths)
-    for number, one in enumerate(bins):
+    for number, part in enumerate(bins):
         start = 0
-        for row in one:
+        for row in part:
             end = start + lengths[row]
             tokens[number, start:end] = ids[row, mask[row].bool()]
             episode[number, start:end] = row
@@ -128,7 +128,7 @@ def packed(lengths: Sequence[int], width: int) -> list[list[int]]:
     """Rows of these lengths in bins of at most ``width``: the longest first, where they fit."""
     bins: list[list[int]] = []
     room: list[int] = []
-    for row in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
+    for row in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
         place = next((at for at, left in enumerate(room) if left >= lengths[row]), None)
         if place is None:
             bins.append([])

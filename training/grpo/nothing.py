@@ -35,7 +35,7 @@ class HandOvers:
             HandsOver: if more than half of the :data:`LATEST` attempts were handed over.
         """
         lowest = min(PRICES_OF_HAND_OVER)
-        self._latest.extend(one.handed_over for one in episodes if one.price == lowest)
+        self._latest.extend(episode.handed_over for episode in episodes if episode.price == lowest)
         share = sum(self._latest) / LATEST
         if len(self._latest) == LATEST and share > MOST:
             raise HandsOver(
@@ -61,7 +61,7 @@ class Watch:
     def replied(self, replies: Sequence[Sequence[int]], stops: Container[int]) -> None:
         """The model wrote these."""
         self._replies += len(replies)
-        self._cut += sum(not one or one[-1] not in stops for one in replies)
+        self._cut += sum(not reply or reply[-1] not in stops for reply in replies)
 
     def played(self, episodes: Sequence[Episode]) -> None:
         """These were played in the step."""
@@ -89,22 +89,22 @@ class Watch:
                 "--turn-tokens (and --completion-tokens), or set --thinking off"
             )
         count = max(len(episodes), 1)
-        if sum(not one.actions for one in episodes) / count > MOST:
+        if sum(not episode.actions for episode in episodes) / count > MOST:
             return (
                 "most episodes have no action: the model makes no tool calls that its chat "
                 "template's response template reads; try a model that was taught to"
             )
-        malformed = sum(one.ticks == _malformed(one) for one in episodes)
+        malformed = sum(episode.ticks == _malformed(episode) for episode in episodes)
         if malformed / count > MOST:
             return "most episodes have malformed actions alone: the model does not know the tools"
-        rewards = sorted({one.reward for one in episodes})
-        told = ", ".join(f"{one:.3f}" for one in rewards[:3])
+        rewards = sorted({episode.reward for episode in episodes})
+        values = ", ".join(f"{reward:.3f}" for reward in rewards[:3])
         return (
-            f"Rewards of the last step: {told}{', ...' if len(rewards) > 3 else ''}. The model "
+            f"Rewards of the last step: {values}{', ...' if len(rewards) > 3 else ''}. The model "
             "does the same in every attempt: raise --temperature, or begin with a model that is "
             "less sure, or at another --fog"
         )
 
 
-def _malformed(one: Episode) -> int:
-    return sum(action.get("action_type") == "malformed" for action in one.actions)
+def _malformed(episode: Episode) -> int:
+    return sum(action.get("action_type") == "malformed" for action in episode.actions)

@@ -81,7 +81,7 @@ def episode_of(
         mis_paged=facts.wrong_pages > 0,
         price=incident.price_of_hand_over,
         criteria={row.name: row.score for row in grade.criteria},
-        actions=tuple(dict(one) for one in actions),
+        actions=tuple(dict(action) for action in actions),
     )
 
 
@@ -140,22 +140,22 @@ class Shares:
     @classmethod
     def of(cls, episodes: Sequence[Episode], group: int) -> "Shares":
         """The shares of these episodes; neighbours are in one group."""
-        rewards = [one.reward for one in episodes]
+        rewards = [episode.reward for episode in episodes]
         groups = [rewards[start : start + group] for start in range(0, len(rewards), group)]
         return cls(
-            solved=_mean(one.solved for one in episodes),
-            paged_right=_mean(one.paged_right for one in episodes if one.fault),
-            mis_paged=_mean(one.mis_paged for one in episodes),
-            page_precision=_mean(not one.mis_paged for one in episodes if one.paged),
-            paged=_mean(one.paged for one in episodes),
-            reward=_mean(one.reward for one in episodes),
-            gated=_mean(one.gated for one in episodes),
-            zero_variance=_mean(min(one) == max(one) for one in groups),
-            ticks=_mean(one.ticks for one in episodes),
+            solved=_mean(episode.solved for episode in episodes),
+            paged_right=_mean(episode.paged_right for episode in episodes if episode.fault),
+            mis_paged=_mean(episode.mis_paged for episode in episodes),
+            page_precision=_mean(not episode.mis_paged for episode in episodes if episode.paged),
+            paged=_mean(episode.paged for episode in episodes),
+            reward=_mean(episode.reward for episode in episodes),
+            gated=_mean(episode.gated for episode in episodes),
+            zero_variance=_mean(min(rewards) == max(rewards) for rewards in groups),
+            ticks=_mean(episode.ticks for episode in episodes),
         )
 
 
 def _mean(values: Iterable[float]) -> float:
     """The mean; NaN of nothing."""
-    found = list(values)
-    return sum(found) / len(found) if found else float("nan")
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else float("nan")

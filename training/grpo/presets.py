@@ -31,10 +31,10 @@ def load_preset(name_or_file: str) -> dict[str, Any]:
     if not path.is_file():
         raise UnknownName("preset", name_or_file, [*preset_names(), "a file ending in .toml"])
     try:
-        given = tomllib.loads(path.read_text("utf-8"))
+        fields = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path}: not TOML: {error}") from None
-    return {name: checked(name, value, str(path)) for name, value in given.items()}
+    return {name: checked(name, value, str(path)) for name, value in fields.items()}
 
 
 def checked(name: str, value: Any, where: str) -> Any:
@@ -51,18 +51,18 @@ def checked(name: str, value: Any, where: str) -> Any:
     if float in wanted and type(value) is int:
         return float(value)
     if type(value) not in wanted:
-        names = " or ".join(getattr(one, "__name__", str(one)) for one in wanted if one)
+        names = " or ".join(getattr(kind, "__name__", str(kind)) for kind in wanted if kind)
         raise InvalidInput(f"{where}: {name} must be of type {names}, got {value!r}")
     return value
 
 
-def resolve(preset: str, given: Mapping[str, Any]) -> Settings:
+def resolve(preset: str, overrides: Mapping[str, Any]) -> Settings:
     """Settings of a preset, with those that are given in their place.
 
     Raises:
         UnknownName, InvalidInput: for what cannot be used, naming the field.
     """
-    found = {**load_preset(preset), **given}
-    if "model" not in found:
+    fields = {**load_preset(preset), **overrides}
+    if "model" not in fields:
         raise InvalidInput(f"model: none given, and preset {preset!r} names none")
-    return Settings(**found)
+    return Settings(**fields)

@@ -64,7 +64,7 @@ class Monitor(TrainerCallback):
             **attrs.asdict(Shares.of(self._played, self._group)),
         )
         self._recorder.step(step)
-        self._phases.advance(step.step, told(step), every=True)
+        self._phases.advance(step.step, summary(step), every=True)
 
     def on_train_end(self, _args: Any, _state: Any, _control: Any, **_: Any) -> None:
         """Take the bar away."""
@@ -75,7 +75,7 @@ class Monitor(TrainerCallback):
         self._phases.end()
 
 
-def told(step: Step) -> str:
+def summary(step: Step) -> str:
     """A step in a line: what it is for first."""
     names = {"solved": step.solved, "paged right": step.paged_right,
              "mis-paged": step.mis_paged, "pages right": step.page_precision}  # fmt: skip

@@ -35,16 +35,16 @@ class Recorder:
 
     def episodes(self, episodes: Sequence[Episode]) -> None:
         """Append the episodes of a step."""
-        lines = (json.dumps(attrs.asdict(one), ensure_ascii=False) for one in episodes)
+        lines = (json.dumps(attrs.asdict(episode), ensure_ascii=False) for episode in episodes)
         _append(self.out / EPISODES, "".join(f"{line}\n" for line in lines))
         rows = [
             {
-                **attrs.asdict(one, filter=lambda field, _: field.name in _COLUMNS),
-                **{name: int(getattr(one, name)) for name in _FLAGS},
-                "criteria": json.dumps(one.criteria),
-                "actions": json.dumps(one.actions, ensure_ascii=False),
+                **attrs.asdict(episode, filter=lambda field, _: field.name in _COLUMNS),
+                **{name: int(getattr(episode, name)) for name in _FLAGS},
+                "criteria": json.dumps(episode.criteria),
+                "actions": json.dumps(episode.actions, ensure_ascii=False),
             }
-            for one in episodes
+            for episode in episodes
         ]
         _append_rows(self.out / EPISODES_TABLE, rows)
 
@@ -85,7 +85,9 @@ def _lines(path: Path) -> list[str]:
     """Whole lines."""
     if not path.exists():
         return []
-    return [one for one in path.read_text("utf-8").splitlines(keepends=True) if one.endswith("\n")]
+    return [
+        line for line in path.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")
+    ]
 
 
 def _cut(path: Path, after: int) -> None:
@@ -94,9 +96,9 @@ def _cut(path: Path, after: int) -> None:
         return
     lines = _lines(path)
     if path.suffix == ".jsonl":
-        kept = [one for one in lines if json.loads(one)["step"] <= after]
+        kept = [line for line in lines if json.loads(line)["step"] <= after]
     else:
-        kept = lines[:1] + [one for one in lines[1:] if int(one.partition(",")[0]) <= after]
+        kept = lines[:1] + [line for line in lines[1:] if int(line.partition(",")[0]) <= after]
     if after == 0:
         kept = []
     save_text(path, "".join(kept))

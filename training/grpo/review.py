@@ -44,8 +44,8 @@ def before(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Ph
     else:
         played = _play(model, tokenizer, settings, "before", phases)
         played.save(out / BEFORE)
-        given, cut = played.replies()
-        warn_of_cut("before", given, share_of(given, cut), phases.console, LIMIT)
+        replies, cut = played.replies()
+        warn_of_cut("before", replies, share_of(replies, cut), phases.console, LIMIT)
 
 
 def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Phases) -> None:
@@ -57,21 +57,21 @@ def after(model: Any, tokenizer: Any, settings: Settings, out: Path, phases: Pha
     trained = _play(model, tokenizer, settings, "after", phases)
     trained.save(out / AFTER)
     lines = (out / BEFORE).read_text("utf-8").splitlines()
-    played = [decode_transcript(one) for one in lines]
+    played = [decode_transcript(line) for line in lines]
     came = attrs.evolve(trained, agent="before", transcripts=played, seconds=None)
     baselines = []
-    for one in BASELINES:
+    for name in BASELINES:
         baselines.append(
             scripted(
-                one,
+                name,
                 settings.held_out_tasks,
                 settings.eval_episodes,
                 judge=trained.judge,
-                on_progress=phases.counted(f"held-out incidents, {one}"),
+                on_progress=phases.counted(f"held-out incidents, {name}"),
             )
         )
     phases.begin(FIGURES)
-    rewards = [one.reward for one in read_episodes(out / EPISODES)]
+    rewards = [episode.reward for episode in read_episodes(out / EPISODES)]
     results = compare(
         came,
         trained,
@@ -152,7 +152,7 @@ def _play(model: Any, tokenizer: Any, settings: Settings, agent: str, phases: Ph
 
 
 def _data(settings: Settings) -> str:
-    tasks = ", ".join(f"`{one}`" for one in settings.tasks)
+    tasks = ", ".join(f"`{task}`" for task in settings.tasks)
     often = (
         "each incident in one step"
         if settings.episodes is None

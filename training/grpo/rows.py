@@ -60,10 +60,10 @@ class Rows:
 
     def incident(self, number: int) -> str:
         """The id of the incident of that number."""
-        one = self._settings
-        tasks = one.stages[self._stage_of(number // one.incidents)]
+        settings = self._settings
+        tasks = settings.stages[self._stage_of(number // settings.incidents)]
         turn, place = divmod(number, len(tasks))
-        return self._source.id_at(tasks[place], TRAIN_SPLIT, _index(one, place, turn))
+        return self._source.id_at(tasks[place], TRAIN_SPLIT, _index(settings, place, turn))
 
 
 def _index(settings: Settings, task: int, number: int) -> int:
@@ -78,7 +78,7 @@ def _index(settings: Settings, task: int, number: int) -> int:
 def _order(seed: int, episodes: int, task: int, passed: int) -> tuple[int, ...]:
     """The first indices of a split, in an order of this pass's own."""
     key = subkey(subkey(seed, _STREAM), task)
-    return tuple(sorted(range(episodes), key=lambda one: (draw(key, passed, one), one)))
+    return tuple(sorted(range(episodes), key=lambda place: (draw(key, passed, place), place)))
 
 
 def longest(settings: Settings, source: Source) -> int:

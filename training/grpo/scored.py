@@ -33,16 +33,16 @@ def said_alone(model: torch.nn.Module, inputs: Mapping[str, Any]) -> Iterator[No
         return
     kept: Tensor | None = None
 
-    def choose(_: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def choose(_: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
         nonlocal kept
         labels = named.get("labels")
         if labels is None or len(labels) != len(wrote):
             kept = None
-            return given, named
+            return positional, named
         labels = labels[:, 1:].clone()
         labels[:, -wrote.shape[1] :].masked_fill_(wrote == 0, NO_LABEL)
         kept = labels != NO_LABEL
-        return given, {**named, "labels": None, "shift_labels": labels[kept][None]}
+        return positional, {**named, "labels": None, "shift_labels": labels[kept][None]}
 
     def narrow(_: Any, __: Any, out: Any) -> Any:
         if kept is not None:

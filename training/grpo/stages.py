@@ -26,10 +26,10 @@ def task_names(text: str) -> tuple[str, ...]:
         UnknownName: for a task that does not exist.
         InvalidInput: if there is none.
     """
-    given = [name for one in text.split() for name in (DRAWN_TASKS if one == ALL else (one,))]
-    if not given:
+    names = [name for word in text.split() for name in (DRAWN_TASKS if word == ALL else (word,))]
+    if not names:
         raise InvalidInput("task: expected an id, all, or module:name, got nothing")
-    return tuple(dict.fromkeys(one if is_own_task(one) else get_task(one).id for one in given))
+    return tuple(dict.fromkeys(task if is_own_task(task) else get_task(task).id for task in names))
 
 
 def stages_of(task: str, fog: str) -> tuple[Stage, ...]:
@@ -42,17 +42,17 @@ def stages_of(task: str, fog: str) -> tuple[Stage, ...]:
     names = task_names(task)
     if not fog.split():
         return (names,)
-    return tuple(tuple(_at_fog(one, level) for one in names) for level in fog.split())
+    return tuple(tuple(_at_fog(name, level) for name in names) for level in fog.split())
 
 
 def _at_fog(task: str, level: str) -> str:
-    if is_own_task(task) or get_task(task).setting is None:
+    if is_own_task(task):
         raise InvalidInput(f"fog = {level}: task {task!r} has no levels of fog; drawn tasks have")
     sheet = get_task(task)
     levels = {
-        str(one.fog): one.id
-        for one in tasks_of(sheet.world).values()
-        if one.fog is not None and one.name == sheet.name
+        str(sheet_of_fog.fog): sheet_of_fog.id
+        for sheet_of_fog in tasks_of(sheet.world).values()
+        if sheet_of_fog.name == sheet.name
     }
     if level not in levels:
         last = len(levels) - 1
@@ -97,7 +97,9 @@ class Curriculum:
         self._rounds.append(played)
         now = self._stages[-1]
         number = len(self._rounds)
-        since = [one for one, of in zip(self._rounds, self._stages, strict=False) if of == now]
+        since = [
+            episodes for episodes, of in zip(self._rounds, self._stages, strict=False) if of == now
+        ]
         self._stages.append(min(now + self._is_over(since[-self._window :]), self._last))
         assert len(self._stages) == number + AHEAD + 1
 
@@ -112,7 +114,7 @@ class Curriculum:
     def _is_over(self, latest: Sequence[Paging]) -> bool:
         if len(latest) < self._window:
             return False
-        paged = sum(one.paged for one in latest)
-        wrong = sum(one.mis_paged for one in latest)
+        paged = sum(episode.paged for episode in latest)
+        wrong = sum(episode.mis_paged for episode in latest)
         enough = paged > 0 and paged >= self._pages * self._window
         return enough and 1 - wrong / paged >= self._precision

@@ -67,8 +67,8 @@ def check(settings: Settings, out: Path, *, resume: bool) -> dict[str, Any] | No
     Raises:
         Refused: as :func:`begin`.
     """
-    found = out / RUN
-    if not found.exists():
+    path = out / RUN
+    if not path.exists():
         check_empty(out)
         return None
     if not resume:
@@ -96,15 +96,15 @@ def _grows(name: str, was: Mapping[str, Any], settings: Settings) -> bool:
 
 def load_run(out: Path) -> dict[str, Any]:
     """The contents of ``run.json``."""
-    found: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
-    return found
+    about: dict[str, Any] = json.loads((out / RUN).read_text("utf-8"))
+    return about
 
 
 def finish(out: Path, about: dict[str, Any], metrics: dict[str, float]) -> None:
     """Note the end of a run, with where its time went."""
     steps = read_steps(out / STEPS)
     seconds = {
-        name: sum(getattr(one, name) for one in steps)
+        name: sum(getattr(step, name) for step in steps)
         for name in ("seconds", "generation", "env", "update")
     }
     save_json(

@@ -120,27 +120,29 @@ class TriageTrainer(GRPOTrainer):
         return TrainingEnv(clock, self._rubric, self._resolve)
 
     def note_episodes(
-        self, completions: Sequence[Any], environments: Sequence[TrainingEnv], **given: Any
+        self, completions: Sequence[Any], environments: Sequence[TrainingEnv], **options: Any
     ) -> list[None]:
         """A reward function that adds no reward: it notes what was played."""
         step = self.state.global_step + 1
         with self.times.env:
-            for one in environments:
-                one.get_reward()  # what a server did wrong is no episode
-            triage_criteria(completions, environments, given["log_metric"])
+            for environment in environments:
+                environment.get_reward()  # what a server did wrong is no episode
+            triage_criteria(completions, environments, options["log_metric"])
             mine = [
-                episode_of(step, 0, one.grade, one.actions, one._after()) for one in environments
+                episode_of(step, 0, environment.grade, environment.actions, environment._after())
+                for environment in environments
             ]
             played = [
-                attrs.evolve(one, number=number) for number, one in enumerate(gather_object(mine))
+                attrs.evolve(episode, number=number)
+                for number, episode in enumerate(gather_object(mine))
             ]
             shares = Shares.of(played, self.settings.group)
             self._curriculum.note(shares)
             self._watch.played(played)
-            free = [one for one in played if not self._is_barred(one.incident)]
+            free = [episode for episode in played if not self._is_barred(episode.incident)]
             self._hand_overs.played(free)
             for name in ("solved", "paged_right", "mis_paged", "page_precision", "paged"):
-                given["log_metric"](f"triage/{name}", getattr(shares, name))
+                options["log_metric"](f"triage/{name}", getattr(shares, name))
             if self.accelerator.is_main_process:
                 self._on_step(played)
         return [None] * len(completions)
@@ -178,8 +180,8 @@ class TriageTrainer(GRPOTrainer):
                 model, input_ids, attention_mask, logits_to_keep, *arguments, **named
             )
         inner = self.accelerator.unwrap_model(model)
-        given = input_ids, attention_mask, self._grammar, self._barred
-        scores, entropies = scores_of_actions(inner, *given, self.settings.temperature)
+        inputs = input_ids, attention_mask, self._grammar, self._barred
+        scores, entropies = scores_of_actions(inner, *inputs, self.settings.temperature)
         return scores[:, -logits_to_keep:], entropies[:, -logits_to_keep:], None
 
     def _generate_single_turn(
@@ -204,7 +206,7 @@ class TriageTrainer(GRPOTrainer):
         self._wrote = 0
         if self._turns is not None:
             self._turns.forget()
-        self._barred = torch.tensor([self._is_barred(one["incident"]) for one in inputs])
+        self._barred = torch.tensor([self._is_barred(row["incident"]) for row in inputs])
         with self.times.rollout:
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
             if self.settings.reward != "grade":

@@ -2,7 +2,6 @@
 
 from logtriage.adapters.sources import is_own_task
 from logtriage.errors import InvalidInput
-from logtriage.tasks import get_task
 from training.grpo.fields import Fields
 
 
@@ -53,12 +52,6 @@ def check_together(fields: Fields) -> None:
         "the tasks' own rubric: the belief's plans are valued by that",
     )
     own = [task for task in fields.tasks if is_own_task(task)]
-    first = [task for task in fields.tasks if task not in own and get_task(task).setting is None]
-    _refuse(
-        fields.reward == "shaped" and bool(first),
-        "reward",
-        f"drawn tasks: the probabilities of {', '.join(first)} are not known",
-    )
     _refuse(
         fields.env_url is not None and bool(own),
         "task",

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from logtriage.adapters.sources import is_own_task
-from logtriage.drawing.ids import ALL_SPLITS, check_split
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.drawing.ids import check_split
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import RECORDED_TASKS
 from logtriage.tasks import DRAWN_TASKS, get_task
 from training.language.sources import Source
@@ -20,14 +20,14 @@ def every_task(tasks: str | Sequence[str]) -> list[str]:
     Raises:
         UnknownName: for a task that does not exist.
     """
-    given = tasks.split() if isinstance(tasks, str) else list(tasks)
+    words = tasks.split() if isinstance(tasks, str) else list(tasks)
     names = [
         name
-        for one in given
+        for word in words
         for name in (
             DRAWN_TASKS
-            if one == ALL
-            else [one if one in RECORDED_TASKS or is_own_task(one) else get_task(one).id]
+            if word == ALL
+            else [word if word in RECORDED_TASKS or is_own_task(word) else get_task(word).id]
         )
     ]
     return list(dict.fromkeys(names))
@@ -51,11 +51,7 @@ def planned(
     names = every_task(tasks)
     if not names:
         raise InvalidInput("task: expected at least one, got none")
-    if split not in ALL_SPLITS:
-        raise UnknownName("split", split, ALL_SPLITS)
-    for task in names:
-        if task not in RECORDED_TASKS and not is_own_task(task):
-            check_split(get_task(task), split)
+    check_split(split)
     if samples < 1:
         raise InvalidInput(f"samples must be at least 1, got {samples}")
     if samples > 1 and temperature == 0:
@@ -63,8 +59,8 @@ def planned(
             f"{samples} samples at temperature 0 would all be the same; set temperature above 0"
         )
     return [
-        (one, sample)
+        (name, sample)
         for task in names
-        for one in source.ids(task, split, episodes)
+        for name in source.ids(task, split, episodes)
         for sample in range(samples)
     ]

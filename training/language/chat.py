@@ -43,9 +43,9 @@ def tool_schemas(environment: type[Playing] = TriageEnv) -> tuple[dict[str, Any]
 #: What a call is read by, whatever was on offer.
 _EVERY_TOOL = list(
     {
-        one["function"]["name"]: one
+        schema["function"]["name"]: schema
         for environment in (TriageEnv, OnRequestEnv, NotationEnv)
-        for one in tool_schemas(environment)
+        for schema in tool_schemas(environment)
     }.values()
 )
 
@@ -113,7 +113,7 @@ class Chat:
         start = self._ids(before, add_generation_prompt=False)
         whole = self._ids([*before, *messages], add_generation_prompt=True)
         # Some templates put a line break after the end token, which the model does not write.
-        ends = [at for at, one in enumerate(start) if one == self.tokenizer.eos_token_id]
+        ends = [at for at, token in enumerate(start) if token == self.tokenizer.eos_token_id]
         if ends:
             start = start[: ends[-1] + 1]
         if whole[: len(start)] != start:
@@ -141,7 +141,7 @@ class Chat:
 
     def _ids(self, messages: Sequence[Message], **options: Any) -> list[int]:
         ids: list[int] = self.tokenizer.apply_chat_template(
-            [dict(one) for one in messages],
+            [dict(message) for message in messages],
             tokenize=True,
             return_dict=False,
             chat_template=self._template,

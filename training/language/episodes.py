@@ -128,9 +128,15 @@ class Attempt:
         }
         if self.ended is not None:
             extra[ENDED] = self.ended
-        one = self.incident
+        incident = self.incident
         return Transcript(
-            one.id, self.wires, self.status, agent, extra, seal=one.seal, world=one.world_mark
+            incident.id,
+            self.wires,
+            self.status,
+            agent,
+            extra,
+            seal=incident.seal,
+            world=incident.world_mark,
         )
 
 
@@ -159,7 +165,7 @@ def play_incidents(
         model, tokenizer, attempts, decoding,
         resolve=resolve, template=template, on_progress=on_progress,
     )  # fmt: skip
-    return [one.transcript(agent) for one in played]
+    return [episode.transcript(agent) for episode in played]
 
 
 def play_attempts(
@@ -181,7 +187,7 @@ def play_attempts(
     chat = Chat(tokenizer, template)
     training = model.training
     model.eval()
-    found: list[Attempt] = []
+    attempts_done: list[Attempt] = []
     # Incidents of like length together waste less: those of a task have one horizon.
     try:
         for start in range(0, len(attempts), decoding.batch):
@@ -197,11 +203,11 @@ def play_attempts(
                     on_progress(before + count, len(attempts))
 
             _play_together(model, chat, episodes, decoding, over)
-            found += episodes
+            attempts_done += episodes
             over(len(episodes))
     finally:
         model.train(training)
-    return found
+    return attempts_done
 
 
 def _play_together(
@@ -215,40 +221,42 @@ def _play_together(
     playing = list(episodes)
     try:
         table = Batch(model, len(playing), stops_of(model, chat), grammar=chat.grammar)
-        for row, one in enumerate(playing):
-            table.append(row, one.before)
+        for row, episode in enumerate(playing):
+            table.append(row, episode.before)
         longest = context_of(model)
         while True:
             _drop(table, playing, longest)
             if not playing:
                 break
-            draws = np.stack([decoding.draws(one.incident.id, one.sample, turn) for one in playing])
+            draws = np.stack(
+                [decoding.draws(episode.incident.id, episode.sample, turn) for episode in playing]
+            )
             limits = [min(decoding.max_new_tokens, longest - len(ids)) for ids in table.ids]
             replies = table.reply(draws, limits=limits, temperature=decoding.temperature)
             turn += 1
             over(len(episodes) - len(playing))
-            for row, (one, reply) in enumerate(zip(playing, replies, strict=True)):
-                one.replies.append(chat.text(reply))
-                one.cut_off += reply[-1] not in table.stops
-                answers = one.take(chat.read(reply, one.before))
-                if not one.closed:
-                    one.before = chat.following(answers)
-                    table.append(row, [*_end(reply, table.stops, chat), *one.before])
+            for row, (episode, reply) in enumerate(zip(playing, replies, strict=True)):
+                episode.replies.append(chat.text(reply))
+                episode.cut_off += reply[-1] not in table.stops
+                answers = episode.take(chat.read(reply, episode.before))
+                if not episode.closed:
+                    episode.before = chat.following(answers)
+                    table.append(row, [*_end(reply, table.stops, chat), *episode.before])
     except Exception as error:
         status = f"model failed in turn {turn + 1}: {type(error).__name__}: {error}"[:_CAUSE]
-        stopped = [one for one in playing if not one.over]
+        stopped = [episode for episode in playing if not episode.over]
         if not stopped:
             raise  # no episode would say so
-        for one in stopped:
-            one.status = status
+        for episode in stopped:
+            episode.status = status
 
 
 def _drop(table: Batch, playing: list[Attempt], longest: int) -> None:
     """Leave out the episodes that are over."""
-    for one, ids in zip(playing, table.ids, strict=True):
-        if not one.closed and len(ids) >= longest:
-            one.ended = f"the model's context of {longest} tokens was full"
-    rows = [row for row, one in enumerate(playing) if not one.over]
+    for episode, ids in zip(playing, table.ids, strict=True):
+        if not episode.closed and len(ids) >= longest:
+            episode.ended = f"the model's context of {longest} tokens was full"
+    rows = [row for row, episode in enumerate(playing) if not episode.over]
     table.select(rows)
     playing[:] = [playing[row] for row in rows]
 

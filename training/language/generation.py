@@ -62,7 +62,7 @@ class Batch:
         self._cache = new_cache(self._config)
         self._mask = torch.zeros(rows, 0, dtype=torch.long, device=device)
         self._position = torch.zeros(rows, 1, dtype=torch.long, device=device)
-        self._unread: list[list[int]] = [list(one) for one in self.ids]
+        self._unread: list[list[int]] = [list(row) for row in self.ids]
 
     def select(self, rows: Sequence[int]) -> None:
         """Go on with these rows alone, in this order; one that is named twice forks."""

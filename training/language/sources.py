@@ -33,8 +33,8 @@ class Source:
             UnknownName, InvalidInput: for a task or split that does not exist.
         """
         if not is_own_task(task):
-            (found,) = incident_ids(task, split, 1, index)
-            return found
+            (name,) = incident_ids(task, split, 1, index)
+            return name
         drawn = own_incident(task, split, index)
         known = self._own.setdefault(drawn.id, drawn)
         if known != drawn:

@@ -105,7 +105,7 @@ def play_held_out(
     taken = []
     while (screen.closing < 0).any():
         going = np.flatnonzero(screen.closing < 0)
-        actions = [one.numpy() for one in team.act(seen, masks_of(screen))]
+        actions = [action.numpy() for action in team.act(seen, masks_of(screen))]
         taken.append(np.stack(actions))
         screen = batch.step(actions)
         seen = inputs.read(screen, going, none)
@@ -128,7 +128,7 @@ def states_of(played: Played, settings: Settings) -> Iterator[State]:
         choices = [role_actions(role, topology, hand_over=True) for role in split.roles]
         for chosen in played.actions[:ticks, :, row]:
             state = transition_jointly(
-                state, [mine[one] for mine, one in zip(choices, chosen, strict=True)]
+                state, [mine[place] for mine, place in zip(choices, chosen, strict=True)]
             )
         yield state
 

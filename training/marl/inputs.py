@@ -3,8 +3,6 @@
 What is in them: :mod:`logtriage.vector.role_inputs`.
 """
 
-from typing import Final
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -15,9 +13,6 @@ from logtriage.vector import BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals
 from logtriage.vector.role_inputs import RoleInput
 from logtriage.vector.tokens.cells import owners_of
-
-#: A truth less likely than this counts as this likely.
-LEAST: Final = 2.0**-20
 
 
 class Inputs:
@@ -47,7 +42,7 @@ class Inputs:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of columns of each role's input."""
-        return tuple(one.size for one in self.roles)
+        return tuple(role.size for role in self.roles)
 
     def begin(self, screen: TeamStep) -> list[Tensor]:
         """The inputs (N, D_r) of all roles on the first screens after a reset."""
@@ -68,25 +63,8 @@ class Inputs:
             self._owners[fresh] = owners_of(engine.settings[0], engine.incidents, fresh)
         return self._look(screen)
 
-    def informed(self, screen: TeamStep) -> NDArray[np.float32]:
-        """The knowledge of the roles (N,) on the screens that were read last.
-
-        The logarithm to base 2 of the probability that the truth has by what a role was shown
-        and told, as its input counts words; the mean over the roles. Reads the truth: for
-        rewards in training.
-        """
-        truth = self._batch.engine.incidents.hypothesis[:, None]
-        total = np.zeros(len(truth), np.float32)
-        for role, seen, belief in zip(
-            self.roles, screen.observations, self._beliefs.of, strict=True
-        ):
-            heard = role.heard(seen, belief.weights)
-            share = np.take_along_axis(heard, truth, axis=1)[:, 0] / heard.sum(axis=1)
-            total += np.log2(np.maximum(share, np.float32(LEAST)))
-        return total / np.float32(len(self.roles))
-
     def _look(self, screen: TeamStep) -> list[Tensor]:
-        found = []
+        inputs = []
         for role, shown, belief, words in zip(
             self.roles, screen.observations, self._beliefs.of, self._words, strict=True
         ):
@@ -95,5 +73,5 @@ class Inputs:
                 seen = shown.copy()
                 seen[:, words] = np.roll(shown[:, words], 1, axis=0)
             row = role.read(seen, belief.weights, self._marginals, self._owners)
-            found.append(torch.from_numpy(row))
-        return found
+            inputs.append(torch.from_numpy(row))
+        return inputs

@@ -1,9 +1,8 @@
-"""The training loop: collect, update, and now and then evaluate. It can be taken up again."""
+"""The training loop: collect, update, and now and then evaluate."""
 
-import math
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import torch
@@ -37,11 +36,7 @@ class Point:
 
 
 class Training:
-    """A run that is under way: networks, optimiser, open incidents and the curve so far.
-
-    Rounds depend on nothing but the settings and what :meth:`saved` holds, so that a run
-    taken up again ends with the same weights as one that was never interrupted.
-    """
+    """A run that is under way: networks, optimiser, open incidents and the curve so far."""
 
     def __init__(self, settings: Settings) -> None:
         torch.set_num_threads(settings.threads)
@@ -53,20 +48,11 @@ class Training:
         self.rounds = 0
         self.points: list[Point] = []
         self._entropy: tuple[float, ...] | None = None
-        self._seconds = 0.0
-        self._since = time.perf_counter()
-        self._begun = self._since, 0
-        self._cpu = -time.process_time()
+        self._since, self._cpu = time.perf_counter(), time.process_time()
 
-    def run(
-        self,
-        report: Callable[["Training"], None],
-        on_round: Callable[["Training"], None] = lambda _: None,
-    ) -> None:
-        """Train to the end; call ``report`` at each point of the curve, ``on_round`` each round."""
-        if not self.points:
-            self._note(report)
-        self._begun = time.perf_counter(), self.rounds
+    def run(self, report: Callable[["Training"], None]) -> None:
+        """Train to the end; call ``report`` at each point of the curve."""
+        self._note(report)
         while self.rounds < self.settings.rounds:
             imitation = self.settings.imitation
             imitates = self.rounds < imitation
@@ -76,32 +62,20 @@ class Training:
             experience = self.collector.collect(self.team, taught)
             progress = self.rounds / self.settings.rounds
             measured = self.learner.update(experience, progress, imitates=imitates)
-            self._entropy = tuple(one["entropy"] for one in measured)
+            self._entropy = tuple(part["entropy"] for part in measured)
             self.rounds += 1
-            on_round(self)
             if self.rounds % self.settings.eval_every == 0 or self.rounds == self.settings.rounds:
                 self._note(report)
 
     @property
     def seconds(self) -> float:
-        """Wall time so far, that before an interruption included."""
-        return self._seconds + time.perf_counter() - self._since
-
-    @property
-    def seconds_left(self) -> float:
-        """The expected time of the remaining rounds, at the pace since the run began or resumed.
-
-        Evaluations count as far as there were some. Not a number before the first round.
-        """
-        began, rounds = self._begun
-        done = self.rounds - rounds
-        pace = (time.perf_counter() - began) / done if done else math.nan
-        return pace * (self.settings.rounds - self.rounds)
+        """Wall time so far."""
+        return time.perf_counter() - self._since
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time so far, likewise."""
-        return self._cpu + time.process_time()
+        """Processor time so far."""
+        return time.process_time() - self._cpu
 
     def _note(self, report: Callable[["Training"], None]) -> None:
         collector = self.collector
@@ -118,33 +92,6 @@ class Training:
             )
         )
         report(self)
-
-    def saved(self) -> dict[str, Any]:
-        """All that the rest of the run depends on: numbers, names and tensors."""
-        return {
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "cpu_seconds": self.cpu_seconds,
-            "entropy": self._entropy,
-            "random": torch.get_rng_state(),
-            "networks": self.team.modules().state_dict(),
-            "optimizer": self.learner.optimizer.state_dict(),
-            "collector": self.collector.saved(),
-            "points": [attrs.asdict(point) for point in self.points],
-        }
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Go on where :meth:`saved` was called."""
-        self.rounds, self._entropy = saved["rounds"], saved["entropy"]
-        self._seconds, self._since = saved["seconds"], time.perf_counter()
-        self._cpu = saved["cpu_seconds"] - time.process_time()
-        self.team.modules().load_state_dict(saved["networks"])
-        self.learner.optimizer.load_state_dict(saved["optimizer"])
-        self.collector.restore(saved["collector"])
-        self.points = [
-            Point(**{**point, "val": Result(**point["val"])}) for point in saved["points"]
-        ]
-        torch.set_rng_state(saved["random"])
 
 
 #: The parts of a loss.
@@ -174,29 +121,33 @@ class Learner:
 
         Critics learn in the same way while the policies imitate the teacher.
         """
-        one = self.settings
+        settings = self.settings
         for group in self.optimizer.param_groups:
-            group["lr"] = one.falling(one.lr, one.lr_end, progress)
+            group["lr"] = settings.falling(settings.lr, settings.lr_end, progress)
         for loss in self.losses:
-            loss.entropy_coeff.fill_(one.falling(one.entropy, one.entropy_end, progress))
+            loss.entropy_coeff.fill_(
+                settings.falling(settings.entropy, settings.entropy_end, progress)
+            )
         for each in experience:
-            each["advantage"] = scaled(each["advantage"], one)
-        size = one.batch // one.minibatches
-        for _ in range(one.epochs):
-            for rows in torch.randperm(one.batch)[: size * one.minibatches].view(-1, size):
-                found = [
+            each["advantage"] = scaled(each["advantage"], settings)
+        size = settings.batch // settings.minibatches
+        for _ in range(settings.epochs):
+            for rows in torch.randperm(settings.batch)[: size * settings.minibatches].view(
+                -1, size
+            ):
+                losses = [
                     loss(each[rows]) for loss, each in zip(self.losses, experience, strict=True)
                 ]
                 parts = ("loss_critic",) if imitates else LOSSES
-                total = sum(each[name] for each in found for name in parts if name in each)
+                total = sum(each[name] for each in losses for name in parts if name in each)
                 if imitates:
                     total = total + self._imitation([each[rows] for each in experience])
                 self.optimizer.zero_grad()
                 total.backward()
                 for network in self.networks:
-                    nn.utils.clip_grad_norm_(network.parameters(), one.max_grad_norm)
+                    nn.utils.clip_grad_norm_(network.parameters(), settings.max_grad_norm)
                 self.optimizer.step()
-        return [{key: float(each[key]) for key in MEASURED} for each in found]
+        return [{key: float(each[key]) for key in MEASURED} for each in losses]
 
     def _imitation(self, parts: list[TensorDict]) -> Tensor:
         """The cross-entropy with the teacher's actions, summed over roles, where they are legal."""

@@ -48,7 +48,7 @@ class Pointing(nn.Module):
 @torch.no_grad()
 def _hush(body: nn.Module, words: Sequence[bool], pointers: Pointers, quiet: float) -> None:
     """Let the logits of words begin lower by ``quiet`` times the doubt in what they say."""
-    last = [one for one in body.modules() if isinstance(one, nn.Linear)][-1]
+    last = [module for module in body.modules() if isinstance(module, nn.Linear)][-1]
     last.bias[pointers.groups :] -= quiet * torch.tensor(words, dtype=last.bias.dtype)
     said = {group for action, group in zip(pointers.action, pointers.group, strict=True)
             if words[action]}  # fmt: skip
@@ -95,30 +95,30 @@ def make_team(batch: BatchedTeam, settings: Settings) -> Team:
     A central critic (MAPPO) has the inputs of all roles side by side.
     """
     inputs = Inputs(batch)
-    seen, pointers = inputs.sizes, [one.pointers for one in inputs.roles]
+    seen, pointers = inputs.sizes, [role.pointers for role in inputs.roles]
     central = settings.critic == "central"
     judged = [sum(seen)] * len(seen) if central else list(seen)
     if central and settings.credit == "team":
         judged = judged[:1]
     shapes = [
-        (columns, actions + one.groups, POLICY)
-        for columns, actions, one in zip(seen, batch.action_counts, pointers, strict=True)
+        (columns, actions + pointer.groups, POLICY)
+        for columns, actions, pointer in zip(seen, batch.action_counts, pointers, strict=True)
     ]
     begun = perceptrons([*shapes, *((columns, 1, VALUE) for columns in judged)], settings)
     bodies, values = begun[: len(seen)], begun[len(seen) :]
     policies: tuple[nn.Module, ...] = tuple(
-        Pointing(body, one) for body, one in zip(bodies, pointers, strict=True)
+        Pointing(body, pointer) for body, pointer in zip(bodies, pointers, strict=True)
     )
-    for role, body, one in zip(batch.split.roles, bodies, pointers, strict=True):
+    for role, body, pointer in zip(batch.split.roles, bodies, pointers, strict=True):
         said = [
             isinstance(each, Report) for each in role_actions(role, batch.topology, hand_over=True)
         ]
-        _hush(body, said, one, settings.quiet)
+        _hush(body, said, pointer, settings.quiet)
     key = "state" if central else "observation"
     return Team(
         policies,
         values,
-        tuple(masked_actor(one) for one in policies),
-        tuple(ValueOperator(one, in_keys=[key]) for one in values),
+        tuple(masked_actor(policy) for policy in policies),
+        tuple(ValueOperator(value, in_keys=[key]) for value in values),
         central,
     )

@@ -53,14 +53,14 @@ def end(
     """
     played = play_held_out(team, settings)
     states = list(states_of(played, settings))
-    rows = {(OWN,): [row_of(one) for one in states]}
+    rows = {(OWN,): [row_of(state) for state in states]}
     store.save_transcripts(out / store.TRANSCRIPTS, states, settings.split, settings.roles)
     if any("report" in role.may for role in settings.roles.roles):
         others = play_held_out(team, settings, scrambled=True)
-        rows[SCRAMBLED,] = [row_of(one) for one in states_of(others, settings)]
+        rows[SCRAMBLED,] = [row_of(state) for state in states_of(others, settings)]
     write_rows(out / EPISODES, ["words"], rows)
     seconds, cpu_seconds = spent()
-    agrees = [one.grade for one in rows[OWN,]] == played.scores.tolist()
+    agrees = [row.grade for row in rows[OWN,]] == played.scores.tolist()
     facts = {
         "finished": True,
         "load_after": os.getloadavg()[0],

@@ -1,7 +1,5 @@
 """Experience of a team from the batched engine, with closed rows begun anew at once."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from tensordict import TensorDict
@@ -25,8 +23,7 @@ class Collector:
     """Plays incidents of split ``train`` in order, none of them twice.
 
     ``ticks`` and ``incidents`` count what was played, ``grades`` holds those of the
-    incidents that ended in the last round. What it remembers of the open incidents is
-    what was done in them: to go on from a saved state, they are played again.
+    incidents that ended in the last round.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -36,16 +33,12 @@ class Collector:
         self.incidents = 0
         self.grades = np.zeros(0)
         rows = settings.num_envs
-        horizon, roles = self.batch.task.horizon, len(self.batch.split)
         self._next = rows
-        self._age = np.zeros(rows, np.int64)
-        self._played = np.zeros((horizon, roles, rows), np.int16)
         self.inputs = Inputs(self.batch)
         self._screen = self.batch.reset(TRAIN_SPLIT, np.arange(rows))
         self._seen = self.inputs.begin(self._screen)
         self._teacher = Teacher(self.batch) if settings.imitation else None
         self._labels = self._teacher.begin(self._screen) if self._teacher else []
-        self._informed = self._potential()
 
     def dismiss_teacher(self) -> None:
         """Compute no more labels: the rounds of imitation are over."""
@@ -59,8 +52,8 @@ class Collector:
         The value targets, and for a central critic what it sees, stand with the roles
         whose critics there are.
         """
-        one, batch = self.settings, self.batch
-        shape = (one.rollout, one.num_envs)
+        settings, batch = self.settings, self.batch
+        shape = (settings.rollout, settings.num_envs)
         state = torch.empty((*shape, sum(self.inputs.sizes)))
         rounds = [
             TensorDict(
@@ -78,10 +71,10 @@ class Collector:
         reward = torch.empty((len(rounds), *shape))
         done = torch.empty(shape, dtype=torch.bool)
         grades = []
-        for t in range(one.rollout):
+        for t in range(settings.rollout):
             state[t] = torch.cat(self._seen, dim=-1)
             masks = masks_of(self._screen)
-            follows = torch.rand(one.num_envs) < taught
+            follows = torch.rand(settings.num_envs) < taught
             for role, (seen, mask) in enumerate(zip(self._seen, masks, strict=True)):
                 policy = team.distribution(role, seen, mask)
                 action = policy.sample()
@@ -95,20 +88,17 @@ class Collector:
                     ("action_log_prob", policy.log_prob(action)),
                 ):
                     rounds[role][name][t] = value
-            after = self._step([each["action"][t].numpy() for each in rounds])
+            after = self.batch.step([each["action"][t].numpy() for each in rounds])
             closed = after.closing >= 0
             reward[:, t], done[t] = torch.from_numpy(after.rewards), torch.from_numpy(closed)
-            reward[:, t] -= torch.from_numpy(self._informed)
             grades.append(after.score[closed])
             fresh = np.flatnonzero(closed)
             self._screen = self._restart(after, fresh)
-            every = np.arange(one.num_envs)
+            every = np.arange(settings.num_envs)
             self._seen = self.inputs.read(self._screen, every, fresh)
             if self._teacher is not None:
                 self._labels = self._teacher.read(self._screen, every, fresh)
-            self._informed = self._potential()
-            reward[:, t] += torch.from_numpy(np.where(closed, np.float32(0), self._informed))
-        self.ticks += one.batch
+        self.ticks += settings.batch
         self.grades = np.concatenate(grades)
         self.incidents += len(self.grades)
 
@@ -121,7 +111,7 @@ class Collector:
             if role < len(team.values):
                 value = team.values[role]
                 each["advantage"], target = advantages(
-                    one, value(inputs[role]), value(last[role]), reward[role], done
+                    settings, value(inputs[role]), value(last[role]), reward[role], done
                 )
                 each["value_target"] = target
                 if team.central:
@@ -130,55 +120,11 @@ class Collector:
                 each["advantage"] = rounds[0]["advantage"]
         return [each.flatten() for each in rounds]
 
-    def saved(self) -> dict[str, Any]:
-        """The state for :meth:`restore`: numbers and tensors."""
-        return {
-            "next": self._next,
-            "ticks": self.ticks,
-            "incidents": self.incidents,
-            "grades": torch.from_numpy(self.grades.copy()),
-            "index": torch.from_numpy(self.batch.index),
-            "age": torch.from_numpy(self._age.copy()),
-            "played": torch.from_numpy(self._played.copy()),
-        }
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Go on where :meth:`saved` was called, by playing the open incidents up to there."""
-        self._next, self.ticks = saved["next"], saved["ticks"]
-        self.incidents, self.grades = saved["incidents"], saved["grades"].numpy()
-        self._age, self._played = saved["age"].numpy(), saved["played"].numpy()
-        self._screen = self.batch.reset(TRAIN_SPLIT, saved["index"].numpy())
-        self._seen = self.inputs.begin(self._screen)
-        if self._teacher is not None:
-            self._labels = self._teacher.begin(self._screen)
-        for tick in range(int(self._age.max())):
-            going = self._age > tick
-            self._screen = self.batch.step(list(self._played[tick]), going)
-            none = np.zeros(0, np.int64)
-            self._seen = self.inputs.read(self._screen, np.flatnonzero(going), none)
-            if self._teacher is not None:
-                self._labels = self._teacher.read(self._screen, np.flatnonzero(going), none)
-        self._informed = self._potential()
-
-    def _potential(self) -> np.ndarray:
-        """The pay so far (N,) for what the roles know in their open incidents."""
-        if not self.settings.inform:
-            return np.zeros(self.settings.num_envs, np.float32)
-        return np.float32(self.settings.inform) * self.inputs.informed(self._screen)
-
-    def _step(self, actions: list[np.ndarray]) -> TeamStep:
-        rows = np.arange(len(self._age))
-        for role, chosen in enumerate(actions):
-            self._played[self._age, role, rows] = chosen
-        self._age += 1
-        return self.batch.step(actions)
-
     def _restart(self, after: TeamStep, rows: np.ndarray) -> TeamStep:
         if not len(rows):
             return after
         self.batch.restart(rows, np.arange(self._next, self._next + len(rows)))
         self._next += len(rows)
-        self._age[rows] = 0
         return self.batch.look()
 
 

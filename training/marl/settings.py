@@ -14,8 +14,8 @@ from training.common.splits import role_split_of
 CRITICS: Final = ("central", "independent")
 
 
-def _is_role_split(_: object, __: "attrs.Attribute[Any]", given: str) -> None:
-    role_split_of(given)
+def _is_role_split(_: object, __: "attrs.Attribute[Any]", split: str) -> None:
+    role_split_of(split)
 
 
 def _one_of(names: tuple[str, ...], default: str) -> str:
@@ -40,11 +40,6 @@ class Settings(PPOSettings):
 
     In its first rounds, ``imitation`` of them, a team learns to do what a scripted teacher does
     (:mod:`training.marl.teacher`), on screens that it meets itself more and more (DAgger).
-
-    ``inform`` pays for knowledge, in points of the grade a bit: what a tick adds to the mean,
-    over the roles, of the logarithm of the probability that the truth has by what a role was
-    shown and told. What was paid is taken back at the end of an episode, whatever was known
-    then, so that no policy gains by it (potential-based shaping, Ng et al., 1999).
     """
 
     num_envs: int = 512
@@ -63,7 +58,6 @@ class Settings(PPOSettings):
     )
     eval_every: int = 20
     quiet: float = 5.0
-    inform: float = 0.0
     split: str = attrs.field(
         default="trio",
         validator=_is_role_split,

@@ -2,9 +2,8 @@
 
     python -m training.marl.study runs/teams --to docs/results
 
-Each run is a process with one thread. Finished runs are left alone and interrupted ones are taken
-up again, so the command goes on where it was stopped. Options that it does not know, such as
-``--rounds 20``, go to every run.
+Each run is a process with one thread. Finished runs are left alone, so the command goes on where
+it was stopped. Options that it does not know, such as ``--rounds 20``, go to every run.
 """
 
 import argparse
@@ -34,19 +33,19 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=list(range(5)))
     parser.add_argument("--only-write", action="store_true", help="train nothing")
     parser.add_argument("--to", type=Path, help="directory for the page, figure and tables")
-    given, options = parser.parse_known_args(arguments)
-    out: Path = given.out
+    words, options = parser.parse_known_args(arguments)
+    out: Path = words.out
     try:
-        names = {split: role_split_of(split).name for split in given.splits}
-        sheet_of(given.task)
+        names = {split: role_split_of(split).name for split in words.splits}
+        sheet_of(words.task)
     except LogTriageError as wrong:
         parser.error(str(wrong))
-    if not given.only_write:
-        for seed in given.seeds:
+    if not words.only_write:
+        for seed in words.seeds:
             for split, name in names.items():
-                train(out / f"{name}-{seed}", split, given.task, seed, options)
-    if given.to is not None:
-        write_up(out, given.to)
+                train(out / f"{name}-{seed}", split, words.task, seed, options)
+    if words.to is not None:
+        write_up(out, words.to)
 
 
 def train(out: Path, split: str, task: str, seed: int, options: list[str]) -> None:
@@ -54,7 +53,7 @@ def train(out: Path, split: str, task: str, seed: int, options: list[str]) -> No
     if (out / store.RUN).exists() and store.load_run(out)["finished"]:
         return
     command = [
-        *(sys.executable, "-m", "training.marl", "--resume", "--output-dir", str(out)),
+        *(sys.executable, "-m", "training.marl", "--output-dir", str(out)),
         *("--split", split, "--task", task, "--seed", str(seed)),
         *options,
     ]

@@ -2,8 +2,8 @@
 
 It decides by the exact belief given what all roles were shown, which no role has: a role learns
 what it can of that from its own screens and from what it hears. In the first ticks each role
-asks the likeliest root cause for its own channels; roles that may talk then say which service,
-and which kind of fault, their own belief holds likeliest.
+asks the likeliest root cause among its services for its own channels; roles that may talk then say
+which service, and which kind of fault, their own belief holds likeliest.
 """
 
 from collections.abc import Sequence
@@ -54,9 +54,9 @@ class Teacher:
         self._marginals = Marginals(model)
         self._kinds = kinds_of(model.world)
         self._actions = [
-            {action: place for place, action in enumerate(role_actions(one, batch.topology,
+            {action: place for place, action in enumerate(role_actions(role, batch.topology,
                                                                        hand_over=True))}
-            for one in batch.split.roles
+            for role in batch.split.roles
         ]  # fmt: skip
 
     def begin(self, screen: TeamStep) -> list[Numbers]:
@@ -74,13 +74,15 @@ class Teacher:
     def _label(self, screen: TeamStep) -> list[Numbers]:
         engine, union = self._batch.engine, self._beliefs.of[0]
         episodes, topology = engine.episodes, self._batch.topology
-        told = self._marginals.of(union.weights)
-        team = told.team(owners_of(engine.settings[0], engine.incidents, np.arange(len(engine))))
-        benign, root = told.benign[:, 0] > 0.5, told.root.argmax(axis=1)
-        best = -np.sort(-told.remedy, axis=1)[:, :TRIES]
+        marginals = self._marginals.of(union.weights)
+        team = marginals.team(
+            owners_of(engine.settings[0], engine.incidents, np.arange(len(engine)))
+        )
+        benign, root = marginals.benign[:, 0] > 0.5, marginals.root.argmax(axis=1)
+        best = -np.sort(-marginals.remedy, axis=1)[:, :TRIES]
         acting = np.maximum(
-            0.9 * told.benign[:, 0],
-            0.45 * team.max(axis=1) + 0.25 * told.root.max(axis=1)
+            0.9 * marginals.benign[:, 0],
+            0.45 * team.max(axis=1) + 0.25 * marginals.root.max(axis=1)
             + 0.25 * np.minimum(best @ np.array([1.0, 0.6]), 1.0),
         )  # fmt: skip
         price = engine.incidents.price / 10
@@ -92,57 +94,70 @@ class Teacher:
         gives_up = decides & ~paged & (tried == 0) & (acting < price)
         acts = decides & ~gives_up
         classified, declared = episodes.severity >= 0, episodes.root_cause >= 0
-        remedies = [Remediate(one, name) for one in topology.remedies for name in topology.names]
+        remedies = [
+            Remediate(remedy, name) for remedy in topology.remedies for name in topology.names
+        ]
         by_case: list[tuple[NDArray[np.bool_], Sequence[Action], Numbers]] = [
             (gives_up, [HandOver()], np.zeros_like(root)),
-            (acts & ~paged & ~benign, [Escalate(one) for one in topology.teams],
+            (acts & ~paged & ~benign, [Escalate(team) for team in topology.teams],
              team.argmax(axis=1)),
-            (acts & ~classified, [ClassifySeverity(one) for one in SEVERITIES],
+            (acts & ~classified, [ClassifySeverity(severity) for severity in SEVERITIES],
              self._severities()),
             (acts & ~paged & benign, [Ignore()], np.zeros_like(root)),
-            (acts & ~declared & ~benign, [IdentifyRootCause(one) for one in topology.names], root),
+            (acts & ~declared & ~benign, [IdentifyRootCause(name) for name in topology.names],
+             root),
             (paged & (fixed | (tried >= TRIES) | last), [Resolve()], np.zeros_like(root)),
-            (paged & declared, remedies, told.remedy.argmax(axis=1)),
+            (paged & declared, remedies, marginals.remedy.argmax(axis=1)),
         ]  # fmt: skip
+        taken = [np.zeros(len(root), bool) for _ in by_case]
         return [
-            self._of_role(number, screen, root, by_case) for number in range(len(self._actions))
+            self._of_role(number, screen, marginals.root, by_case, taken)
+            for number in range(len(self._actions))
         ]
 
     def _of_role(
         self,
         number: int,
         screen: TeamStep,
-        root: Numbers,
+        root: NDArray[np.float32],
         by_case: Sequence[tuple[NDArray[np.bool_], Sequence[Action], Numbers]],
+        taken: list[NDArray[np.bool_]],
     ) -> Numbers:
+        """The actions (N,) of a role; ``taken`` marks where an earlier role acts in each case."""
         places, names = self._actions[number], self._batch.topology.names
         label = np.full(len(root), places.get(Wait(), 0))
         early = screen.tick < DECIDES
         kinds = (RequestMetrics, RequestTraces, RequestMoreLogs)
-        asks = [kind for kind in kinds if kind(names[0]) in places]
-        for turn, kind in enumerate(asks):
-            mine = early & (screen.tick % len(asks) == turn)
-            label = np.where(mine, self._placed(places, [kind(one) for one in names])[root], label)
+        watched = [
+            (kind, rows)
+            for kind in kinds
+            if (rows := [row for row, name in enumerate(names) if kind(name) in places])
+        ]
+        for turn, (kind, rows) in enumerate(watched):
+            mine = early & (screen.tick % len(watched) == turn)
+            asks = self._placed(places, [kind(names[row]) for row in rows])
+            label = np.where(mine, asks[root[:, rows].argmax(axis=1)], label)
         role = self._batch.split.roles[number]
         if Report(names[0], role.name) in places:
             own = self._marginals.of(self._beliefs.of[1 + number].weights)
-            services = self._placed(places, [Report(one, role.name) for one in names])
-            words = [Report(one, role.name) for one in self._kinds]
+            services = self._placed(places, [Report(name, role.name) for name in names])
+            words = [Report(kind, role.name) for kind in self._kinds]
             calm = places[Report(NO_FAULT, role.name)]
-            kinds_said = np.array([places.get(one, calm) for one in words])
+            kinds_said = np.array([places.get(word, calm) for word in words])
             label = np.where(screen.tick == SAYS_SERVICE, services[own.root.argmax(axis=1)], label)
             label = np.where(screen.tick == SAYS_KIND, kinds_said[own.kind.argmax(axis=1)], label)
         open_still = np.ones(len(root), bool)
-        for holds, actions, which in by_case:
+        for (holds, actions, which), already in zip(by_case, taken, strict=True):
             if actions[0] in places:
-                mine = holds & open_still & ~early
+                mine = holds & open_still & ~early & ~already
                 label = np.where(mine, self._placed(places, actions)[which], label)
                 open_still &= ~mine
+                already |= mine
         return label
 
     @staticmethod
     def _placed(places: dict[Action, int], actions: Sequence[Action]) -> Numbers:
-        return np.array([places[one] for one in actions])
+        return np.array([places[action] for action in actions])
 
     def _severities(self) -> Numbers:
         """The likeliest severity (N,)."""

@@ -2,7 +2,7 @@
 
     pip install -e '.[train-rl]'
     python -m training.ppo --task cascading_failure-v3 --minutes 10 --seed 0 --out runs/cascade
-    python -m training.ppo.writeup runs/cascade --to docs/results
+    python -m training.ppo.study runs/ppo --to docs/results
 
 The algorithm is TorchRL's (``ClipPPOLoss``, generalised advantage estimation, a masked
 categorical); :class:`logtriage.vector.BatchedTriage` is stepped directly, on incidents of

@@ -25,19 +25,19 @@ from training.ppo.settings import Settings
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train, and leave everything in the output directory."""
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m training.ppo", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="directory for this run")
     add_world(parser)
     add_options(parser, Settings)
-    options = vars(parser.parse_args(given))
+    options = vars(parser.parse_args(words))
     out: Path = options.pop("out")
     try:
         options["task"] = task_in(options.pop("world"), options["task"])
         settings = Settings(**options)
     except LogTriageError as wrong:
         parser.error(str(wrong))
-    run(settings, out, "python -m training.ppo " + shlex.join(given))
+    run(settings, out, "python -m training.ppo " + shlex.join(words))
 
 
 def run(settings: Settings, out: Path, command: str, console: Console | None = None) -> None:
@@ -69,7 +69,7 @@ def run(settings: Settings, out: Path, command: str, console: Console | None = N
         split: play_held_out(done.agent, settings.task, settings.eval_incidents, split=split)
         for split in (CHOICE_SPLIT, EVAL_SPLIT)
     }
-    rows = {(split,): one.rows() for split, one in played.items()}
+    rows = {(split,): episodes.rows() for split, episodes in played.items()}
     write_rows(out / EPISODES, ["split"], rows)
     test = played[EVAL_SPLIT]
     last = points[-1]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import count, islice
 
 import attrs
 import numpy as np
@@ -10,19 +9,16 @@ import torch
 from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
-from logtriage.drawing.generator import draw_incident
-from logtriage.drawing.ids import IncidentId
 from logtriage.evaluation import SOLVED
 from logtriage.grading import grade_actions
 from logtriage.grading.batch import CLOSINGS
 from logtriage.incident import Incident
 from logtriage.state import Closing
 from logtriage.tasks import TaskSpec
-from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, Step
 from training.common.rows import Row, net_value
 from training.common.settings import EVAL_SPLIT
-from training.common.tasks import incident_of, sheet_of
+from training.common.tasks import ids_of, incident_of, sheet_of
 from training.ppo.inputs import mask_of
 from training.ppo.networks import Agent
 
@@ -127,7 +123,7 @@ class Played:
 
 @lru_cache(maxsize=4)
 def _drawn(task: TaskSpec, ids: tuple[str, ...]) -> tuple[Incident, ...]:
-    return tuple(incident_of(task, one) for one in ids)
+    return tuple(incident_of(task, name) for name in ids)
 
 
 def play_held_out(
@@ -138,15 +134,10 @@ def play_held_out(
     split: str = EVAL_SPLIT,
     sampled: bool = False,
 ) -> Played:
-    """Play the first ``incidents`` of a split, greedily or with sampled actions.
-
-    In split ``ood`` only incidents on the task's own topology are played, about half of it.
-    """
-    sheet, ood = sheet_of(task), split == "ood"
-    batch = BatchedTriage(sheet, ood=ood)
+    """Play the first ``incidents`` of a split, greedily or with sampled actions."""
+    batch = BatchedTriage(sheet_of(task))
     inputs = agent.reader(batch)
-    index = _ood_on(batch.topology, sheet, incidents) if ood else np.arange(incidents)
-    screen = batch.reset(split, index)
+    screen = batch.reset(split, np.arange(incidents))
     seen, none = inputs.begin(screen), np.zeros(0, np.int64)
     taken = []
     while (screen.closing < 0).any():
@@ -154,15 +145,7 @@ def play_held_out(
         taken.append(action)
         screen = batch.step(action)
         seen = inputs.read(screen, action, none)
-    ids = tuple(f"{sheet.id}/{split}/{one}" for one in index)
-    return Played.of(batch, ids, taken, screen)
-
-
-def _ood_on(topology: Topology, task: TaskSpec, incidents: int) -> NDArray[np.int64]:
-    """The first incidents of split ``ood`` that lie on a topology, by index."""
-    drawn = (draw_incident(task, IncidentId(task, "ood", at)) for at in count())
-    lies = (at for at, one in enumerate(drawn) if one.topology == topology)
-    return np.fromiter(islice(lies, incidents), np.int64)
+    return Played.of(batch, ids_of(task, split, incidents), taken, screen)
 
 
 def evaluate(
@@ -183,7 +166,7 @@ def regrade(played: Played) -> list[float]:
     scores = []
     for row, (incident, ticks) in enumerate(zip(played.incidents(), played.ticks, strict=True)):
         actions = all_actions(incident.topology, hand_over=True)
-        grade = grade_actions(incident, [actions[one] for one in played.actions[:ticks, row]])
+        grade = grade_actions(incident, [actions[action] for action in played.actions[:ticks, row]])
         assert grade.score is not None
         scores.append(grade.score)
     return scores

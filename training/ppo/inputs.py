@@ -90,8 +90,8 @@ class _Tokens:
         self.price = blocks["price"]
 
     def of(self, screen: Step) -> Floats:
-        found: Floats = screen.observation[:, self._columns]
-        return found
+        columns: Floats = screen.observation[:, self._columns]
+        return columns
 
 
 def _shared(layout: TokenLayout, sort: str, setting: Setting, plainest: Setting) -> Numbers:
@@ -122,18 +122,18 @@ class ScreenInputs(_Tokens):
     def begin(self, screen: Step) -> Tensor:
         """As :meth:`Inputs.begin`."""
         self._counts = slice(0, self.blocks["seen:edge"].stop)  # they come first
-        found = self.of(screen)
-        self._before = found[:, self._counts].copy()
-        return torch.from_numpy(found)
+        row = self.of(screen)
+        self._before = row[:, self._counts].copy()
+        return torch.from_numpy(row)
 
     def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:  # noqa: ARG002
         """As :meth:`Inputs.read`."""
-        found = self.of(screen)
-        now = found[:, self._counts].copy()
+        row = self.of(screen)
+        now = row[:, self._counts].copy()
         self._before[fresh] = 0
-        found[:, self._counts] -= self._before
+        row[:, self._counts] -= self._before
         self._before = now
-        return torch.from_numpy(found)
+        return torch.from_numpy(row)
 
 
 class BeliefInputs:
@@ -192,5 +192,4 @@ def _counts_of(
 ) -> CountInputs | ScreenInputs:
     layout, setting = batch.layout, batch.task.setting
     assert isinstance(layout, TokenLayout)
-    assert setting is not None
     return reader(layout, setting, batch.task.horizon)

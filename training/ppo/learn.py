@@ -112,7 +112,7 @@ class Learner:
     def __init__(self, agent: Agent, settings: Settings) -> None:
         self.agent, self.settings = agent, settings
         self.loss = clipped_loss(agent.actor, agent.critic, settings)
-        self.weights = [one for part in agent.modules.values() for one in part.parameters()]
+        self.weights = [weights for part in agent.modules.values() for weights in part.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, lr=settings.lr, eps=1e-5)
 
     def update(
@@ -122,36 +122,38 @@ class Learner:
 
         The critic learns in the same way while the policy imitates the teacher.
         """
-        one = self.settings
+        settings = self.settings
         for group in self.optimizer.param_groups:
-            group["lr"] = one.falling(one.lr, one.lr_end, progress)
-        self.loss.entropy_coeff.fill_(one.falling(one.entropy, one.entropy_end, progress))
-        experience["advantage"] = scaled(experience["advantage"], one)
-        for _ in range(one.epochs):
+            group["lr"] = settings.falling(settings.lr, settings.lr_end, progress)
+        self.loss.entropy_coeff.fill_(
+            settings.falling(settings.entropy, settings.entropy_end, progress)
+        )
+        experience["advantage"] = scaled(experience["advantage"], settings)
+        for _ in range(settings.epochs):
             for part in self.minibatches(experience):
-                found = self.loss(part)
-                total = found["loss_critic"]
+                losses = self.loss(part)
+                total = losses["loss_critic"]
                 if imitates:
                     policy = self.agent.distribution(part["observation"], part["mask"])
                     total = total + imitation_loss(policy, part)
                 else:
-                    total = total + found["loss_objective"] + found["loss_entropy"]
+                    total = total + losses["loss_objective"] + losses["loss_entropy"]
                 if self.agent.guess is not None:
                     guessed = self.agent.guessed(part["observation"])
-                    total = total + one.auxiliary * cross_entropy(guessed, part["truth"])
+                    total = total + settings.auxiliary * cross_entropy(guessed, part["truth"])
                 self.optimizer.zero_grad()
                 total.backward()
-                torch.nn.utils.clip_grad_norm_(self.weights, one.max_grad_norm)
+                torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
                 self.optimizer.step()
-        return {key: float(found[key]) for key in MEASURED}
+        return {key: float(losses[key]) for key in MEASURED}
 
     def minibatches(self, experience: TensorDict) -> Iterator[TensorDict]:
         """A round, cut at random: steps, or with a memory whole rows, which are recalled anew."""
-        one, memory = self.settings, self.agent.memory
-        rows = one.batch if memory is None else one.num_envs
-        size = rows // one.minibatches
+        settings, memory = self.settings, self.agent.memory
+        rows = settings.batch if memory is None else settings.num_envs
+        size = rows // settings.minibatches
         flat = experience.flatten()
-        for chosen in torch.randperm(rows)[: size * one.minibatches].view(-1, size):
+        for chosen in torch.randperm(rows)[: size * settings.minibatches].view(-1, size):
             if memory is None:
                 yield flat[chosen]
             else:

@@ -97,10 +97,10 @@ class Player:
     def round(self) -> Screens:
         """The screens of :data:`STEPS` ticks."""
         acting = self._screens.layout["acting"].start
-        found = []
+        screens = []
         for _ in range(STEPS):
             shares = torch.from_numpy(self._screens.beliefs.probabilities()).float()
-            found.append((self._read, shares, torch.from_numpy(self._seen[:, acting].copy())))
+            screens.append((self._read, shares, torch.from_numpy(self._seen[:, acting].copy())))
             mask = torch.from_numpy(self._screen.mask).bool()
             mask[::2, -1] = False  # hand-over is the last action
             action = self.agent.act(torch.from_numpy(self._seen), mask, sampled=True)
@@ -113,7 +113,7 @@ class Player:
             self._screen = self.batch.look()
             self._seen = self._screens.read(self._screen, action, fresh)
             self._read = self._counts.read(self._screen, action, fresh)
-        counts, posterior, value = (torch.cat(one) for one in zip(*found, strict=True))
+        counts, posterior, value = (torch.cat(part) for part in zip(*screens, strict=True))
         return counts, posterior, value
 
 
@@ -123,7 +123,7 @@ def train(agent: Path, out: Path, *, rounds: int, width: int, lr: float, seed: i
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     player, kept = Player(agent, TRAIN_SPLIT, noise=1.0), list[Screens]()
-    columns, hypotheses = (one.shape[1] for one in player.round()[:2])
+    columns, hypotheses = (part.shape[1] for part in player.round()[:2])
     predictor = Predictor(columns, hypotheses, width)
     optimizer = torch.optim.Adam(predictor.parameters(), lr)
     for number in range(rounds):
@@ -169,7 +169,7 @@ def measured(predictor: Predictor, rounds: list[Screens]) -> dict[str, float]:
 
     Beside them, the root of the mean squared error of the value of acting.
     """
-    counts, posterior, acting = (torch.cat(one) for one in zip(*rounds, strict=True))
+    counts, posterior, acting = (torch.cat(part) for part in zip(*rounds, strict=True))
     logits, value = predictor(counts)
     bits = 1.0 / np.log(2.0)
     exact = -torch.special.xlogy(posterior, posterior).sum(1).mean()

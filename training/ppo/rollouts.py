@@ -48,23 +48,23 @@ class Collector:
 
         The share ``taught`` of the actions, drawn at random, are the teacher's.
         """
-        one = self.settings
-        shape = (one.rollout, one.num_envs)
-        observation = torch.empty((*shape, self.inputs.size + one.memory))
-        carried = torch.empty((*shape, one.memory))
+        settings = self.settings
+        shape = (settings.rollout, settings.num_envs)
+        observation = torch.empty((*shape, self.inputs.size + settings.memory))
+        carried = torch.empty((*shape, settings.memory))
         begun = torch.empty(shape, dtype=torch.bool)
         mask = torch.empty((*shape, self.batch.action_count), dtype=torch.bool)
         action, label, truth = torch.empty((3, *shape), dtype=torch.long)
         log_prob, reward = torch.empty((2, *shape))
         done = torch.empty(shape, dtype=torch.bool)
         grades = []
-        for t in range(one.rollout):
+        for t in range(settings.rollout):
             begun[t], carried[t] = self._begun, self._carried
             observation[t], self._carried = self._recall(agent)
             mask[t] = mask_of(self._screen)
             policy = agent.distribution(observation[t], mask[t])
             label[t] = torch.from_numpy(self._label)
-            follows = torch.rand(one.num_envs) < taught
+            follows = torch.rand(settings.num_envs) < taught
             action[t] = torch.where(follows, label[t], policy.sample())
             log_prob[t] = policy.log_prob(action[t])
             truth[t] = torch.from_numpy(self.batch.incidents.hypothesis.astype(np.int64))
@@ -78,13 +78,13 @@ class Collector:
             self._seen = self.inputs.read(self._screen, chosen, fresh)
             if self._teacher is not None:
                 self._label = self._teacher.read(self._screen, chosen, fresh)
-        self.steps += one.batch
+        self.steps += settings.batch
         self.grades = np.concatenate(grades)
         self.incidents += len(self.grades)
 
         value = agent.value(observation)
         last = agent.value(self._recall(agent)[0])
-        advantage, target = advantages(one, value, last, reward, done)
+        advantage, target = advantages(settings, value, last, reward, done)
         return TensorDict(
             {
                 "observation": observation,
@@ -106,8 +106,8 @@ class Collector:
         """The observation (N, D + H) at the present screens, and what is carried on (N, H)."""
         if agent.memory is None:
             return self._seen, self._carried
-        found: tuple[Tensor, Tensor] = agent.memory(self._seen, self._begun, self._carried)
-        return found
+        recalled: tuple[Tensor, Tensor] = agent.memory(self._seen, self._begun, self._carried)
+        return recalled
 
     def _restart(self, after: Step, rows: np.ndarray) -> Step:
         if not len(rows):

@@ -44,10 +44,10 @@ def save_curve(path: Path, points: Sequence[Point]) -> None:
     names = [field.name for field in attrs.fields(Result)]
     measured = ("train", "entropy", "kl")
     writer.writerow(
-        ["seconds", "cpu", "steps", "episodes", *measured, *(f"val_{one}" for one in names)]
+        ["seconds", "cpu", "steps", "episodes", *measured, *(f"val_{name}" for name in names)]
     )
     for point in points:
-        training = ["" if (one := getattr(point, name)) is None else f"{one:.4f}"
+        training = ["" if (value := getattr(point, name)) is None else f"{value:.4f}"
                     for name in measured]  # fmt: skip
         val = [f"{getattr(point.val, name):.6g}" for name in names]
         spent = f"{point.seconds:.1f}", f"{point.cpu:.1f}"

@@ -1,6 +1,6 @@
 """Inference or decision? Arms that differ in what the agent is given, with several seeds each.
 
-    python -m training.ppo.study runs/ppo --to docs/results
+    python -m training.ppo.study runs/ppo --tasks single_crash-v3 --to docs/results
 
 Runs that are finished are left alone, so the command goes on where it was stopped. Options
 that it does not know, such as ``--rounds 20``, go to every run.
@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from training.ppo import predictor, store
-from training.ppo.writeup import write_up
+from training.ppo.writeup import PREDICTOR, write_up
 
-TASK: Final = "single_crash-v3"
+#: Tasks in the order of the page; the runs of each have a directory of its name.
+TASKS: Final = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
 #: What an agent is given, by arm, as options of ``training.ppo``.
 ARMS: Final[dict[str, dict[str, Any]]] = {
     "belief": {"inputs": "belief"},
@@ -27,8 +28,6 @@ ARMS: Final[dict[str, dict[str, Any]]] = {
     "counts-auxiliary": {"inputs": "counts", "auxiliary": 0.1},
     "screen-gru": {"inputs": "screen", "memory": 96},
 }
-#: The directory of the predictor; it learns from the first run on the exact belief.
-PREDICTOR: Final = "predictor"
 
 
 def finished(out: Path) -> bool:
@@ -42,29 +41,32 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m training.ppo.study", description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("out", type=Path, help="directory for the runs")
+    parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS, metavar="TASK")
     parser.add_argument("--arms", nargs="+", default=list(ARMS), choices=ARMS, metavar="ARM")
     parser.add_argument("--seeds", nargs="+", type=int, default=list(range(5)))
     parser.add_argument("--only-write", action="store_true", help="train nothing")
     parser.add_argument("--to", type=Path, help="directory for the page, figure and tables")
-    given, options = parser.parse_known_args(arguments)
-    out: Path = given.out
-    if not given.only_write:
-        for seed in given.seeds:
-            for arm in given.arms:
-                _train(out, arm, seed, options)
-    if given.to is not None:
-        write_up(out, list(ARMS), out / PREDICTOR, given.to)
+    words, options = parser.parse_known_args(arguments)
+    out: Path = words.out
+    if not words.only_write:
+        for task in words.tasks:
+            for seed in words.seeds:
+                for arm in words.arms:
+                    _train(out / task, task, arm, seed, options)
+    if words.to is not None:
+        write_up(out, TASKS, list(ARMS), words.to)
 
 
-def _train(out: Path, arm: str, seed: int, options: Sequence[str]) -> None:
+def _train(out: Path, task: str, arm: str, seed: int, options: Sequence[str]) -> None:
+    """Train one arm; the first that needs it trains the predictor, on the agent of seed 0."""
     where = out / f"{arm}-{seed}"
     if finished(where):
         return
-    words = {"task": TASK, "seed": seed, "out": where, **ARMS[arm]}
+    words = {"task": task, "seed": seed, "out": where, **ARMS[arm]}
     if arm == "predicted":
         if not (out / PREDICTOR / predictor.ABOUT).exists():
-            teacher = str(out / "belief-0"), str(out / PREDICTOR)
-            _run("training.ppo.predictor", ["--agent", teacher[0], "--output-dir", teacher[1]])
+            agent = str(out / "belief-0")
+            _run("training.ppo.predictor", ["--agent", agent, "--output-dir", str(out / PREDICTOR)])
         words["predictor"] = out / PREDICTOR
     flags = [text for name, value in words.items() for text in (f"--{name}", str(value))]
     _run("training.ppo", [*flags, *options])

@@ -115,11 +115,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--task", required=True)
     parser.add_argument("--incidents", type=int, default=EVAL_INCIDENTS)
     parser.add_argument("--output-dir", type=Path, required=True)
-    given = parser.parse_args(arguments)
-    check_empty(given.output_dir)
-    rows = play(given.task, EVAL_SPLIT, given.incidents).rows()
-    given.output_dir.mkdir(parents=True, exist_ok=True)
-    write_rows(given.output_dir / EPISODES, ["split"], {(EVAL_SPLIT,): rows})
+    words = parser.parse_args(arguments)
+    check_empty(words.output_dir)
+    rows = play(words.task, EVAL_SPLIT, words.incidents).rows()
+    words.output_dir.mkdir(parents=True, exist_ok=True)
+    write_rows(words.output_dir / EPISODES, ["split"], {(EVAL_SPLIT,): rows})
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ from training.tiny.settings import Settings
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, and leave a model directory."""
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m training.tiny", description=__doc__)
     parser.add_argument("--output-dir", type=Path, required=True, help="the model's directory")
     add_options(parser, Settings)
-    options = vars(parser.parse_args(given))
+    options = vars(parser.parse_args(words))
     out: Path = options.pop("output_dir")
     try:
         settings = Settings(**options)
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> None:
     from training.tiny.build import build
 
     try:
-        build(settings, out, "python -m training.tiny " + shlex.join(given))
+        build(settings, out, "python -m training.tiny " + shlex.join(words))
     except LogTriageError as wrong:
         parser.error(str(wrong))
 

@@ -72,6 +72,7 @@ class Settings:
         lr: the peak learning rate; it falls to a tenth over the run.
         temperature: of sampling, in learning and afterwards.
         barred: in this share of the groups nobody may hand over, so that acting keeps a gradient.
+        judged: incidents of ``test`` that tell its worth; half as many of ``val`` tell its entropy.
         threads: of torch.
 
     Raises:
@@ -91,6 +92,7 @@ class Settings:
     barred: float = attrs.field(default=0.25, validator=attrs.validators.and_(
         attrs.validators.ge(0), attrs.validators.lt(1)
     ))  # fmt: skip
+    judged: int = attrs.field(default=600, validator=attrs.validators.ge(2))
     threads: int = attrs.field(default=1, validator=attrs.validators.ge(1))
 
 
@@ -103,7 +105,7 @@ def advantages(grades: Sequence[float], group: int) -> Tensor:
 
 def credited(settings: Settings, rows: Sequence[Row], draws: np.random.Generator) -> Tensor:
     """The advantage (B,) of each episode under an arm that has grades."""
-    grades = np.array([one.grade for one in rows]).reshape(-1, settings.group)
+    grades = np.array([row.grade for row in rows]).reshape(-1, settings.group)
     if settings.arm == "shuffled":
         grades = draws.permuted(grades, axis=1)
     return advantages(grades.reshape(-1).tolist(), settings.group)
@@ -183,17 +185,17 @@ def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str
             first = AFTER_START + settings.seed * STRIDE + step * count
             named = incident_ids(settings.task, TRAIN_SPLIT, count, first)
             shut = [
-                attempts > 1 and hash_name(f"barred {one}") % 10_000 < 10_000 * settings.barred
-                for one in named
+                attempts > 1 and hash_name(f"barred {name}") % 10_000 < 10_000 * settings.barred
+                for name in named
             ]
             barred = np.repeat(shut, attempts)
-            incidents = [made for one in named for made in [make_incident(one)] * attempts]
+            incidents = [made for name in named for made in [make_incident(name)] * attempts]
             played = own(
                 model, incidents, "observer" if settings.arm == "dagger" else None, tokenizer,
                 lambda _: None, temperature=settings.temperature, seed=settings.seed,
                 batch=len(incidents), barred=barred.tolist(),
             )  # fmt: skip
-            rows = [row_of(one.state) for one in played]
+            rows = [row_of(episode.state) for episode in played]
             at = time.process_time()
             entropy = float("nan")
             if settings.arm == "dagger":
@@ -206,10 +208,10 @@ def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str
                     settings.temperature,
                 )  # fmt: skip
             step += 1
-            tokens += sum(len(one.ids) for one in played)
-            free = [one for one, closed in zip(rows, barred, strict=True) if not closed]
+            tokens += sum(len(episode.ids) for episode in played)
+            free = [row for row, closed in zip(rows, barred, strict=True) if not closed]
             recent = [*recent, free][-WINDOW:]
-            seen = [one for some in recent for one in some]
+            seen = [row for some in recent for row in some]
             stopped = len(recent) == WINDOW and handed_over(seen, LOW) > 0.5
             now = time.process_time()
             figures = {
@@ -220,8 +222,8 @@ def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str
                 "play": at - began - spent,
                 "learn": now - at,
                 "net_value": net_value(free),
-                "grade": sum(one.grade for one in rows) / len(rows),
-                "handed_over": sum(one.handed_over for one in free) / len(free),
+                "grade": sum(row.grade for row in rows) / len(rows),
+                "handed_over": sum(row.handed_over for row in free) / len(free),
                 "handed_over_low": handed_over(seen, LOW),
                 "entropy": entropy,
             }
@@ -241,7 +243,7 @@ def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, and leave a model, ``steps.csv`` and ``arm.json``."""
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
         prog="python -m training.tiny.arms",
         description="Train a model of notation further, by one of several methods.",
@@ -249,7 +251,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--start", required=True, help="the model's directory")
     parser.add_argument("--output-dir", type=Path, required=True, help="directory for this run")
     add_options(parser, Settings)
-    options = vars(parser.parse_args(given))
+    options = vars(parser.parse_args(words))
     start, out = options.pop("start"), options.pop("output_dir")
     try:
         settings = Settings(**options)
@@ -265,10 +267,12 @@ def main(arguments: list[str] | None = None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     done = {} if settings.arm == "start" else learn(settings, model, tokenizer, out)
     temperatures = LADDER if settings.arm == "start" else (0.0, settings.temperature)
-    save_judged(model, tokenizer, settings.task, temperatures, settings.temperature, out)
+    save_judged(
+        model, tokenizer, settings.task, temperatures, settings.temperature, settings.judged, out
+    )
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
-    command = "python -m training.tiny.arms " + shlex.join(given)
+    command = "python -m training.tiny.arms " + shlex.join(words)
     about = {"command": command, "settings": attrs.asdict(settings), **done}
     save_json(out / ABOUT, {**about, "machine": machine(LIBRARIES)})
 

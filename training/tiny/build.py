@@ -40,16 +40,16 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
     torch.set_num_threads(settings.threads)
     phases = Phases(Console(stderr=True) if console is None else console)
     out.parent.mkdir(parents=True, exist_ok=True)
-    tokenizer = build_tokenizer(settings.sheets)
+    tokenizer = build_tokenizer(settings.sheets, settings.style)
     grammar = Grammar(tokenizer)
     model = build_model(tokenizer, SIZES[settings.size], settings.seed)
     rows: list[Played] = []
     rounds: list[dict[str, Any]] = []
     held = [
-        one
+        incident
         for task in settings.tasks
         if settings.val
-        for one in held_out(task, CHOICE_SPLIT, -(-settings.val // len(settings.tasks)))
+        for incident in held_out(task, CHOICE_SPLIT, -(-settings.val // len(settings.tasks)))
     ]
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
         for number in range(settings.rounds + 1):
@@ -75,7 +75,7 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
                 lambda done, loss: phases.advance(done, f"loss {loss:.3f}"),
             )  # fmt: skip
             learnt = time.process_time()
-            found = figures(judged(model, tokenizer, held, 0.0)) if held else {}
+            worth = figures(judged(model, tokenizer, held, 0.0)) if held else {}
             rounds.append(
                 {
                     "episodes": count,
@@ -83,10 +83,10 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
                     "loss": sum(losses[-50:]) / len(losses[-50:]),
                     "play_seconds": played - began,
                     "learn_seconds": learnt - played,
-                    "val": found,
+                    "val": worth,
                 }
             )
-            if found.get("net_value", -inf) >= settings.enough:
+            if worth.get("net_value", -inf) >= settings.enough:
                 break
         phases.end()
         made = Path(folder, "model")
@@ -98,8 +98,8 @@ def build(settings: Settings, out: Path, command: str, console: Console | None =
             "split": TRAIN_SPLIT,
             "parameters": model.num_parameters(),
             "vocabulary": len(tokenizer),
-            "tokens_per_episode": sum(len(one.ids) for one in rows) / len(rows),
-            "longest_episode": max(len(one.ids) for one in rows),
+            "tokens_per_episode": sum(len(row.ids) for row in rows) / len(rows),
+            "longest_episode": max(len(row.ids) for row in rows),
             "rounds": rounds,
             "cpu_seconds": time.process_time() - started,
             "machine": machine(LIBRARIES),
@@ -120,9 +120,9 @@ def incidents_of(settings: Settings, first: int, count: int) -> list[Incident]:
 def agreement(played: list[Played]) -> float:
     """In which share of the turns was done what the teacher would have done."""
     same = turns = 0
-    for one in played:
-        for place, label in enumerate(one.labels):
+    for episode in played:
+        for place, label in enumerate(episode.labels):
             if label != SCREEN:
                 turns += 1
-                same += one.ids[place + 1] == label
+                same += episode.ids[place + 1] == label
     return same / turns

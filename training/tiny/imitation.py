@@ -53,9 +53,9 @@ def imitate(
 
 def padded(rows: Sequence[Played], pad: int) -> tuple[Tensor, Tensor]:
     """Tokens and labels (B, T), padded on the right."""
-    width = max(len(one.ids) for one in rows)
-    ids = [[*one.ids, *[pad] * (width - len(one.ids))] for one in rows]
-    labels = [[*one.labels, *[SCREEN] * (width - len(one.labels))] for one in rows]
+    width = max(len(row.ids) for row in rows)
+    ids = [[*row.ids, *[pad] * (width - len(row.ids))] for row in rows]
+    labels = [[*row.labels, *[SCREEN] * (width - len(row.labels))] for row in rows]
     return torch.tensor(ids), torch.tensor(labels)
 
 

@@ -23,13 +23,11 @@ from training.tiny.words import Grammar
 SEED: Final = 1
 #: What the screens of a judged episode say of the price.
 TRUE, FALSE = "true", "false"
-#: Incidents of ``val`` that tell the entropy of a policy, and of ``test`` that tell its worth.
-VAL, TEST = 300, 600
 
 
 def held_out(task: str, split: str, count: int) -> list[Incident]:
     """The first incidents of a split."""
-    return [make_incident(one) for one in incident_ids(task, split, count)]
+    return [make_incident(name) for name in incident_ids(task, split, count)]
 
 
 def judged(
@@ -48,8 +46,8 @@ def judged(
                 for row, value in zip(part, sums, strict=True):
                     entropies[row] = value
     return [
-        attrs.evolve(row_of(one.state), entropy=value)
-        for one, value in zip(episodes, entropies, strict=True)
+        attrs.evolve(row_of(episode.state), entropy=value)
+        for episode, value in zip(episodes, entropies, strict=True)
     ]
 
 
@@ -59,7 +57,7 @@ def played(
     """The episodes; ``temperature`` 0 takes the likeliest actions."""
     return own(
         model, incidents, None, tokenizer, lambda _: None,
-        temperature=temperature, seed=SEED, batch=250,
+        temperature=temperature, seed=SEED, batch=100,
     )  # fmt: skip
 
 
@@ -72,25 +70,25 @@ def lied_to(
 ) -> list[Row]:
     """Rows of episodes whose screens show a false price; graded at the true one."""
     false = [
-        attrs.evolve(one, price_of_hand_over=price)
-        for one, price in zip(incidents, prices, strict=True)
+        attrs.evolve(incident, price_of_hand_over=price)
+        for incident, price in zip(incidents, prices, strict=True)
     ]
     episodes = played(model, tokenizer, false, temperature)
-    found = []
-    for one, episode in zip(incidents, episodes, strict=True):
-        state = initial_state(one)
+    rows = []
+    for incident, episode in zip(incidents, episodes, strict=True):
+        state = initial_state(incident)
         for _, action in episode.state.history:
             state = transition(state, action)
-        found.append(row_of(state))
-    return found
+        rows.append(row_of(state))
+    return rows
 
 
 def mirrored(incidents: Sequence[Incident]) -> list[float]:
     """A false price for each incident: the highest becomes the lowest, and so on."""
-    prices = [one.price_of_hand_over for one in incidents]
+    prices = [incident.price_of_hand_over for incident in incidents]
     assert None not in prices  # v3 tasks have a price
-    ladder = sorted({float(one) for one in prices if one is not None})
-    return [ladder[-1 - ladder.index(float(one))] for one in prices if one is not None]
+    ladder = sorted({float(price) for price in prices if price is not None})
+    return [ladder[-1 - ladder.index(float(price))] for price in prices if price is not None]
 
 
 def save_judged(
@@ -99,14 +97,15 @@ def save_judged(
     task: str,
     temperatures: Sequence[float],
     sampling: float,
+    count: int,
     out: Path,
 ) -> None:
-    """Play ``val`` and ``test`` at these temperatures.
+    """Play ``count`` incidents of ``test``, and half as many of ``val``, at these temperatures.
 
     The likeliest actions and those at the temperature of ``sampling`` play ``test`` with false
     prices, too. A row an episode goes to :data:`EPISODES` in ``out``.
     """
-    val, test = held_out(task, CHOICE_SPLIT, VAL), held_out(task, EVAL_SPLIT, TEST)
+    val, test = held_out(task, CHOICE_SPLIT, count // 2), held_out(task, EVAL_SPLIT, count)
     keyed: dict[Key, list[Row]] = {}
     for temperature in temperatures:
         for split, incidents in ((CHOICE_SPLIT, val), (EVAL_SPLIT, test)):

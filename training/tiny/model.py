@@ -5,8 +5,8 @@ from transformers import PreTrainedTokenizerBase, Qwen2Config, Qwen2ForCausalLM
 
 from training.tiny.settings import Size
 
-#: Longer than any episode: 17 ticks of a hundred words.
-POSITIONS = 2_048
+#: Longer than any episode: 17 ticks, of a hundred words in notation and 500 in text.
+POSITIONS = 8_192
 #: The standard deviation of weights: between the 0.02 of large models and 1 / sqrt(128).
 SPREAD = 0.06
 

@@ -1,4 +1,4 @@
-"""Episodes in notation, played by the teacher or the model, with what the teacher would do."""
+"""Episodes in words, played by the teacher or the model, with what the teacher would do."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,12 +13,12 @@ from logtriage.observation import Observation, observe
 from logtriage.parsing import parse_action, render_action
 from logtriage.policies import Memory, Policy
 from logtriage.registry import make_policy
-from logtriage.rendering import render_observation
+from logtriage.rendering import check_style, render_observation
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
 from logtriage.transition import transition
 from training.language.generation import Batch
-from training.tiny.words import Grammar
+from training.tiny.words import Grammar, style_of
 
 #: The label of a token after which nothing is said.
 SCREEN = -1
@@ -44,7 +44,7 @@ class Played:
     def show(self, tokenizer: PreTrainedTokenizerBase, grammar: Grammar) -> list[int]:
         """Show the next screen, and ask the teacher if there is one; the new tokens."""
         seen = observe(self.state)
-        screen = render_observation(seen, "notation", before=self._seen)
+        screen = render_observation(seen, check_style(style_of(tokenizer)), before=self._seen)
         self._seen = seen
         shown = [*tokenizer.encode(screen, add_special_tokens=False), grammar.act]
         label = SCREEN
@@ -78,12 +78,12 @@ def taught(
     """Episodes of the teacher."""
     grammar, done = Grammar(tokenizer), []
     for incident in incidents:
-        one = Played(initial_state(incident), make_policy(teacher)(incident))
-        while not one.state.is_closed:
-            one.show(tokenizer, grammar)
-            label = one.labels[-1]
-            one.take(label, str(tokenizer.convert_ids_to_tokens(label)), grammar)
-        done.append(one)
+        episode = Played(initial_state(incident), make_policy(teacher)(incident))
+        while not episode.state.is_closed:
+            episode.show(tokenizer, grammar)
+            label = episode.labels[-1]
+            episode.take(label, str(tokenizer.convert_ids_to_tokens(label)), grammar)
+        done.append(episode)
         on_episode(len(done))
     return done
 
@@ -111,23 +111,23 @@ def own(
     model.eval()
     for start in range(0, len(incidents), batch):
         chosen = incidents[start : start + batch]
-        rows = [Played(initial_state(one), policy and policy(one)) for one in chosen]
+        rows = [Played(initial_state(incident), policy and policy(incident)) for incident in chosen]
         played += rows
         table = Batch(model, len(rows), frozenset({grammar.end}), grammar=grammar)
         if barred is not None:
             table.barred = np.array(barred[start : start + batch])
         draws = [
-            np.random.default_rng(hash_name(f"{seed} {one.id} {start + row}"))
-            for row, one in enumerate(chosen)
+            np.random.default_rng(hash_name(f"{seed} {incident.id} {start + row}"))
+            for row, incident in enumerate(chosen)
         ]
         while rows:
-            for row, one in enumerate(rows):
-                table.append(row, one.show(tokenizer, grammar))
-            drawn = np.stack([one.random(2) for one in draws])
+            for row, episode in enumerate(rows):
+                table.append(row, episode.show(tokenizer, grammar))
+            drawn = np.stack([stream.random(2) for stream in draws])
             replies = table.reply(drawn, limits=[2] * len(rows), temperature=temperature)
-            for one, (token, _) in zip(rows, replies, strict=True):
-                one.take(token, str(tokenizer.convert_ids_to_tokens(token)), grammar)
-            going = [row for row, one in enumerate(rows) if not one.state.is_closed]
+            for episode, (token, _) in zip(rows, replies, strict=True):
+                episode.take(token, str(tokenizer.convert_ids_to_tokens(token)), grammar)
+            going = [row for row, episode in enumerate(rows) if not episode.state.is_closed]
             rows = [rows[row] for row in going]
             draws = [draws[row] for row in going]
             table.select(going)

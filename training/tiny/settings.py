@@ -6,6 +6,7 @@ import attrs
 
 from logtriage.adapters.sources import is_own_task
 from logtriage.errors import InvalidInput
+from logtriage.rendering import STYLES
 from logtriage.tasks import TaskSpec, get_task
 from training.grpo.stages import task_names
 
@@ -37,6 +38,8 @@ class Settings:
 
     Args:
         size: one of :data:`SIZES`.
+        style: of the screens that it reads; the programs beside this package take models of
+            notation alone.
         task: what is played: ids of simulated tasks of one topology, by blanks.
         episodes: those of the teacher, spread evenly over the tasks.
         rounds: how often the model then plays itself and is corrected.
@@ -62,6 +65,11 @@ class Settings:
         default="micro",
         validator=attrs.validators.in_(SIZES),
         metadata={"choices": tuple(SIZES)},
+    )
+    style: str = attrs.field(
+        default="notation",
+        validator=attrs.validators.in_(STYLES),
+        metadata={"choices": STYLES, "help": "of the screens that it reads"},
     )
     task: str = "single_crash-v3-fog1"
     episodes: int = attrs.field(default=4_000, validator=_AT_LEAST_1)
@@ -94,6 +102,3 @@ class Settings:
         for task in self.tasks:
             if is_own_task(task) or get_task(task).topology is None:
                 raise InvalidInput(f"task {task!r}: needs a simulated task of one topology")
-            setting = get_task(task).setting
-            if setting is None:
-                raise InvalidInput(f"task {task!r}: has no notation; v3 tasks have")

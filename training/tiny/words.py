@@ -1,18 +1,27 @@
-"""The tokenizer of notation, a token a word, and the grammar of replies."""
+"""The tokenizer of a small model, a token a word, and the grammar of replies."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from logtriage import make_incident
 from logtriage.actions import ACTION_NAMES, HandOver
-from logtriage.rendering.vocabulary import words_of_actions, words_of_screens
+from logtriage.drawing.ids import incident_ids
+from logtriage.observation import observe
+from logtriage.registry import make_policy
+from logtriage.rendering import render_observation
+from logtriage.state import initial_state
 from logtriage.tasks import TaskSpec
+from logtriage.transition import transition
+from training.common.settings import TRAIN_SPLIT
+from training.tiny.vocabulary import words_of_actions, words_of_screens
 
 PAD, END, UNKNOWN, ACT = "<|pad|>", "<|end|>", "<|unknown|>", "<|act|>"
 SPECIAL: Final = (PAD, END, UNKNOWN, ACT)
@@ -49,17 +58,46 @@ RESPONSE_TEMPLATE: Final[dict[str, Any]] = {
 }
 
 
-def build_tokenizer(sheets: Sequence[TaskSpec]) -> PreTrainedTokenizerFast:
-    """A token for each word of these tasks, which have one topology each."""
+#: A word of a text screen: a name, a digit, or a sign.
+TEXT_WORD: Final = re.compile(r"[A-Za-z][A-Za-z-]*|\d|\S")
+#: The words of text are those on the screens of so many incidents of each task.
+READ: Final = 100
+
+
+def words_of_texts(sheet: TaskSpec) -> Iterable[str]:
+    """The words on the text screens that the expert meets in the first incidents of ``train``."""
+    for name in incident_ids(sheet.id, TRAIN_SPLIT, READ):
+        incident = make_incident(name)
+        policy, memory, state = make_policy("expert")(incident), None, initial_state(incident)
+        while not state.is_closed:
+            seen = observe(state)
+            yield from TEXT_WORD.findall(render_observation(seen))
+            action, memory = policy.act(seen, memory)
+            state = transition(state, action)
+
+
+def build_tokenizer(sheets: Sequence[TaskSpec], style: str = "notation") -> PreTrainedTokenizerFast:
+    """A token for each word of these tasks, which have one topology each.
+
+    In style ``text`` figures are read digit by digit, and rare words are unknown.
+    """
     words: dict[str, None] = dict.fromkeys(SPECIAL)
     for sheet in sheets:
         assert sheet.topology is not None  # settings refuse others
-        words |= dict.fromkeys(words_of_screens(sheet.world, sheet.topology, sheet.horizon))
+        words |= dict.fromkeys(
+            (word for word in words_of_texts(sheet) if word not in ACTION_NAMES.values())
+            if style == "text"
+            else words_of_screens(sheet.world, sheet.topology, sheet.horizon)
+        )
         words |= dict.fromkeys(words_of_actions(sheet.topology))
     raw = Tokenizer(
-        models.WordLevel({one: number for number, one in enumerate(words)}, unk_token=UNKNOWN)
+        models.WordLevel({word: number for number, word in enumerate(words)}, unk_token=UNKNOWN)
     )
-    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    raw.pre_tokenizer = (
+        pre_tokenizers.Split(Regex(TEXT_WORD.pattern), behavior="removed", invert=True)
+        if style == "text"
+        else pre_tokenizers.WhitespaceSplit()
+    )
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=raw,
         eos_token=END,
@@ -67,7 +105,7 @@ def build_tokenizer(sheets: Sequence[TaskSpec]) -> PreTrainedTokenizerFast:
         unk_token=UNKNOWN,
         additional_special_tokens=[ACT],
         padding_side="left",
-        style="notation",
+        style=style,
     )
     tokenizer.chat_template = CHAT_TEMPLATE
     tokenizer.response_template = RESPONSE_TEMPLATE

@@ -1,4 +1,4 @@
-"""The tables and the plot of docs/results/grpo.md, from the directories of runs.
+"""The tables and the plot of a page of docs/results, from the directories of runs.
 
 python -m training.tiny.writeup runs --to docs/results
 """
@@ -6,7 +6,7 @@ python -m training.tiny.writeup runs --to docs/results
 import argparse
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,17 +15,18 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from training.common.intervals import line, over_incidents, student
-from training.common.pages import renew
+from training.common.intervals import over_incidents, student
+from training.common.pages import renew, save_table, table
 from training.common.rows import EPISODES, PRICES, Row, figures, net_value, read_rows
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.tiny.arms import ABOUT, STEPS
 from training.tiny.judge import FALSE, TRUE
+from training.tiny.settings import ABOUT as BUILT
 
 #: Arms and policies in the order of the tables.
 ORDER: Final = ("grpo", "dagger", "shuffled", "entropy")
 SCRIPTED: Final = ("observer", "top_suspect", "expert")
-PAGE, TABLE, CURVES, PLOT = "grpo.md", "grpo-runs.csv", "grpo-steps.csv", "grpo.png"
+PAGE: Final = "grpo.md"
 
 #: A split, a temperature and the price that was shown.
 How = tuple[str, float, str]
@@ -84,7 +85,7 @@ def read_scripted(folder: Path) -> Run:
 
 def entropy_of(rows: Sequence[Row]) -> float:
     """Nats an action."""
-    return sum(one.entropy for one in rows) / sum(one.ticks for one in rows)
+    return sum(row.entropy for row in rows) / sum(row.ticks for row in rows)
 
 
 def matched(start: Run, run: Run) -> float:
@@ -104,11 +105,11 @@ def given_away(rows: Sequence[Row], bar: float) -> list[Row]:
     """The same episodes, but all that are worth ``bar`` or more are handed over at once."""
     return [
         attrs.evolve(
-            one, grade=one.price, handed_over=True, paged_right=False, mis_paged=False, ticks=1
+            row, grade=row.price, handed_over=True, paged_right=False, mis_paged=False, ticks=1
         )
-        if one.price >= bar
-        else one
-        for one in rows
+        if row.price >= bar
+        else row
+        for row in rows
     ]
 
 
@@ -117,127 +118,126 @@ def best_bar(rows: Sequence[Row]) -> float:
     return max(PRICES, key=lambda bar: net_value(given_away(rows, bar)))
 
 
-def main_table(runs: Sequence[Run], start: Run, scripted: Sequence[Run]) -> str:
+def main_table(runs: Sequence[Run], start: Run, scripted: Sequence[Run]) -> Iterable[str]:
     """Every arm on the incidents of ``test``, with means over its seeds."""
-    names = ["net value", *(f"at {price}" for price in PRICES), "heeding", "paged right",
-             "mis-paged", "faults", "benign", "net value, false price"]  # fmt: skip
-    lines = [
-        line(["policy", "actions", "seeds", *names]),
-        line(["---", "---", "---:", *["---:"] * len(names)]),
-    ]
+    lines = []
 
     def add(name: str, actions: str, members: Sequence[Run], at: float) -> None:
-        found = [figures(run.at(at)) for run in members]
-        lies = [run.episodes.get((EVAL_SPLIT, at, FALSE)) for run in members]
+        each = [figures(run.at(at)) for run in members]
+        false = [
+            net_value(run.episodes[EVAL_SPLIT, at, FALSE])
+            for run in members
+            if (EVAL_SPLIT, at, FALSE) in run.episodes
+        ]
 
         def mean(key: str) -> float:
-            return float(np.mean([one[key] for one in found]))
+            return float(np.mean([row[key] for row in each]))
 
-        false = [net_value(one) for one in lies if one is not None]
-        cells = [
+        lines.append([
             name, actions, str(len(members)),
-            student([one["net_value"] for one in found])
+            student([row["net_value"] for row in each])
             if len(members) > 1 else f"{mean('net_value'):+.3f}",
             *(f"{mean(f'handed_over_{price}'):.0%}" for price in PRICES),
             f"{mean('heeding'):+.2f}", f"{mean('paged_right'):.0%}", f"{mean('mis_paged'):.0%}",
             f"{mean('grade_faults'):.3f}", f"{mean('grade_benign'):.3f}",
             f"{np.mean(false):+.3f}" if false else "",
-        ]  # fmt: skip
-        lines.append(line(cells))
+        ])  # fmt: skip
 
     for arm in ORDER:
-        members = [one for one in runs if one.arm == arm]
+        members = [run for run in runs if run.arm == arm]
         if members:
             add(f"`{arm}`", "sampled", members, members[0].temperature)
             add(f"`{arm}`", "likeliest", members, 0.0)
-    temperatures = {matched(start, one) for one in runs if one.arm == "grpo"}
-    for one in sorted(temperatures | {best(start), start.temperature} - {0.0}, reverse=True):
-        add("start", f"at temperature {one:g}", [start], one)
+    temperatures = {matched(start, run) for run in runs if run.arm == "grpo"}
+    for at in sorted(temperatures | {best(start), start.temperature} - {0.0}, reverse=True):
+        add("start", f"at temperature {at:g}", [start], at)
     add("start", "likeliest", [start], 0.0)
     for run in scripted:
         add(f"`{run.arm}`", "", [run], 0.0)
     bar = best_bar(start.at(0.0, CHOICE_SPLIT))
     simple = {(EVAL_SPLIT, 0.0, TRUE): given_away(start.at(0.0), bar)}
-    add(
-        "start",
-        f"likeliest, handed over from {bar} on",
-        [attrs.evolve(start, episodes=simple)],
-        0.0,
-    )
-    rows = start.at(0.0)
-    always = sum(one.price for one in rows) / len(rows)
-    lines.append(
-        line(["always hand over", "", "", "0", *["100%"] * 5, "0", "0%", "0%",
-              f"at most {always:.3f}", "", ""])
-    )  # fmt: skip
-    return "\n".join(lines)
+    barred = attrs.evolve(start, episodes=simple)
+    add("start", f"likeliest, handed over from {bar} on", [barred], 0.0)
+    always = np.mean([row.price for row in start.at(0.0)])
+    lines.append(["always hand over", "", "", "0", *["100%"] * 5, "0", "0%", "0%",
+                  f"at most {always:.3f}", "", ""])  # fmt: skip
+    heads = ["policy", "actions", "seeds", "net value", *(f"at {price}" for price in PRICES),
+             "heeding", "paged right", "mis-paged", "faults", "benign",
+             "net value, false price"]  # fmt: skip
+    return table(heads, lines, 2)
 
 
-def differences(runs: Sequence[Run], start: Run) -> str:
+def differences(runs: Sequence[Run], start: Run) -> Iterable[str]:
     """The net value of GRPO less that of each policy it is compared with."""
-    grpo = [one for one in runs if one.arm == "grpo"]
-    lines = [
-        line(["GRPO less", "actions", "seeds", "over seeds (95 %)", "over incidents (95 %)"]),
-        line(["---", "---", "---:", "---", "---"]),
-    ]
+    grpo = [run for run in runs if run.arm == "grpo"]
+    lines = []
 
     def add(name: str, actions: str, pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]]) -> None:
         gaps = [net_value(a) - net_value(b) for a, b in pairs]
-        lines.append(line([name, actions, str(len(pairs)), student(gaps), over_incidents(pairs)]))
+        lines.append([name, actions, str(len(pairs)), student(gaps), over_incidents(pairs)])
 
     add(
         "start at matched temperature", "sampled",
-        [(one.at(), start.at(matched(start, one))) for one in grpo],
+        [(run.at(), start.at(matched(start, run))) for run in grpo],
     )  # fmt: skip
     add(
         f"start at its best temperature on `val`, {best(start):g}", "sampled",
-        [(one.at(), start.at(best(start))) for one in grpo],
+        [(run.at(), start.at(best(start))) for run in grpo],
     )  # fmt: skip
-    add("start", "likeliest", [(one.at(0.0), start.at(0.0)) for one in grpo])
+    add("start", "likeliest", [(run.at(0.0), start.at(0.0)) for run in grpo])
     for actions, at in (("sampled", start.temperature), ("likeliest", 0.0)):
         bar = best_bar(start.at(at, CHOICE_SPLIT))
         simple = given_away(start.at(at), bar)
         own = None if at else 0.0
-        add(f"start, handed over from {bar} on", actions, [(one.at(own), simple) for one in grpo])
+        add(f"start, handed over from {bar} on", actions, [(run.at(own), simple) for run in grpo])
     for arm in ORDER[1:]:
-        others = {one.seed: one for one in runs if one.arm == arm}
+        others = {run.seed: run for run in runs if run.arm == arm}
         for actions, how in (("sampled", None), ("likeliest", 0.0)):
-            pairs = [(one.at(how), others[one.seed].at(how)) for one in grpo if one.seed in others]
+            pairs = [(run.at(how), others[run.seed].at(how)) for run in grpo if run.seed in others]
             if pairs:
                 add(f"`{arm}`", actions, pairs)
-    return "\n".join(lines)
+    heads = ["GRPO less", "actions", "seeds", "over seeds (95 %)", "over incidents (95 %)"]
+    return table(heads, lines, 2)
 
 
-def save_rows(runs: Sequence[Run], start: Run, scripted: Sequence[Run], out: Path) -> None:
+def costs(built: dict[str, Any], runs: Sequence[Run]) -> Iterable[str]:
+    """What the start and each run took: episodes, their tokens, and tokens a CPU second."""
+    seconds = sum(part["play_seconds"] + part["learn_seconds"] for part in built["rounds"])
+    episodes = sum(part["episodes"] for part in built["rounds"])
+    rows = [("DAgger", episodes, episodes * built["tokens_per_episode"], seconds)]
+    rows += [
+        (f"`{run.arm}`, seed {run.seed}", run.about["episodes"], run.about["tokens"],
+         run.about["cpu_seconds"])
+        for run in runs
+    ]  # fmt: skip
+    cells = [
+        [name, f"{count:,}", f"{tokens / count:,.0f}", f"{spent:,.0f}", f"{tokens / spent:,.0f}"]
+        for name, count, tokens, spent in rows
+    ]
+    heads = ["learning", "episodes", "tokens an episode", "CPU seconds", "tokens a second"]
+    return table(heads, cells)
+
+
+def save_rows(runs: Sequence[Run], start: Run, scripted: Sequence[Run], to: Path) -> None:
     """A row for each run and each way in which it was judged; a row for each step."""
-    with (out / TABLE).open("w", newline="", encoding="utf-8") as file:
-        table: Any = None
-        for run in [*runs, start, *scripted]:
-            for (split, temperature, shown), rows in run.episodes.items():
-                found = {
-                    "arm": run.arm, "seed": run.seed, "split": split, "temperature": temperature,
-                    "shown_price": shown, "incidents": len(rows),
-                    "steps": run.about.get("steps", 0), "episodes": run.about.get("episodes", 0),
-                    "tokens": run.about.get("tokens", 0),
-                    "cpu_seconds": round(run.about.get("cpu_seconds", 0.0), 1),
-                    "stopped": run.about.get("stopped", False),
-                    "matched_temperature": matched(start, run) if run.steps else "",
-                    "entropy": f"{entropy_of(rows):.4f}",
-                    **{name: f"{value:.4f}" for name, value in figures(rows).items()},
-                }  # fmt: skip
-                if table is None:
-                    table = csv.DictWriter(file, found)
-                    table.writeheader()
-                table.writerow(found)
-    with (out / CURVES).open("w", newline="", encoding="utf-8") as file:
-        table = None
-        for run in runs:
-            for step in run.steps:
-                row = {"arm": run.arm, "seed": run.seed, **step}
-                if table is None:
-                    table = csv.DictWriter(file, row)
-                    table.writeheader()
-                table.writerow(row)
+    rows = [
+        {
+            "arm": run.arm, "seed": run.seed, "split": split, "temperature": temperature,
+            "shown_price": shown, "incidents": len(episodes),
+            "steps": run.about.get("steps", 0), "episodes": run.about.get("episodes", 0),
+            "tokens": run.about.get("tokens", 0),
+            "cpu_seconds": round(run.about.get("cpu_seconds", 0.0), 1),
+            "stopped": run.about.get("stopped", False),
+            "matched_temperature": matched(start, run) if run.steps else "",
+            "entropy": f"{entropy_of(episodes):.4f}",
+            **{name: f"{value:.4f}" for name, value in figures(episodes).items()},
+        }
+        for run in [*runs, start, *scripted]
+        for (split, temperature, shown), episodes in run.episodes.items()
+    ]  # fmt: skip
+    save_table(to.with_name(f"{to.stem}-runs.csv"), rows)
+    steps = [{"arm": run.arm, "seed": run.seed, **step} for run in runs for step in run.steps]
+    save_table(to.with_name(f"{to.stem}-steps.csv"), steps)
 
 
 def draw(runs: Sequence[Run], start: Run, scripted: Sequence[Run], path: Path) -> None:
@@ -249,10 +249,10 @@ def draw(runs: Sequence[Run], start: Run, scripted: Sequence[Run], path: Path) -
     for run in runs:
         if not run.steps:
             continue
-        grades = np.array([float(one["grade"]) for one in run.steps])
+        grades = np.array([float(step["grade"]) for step in run.steps])
         width = min(10, len(grades))
         smooth = np.convolve(grades, np.ones(width) / width, "valid")
-        seconds = [float(one["seconds"]) for one in run.steps][width - 1 :]
+        seconds = [float(step["seconds"]) for step in run.steps][width - 1 :]
         curves.plot(
             seconds, smooth, color=colours[run.arm], alpha=0.7, lw=1,
             label=run.arm if run.seed == 0 else None,
@@ -260,9 +260,9 @@ def draw(runs: Sequence[Run], start: Run, scripted: Sequence[Run], path: Path) -
     curves.set(xlabel="CPU seconds", ylabel="grade in training, mean of ten steps")
     curves.legend()
     for place, arm in enumerate(ORDER):
-        members = [one for one in runs if one.arm == arm]
+        members = [run for run in runs if run.arm == arm]
         for how, shift, mark in ((None, -0.12, "o"), (0.0, 0.12, "s")):
-            values = [net_value(one.at(how)) for one in members]
+            values = [net_value(run.at(how)) for run in members]
             worth.plot([place + shift] * len(values), values, mark, color=colours[arm], alpha=0.7)
     for at, dashes, label in ((None, ":", "start, sampled"), (0.0, "--", "start, likeliest")):
         worth.axhline(net_value(start.at(at)), color="grey", ls=dashes, label=label)
@@ -271,47 +271,56 @@ def draw(runs: Sequence[Run], start: Run, scripted: Sequence[Run], path: Path) -
     worth.set(ylabel="net value on test (circles sampled, squares likeliest)")
     worth.legend()
     for arm in ORDER:
-        each = [figures(one.at()) for one in runs if one.arm == arm]
+        each = [figures(run.at()) for run in runs if run.arm == arm]
         if each:
-            means = [np.mean([one[f"handed_over_{price}"] for one in each]) for price in PRICES]
+            means = [np.mean([row[f"handed_over_{price}"] for row in each]) for price in PRICES]
             heed.plot(PRICES, means, "o-", color=colours[arm], label=arm)
-    for run, name in [(start, "start"), *((one, one.arm) for one in scripted)]:
-        found = figures(run.at(None if run is start else 0.0))
+    for run, name in [(start, "start"), *((run, run.arm) for run in scripted)]:
+        shares = figures(run.at(None if run is start else 0.0))
         heed.plot(
-            PRICES, [found[f"handed_over_{price}"] for price in PRICES], "--", alpha=0.6, label=name
+            PRICES,
+            [shares[f"handed_over_{price}"] for price in PRICES],
+            "--",
+            alpha=0.6,
+            label=name,
         )
     heed.set(xlabel="what a hand-over is worth", ylabel="handed over, test")
     heed.legend(fontsize=7)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=90)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the runs of a directory, and write tables and plot."""
     parser = argparse.ArgumentParser(
         prog="python -m training.tiny.writeup",
-        description="Tables and plot of docs/results/grpo.md, from the directories of runs.",
+        description="Tables and plot of a page of docs/results, from the directories of runs.",
     )
     parser.add_argument("runs", type=Path, help="the directory that holds those of the runs")
-    parser.add_argument("--to", type=Path, required=True, help="where grpo.md is")
-    given = parser.parse_args(arguments)
-    found = [read(one.parent) for one in sorted(given.runs.glob(f"*/{ABOUT}"))]
-    found.sort(key=lambda one: (one.arm, one.seed))
-    starts = [one for one in found if one.arm == "start"]
+    parser.add_argument("--to", type=Path, required=True, help="the directory of the page")
+    parser.add_argument("--page", default=PAGE, help=f"its name; default: {PAGE}")
+    words = parser.parse_args(arguments)
+    every = [read(path.parent) for path in sorted(words.runs.glob(f"*/{ABOUT}"))]
+    every.sort(key=lambda run: (run.arm, run.seed))
+    starts = [run for run in every if run.arm == "start"]
     if len(starts) != 1:
-        parser.error(f"{given.runs}: expected one run of the arm 'start', got {len(starts)}")
-    runs = [one for one in found if one.arm in ORDER]
-    there = [given.runs / name for name in SCRIPTED]
-    scripted = [read_scripted(one) for one in there if (one / EPISODES).exists()]
-    if not any(one.arm == "grpo" for one in runs):
-        parser.error(f"{given.runs}: no run of the arm 'grpo'")
-    start = starts[0]
-    blocks = {
-        "arms": lambda: [main_table(runs, start, scripted)],
-        "differences": lambda: [differences(runs, start)],
+        parser.error(f"{words.runs}: expected one run of the arm 'start', got {len(starts)}")
+    runs = [run for run in every if run.arm in ORDER]
+    paths = [words.runs / name for name in SCRIPTED]
+    scripted = [read_scripted(path) for path in paths if (path / EPISODES).exists()]
+    if not any(run.arm == "grpo" for run in runs):
+        parser.error(f"{words.runs}: no run of the arm 'grpo'")
+    start, page = starts[0], words.to / words.page
+    blocks: dict[str, Callable[[], Iterable[str]]] = {
+        "arms": lambda: main_table(runs, start, scripted),
+        "differences": lambda: differences(runs, start),
     }
-    renew(given.to / PAGE, "GRPO on notation", blocks)
-    save_rows(runs, start, scripted, given.to)
-    draw(runs, start, scripted, given.to / PLOT)
+    built = words.runs / "model" / BUILT
+    if built.exists():
+        about = json.loads(built.read_text("utf-8"))
+        blocks["costs"] = lambda: costs(about, runs)
+    renew(page, page.stem, blocks)
+    save_rows(runs, start, scripted, page)
+    draw(runs, start, scripted, page.with_suffix(".png"))
 
 
 if __name__ == "__main__":

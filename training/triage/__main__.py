@@ -72,18 +72,18 @@ def main(arguments: list[str] | None = None) -> int:
         f"{THOUGHT_TOKENS}, and {MAX_TOKENS} behind an endpoint",
     )  # fmt: skip
     parser.add_argument("--max-actions", type=int, default=HORIZON, help=f"default: {HORIZON}")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        text = sys.stdin.read() if given.logs == STDIN else _read(Path(given.logs))
-        incident = _incident(text, given.topology, given.max_actions)
-        name = given.policy or f"{LOCAL}{given.model}"
+        text = sys.stdin.read() if options.logs == STDIN else _read(Path(options.logs))
+        incident = _incident(text, options.topology, options.max_actions)
+        name = options.policy or f"{LOCAL}{options.model}"
         policy, counted = make_player(
             name,
             incident,
-            base_url=given.base_url,
-            extra=json_object("extra-body", given.extra_body),
-            thinking=given.thinking,
-            max_new_tokens=given.max_new_tokens,
+            base_url=options.base_url,
+            extra=json_object("extra-body", options.extra_body),
+            thinking=options.thinking,
+            max_new_tokens=options.max_new_tokens,
         )
     except LogTriageError as wrong:
         parser.error(str(wrong))
@@ -149,8 +149,8 @@ def _incident(text: str, topology_file: str | None, horizon: int) -> Incident:
         raise InvalidInput(f"max-actions must be at least 1, got {horizon}")
     topology = SEVEN_SERVICES if topology_file is None else load_topology(topology_file)
     lines, unread = read_lines(text)
-    for one in unread:
-        _note(f"line {one.number} was not read: {one.text[:80]!r}; expected {EXPECTED}")
+    for line in unread:
+        _note(f"line {line.number} was not read: {line.text[:80]!r}; expected {EXPECTED}")
     unknown = strangers(lines, topology.names)
     if unknown:
         _note(

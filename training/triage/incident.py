@@ -5,7 +5,7 @@ from typing import Final
 import attrs
 
 from logtriage.actions import ACTION_TYPES
-from logtriage.incident import ClosingRules, Incident, Truth
+from logtriage.incident import Incident, Truth
 from logtriage.roles import Role
 from logtriage.topology import Topology
 from logtriage.world.channels import WINDOW_LINES
@@ -73,11 +73,11 @@ class PastedLogs:
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         """The latest lines of one service."""
         name = self.names[service]
-        return tuple(one for one in self.lines if one.service == name)[-SERVICE_LINES:]
+        return tuple(line for line in self.lines if line.service == name)[-SERVICE_LINES:]
 
     def overview(self, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         """The latest line of each service."""
-        latest = {one.service: one for one in self.lines}
+        latest = {line.service: line for line in self.lines}
         return tuple(latest.values())[-OVERVIEW_LINES:]
 
     def health(self, service: int, tick: int) -> Reading | None:  # noqa: ARG002
@@ -112,5 +112,5 @@ def pasted_incident(lines: tuple[LogLine, ...], topology: Topology, horizon: int
         topology.owners,
         unknown,
         PastedLogs(lines, topology.names),
-        ClosingRules(wrong_page=False),
+        wrong_page_closes=False,
     )

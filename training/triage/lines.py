@@ -47,7 +47,7 @@ def read_lines(text: str) -> tuple[tuple[LogLine, ...], tuple[Unread, ...]]:
     Raises:
         InvalidInput: if not a single line can be read.
     """
-    found: list[tuple[float, bool, LogLine]] = []
+    timed: list[tuple[float, bool, LogLine]] = []
     unread = []
     now, absolute = 0.0, False
     for number, line in enumerate(text.splitlines(), start=1):
@@ -62,10 +62,10 @@ def read_lines(text: str) -> tuple[tuple[LogLine, ...], tuple[Unread, ...]]:
             now, absolute = when, match["clock"] is not None
         level = match["level"].upper()
         level = _SAME.get(level, level)
-        found.append((now, absolute, LogLine(0, match["service"], level, match["message"])))
-    if not found:
+        timed.append((now, absolute, LogLine(0, match["service"], level, match["message"])))
+    if not timed:
         raise InvalidInput(f"no log line can be read; expected lines like {EXPECTED}")
-    return _timed(found), tuple(unread)
+    return _timed(timed), tuple(unread)
 
 
 def _time(match: re.Match[str]) -> float | None:
@@ -81,16 +81,16 @@ def _time(match: re.Match[str]) -> float | None:
     return moment.timestamp()
 
 
-def _timed(found: Sequence[tuple[float, bool, LogLine]]) -> tuple[LogLine, ...]:
-    last = max((when for when, absolute, _ in found if absolute), default=0.0)
+def _timed(timed: Sequence[tuple[float, bool, LogLine]]) -> tuple[LogLine, ...]:
+    last = max((when for when, absolute, _ in timed if absolute), default=0.0)
     lines = [
         attrs.evolve(line, second=round(when - last if absolute else when))
-        for when, absolute, line in found
+        for when, absolute, line in timed
     ]
-    return tuple(sorted(lines, key=lambda one: one.second))
+    return tuple(sorted(lines, key=lambda line: line.second))
 
 
 def strangers(lines: Iterable[LogLine], known: Iterable[str]) -> list[str]:
     """Services that speak in the lines and that the topology does not have."""
     names = set(known)
-    return [one for one in dict.fromkeys(line.service for line in lines) if one not in names]
+    return [name for name in dict.fromkeys(line.service for line in lines) if name not in names]

@@ -15,7 +15,7 @@ from logtriage.drawing.ids import ALL_SPLITS, incident_ids, index_of, indices
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RECORDED_TASKS, Incidents
 from logtriage.incident import Incident
-from logtriage.tasks import OF_WORLD, as_world, get_task, names_world
+from logtriage.tasks import OF_WORLD, as_world, names_world
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
 
@@ -87,8 +87,8 @@ class Sources:
         """The names of ``count`` incidents of each task, from ``start`` on; also allows them.
 
         A task is an id, your own ``module:name``, or ``recorded`` or ``recorded_models``:
-        the incidents of the bundle, or the shipped ones. A ``*-v0`` task has one incident. With
-        a ``world``, the names of its tasks are enough.
+        the incidents of the bundle, or the shipped ones. With a ``world``, the names of its tasks
+        are enough.
 
         Raises:
             UnknownName, InvalidInput: for a task or split that does not exist, for numbers
@@ -113,8 +113,7 @@ class Sources:
                 names += drawn
             else:
                 of = self._world_of(task) if world is None else as_world(world)
-                alone = get_task(task, of).original
-                names += incident_ids(task, split, 1 if alone else count, start, world=of)
+                names += incident_ids(task, split, count, start, world=of)
         return names
 
     def __call__(self, name: str, bundle: str | None = None) -> Incident:

@@ -13,7 +13,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
-from logtriage.grading import Measured, criteria, original, priced, recordings, triage
+from logtriage.grading import Measured, criteria, priced, recordings, triage
 from logtriage.grading.parts import responses
 from logtriage.state import State
 
@@ -36,11 +36,6 @@ def itself(rule: Rule) -> Read:
 
 
 _SEVERITY: Final = attrgetter("facts.severity")
-_BLAMED: Final = attrgetter("facts.root_cause")
-
-
-def _nothing(_: State) -> Hashable:
-    return None
 
 
 def _blamed_any(state: State) -> Hashable:
@@ -124,21 +119,6 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         priced.unapproved_fix: _early_fixes,
         recordings.fault_class: attrgetter("facts.fault_category"),
         recordings.dismissal: _declared_any,
-        original.crash_severity: _SEVERITY,
-        original.crash_root_cause: _BLAMED,
-        original.crash_remediation: itself(original.crash_remediation),
-        original.crash_speed: _nothing,
-        original.crash_ignored: itself(original.crash_ignored),
-        original.cascade_severity: _SEVERITY,
-        original.cascade_root_cause: _BLAMED,
-        original.cascade_remediation: itself(original.cascade_remediation),
-        original.cascade_ordering: itself(original.cascade_ordering),
-        original.cascade_speed: _nothing,
-        original.silent_severity: _SEVERITY,
-        original.silent_root_cause: _BLAMED,
-        original.silent_remediation: itself(original.silent_remediation),
-        original.silent_restraint: itself(original.silent_restraint),
-        original.silent_speed: itself(original.silent_remediation),
     }
 )
 #: Gates whose facts are always part of a situation: mis-pages, and the closing.

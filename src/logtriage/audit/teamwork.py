@@ -25,7 +25,7 @@ from logtriage.evaluation import play_joint_episode
 from logtriage.evaluation.full_look import headroom
 from logtriage.grading import Rubric
 from logtriage.incident import Incident
-from logtriage.policies import ObserverTeam
+from logtriage.policies import observers
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import BY_TIER, TRIO
 
@@ -91,7 +91,8 @@ def _talked(
     talk, pool = (
         [
             score(
-                play_joint_episode(incident, ObserverTeam(incident, split, pooled), split), rubric
+                play_joint_episode(incident, observers(incident, split, pooled=pooled), split),
+                rubric,
             )
             for incident in incidents
         ]

@@ -134,12 +134,16 @@ class Belief:
     def faults(self) -> dict[tuple[str, str], float]:
         """How likely each (kind, service) is the fault, likeliest first."""
         names = self.topology.names
-        return self._sums(lambda one: [(kind, names[service]) for kind, service in one.faults])
+        return self._sums(
+            lambda hypothesis: [(kind, names[service]) for kind, service in hypothesis.faults]
+        )
 
     @cached_property
     def classes(self) -> dict[str, float]:
         """How likely each class of faults is, likeliest first."""
-        return self._sums(lambda one: {self.world.kind(kind).fault_class for kind, _ in one.faults})
+        return self._sums(
+            lambda hypothesis: {self.world.kind(kind).fault_class for kind, _ in hypothesis.faults}
+        )
 
     @cached_property
     def calls(self) -> dict[tuple[str, str], float]:
@@ -151,7 +155,7 @@ class Belief:
             for callee in callees
         ]
         return self._sums(
-            lambda one: path_of(self.world, self.topology, one).calls,
+            lambda hypothesis: path_of(self.world, self.topology, hypothesis).calls,
             calls,
             -(-self.total // _HARDLY),
         )
@@ -243,11 +247,10 @@ def belief(
 ) -> Belief:
     """The exact posterior given all evidence that a state has shown, to a role if given.
 
-    Of a recording nobody knows the probabilities. With a ``world``, one that was fitted to other
-    recordings say, it is what that world would make of the figures: a model, whose calibration
-    must be measured, with nothing to plan.
+    The probabilities of a recording are not known. A ``world``, for example fitted to other
+    recordings, reads its figures as a model: measure its calibration; there is nothing to plan.
 
-    Of a split of roles the evidence is pooled: what was shown to any of them.
+    A split of roles pools the evidence shown to any of its roles.
 
     Where several faults are possible on a topology with too many sets of them, the sets are
     searched, and :attr:`Belief.exact` is False; :mod:`logtriage.belief.search` states how
@@ -263,10 +266,10 @@ def belief(
     """
     check_state(state)
     if world is not None:
-        setting, found = modelled(state, world)
+        setting, held = modelled(state, world)
         stakes = stakes_for(state.incident, setting.par, setting.par_benign)
         standing = Standing.of(state.tick, stakes, state.facts, state.closing)
-        return Belief(found, standing, recorded=True)
+        return Belief(held, standing, recorded=True)
     alone = None if isinstance(role, RoleSplit) else role
     shown = evidence(state, role)
     return belief_of(state, shown, alone, None if role is not None else state.trace.pools)
@@ -290,9 +293,9 @@ def belief_of(
     incident, facts = state.incident, state.facts
     setting = simulation_of(incident).setting
     misrouted = state.closing is Closing.MISROUTED
-    found = believed(incident, shown, facts.doings, misrouted=misrouted, kept=kept)
+    held = believed(incident, shown, facts.doings, misrouted=misrouted, kept=kept)
     stakes = stakes_for(incident, setting.par, setting.par_benign)
-    return Belief(found, Standing.of(state.tick, stakes, facts, state.closing), role)
+    return Belief(held, Standing.of(state.tick, stakes, facts, state.closing), role)
 
 
 def believed(

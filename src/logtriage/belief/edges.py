@@ -24,7 +24,7 @@ def kept_edges(setting: Setting, shown: Sequence[Shown]) -> Longs:
     rows = []
     for first, before, after in shown:
         severities = (CALM,) * 3 if first is None else range(3)
-        rows += [kept_row(setting, one, first, before) for one in severities]
+        rows += [kept_row(setting, severity, first, before) for severity in severities]
         rows.append(kept_row(setting, RECOVERED, first, after))
     terms = np.full((max(map(len, rows)), len(rows)), NEVER, np.int64)
     for number, row in enumerate(rows):

@@ -23,7 +23,7 @@ def expected_after(held: Belief, now: State, after: State, samples: int) -> floa
     action = after.history[-1][1]
     share, weights = 1.0, held.weights
     if isinstance(action, Escalate):
-        # A mis-page is worth 0; what follows a right one is imagined.
+        # A wrong page is worth 0; what follows a right page is imagined.
         share = held.teams.get(action.team, 0.0)
         if not share:
             return 0.0
@@ -67,12 +67,12 @@ def _everything(held: Belief, tick: int) -> list[Cell]:
     nothing = Doings()
     epochs = epoch_starts(tick, nothing)[-SERIES:]
     alerts = alert_starts(held.model.setting, tick, nothing)
-    found: list[Cell] = [(Channel.EDGE, -1, 0, epochs[-1])]
+    cells: list[Cell] = [(Channel.EDGE, -1, 0, epochs[-1])]
     for service in range(len(held.topology)):
-        found.extend((Channel.ALERT, service, 0, start) for start in alerts)
-        found.extend((Channel.LOGS, service, line, tick) for line in range(LINES))
+        cells.extend((Channel.ALERT, service, 0, start) for start in alerts)
+        cells.extend((Channel.LOGS, service, line, tick) for line in range(LINES))
         for channel, slots in held.world.slots.items():
-            found.extend(
+            cells.extend(
                 (channel, service, slot, start) for slot in range(len(slots)) for start in epochs
             )
-    return found
+    return cells

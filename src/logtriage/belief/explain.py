@@ -183,9 +183,9 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     return Explanation(
         grade=value,
         at_first=start,
-        asking_gained=sum((one.worth for one in steps if one.asks), 0.0),
-        decision_cost=sum((-one.worth for one in steps if not one.asks), 0.0),
-        luck=sum(one.luck for one in steps),
+        asking_gained=sum((step.worth for step in steps if step.asks), 0.0),
+        decision_cost=sum((-step.worth for step in steps if not step.asks), 0.0),
+        luck=sum(step.luck for step in steps),
         hardness=1.0 - full,
         steps=tuple(steps),
     )

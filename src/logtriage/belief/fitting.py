@@ -79,7 +79,7 @@ class Fit:
         if len(groups) < 2:
             return CHOICES[0]
         parts = {group: place % PARTS for place, group in enumerate(groups)}
-        return min(CHOICES, key=lambda one: self._loss(rows, one, parts))
+        return min(CHOICES, key=lambda smoothing: self._loss(rows, smoothing, parts))
 
     def _loss(
         self, rows: Sequence[Recorded], smoothing: Smoothing, parts: Mapping[tuple[str, ...], int]
@@ -101,15 +101,15 @@ def left_out(
 ) -> list[Result]:
     """What is read of each recording with a fault by the world of all groups but its own."""
     worlds: dict[object, World] = {}
-    found = []
+    results = []
     for row in rows:
         if not row.record.truth.root_causes:
             continue
         group = group_of(row)
         if group not in worlds:
-            worlds[group] = make([one for one in rows if group_of(one) != group])
-        found.append(read(worlds[group], row))
-    return found
+            worlds[group] = make([other for other in rows if group_of(other) != group])
+        results.append(read(worlds[group], row))
+    return results
 
 
 def right(row: Recorded, world: World) -> float:
@@ -119,12 +119,12 @@ def right(row: Recorded, world: World) -> float:
     hit = sum(
         weight
         for hypothesis, weight in zip(posterior.hypotheses, posterior.weights, strict=True)
-        if {names[one] for one in hypothesis.services} & set(row.record.truth.root_causes)
+        if {names[service] for service in hypothesis.services} & set(row.record.truth.root_causes)
     )
     return hit / posterior.total
 
 
 def _largest(rows: Sequence[Recorded]) -> Topology:
     """The topology of the recording with the most services, under the name of its source."""
-    largest = max((row.state.incident for row in rows), key=lambda one: len(one.topology))
+    largest = max((row.state.incident for row in rows), key=lambda incident: len(incident.topology))
     return attrs.evolve(largest.topology, name=largest.id.partition("/")[0])

@@ -23,7 +23,7 @@ NEVER: Final = -(1 << 44)
 RULED_OUT: Final = NEVER // 2
 #: What lies further below the largest term is nothing in a sum.
 LOST: Final = EXP_BITS * ONE
-#: Bits of a mantissa below its leading one.
+#: Bits of a mantissa below its leading 1.
 MANTISSA: Final = 48
 
 
@@ -82,11 +82,11 @@ UPPER: Final = _upper_logs()
 
 def _roots() -> tuple[int, ...]:
     """2**(-1/2), 2**(-1/4), … with 60 fraction bits."""
-    found, value = [], 1 << 59
+    roots, value = [], 1 << 59
     for _ in range(BITS):
         value = isqrt(value << 60)
-        found.append(value)
-    return tuple(found)
+        roots.append(value)
+    return tuple(roots)
 
 
 def _powers(roots: tuple[int, ...]) -> tuple[int, ...]:

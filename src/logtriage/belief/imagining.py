@@ -74,15 +74,15 @@ def imagine(
         )
     ]
     severity = chance.pick(held.severities[place])
-    found = []
+    drawn = []
     signs = _ImaginedSigns(held, hypothesis, own, severity, doings, chance)
     for cell in cells:
         if cell[1] >= 0 or cell[0] is Channel.EDGE:
-            found.append(Evidence(*cell, signs.token(cell)))
+            drawn.append(Evidence(*cell, signs.token(cell)))
             continue
         tokens, row = elsewhere(setting, topology, held.directory, hypothesis, cell, doings)
-        found.append(Evidence(*cell, tokens[chance.pick(row)]))
-    return found
+        drawn.append(Evidence(*cell, tokens[chance.pick(row)]))
+    return drawn
 
 
 class _ImaginedSigns:
@@ -147,9 +147,10 @@ class _ImaginedSigns:
         first = errors_first(setting.world, self._hypothesis)
         if ("edge", begin) not in self._signs:
             panels = [
-                one
-                for one in self._pools.edge
-                if edge_state(self._hypothesis, self._severity, self._fixed, one.start)[1] == begin
+                panel
+                for panel in self._pools.edge
+                if edge_state(self._hypothesis, self._severity, self._fixed, panel.start)[1]
+                == begin
             ]
             logs = kept_row(setting, severity, first, panels)
             self._signs["edge", begin] = self._chance.pick(exp2(logs - logs.max()).tolist())

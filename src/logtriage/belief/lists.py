@@ -47,8 +47,8 @@ class Lists(Case):
     @cached_property
     def count(self) -> Longs:
         """How many faults there are (H,)."""
-        found: Longs = self.real.sum(axis=1)
-        return found
+        count: Longs = self.real.sum(axis=1)
+        return count
 
     @cached_property
     def share(self) -> Floats:
@@ -100,6 +100,10 @@ class Lists(Case):
         close = [(tick - 1, last)] if isinstance(last, Resolve | Ignore | HandOver) else []
         return self._graded([*self.past, *close], (tick,))[0]
 
+    def closed(self, tick: int, last: Action) -> float:
+        """The expected grade if the last of what was done closed the incident."""
+        return self.value_of(self.closed_grades(tick, last)) / UNIT
+
     def _graded(self, plays: list[Play], ends: Sequence[int]) -> list[Floats]:
         """The grades (H,) of what was done, for each number of ticks that it may have taken."""
         topology, stakes, shape = self.topology, self.stakes, self.services.shape
@@ -113,8 +117,8 @@ class Lists(Case):
         close: Action | None = None
         for when, action in plays:
             match action:
-                case ClassifySeverity(one):
-                    severity = SEVERITIES.index(one) if severity is None else severity
+                case ClassifySeverity(level):
+                    severity = SEVERITIES.index(level) if severity is None else severity
                 case Escalate(team):
                     touched = True
                     theirs = self.teams == topology.teams.index(team)
@@ -144,7 +148,7 @@ class Lists(Case):
         total = WEIGHTS["severity"] * credit
         total = total + WEIGHTS["root_cause"] * self._part_sum((said < NEVER) & (said <= fixed))
         total = total + WEIGHTS["escalation"] * self._part_sum(paged < NEVER)
-        spent = np.array([remedy_credit(one) for one in range(applied + 1)])[wrong]
+        spent = np.array([remedy_credit(mistakes) for mistakes in range(applied + 1)])[wrong]
         total = total + WEIGHTS["remediation"] * self._part_sum(fixed < NEVER) * spent
         calm = _BENIGN["severity"] * credit
         if isinstance(close, Ignore):
@@ -157,11 +161,11 @@ class Lists(Case):
         rash: Floats = stakes.remedy_left**early * (stakes.early_fix / UNIT) ** hasty.sum(axis=1)
         first = isinstance(close, HandOver) and not (applied or touched)
         done = ((fixed < NEVER) | ~self.real).all(axis=1)
-        found = []
+        graded = []
         for used in ends:
             over = stakes.handed_over(used) if first else None
             if over is not None:
-                found.append(np.full(shape[0], over))
+                graded.append(np.full(shape[0], over))
                 continue
             real, benign = total, calm
             if isinstance(close, Resolve | HandOver):
@@ -171,10 +175,10 @@ class Lists(Case):
                 on_time = promptness(used, stakes.horizon, stakes.par_benign)
                 benign = benign + _BENIGN["closure"] * on_time
             rows = np.where(self.count > 0, real * heard * rash, benign * rash)
-            found.append(rows * alive)
-        return found
+            graded.append(rows * alive)
+        return graded
 
     def _part_sum(self, of_parts: Any) -> Floats:
         """The share of the faults for which something holds (H,)."""
-        found: Floats = (of_parts * self.real).sum(axis=1) * self.share
-        return found
+        sums: Floats = (of_parts * self.real).sum(axis=1) * self.share
+        return sums

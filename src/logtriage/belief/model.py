@@ -250,7 +250,7 @@ class Model:
 
     @cached_property
     def listed(self) -> Listed:
-        """Every hypothesis: sets by size, services and kinds, then the benign ones.
+        """Every hypothesis: sets by size, services and kinds, then the benign hypotheses.
 
         Raises:
             InvalidInput: for a topology with too many sets.
@@ -306,8 +306,8 @@ class Model:
         ]
         place = np.full((len(members) + len(benign), len(self.topology)), NONE, np.int64)
         self._place_sets(members, known, place)
-        for row, one in enumerate(benign, len(members)):
-            for service, condition in affected(self.world, self.topology, one).items():
+        for row, load in enumerate(benign, len(members)):
+            for service, condition in affected(self.world, self.topology, load).items():
                 place[row, service] = known[service].setdefault(condition, len(known[service]))
         leads = np.array([*(self.world.kind(kind).errors_first for kind, _ in self.singles), False])
         gaps = np.full((len(benign), members.shape[1]), NONE, np.int64)
@@ -322,7 +322,7 @@ class Model:
 
     def _place_sets(self, members: Longs, known: list[dict[Condition, int]], place: Longs) -> None:
         """Fill in what each service is: sets that differ in kinds of one sort share all else."""
-        plain = np.array([*(_sort(self.world, one) for one in self.singles), NONE])
+        plain = np.array([*(_sort(self.world, fault) for fault in self.singles), NONE])
         groups, which = np.unique(plain[members], axis=0, return_inverse=True)
         own = np.array(
             [
@@ -334,7 +334,7 @@ class Model:
         ends = np.cumsum(np.bincount(which.ravel(), minlength=len(groups)))
         for start, end in zip((0, *ends[:-1].tolist()), ends.tolist(), strict=True):
             rows = order[start:end]
-            faults = [self.singles[one] for one in members[rows[0]] if one != NONE]
+            faults = [self.singles[member] for member in members[rows[0]] if member != NONE]
             reached = affected(self.world, self.topology, Hypothesis(tuple(faults)))
             for service, condition in reached.items():
                 place[rows, service] = known[service].setdefault(condition, len(known[service]))
@@ -365,21 +365,22 @@ class Model:
         for first, second in product(range(members.shape[1]), repeat=2):
             links += self._linked[members[:, first], members[:, second]]
         factors = np.array(
-            [log2(1 + table.linked * one) for one in range(int(links.max(initial=0)) + 1)], np.int64
+            [log2(1 + table.linked * count) for count in range(int(links.max(initial=0)) + 1)],
+            np.int64,
         )
-        found = alone[members].sum(axis=1) + of_size[sizes] + factors[links]
+        logs = alone[members].sum(axis=1) + of_size[sizes] + factors[links]
         calm = log2(table.shares[0]) - log2(len(listed.benign)) if table.shares[0] else NEVER
-        return np.concatenate([found, np.full(len(listed.benign), calm)])
+        return np.concatenate([logs, np.full(len(listed.benign), calm)])
 
     @cached_property
     def _linked(self) -> Longs:
         """1 where the first fault may bring about the second; the last is none."""
         links, singles = set(self.sets.links), self.singles
-        found = np.zeros((len(singles) + 1, len(singles) + 1), np.int64)
-        for one, (_, below) in enumerate(singles):
+        linked = np.zeros((len(singles) + 1, len(singles) + 1), np.int64)
+        for first, (_, below) in enumerate(singles):
             for other, fault in enumerate(singles):
-                found[one, other] = (below, fault) in links
-        return found
+                linked[first, other] = (below, fault) in links
+        return linked
 
 
 def _sort(world: World, fault: tuple[str, int]) -> int:

@@ -17,9 +17,10 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from logtriage.actions import SEVERITIES, Action, HandOver, Ignore, Resolve
+from logtriage.actions import SEVERITIES, Action
 from logtriage.belief.cases import Floats, Plan
 from logtriage.belief.fixedpoint import Longs
+from logtriage.belief.portfolio import Portfolio
 from logtriage.belief.single import Single
 from logtriage.belief.stakes import UNIT, penalty, units
 
@@ -58,7 +59,7 @@ def _bounded(case: Single, weights: Floats, tick: int) -> Iterator[tuple[Floats,
     calm = weights[:, ~case.fault].sum(axis=1)
     real = weights[:, case.fault].sum(axis=1)
     of_team = weights @ (case.team[:, np.newaxis] == np.arange(len(case.topology.teams)))
-    found = []
+    options = []
     for option in _options(case, tick):
         if option.dismiss:
             bound = calm * UNIT
@@ -66,8 +67,8 @@ def _bounded(case: Single, weights: Floats, tick: int) -> Iterator[tuple[Floats,
             bound = of_team[:, option.page] * UNIT
         else:
             bound = real * (UNIT if case.paged else silent) + calm * stakes.benign_severity
-        found.append((bound, option))
-    return iter(sorted(found, key=lambda one: -float(one[0].sum())))
+        options.append((bound, option))
+    return iter(sorted(options, key=lambda row: -float(row[0].sum())))
 
 
 @attrs.frozen
@@ -129,8 +130,8 @@ def _value(case: Single, weights: Floats, tick: int, option: _Option) -> tuple[F
 
 def _rashly(case: Single, weights: Floats, rows: Any) -> Floats:
     """The weights of some hypotheses, less what remedies before the page have cost."""
-    found: Floats = np.floor(weights[:, rows] * case.rash[rows])
-    return found
+    left: Floats = np.floor(weights[:, rows] * case.rash[rows])
+    return left
 
 
 def _scaled(values: Any, factor: int) -> Any:
@@ -239,7 +240,7 @@ class Planner(Single):
 
     def best(self) -> Plan:
         """The plan of the highest expected grade; the first of equals, a hand-over last."""
-        option, value, detail = max(self._weighed(), key=lambda one: one[1])
+        option, value, detail = max(self._weighed(), key=lambda row: row[1])
         over = self.handed_over(self.tick + 1)
         if over is not None and self.total * units(over) > value:
             return Plan(over, hand_over=True)
@@ -287,26 +288,4 @@ class Planner(Single):
 
     def closed(self, tick: int, last: Action) -> float:
         """The expected grade if the last of what was done closed the incident."""
-        values = self._closed_values(tick, last)
-        return float((self.weights * values).sum()) / UNIT / self.total
-
-    def _closed_values(self, tick: int, last: Action) -> Floats:
-        """What each hypothesis earns (H,), in units of 2**-20; out of time for other actions."""
-        stakes, said = self.stakes, self.severity
-        over = self.handed_over(tick) if isinstance(last, HandOver) else None
-        if over is not None:
-            return np.full(len(self.fault), float(units(over)))
-        if isinstance(last, Ignore):
-            return np.floor(np.where(self.fault, 0.0, _dismissed(self, said, tick)) * self.rash)
-        earned = self.fix + (stakes.escalation if self.paged else 0)
-        if said is not None:
-            earned = earned + self.severity_credit[said]
-        if self.declared is not None:
-            right = (self.root == self.declared) & self.root_counts
-            earned = earned + np.where(right, float(stakes.root_cause), 0.0)
-        if isinstance(last, Resolve | HandOver):
-            earned = earned + np.where(self.fix_seen, float(stakes.closed(tick)), 0.0)
-        factor = penalty(stakes, approved=self.paged, wrong=0)
-        earned = np.floor(np.floor(earned * factor / UNIT) * self.rash)
-        calm = 0.0 if said is None else self.calm_credit[said]
-        return np.where(self.fault, earned, np.floor(calm * self.rash))
+        return Portfolio(self.posterior, self.standing).closed(tick, last)

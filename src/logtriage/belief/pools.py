@@ -60,7 +60,7 @@ class Pools:
 
     ``down`` says of a service's channels that were asked whether they are down, ``edge`` holds the
     panels of the edge. ``last`` is the number of the last segment, ``count`` that of the cells.
-    Of the readings ``stale``, the sums in ``begun`` do not tell yet.
+    The sums in ``begun`` leave out the readings ``stale``.
     """
 
     listed: Listed
@@ -84,7 +84,7 @@ class Pools:
     ) -> "Pools":
         """The pools of the cells of services; ``breaks`` are the ticks of remedies, in order.
 
-        ``before`` are the pools of the first of these cells, up to a break or the last one.
+        ``before`` are the pools of the first of these cells, up to a break or the last cell.
         """
         readings: Readings = {}
         down: dict[tuple[int, Channel], bool] = {}
@@ -94,22 +94,22 @@ class Pools:
             new, begun = cells[before.count :], before.sums
         sort_of, readers = listed.model.world.sort_of, listed.readers
         stale: set[tuple[int, str]] = set()
-        for one in new:
-            part = blinded(one.channel)
+        for cell in new:
+            part = blinded(cell.channel)
             if part is not None:
-                down[one.service, part] = one.token == DOWN
-            if one.token in NOTHING_READ:
+                down[cell.service, part] = cell.token == DOWN
+            if cell.token in NOTHING_READ:
                 continue
-            sort = sort_of(one.channel, one.slot)
-            gain, hidden = _gain(readers[one.service], sort, one.start, one.token)
+            sort = sort_of(cell.channel, cell.slot)
+            gain, hidden = _gain(readers[cell.service], sort, cell.start, cell.token)
             if not gain:  # such a reading never shows the sign
                 continue
-            segment = bisect_left(breaks, one.start) if breaks else 0
-            key = one.service, base_of(sort)
+            segment = bisect_left(breaks, cell.start) if breaks else 0
+            key = cell.service, base_of(sort)
             if key not in stale:
                 stale.add(key)
                 readings[key] = list(readings.get(key, ()))  # those before keep their own
-            readings[key].append(PooledReading(segment, one.start, one.token, gain, hidden))
+            readings[key].append(PooledReading(segment, cell.start, cell.token, gain, hidden))
         return cls(listed, len(breaks), readings, down, edge, len(cells), stale, begun)
 
     # --- likelihoods -------------------------------------------------------------------
@@ -124,10 +124,10 @@ class Pools:
         return self._tables[first, last]
 
     def _table(self, first: int, last: int) -> Longs:
-        found = np.zeros((len(self.listed.readers), self.listed.widest), np.int64)
+        table = np.zeros((len(self.listed.readers), self.listed.widest), np.int64)
         for (service, _), part in self._parts(self.readings, first, last).items():
-            found[service] += part
-        return found
+            table[service] += part
+        return table
 
     def _parts(
         self, keys: Iterable[tuple[int, str]], first: int, last: int
@@ -164,10 +164,10 @@ class Pools:
             readings = self.readings[service, sort]
             early: dict[str, int] = {}
             late: dict[str, int] = {}
-            for one in readings:
-                if first <= one.segment <= last:
-                    gains = early if one.hidden else late
-                    gains[one.token] = gains.get(one.token, 0) + one.gain
+            for read in readings:
+                if first <= read.segment <= last:
+                    gains = early if read.hidden else late
+                    gains[read.token] = gains.get(read.token, 0) + read.gain
             if not early:
                 if late:
                     yield _Row(service, sort, late)
@@ -205,10 +205,10 @@ class Pools:
         """
         listed = self.listed
         flat, begins = listed.flat
-        found: Longs = (self.whole() - aloof[:, np.newaxis]).ravel()[flat]
+        shown: Longs = (self.whole() - aloof[:, np.newaxis]).ravel()[flat]
         changed = (fixed != UNFIXED).any(axis=1)
         if not changed.any():
-            return found
+            return shown
         rows = np.flatnonzero(changed)
         places = np.stack(list(self._places(rows, fixed[rows])))
         reached = places[0] != NONE
@@ -220,8 +220,8 @@ class Pools:
                 table = self.table(first, last)
                 total[alike] += table[services[alike], places[first][alike]]
         lengths = np.diff(begins, append=len(flat))
-        found[np.repeat(changed, lengths)] = (total - aloof)[reached]
-        return found
+        shown[np.repeat(changed, lengths)] = (total - aloof)[reached]
+        return shown
 
     def _places(self, rows: Longs, fixed: Longs) -> Iterator[Longs]:
         """The condition of each service (R, n) in every segment."""
@@ -256,12 +256,12 @@ class Pools:
 
         ``span`` says which readings these are.
         """
-        found: dict[str, int] = {}
-        for one in self.readings.get((service, sort), ()):
-            begun = span.begin <= one.start and (span.end is None or one.start <= span.end)
-            if begun and span.hidden in (None, one.hidden):
-                found[one.token] = found.get(one.token, 0) + one.gain
-        return found
+        gains: dict[str, int] = {}
+        for read in self.readings.get((service, sort), ()):
+            begun = span.begin <= read.start and (span.end is None or read.start <= span.end)
+            if begun and span.hidden in (None, read.hidden):
+                gains[read.token] = gains.get(read.token, 0) + read.gain
+        return gains
 
 
 @attrs.frozen
@@ -322,4 +322,4 @@ def sign_matrix(reader: Reader, sort: str, *, hidden: bool) -> Longs:
 @lru_cache(maxsize=4096)
 def _roots(reader: Reader) -> Bools:
     """Which conditions (C,) are faults of the service's own."""
-    return np.array([is_root(reader.setting.world, one) for one in reader.conditions])
+    return np.array([is_root(reader.setting.world, condition) for condition in reader.conditions])

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.actions import SEVERITIES, Action
+from logtriage.actions import SEVERITIES
 from logtriage.belief.cases import Floats, Plan
 from logtriage.belief.fixedpoint import Longs
 from logtriage.belief.lists import SEVERITY_CREDITS, Lists
@@ -92,17 +92,13 @@ class Portfolio(Lists):
         """Numbers (H,), equal where hypotheses ask for the same response from now on."""
         return self.asked(self.fixed)
 
-    def closed(self, tick: int, last: Action) -> float:
-        """The expected grade if the last of what was done closed the incident."""
-        return self.value_of(self.closed_grades(tick, last)) / UNIT
-
     # --- the search --------------------------------------------------------------------
 
     def _modest(self, plan: Plan) -> Plan:
         """The plan without naming services that are no likelier root causes than not.
 
         One name always counts, so the first may be in more doubt; what a further name that is
-        rather wrong could earn is little, and a set of causes should be meant as one.
+        rather wrong could earn is little, and a set of causes should be meant as a whole.
         """
         weights = self.weights * self._right(plan.pages)
         half = float(weights.sum()) / 2
@@ -171,54 +167,54 @@ class Portfolio(Lists):
         return chances
 
     def _page_lists(self) -> list[tuple[str, ...]]:
-        """Nobody, then the likeliest team, then the likeliest after that one was right."""
+        """Nobody, then the likeliest team, then the likeliest if that team was right."""
         done = {team for _, team in self.standing.doings.pages}
-        found: list[tuple[str, ...]] = [()]
-        while len(found) <= min(self.teams.shape[1], self.standing.left - 1):
-            weights = self.weights * self._right(found[-1])
+        lists: list[tuple[str, ...]] = [()]
+        while len(lists) <= min(self.teams.shape[1], self.standing.left - 1):
+            weights = self.weights * self._right(lists[-1])
             masses = {
                 team: float(weights[(self.teams == number).any(axis=1)].sum())
                 for number, team in enumerate(self.topology.teams)
-                if team not in found[-1] and team not in done
+                if team not in lists[-1] and team not in done
             }
             if not masses or not max(masses.values()):
                 break
-            found.append((*found[-1], max(masses, key=lambda team: masses[team])))
-        return found
+            lists.append((*lists[-1], max(masses, key=lambda team: masses[team])))
+        return lists
 
     def _roots(self, weights: Floats, room: int) -> tuple[str, ...]:
         """The services to name, each for what it adds where it still counts."""
         names = self.topology.names
         declared = [service for _, service in self.standing.root_causes]
         whole = max(float(weights.sum()), 1.0)
-        found: list[str] = []
-        while len(found) < room:
-            worth = weights * self.share * (self.count > len(declared) + len(found))
+        chosen: list[str] = []
+        while len(chosen) < room:
+            worth = weights * self.share * (self.count > len(declared) + len(chosen))
             masses = [
                 0.0
-                if name in declared or name in found
+                if name in declared or name in chosen
                 else float((worth * ((self.services == at) & ~self.fixed).any(axis=1)).sum())
                 for at, name in enumerate(names)
             ]
             best = int(np.argmax(np.floor(masses)))
             if masses[best] < LEAST_SHARE * whole:
                 break
-            found.append(names[best])
-        return tuple(found)
+            chosen.append(names[best])
+        return tuple(chosen)
 
     def _remedies(self, weights: Floats, room: int) -> tuple[tuple[str, str], ...]:
         """The remedies to try, each for what it is likely to fix after those before it."""
         fixed, worth = self.fixed.copy(), weights * self.share
         whole = max(float(weights.sum()), 1.0)
-        found: list[tuple[str, str]] = []
+        chosen: list[tuple[str, str]] = []
         every = np.arange(len(worth))[:, np.newaxis]
-        while len(found) < room and self.remedies:
+        while len(chosen) < room and self.remedies:
             left = (self.fixes != NONE) & ~fixed[every, self.fixes]
             masses = np.floor(worth @ left)
             best = int(masses.argmax())
             if masses[best] < LEAST_SHARE * whole:
                 break
-            found.append(self.remedies[best])
+            chosen.append(self.remedies[best])
             hit = np.flatnonzero(left[:, best])
             fixed[hit, self.fixes[hit, best]] = True
-        return tuple(found)
+        return tuple(chosen)

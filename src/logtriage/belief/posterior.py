@@ -154,7 +154,7 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     model = listed.model
     cells, edge, effects, notes = _sorted_out(seen)
     before = None if seen.kept is None else seen.kept.get(listed)
-    pools = Pools.of(listed, seen.breaks, cells, [one for _, one in edge], before)
+    pools = Pools.of(listed, seen.breaks, cells, [panel for _, panel in edge], before)
     if seen.kept is not None:
         seen.kept[listed] = pools
     # The weight of every service that no fault reaches; conditions are weighed relative to it.
@@ -221,8 +221,8 @@ def _edge_likelihoods(
     shown = []
     for lead, until in groups:
         last = len(cells) if until == UNFIXED else until
-        before = [one for segment, one in cells if segment <= last]
-        after = [one for segment, one in cells if segment > last]
+        before = [panel for segment, panel in cells if segment <= last]
+        after = [panel for segment, panel in cells if segment > last]
         shown.append((None if lead == NONE else bool(lead), before, after))
     table += kept_edges(setting, shown)
     highest = table.max(axis=1, keepdims=True)
@@ -253,8 +253,8 @@ def _fixes(listed: Listed, seen: Seen, effects: list[Evidence]) -> tuple[Bools, 
     """Whether remedies can have had the effects seen (H,), and the break that fixed each fault."""
     fixed, worked = fixed_by(listed, np.arange(len(listed.members)), seen.doings)
     possible = np.ones(len(fixed), np.bool_)
-    for one in effects:
-        possible &= worked[:, one.slot] == (one.token == EASES)
+    for effect in effects:
+        possible &= worked[:, effect.slot] == (effect.token == EASES)
     breaks = [seen.breaks.index(when) for when, _, _ in seen.doings.remedies]
     return possible, np.array([*breaks, UNFIXED])[fixed]
 
@@ -283,14 +283,14 @@ def _noted(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs:
     first = np.take_along_axis(listed.members, theirs.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0]
     first = np.where(theirs.any(axis=1), first, NONE)
     for note in notes:
-        told, _, token = note.token.partition(":")
+        about, _, token = note.token.partition(":")
         likely = []
         for kind, service in model.singles:
             rows = dict(note_weights(model.setting, kind, topology.services[service].tier))
             if note.token == NO_NEWS:
                 likely.append(log2(rows[NO_NEWS]) - full)
             else:  # a kind never shows a token that is missing from its row
-                likely.append(log2(rows.get(token, 0)) - full if int(told) == service else NEVER)
+                likely.append(log2(rows.get(token, 0)) - full if int(about) == service else NEVER)
         likely.append(0 if note.token == NO_NEWS else NEVER)
         logs += np.array(likely, np.int64)[first]
     logs[listed.sets :] = NEVER

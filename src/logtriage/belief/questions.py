@@ -38,7 +38,7 @@ class Worth:
 def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
-    That is what all fresh readings of a sign tell beyond the earlier ones, as far as
+    That is what all fresh readings of a sign tell beyond the earlier readings, as far as
     :func:`logtriage.belief.asking.several` says it. Hypotheses below 1 in 1,000 are left out
     while planning. A request takes a tick, which may cost. Where several faults are possible, the
     plans that may follow are fixed before the answer is known.
@@ -48,12 +48,12 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """
     planner = belief.planner(asking=True)
     tables = outcomes(belief, planner, requests)
-    told = [table for table in tables if table is not None]
+    telling = [table for table in tables if table is not None]
     idle = float(planner.later(planner.weights[np.newaxis])[0]) - planner.value
     rises, bits = [], []
-    if told:
-        joint = np.floor(np.concatenate(told) * planner.weights / FULL)
-        first = np.cumsum([0, *(len(table) for table in told[:-1])])
+    if telling:
+        joint = np.floor(np.concatenate(telling) * planner.weights / FULL)
+        first = np.cumsum([0, *(len(table) for table in telling[:-1])])
         rises = (np.add.reduceat(planner.later(joint), first) - planner.value).tolist()
         bits = _information(planner.answers, joint, first)
     answered = iter(zip(rises, bits, strict=True))
@@ -101,7 +101,7 @@ def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:
     outcomes = np.add.reduceat(weighed(table.sum(axis=1)), first)
     cells = np.add.reduceat(weighed(table).sum(axis=1), first)
     gain = np.log2(whole) + (cells - weighed(before).sum(axis=1) - outcomes) / whole
-    return [round(float(one) * 65_536) / 65_536 for one in gain]
+    return [round(float(value) * 65_536) / 65_536 for value in gain]
 
 
 def _begins(belief: Belief, rows: Longs) -> Longs:
@@ -130,16 +130,16 @@ def _outcomes(belief: Belief, places: Longs, begins: Longs, request: Request) ->
     service, channel, sorts, starts = news
     held = belief.posterior
     own, here = held.own[service], places[:, service]
-    found: Floats | None = None
+    likely: Floats | None = None
     for begin in (0, *sorted({*begins[:, service].tolist()} - {0})):
         rows = outcomes_of(held.pools, service, channel, sorts, starts, begin)
-        if found is None:
+        if likely is None:
             aloof = np.floor((own * FULL // own.sum())[: len(rows)] @ rows[: len(own)] / FULL)
-            found = np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)
+            likely = np.where(here == NONE, aloof[:, np.newaxis], rows[here].T)
         else:
             some = (here != NONE) & (begins[:, service] == begin)
-            found[:, some] = rows[here[some]].T
-    return found
+            likely[:, some] = rows[here[some]].T
+    return likely
 
 
 def _told_by(
@@ -163,7 +163,7 @@ def _told_by(
     channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
     shown = {cell[3] for cell in belief.posterior.seen if cell[0] is channel and cell[1] == service}
     starts = epoch_starts(tick, belief.standing.doings)[-SERIES:]
-    fresh = [one for one in starts if one not in shown]
+    fresh = [start for start in starts if start not in shown]
     if not fresh or pools.down.get((service, channel)):
         return None
     return service, channel, belief.world.slots[channel], fresh

@@ -1,4 +1,4 @@
-"""Beliefs over sets of faults that are too many to weigh one by one.
+"""Beliefs over sets of faults that are too many to weigh each of them.
 
 Faults that reach different services are almost independent, so the faults that together explain a
 screen are also likely by themselves. The search keeps the likeliest single faults, weighs all their
@@ -8,8 +8,7 @@ things, such as two teams that were rightly paged, a second search prefers the p
 fault for most of them. The search weighs each set exactly, as
 :mod:`logtriage.belief.posterior` does; the error is the weight of the sets that it leaves out.
 :data:`ERROR` is this share of the posterior, on average, on up to a dozen services, where all sets
-can be weighed; a law checks it. On a fleet the error is larger, and nobody can weigh all sets:
-``docs/results/compound-failure.md`` compares the search there with a wider search.
+can be weighed; a law checks it. On a fleet not all sets can be weighed, so the error is not known.
 """
 
 from collections.abc import Iterable
@@ -81,15 +80,15 @@ class _Revealed:
         paged = [model.single_team(seen.directory) == teams.index(team) for _, team in doings.pages]
         wrong = [paged.pop()] if seen.misrouted else []
         eased: dict[tuple[str, str], bool] = {}
-        for one in seen.evidence:
-            if one.channel is Channel.EFFECT:
-                _, remedy, service = doings.remedies[one.slot]
+        for cell in seen.evidence:
+            if cell.channel is Channel.EFFECT:
+                _, remedy, service = doings.remedies[cell.slot]
                 # What has eased once changes nothing any more.
-                eased[remedy, service] = eased.get((remedy, service)) or one.token == EASES
-        fixes = {one: model.accepted[:, model.remedies.index(one)] for one in eased}
-        asked = (*paged, *(fixes[one] for one in eased if eased[one]))
+                eased[remedy, service] = eased.get((remedy, service)) or cell.token == EASES
+        fixes = {action: model.accepted[:, model.remedies.index(action)] for action in eased}
+        asked = (*paged, *(fixes[action] for action in eased if eased[action]))
         no = np.zeros(len(model.accepted), np.bool_)
-        for faults in (*wrong, *(fixes[one] for one in eased if not eased[one])):
+        for faults in (*wrong, *(fixes[action] for action in eased if not eased[action])):
             no |= faults
         return cls(asked, no)
 
@@ -106,18 +105,18 @@ def _found(
     ranked = _likeliest(model, alone, seen, None, count)
     kept = _kept(model, seen, ranked.tolist(), singles)
     if revealed is not None:
-        for one in revealed.asked:
-            theirs = ranked[(one & ~revealed.ruled_out)[ranked]]
+        for mask in revealed.asked:
+            theirs = ranked[(mask & ~revealed.ruled_out)[ranked]]
             kept = sorted({*kept, *theirs[:anchors].tolist()})
-    sure = ((one, other) for one in ranked[:anchors].tolist() for other in range(count))
+    sure = ((number, other) for number in ranked[:anchors].tolist() for other in range(count))
     two = _distinct(model, chain(combinations(kept, 2), sure))
     if most < 3:
         return np.concatenate([alone, two])
     rows = _likeliest(model, two, seen, revealed, max(pairs, anchors))
     best = two[rows, :2].tolist()
     likely = chain(
-        ((*pair, one) for pair in best[:pairs] for one in kept),
-        ((*pair, one) for pair in best[:anchors] for one in range(count)),
+        ((*pair, number) for pair in best[:pairs] for number in kept),
+        ((*pair, number) for pair in best[:anchors] for number in range(count)),
     )
     three = _distinct(model, likely)
     # A remedy leaves part of a set, which must be there to be looked up.
@@ -133,8 +132,8 @@ def _kept(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int
         column = model.remedies.index((remedy[0], remedy[1]))
         kept.update(np.flatnonzero(model.accepted[:, column]).tolist())
     rule = model.world.rules.secondary_fault
-    for one in ranked[:_LINKING] if rule else ():
-        below = model.singles[one][1]
+    for fault in ranked[:_LINKING] if rule else ():
+        below = model.singles[fault][1]
         kept.update(
             number
             for number, (kind, caller) in enumerate(model.singles)
@@ -151,8 +150,8 @@ def _likeliest(
     if revealed is None:
         return np.argsort(-shown, kind="stable")[:count]
     done = np.zeros(len(members), np.int64)
-    for one in revealed.asked:
-        done += one[members].any(axis=1)
+    for mask in revealed.asked:
+        done += mask[members].any(axis=1)
     return np.lexsort((-shown, -done, revealed.ruled_out[members].any(axis=1)))[:count]
 
 

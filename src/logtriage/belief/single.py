@@ -55,11 +55,11 @@ class Single(Case):
 
     @cached_property
     def rash(self) -> Floats:
-        """What remedies before the page, wrong ones and a fix, have left of the total (H,)."""
+        """The share of the total left by wrong remedies and a fix before the page (H,)."""
         left = [self.stakes.rash(count) / UNIT for count in range(self.applied + 1)]
         early = np.where(self.fixed_early, self.stakes.early_fix / UNIT, 1.0)
-        found: Floats = np.array(left)[self.unapproved] * early
-        return found
+        shares: Floats = np.array(left)[self.unapproved] * early
+        return shares
 
     def handed_over(self, used: int) -> float | None:
         """What handing over is worth, with so many ticks used; None if it cannot be any more."""

@@ -46,15 +46,15 @@ def decisions_then(state: State) -> tuple[tuple[str, str], ...]:
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
     """
-    found = []
+    decisions = []
     now = initial_state(state.incident)
     for tick, action in enumerate(state.actions):
         if isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity | Ignore | HandOver):
             words = likely_then(belief(now), now, action)
             if words is not None:
-                found.append((f"tick {tick}", words))
+                decisions.append((f"tick {tick}", words))
         now = transition(now, action)
-    return tuple(found)
+    return tuple(decisions)
 
 
 def _said(
@@ -64,7 +64,7 @@ def _said(
     right: Iterable[str],
     benign: float,
 ) -> str:
-    """The share of what was said, and of what was right where that was something else."""
+    """The share of what was said and, if it was wrong, of what was right."""
     right = sorted(right)
     text = f"{describe(action)}: {shares.get(said, 0.0):.0%} right"
     if said in right:

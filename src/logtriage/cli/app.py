@@ -25,7 +25,7 @@ from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
-from logtriage.cli.worlds import check_world_, diff_worlds, fit_world, new_world, show_world
+from logtriage.cli.worlds import check_world_, fit_world, new_world, show_world
 
 #: The incident of the examples.
 _INCIDENT = "cascading_failure-v3/test/24"
@@ -158,7 +158,6 @@ worlds = _group(
 _add(worlds, "new", new_world, "world new my-shop", "world new my-shop --like tiny")
 _add(worlds, "fit", fit_world, "world fit nezha.jsonl.gz --out my-fit")
 _add(worlds, "show", show_world, "world show my-shop")
-_add(worlds, "diff", diff_worlds, "world diff tiny my-shop")
 _add(worlds, "check", check_world_, "world check my-shop", "world check my-shop --quick")
 
 importing = _group(

@@ -40,7 +40,7 @@ def tasks(
     every = tasks_of(as_world(world)).values()
     chosen = [get_task(name, world) for name in names] if names else list(every)
     if not names and not as_json:
-        chosen = [task for task in chosen if task.fog in (None, BENCHMARK_FOG)]
+        chosen = [task for task in chosen if task.fog == BENCHMARK_FOG]
     if as_json:
         for task in chosen:
             fields = attrs.asdict(task, filter=lambda field, _: field.alias not in _LEFT_OUT)
@@ -69,13 +69,12 @@ def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
     """The spec sheet of a task, as (name, value)."""
     yield "hard", task.hard
     yield "horizon", f"{task.horizon} ticks"
-    if (setting := task.setting) is not None:
-        yield "fog", f"level {setting.fog}"
-        yield "par", f"{setting.par} ticks, {setting.par_benign} for a benign incident"
-        if setting.several:
-            yield "faults", f"one to {len(setting.counts)} at once"
-    if not task.original:
-        yield "benign", f"{task.benign / 10:g} % of the incidents"
+    setting = task.setting
+    yield "fog", f"level {setting.fog}"
+    yield "par", f"{setting.par} ticks, {setting.par_benign} for a benign incident"
+    if setting.several:
+        yield "faults", f"one to {len(setting.counts)} at once"
+    yield "benign", f"{task.benign / 10:g} % of the incidents"
     yield "rubric", task.rubric
     if task.fog == BENCHMARK_FOG:
         key = (task.name, task.version)

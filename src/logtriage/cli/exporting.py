@@ -36,8 +36,7 @@ def harbor(
 
     world = world_in(of_world)
     chosen = get_task(task, world)
-    number = 1 if chosen.original else count
-    ids = incident_ids(chosen.id, split, number, start, world=world)
+    ids = incident_ids(chosen.id, split, count, start, world=world)
     written = write_tasks(ids, out, wheel=wheel, world=world)
     note(f"{len(written)} tasks in {out}", "dim")
 

@@ -65,7 +65,7 @@ SplitRoles = Annotated[
     typer.Option(
         metavar="SPLIT",
         help=f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON "
-        "file. Each policy is then a team: expert, central:expert, ROLE=POLICY,...",
+        "file. Each policy is then a team: expert, observer, ROLE=POLICY,...",
     ),
 ]
 

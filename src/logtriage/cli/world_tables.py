@@ -1,6 +1,5 @@
 """Worlds as tables: what conditions show, differences of worlds, kinds that are confused."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,14 +17,10 @@ from logtriage.world.schema.parts import OWNER
 
 if TYPE_CHECKING:
     from logtriage.audit import Finding
-    from logtriage.world.differences import Difference
 
 #: How many other kinds are named beside a kind, and the least share of a kind that is named.
 _OTHERS: Final = 3
 _LEAST: Final = 0.005
-#: The longest text of a field that is shown whole.
-_TEXT: Final = 60
-
 
 # --- world show --------------------------------------------------------------------------
 
@@ -135,30 +130,6 @@ def shown_json(world: World) -> dict[str, Any]:
             for title, group in groups_of(world).items()
         },
     }
-
-
-# --- world diff --------------------------------------------------------------------------
-
-
-def compared(console: Console, rows: Sequence["Difference"]) -> None:
-    """Print each difference under the file that it is in."""
-    for file in dict.fromkeys(row.file for row in rows):
-        say(console, heading(file))
-        put(console, facts([_difference(row) for row in rows if row.file == file]))
-
-
-def _difference(row: "Difference") -> tuple[str, str]:
-    if not row.field:
-        return "file", "only in B" if row.before is None else "only in A"
-    field = f"order of {row.field}" if row.moved else row.field
-    return field, f"{_shown(row.before)} -> {_shown(row.after)}"
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "–"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 
 
 # --- world check -------------------------------------------------------------------------

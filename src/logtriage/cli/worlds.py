@@ -10,12 +10,10 @@ import typer
 from logtriage.cli.auditing import close, print_finding
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, world_in
-from logtriage.cli.world_tables import checked, compared, shown, shown_json
+from logtriage.cli.world_tables import checked, shown, shown_json
 from logtriage.tasks import as_world
 from logtriage.world.copies import checked_place, copy_world, write_world
-from logtriage.world.differences import differences
 from logtriage.world.loading import folder_or_name
 
 _World = Annotated[
@@ -95,31 +93,6 @@ def show_world(world: _World, as_json: Json = False) -> None:
         emit(shown_json(loaded))
     else:
         shown(results(), loaded)
-
-
-def diff_worlds(
-    before: Annotated[str, typer.Argument(metavar="A", help="A folder or name.")],
-    after: Annotated[
-        str,
-        typer.Argument(metavar="B", help="Another one."),
-    ],
-    as_json: Json = False,
-) -> None:
-    """Compare two worlds field by field.
-
-    Exit with 1 if they differ. What two folders say is compared, not how they say it: comments and
-    the order of keys count for nothing. A dash stands for a field that says nothing, and so is at
-    its default.
-    """
-    rows = differences(as_world(world_in(before)), as_world(world_in(after)))
-    if as_json:
-        for row in rows:
-            emit(attrs.asdict(row))
-    else:
-        compared(results(), rows)
-        note("the worlds are equal" if not rows else f"fields that differ: {len(rows)}", "dim")
-    if rows:
-        raise typer.Exit(SOME_BAD)
 
 
 def check_world_(

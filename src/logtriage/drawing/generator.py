@@ -1,21 +1,16 @@
-"""Incidents by their ids: drawn from a task's distribution, or fixed by an original."""
+"""Incidents by their ids, drawn from a task's distribution."""
 
 from functools import lru_cache
 
-import attrs
-
 from logtriage._lib.seal import Seal
 from logtriage.drawing.ids import IncidentId, is_sealed, parse_incident_id, world_of_incident
-from logtriage.drawing.incidents import draw_from, truth_of
+from logtriage.drawing.incidents import draw_from
 from logtriage.errors import InvalidInput, kind_of
-from logtriage.incident import ClosingRules, Incident
-from logtriage.tasks import TaskSpec, check_one_world, setting_of
+from logtriage.incident import Incident
+from logtriage.tasks import TaskSpec, check_one_world
 from logtriage.topology import Topology
-from logtriage.world.conditions import Hypothesis
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
-from logtriage.world.originals import ORIGINALS
-from logtriage.world.simulation import Simulation
 
 
 def make_incident(
@@ -51,8 +46,6 @@ def make_incident(
 def open_incident(incident_id: str, world: World) -> Incident:
     """The incident of an id that needs no key, so that the cache holds no secret."""
     parsed = parse_incident_id(incident_id, world=world)
-    if parsed.task.original:
-        return _original_incident(parsed)
     return draw_incident(parsed.task, parsed)
 
 
@@ -65,43 +58,9 @@ def draw_incident(
     of the incident that :func:`make_incident` draws; hand graders a ``resolve`` that knows it.
 
     Raises:
-        InvalidInput: for a ``*-v0`` task, whose incident is fixed, for one of unseen worlds, or
-            for a topology that has no place for the task's faults (a cascade needs a caller).
+        InvalidInput: for a task of unseen worlds, or for a topology that has no place for the
+            task's faults (a cascade needs a caller).
         SealError: for a sealed incident without its seal.
     """
-    if task.setting is None:
-        raise InvalidInput(f"task {task.id!r} is one fixed incident; nothing can be drawn from it")
     check_one_world(task)
     return draw_from(task, task.setting, incident_id, topology)
-
-
-def _original_incident(incident_id: IncidentId) -> Incident:
-    """The fixed truth of a ``*-v0`` task; only its telemetry depends on the seed."""
-    task, topology = incident_id.task, incident_id.task.topology
-    assert topology is not None
-    original = ORIGINALS[task.name]
-    root = topology.index(original.service)
-    faults = Hypothesis(tuple((kind, root) for kind in original.kinds))
-    # None of them is benign, and no prior says so.
-    drawn = setting_of(task.world, task.world.tasks[task.name], 0)
-    setting = attrs.evolve(drawn, noise=task.noise, benign=0)
-    simulation = Simulation(
-        setting,
-        topology,
-        topology.owners,
-        incident_id.seed,
-        faults,
-        original.severity,
-        original=True,
-    )
-    return Incident(
-        id=str(incident_id),
-        task=task.id,
-        horizon=task.horizon,
-        topology=topology,
-        directory=topology.owners,
-        truth=truth_of(setting.world, topology, original.teams, faults, original.severity),
-        telemetry=simulation,
-        closing=ClosingRules(wrong_page=False, ignore_only_p1=True),
-        rubric=task.rubric,
-    )

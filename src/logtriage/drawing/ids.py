@@ -13,7 +13,6 @@ from logtriage.errors import InvalidInput, SealError, UnknownName, kind_of
 from logtriage.rng import hash_name
 from logtriage.tasks import (
     DEFAULT_TASKS,
-    DRAWN_TASKS,
     OF_WORLD,
     UNSEEN_TASKS,
     TaskSpec,
@@ -27,7 +26,7 @@ from logtriage.world.unseen import unseen_world, world_number
 
 #: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")
-#: The split whose incidents are drawn with a secret key; originals have no such split.
+#: The split whose incidents are drawn with a secret key.
 SEALED: Final = "sealed"
 #: All splits of a task.
 ALL_SPLITS: Final = (*SPLITS, SEALED)
@@ -39,15 +38,10 @@ SEED_MASK: Final = (1 << SEED_BITS) - 1
 SCRAMBLE: Final = ((29, 0x3F58476D1CE4E5B9), (31, 0x14D049BB133111EB), (30, 1))
 
 
-def check_split(task: TaskSpec, split: str) -> None:
-    """Refuse an unknown split, and split ``sealed`` of a ``*-v0`` task."""
+def check_split(split: str) -> None:
+    """Refuse an unknown split."""
     if split not in ALL_SPLITS:
-        raise UnknownName("split", split, SPLITS if task.setting is None else ALL_SPLITS)
-    if split == SEALED and task.setting is None:
-        raise InvalidInput(
-            f"task {task.id!r} is one fixed incident and has no split {SEALED!r}; choose a task "
-            f"such as {', '.join(DRAWN_TASKS)}"
-        )
+        raise UnknownName("split", split, ALL_SPLITS)
 
 
 def is_sealed(incident_id: str) -> bool:
@@ -113,8 +107,7 @@ def parse_incident_id(
 
     Raises:
         UnknownName: for an unknown world, task or split.
-        InvalidInput: for a split that the task lacks, and for anything else that is not an
-            id in canonical form.
+        InvalidInput: for anything else that is not an id in canonical form.
     """
     if not isinstance(text, str):
         raise InvalidInput(f"expected the id of an incident, a text; got {kind_of(text)}")
@@ -124,7 +117,7 @@ def parse_incident_id(
     if len(parts) != 3:
         raise InvalidInput(f"incident id {text!r:.200}: {_missing(parts)}")
     task = get_task(parts[0], world_of_incident(text, world))
-    check_split(task, parts[1])
+    check_split(parts[1])
     return IncidentId(task, parts[1], index_of(text), seal if parts[1] == SEALED else None)
 
 
@@ -176,10 +169,10 @@ def incident_ids(
 
     Raises:
         UnknownName: for an unknown world, task or split.
-        InvalidInput: for a split that the task lacks, and for a negative count or start.
+        InvalidInput: for a negative count or start.
     """
     task = get_task(task_id, world)
-    check_split(task, split)
+    check_split(split)
     return tuple(f"{task.id}/{split}/{index}" for index in indices(count, start))
 
 

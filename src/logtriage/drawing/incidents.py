@@ -149,8 +149,7 @@ def truth_of(
 ) -> Truth:
     """The answer of an incident if a hypothesis holds and these teams are to be paged.
 
-    Faults at different services are several, each with the team at its place. Several kinds at
-    one service are one fault, and any of the teams is right.
+    Several faults lie at different services, each with the team at its place.
     """
     names = topology.names
     return Truth(

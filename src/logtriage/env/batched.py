@@ -58,9 +58,9 @@ class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any
 
     Raises:
         UnknownName: for a task, split, dtype or kind of observations that does not exist.
-        InvalidInput: for a ``*-v0`` task, no environments, split ``ood`` or
-            ``fleet_outage`` without a topology, split ``sealed``, beliefs about several
-            tasks, or shaping with a discount out of (0, 1] or a rubric of your own.
+        InvalidInput: for no environments, split ``ood`` or ``fleet_outage`` without a topology,
+            split ``sealed``, beliefs about several tasks, or shaping with a discount out of
+            (0, 1] or a rubric of your own.
         RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """

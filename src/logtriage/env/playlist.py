@@ -28,8 +28,8 @@ class Playlist:
 
     Raises:
         UnknownName: for an unknown task or split.
-        InvalidInput: for a ``*-v0`` task, for split ``ood`` or ``fleet_outage`` without a
-            topology of one's own, and for weights that are none.
+        InvalidInput: for split ``ood`` or ``fleet_outage`` without a topology of one's own, and
+            for weights that are none.
     """
 
     def __init__(
@@ -171,12 +171,8 @@ class Weighted:
 
 
 def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:
-    """Refuse a task of one fixed incident, a split that a task lacks, and own topologies."""
-    if task.original:
-        raise InvalidInput(
-            f"task {task.id!r} is one fixed incident; environments play tasks that draw theirs"
-        )
-    check_split(task, split)
+    """Refuse an unknown split, and a task or split whose incidents differ in their topologies."""
+    check_split(split)
     if pooled:
         return
     check_one_world(task)

@@ -90,7 +90,7 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
         self.tasks = tuple(sheet.id for sheet in tasks)
         check_together(tasks, own=topology is not None)
         self._layout = layout_of_several(
-            [sheet.setting for sheet in tasks if sheet.setting is not None],
+            [sheet.setting for sheet in tasks],
             self._incidents.topology,
             max(sheet.horizon for sheet in tasks),
         )

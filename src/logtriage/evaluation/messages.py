@@ -66,13 +66,15 @@ class Heard:
     bits: float | None = None
 
 
-def messages_of(states: Sequence[State], split: RoleSplit) -> Messages | None:
-    """The messages in the first episodes that a team of ``split`` has played.
+def messages_of(
+    states: Sequence[State], split: RoleSplit, episodes: int = EPISODES
+) -> Messages | None:
+    """The messages in the first ``episodes`` that a team of ``split`` has played.
 
     None for a team of one, where nobody may report, where no probabilities are known, and
     where several faults may be the truth at once: sets of them have no words.
     """
-    reader = Reader.of(states, split)
+    reader = Reader.of(states, split, episodes)
     if reader is None:
         return None
     first = reader.states
@@ -102,11 +104,13 @@ class Reader:
     codes: "_Codes"
 
     @classmethod
-    def of(cls, states: Iterable[State], split: RoleSplit) -> "Reader | None":
-        """The reader of the first episodes that a team has played; None as :func:`messages_of`."""
+    def of(
+        cls, states: Iterable[State], split: RoleSplit, episodes: int = EPISODES
+    ) -> "Reader | None":
+        """The reader of the first ``episodes`` of a team; None as :func:`messages_of`."""
         first = tuple(
             state
-            for state in islice(states, EPISODES)
+            for state in islice(states, episodes)
             if state.history
             and (setting := state.incident.setting) is not None
             and not setting.several

@@ -35,7 +35,7 @@ from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threads import threaded
 from logtriage.policies import PolicyFactory, TeamFactory
-from logtriage.registry import CENTRAL, is_own, make_policy, roles_of
+from logtriage.registry import is_own, make_policy, roles_of
 from logtriage.trained import has_network, make_team
 from logtriage.transcript import COMPLETED, Transcript
 
@@ -148,7 +148,7 @@ def evaluate(
 
 def _changes(policy: str) -> bool:
     """Whether a policy or a team has a trained network, or comes from a module of the user."""
-    players = (policy.removeprefix(f"{CENTRAL}:"), *(player for _, player in roles_of(policy)))
+    players = (policy, *(player for _, player in roles_of(policy)))
     return has_network(policy) or any(map(is_own, players))
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import attrs
 
-from logtriage.drawing.ids import ALL_SPLITS, SEALED, check_split, incident_ids
-from logtriage.errors import InvalidInput, RetiredName, UnknownName
+from logtriage.drawing.ids import SEALED, check_split, incident_ids
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.grading.offered import check_joint
 from logtriage.roles import RoleSplit
@@ -61,12 +61,9 @@ class RunSpec:
         object.__setattr__(self, "_world", world)
         tasks = dict.fromkeys(_task_id(task, world) for task in self.tasks)
         object.__setattr__(self, "tasks", tuple(tasks))
-        if self.split not in ALL_SPLITS:
-            raise UnknownName("split", self.split, ALL_SPLITS)
+        check_split(self.split)
         for task in self.tasks:
-            if task not in RECORDED_TASKS:
-                check_split(get_task(task, world), self.split)
-            elif self.split == SEALED:
+            if self.split == SEALED and task in RECORDED_TASKS:
                 raise InvalidInput(f"recorded incidents have no split {SEALED!r}: they are public")
         if self.episodes < 1:
             raise InvalidInput(f"episodes must be at least 1, got {self.episodes}")
@@ -86,8 +83,6 @@ def _task_id(task: str, world: World) -> str:
         return task
     try:
         return get_task(task, world).id
-    except RetiredName:
-        raise
     except UnknownName as error:
         raise UnknownName("task", task, (*error.known, *RECORDED_TASKS)) from None
 

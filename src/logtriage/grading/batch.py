@@ -4,8 +4,7 @@ Incidents of one topology are :class:`Truths`, action lists an array of canonica
 integers. Kernels look scores up in tables that the scalar grader's own functions fill.
 """
 
-from collections.abc import Callable
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Final, Literal
 from warnings import warn
@@ -14,28 +13,20 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.actions import Action, Malformed, action_name, all_actions
+from logtriage.actions import Action, Malformed, all_actions
 from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
-from logtriage.grading.debrief import Grade
 from logtriage.grading.grade import get_rubric, grade
-from logtriage.grading.rubric import DEFAULT, Criterion, Rubric, check_rubric
+from logtriage.grading.rubric import Rubric, check_rubric
 from logtriage.grading.tables import (
     CLOSINGS,
-    HANDED,
-    LEVELS,
-    MEASURES,
     Floats,
     Span,
-    check_kernels,
     has_kernels,
-    signed,
 )
 from logtriage.grading.truths import Truths, truths_of
 from logtriage.incident import Incident
-from logtriage.roles import RoleSplit
-from logtriage.topology import Topology
-from logtriage.transition import play_jointly, play_parsed
+from logtriage.transition import play_parsed
 
 __all__ = [
     "CLOSINGS",
@@ -71,7 +62,6 @@ class BatchGrades:
     closing: NDArray[np.int8]
     ticks: NDArray[np.int32]
     unplayed: NDArray[np.int32]
-    _column: Callable[[str], Floats]
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -84,37 +74,6 @@ class BatchGrades:
         """The gates of the rubric, in order."""
         return tuple(gate.name for gate in self.rubric.gates)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns of ``criteria``: those of the rubric, of benign incidents, penalties."""
-        return _names(self.rubric)
-
-    @cached_property
-    def criteria(self) -> Floats:
-        """Every criterion's score (N, C), in the order of ``names``; made when asked for.
-
-        NaN where the incident is not graded by that criterion: those of benign incidents
-        on real ones, and the other way round.
-        """
-        found = np.empty((len(self), len(self.names)))
-        for column, name in enumerate(self.names):
-            found[:, column] = self.criterion(name)
-        return found
-
-    def criterion(self, name: str) -> Floats:
-        """The scores of one criterion (N,); NaN where an incident is not graded by it.
-
-        Raises:
-            UnknownName: if the rubric has none of that name.
-        """
-        if name not in self.names:
-            raise UnknownName("criterion", name, self.names)
-        return self._column(name)
-
-
-def _names(rubric: Rubric) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row.name for row in rubric.rows))
-
 
 def grade_batch(
     truths: Truths,
@@ -122,56 +81,36 @@ def grade_batch(
     rubric: Rubric | None = None,
     *,
     layout: Layout = "batch_major",
-    role_split: RoleSplit | None = None,
 ) -> BatchGrades:
     """Play N lists of actions on N incidents, and grade what was played.
 
     ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T) or with
-    ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a
-    malformed action (or a role that waits), :data:`PADDING` follows the last one. Without a
-    ``rubric`` it is that of the incidents, or :data:`DEFAULT` for truths of your own. In
-    joint play the roles of ``role_split`` share a tick, one action each in their order. Int8
-    serves up to 128 actions (16 services) and 63 ticks; more cost more. Every number equals,
-    to the last bit, what :func:`grade` says of the state that :func:`play` leads to.
+    ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a malformed
+    action, :data:`PADDING` follows the last action. Without a ``rubric``, that of the incidents
+    grades them. Int8 serves up to 128 actions (16 services) and 63 ticks; more cost more. Every
+    number equals, to the last bit, what :func:`grade` says of the state that :func:`play` leads
+    to.
 
     Kernels grade batches of :data:`WORTH_A_KERNEL` lists and more (extra ``fast``). :func:`grade`
     itself grades smaller batches, and all batches by a rubric with a rule that has no kernel.
-    Without Numba it grades everything, and a warning says so once. Truths of your own have no
-    incidents, so they need kernels.
+    Without Numba it grades everything, and a warning says so once.
 
     Raises:
-        RubricError: for truths of your own if a measure, gate or discount of the rubric has no
-            kernel.
         InvalidInput: if ``actions`` has another shape or type, an integer that is no
-            action, an action after padding, or one that its role may not take; for what is no
-            rubric, saying what to pass; for incidents of several rubrics, if none is given;
-            for lists of truths of your own that are longer than kernels count.
+            action, or an action after padding; for what is no rubric, saying what to pass;
+            for incidents of several rubrics, if none is named.
         UnknownName: for an unknown layout.
-        MissingExtra: for truths of your own where Numba is not installed.
     """
     rubric = _rubric_for(truths) if rubric is None else rubric
     check_rubric(rubric)
     by_time = _by_time(truths, actions, layout)
-    per_tick = 1
-    if role_split is not None:
-        per_tick = len(role_split)
-        _check_roles(by_time, role_split, truths.topology)
-    ticks = max(1, -(-len(by_time) // per_tick))
     # Counts in kernels must stay far below the highest number, which stands for none.
-    dtype = narrowest(max(truths.ranges.count - 1, 2 * ticks * per_tick + 1))
-    if truths.incidents is None:
-        check_kernels(rubric)
-        if dtype.itemsize > 2:
-            raise InvalidInput(
-                f"actions: {len(by_time)} of {truths.ranges.count} in a list, and no incidents to "
-                "grade one by one: make the truths with truths_of"
-            )
-        return _grade_compiled(truths, by_time, rubric, ticks, per_tick, dtype)
+    dtype = narrowest(max(truths.ranges.count - 1, 2 * max(1, len(by_time)) + 1))
     if len(truths) >= WORTH_A_KERNEL and dtype.itemsize <= 2 and has_kernels(rubric):
         if find_spec("numba") is not None:
-            return _grade_compiled(truths, by_time, rubric, ticks, per_tick, dtype)
+            return _grade_compiled(truths, by_time, rubric, dtype)
         _advise()
-    return _grade_one_by_one(truths.incidents.tolist(), by_time, rubric, per_tick)
+    return _grade_one_by_one(truths.incidents.tolist(), by_time, rubric)
 
 
 @lru_cache(maxsize=1)
@@ -187,69 +126,27 @@ def _rubric_for(truths: Truths) -> Rubric:
             f"these incidents are graded by several rubrics ({', '.join(truths.rubrics)}): grade "
             "them apart, or pass the rubric"
         )
-    return get_rubric(truths.rubrics[0]) if truths.rubrics else DEFAULT
+    return get_rubric(truths.rubrics[0])
 
 
 def _grade_compiled(
-    truths: Truths,
-    by_time: Ints,
-    rubric: Rubric,
-    ticks: int,
-    per_tick: int,
-    dtype: np.dtype[Any],
+    truths: Truths, by_time: Ints, rubric: Rubric, dtype: np.dtype[Any]
 ) -> BatchGrades:
     """:func:`grade_batch` by kernels."""
     from logtriage.grading.compiled import grade_compiled  # loads Numba
 
-    longest = max(1, min(ticks, int(truths.horizon.max(initial=0))))
+    longest = max(1, min(len(by_time), int(truths.horizon.max(initial=0))))
     span = Span(longest, truths.clocks, max(1, truths.most_faults), len(by_time))
     unsigned = np.uint8 if dtype.itemsize == 1 else np.uint16
     listed = by_time.astype(dtype, copy=False).view(unsigned)
-    out, broken = grade_compiled(truths, listed, rubric, span, per_tick, unsigned)
+    out, broken = grade_compiled(truths, listed, rubric, span, unsigned)
     if broken >= 0:
         column = listed[:, broken : broken + 1].view(dtype)
         raise _after_padding(column != PADDING, broken)
-
-    @lru_cache(maxsize=1)
-    def levels() -> Ints:
-        """The levels of the lists, which most callers never ask for, by a second run."""
-        return grade_compiled(truths, listed, rubric, span, per_tick, unsigned, levels=True)[
-            0
-        ].levels
-
-    column_of = partial(_looked_up, rubric, truths, span, levels)
-    return BatchGrades(
-        rubric, out.scores, out.gates, out.closing, out.ticks, out.unplayed, column_of
-    )
+    return BatchGrades(rubric, out.scores, out.gates, out.closing, out.ticks, out.unplayed)
 
 
-def _looked_up(
-    rubric: Rubric, truths: Truths, span: Span, levels: Callable[[], Ints], name: str
-) -> Floats:
-    """The scores (N,) of a criterion, from the levels that its measure reads."""
-
-    def scores_of(rows: tuple[Criterion, ...]) -> Floats:
-        for sign, row in signed(rubric, rows):
-            if row.name == name:
-                by = MEASURES[row.measure]
-                return (sign * by.scores(span)).take(levels()[LEVELS.index(by.level)])
-        return np.full(len(truths), np.nan)
-
-    found = scores_of(rubric.criteria)
-    if rubric.benign and truths.any_benign:
-        found = np.where(truths.benign, scores_of(rubric.benign), found)
-    if rubric.handed_over:
-        handed = levels()[LEVELS.index(HANDED.level)]
-        worth = np.array(np.nan)
-        if name == rubric.handed_over[0].name:
-            worth = truths.price_of_hand_over * HANDED.scores(span).take(handed)
-        found = np.where(handed > 0, worth, found)
-    return found
-
-
-def _grade_one_by_one(
-    incidents: list[Incident], by_time: Ints, rubric: Rubric, per_tick: int
-) -> BatchGrades:
+def _grade_one_by_one(incidents: list[Incident], by_time: Ints, rubric: Rubric) -> BatchGrades:
     """:func:`grade_batch` by :func:`grade`."""
     present = by_time != PADDING
     if (present[1:] > present[:-1]).any():
@@ -258,14 +155,10 @@ def _grade_one_by_one(
     if incidents:
         number |= enumerate(all_actions(incidents[0].topology, hand_over=True))
     lengths = present.sum(axis=0).tolist()
-    rows = [
-        _graded(incident, [number[act] for act in listed[:length]], rubric, per_tick)
-        for incident, listed, length in zip(incidents, by_time.T.tolist(), lengths, strict=True)
-    ]
-    columns = {name: np.full(len(rows), np.nan) for name in _names(rubric)}
-    for place, row in enumerate(rows):
-        for criterion in row.criteria:
-            columns[criterion.name][place] = criterion.score
+    rows = []
+    for incident, listed, length in zip(incidents, by_time.T.tolist(), lengths, strict=True):
+        state, unplayed = play_parsed(incident, [number[act] for act in listed[:length]])
+        rows.append(grade(state, rubric, unplayed=unplayed))
     gates = [gate.name for gate in rubric.gates]
     return BatchGrades(
         rubric,
@@ -276,24 +169,14 @@ def _grade_one_by_one(
         ),
         np.array([row.ticks for row in rows], np.int32),
         np.array([row.unplayed for row in rows], np.int32),
-        columns.__getitem__,
     )
 
 
-def _graded(incident: Incident, listed: list[Action], rubric: Rubric, per_tick: int) -> Grade:
-    if per_tick == 1:
-        state, unplayed = play_parsed(incident, listed)
-    else:
-        plays = [(place // per_tick, action) for place, action in enumerate(listed)]
-        state, unplayed = play_jointly(incident, plays)
-    return grade(state, rubric, unplayed=unplayed)
-
-
-def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
+def _by_time(truths: Truths, lists: ArrayLike, layout: str) -> Ints:
     """The actions as (T, N), checked; a view where the given array allows it."""
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    actions = np.asarray(given)
+    actions = np.asarray(lists)
     if actions.dtype.kind not in ("i", "u"):
         raise InvalidInput(f"actions: expected integers, got an array of {actions.dtype}")
     count = len(truths)
@@ -313,21 +196,6 @@ def _by_time(truths: Truths, given: ArrayLike, layout: str) -> Ints:
             f"{MALFORMED} a malformed action"
         )
     return by_time
-
-
-def _check_roles(by_time: Ints, split: RoleSplit, topology: Topology) -> None:
-    """Refuse actions (T, N) that are not those of the role whose turn it is."""
-    known = all_actions(topology, hand_over=True)
-    for place, role in enumerate(split.roles):
-        may = np.array([action_name(action) in role.kinds for action in known])
-        own = by_time[place :: len(split)]
-        wrong = (own >= 0) & ~may[own]
-        if wrong.any():
-            tick, row = map(int, np.argwhere(wrong)[0])
-            raise InvalidInput(
-                f"actions: tick {tick} of incident {row}: role {role.name!r} of {split.name!r} may "
-                f"not {action_name(known[own[tick, row]])}; it may: {', '.join(sorted(role.may))}"
-            )
 
 
 def _after_padding(present: NDArray[np.bool_], start: int = 0) -> InvalidInput:

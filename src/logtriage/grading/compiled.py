@@ -26,7 +26,6 @@ from logtriage.grading.tables import (
     ScoreTables,
     Span,
     fix_begin,
-    rounded,
     share_begin,
     tables_of,
 )
@@ -40,12 +39,9 @@ def grade_compiled(
     by_time: Ints,
     rubric: Rubric,
     span: Span,
-    per_tick: int,
     dtype: Any,
-    *,
-    levels: bool = False,
 ) -> tuple[Out, int]:
-    """Grade lists of actions (T, N) of type ``dtype``, unsigned; with their ``levels``, if asked.
+    """Grade lists of actions (T, N) of type ``dtype``, unsigned.
 
     The integer is the first incident whose list goes on after its padding, or -1.
 
@@ -54,7 +50,7 @@ def grade_compiled(
     """
     count = len(truths)
     by = tables_of(rubric, span)
-    answers = _answers(truths, span, per_tick, dtype)
+    answers = _answers(truths, span, dtype)
     most = max(len(answers.of_faults), 1)
     rows = ROWS + FAULT_ROWS * most + len(answers.accepted) * (1 + len(answers.of_faults))
     level = answers.clock.dtype
@@ -64,7 +60,6 @@ def grade_compiled(
         np.empty(count, np.int8),
         np.empty(count, np.int32),
         np.empty(count, np.int32),
-        np.empty((len(LEVELS), count if levels else 0), level),
     )
     room = Room(
         np.empty(rows * BLOCK, dtype),
@@ -72,12 +67,9 @@ def grade_compiled(
         np.empty(2 * BLOCK, np.min_scalar_type(len(by.points))),
         np.empty(BLOCK),
     )
-    index = np.arange(len(by_time))
     broken = grade_rows(
         by_time,
-        index.astype(dtype),
-        (index // per_tick).astype(dtype),
-        per_tick,
+        np.arange(len(by_time)).astype(dtype),
         Letters(*map(dtype, letters_of(truths.ranges, np.iinfo(dtype).max))),
         answers,
         _prices(truths, by),
@@ -85,14 +77,14 @@ def grade_compiled(
         room,
         out,
     )
-    return out._replace(scores=rounded(rubric, out.scores)), int(broken)
+    return out, int(broken)
 
 
 def _prices(truths: Truths, by: ScoreTables) -> Floats:
     """The prices of hand-overs (N,), if the rubric reads them.
 
     Raises:
-        RubricError: for one outside [0, 1].
+        RubricError: for a price outside [0, 1].
     """
     if by.handed_weight < 0.0:
         return _NO_FLOATS
@@ -106,41 +98,41 @@ def _prices(truths: Truths, by: ScoreTables) -> Floats:
     return price
 
 
-def letters_of(one: ActionRanges, none: int) -> Letters:
+def letters_of(ranges: ActionRanges, none: int) -> Letters:
     """The ranges of actions as kernels take them; ``none`` as :class:`Letters` has it."""
     return Letters(
         len(SEVERITIES),
-        one.root,
-        one.root + one.roots,
-        one.page,
-        one.page + one.pages,
-        one.remedy,
-        one.remedy + one.remedies,
-        one.resolve,
-        one.ignore,
-        one.hand_over,
+        ranges.root,
+        ranges.root + ranges.roots,
+        ranges.page,
+        ranges.page + ranges.pages,
+        ranges.remedy,
+        ranges.remedy + ranges.remedies,
+        ranges.resolve,
+        ranges.ignore,
+        ranges.hand_over,
         none,
     )
 
 
-#: The answers of truths that are still at hand, by span, actions in a tick and type.
+#: The answers of truths that are still at hand, by span and type.
 _KNOWN: Final[WeakKeyDictionary[Truths, dict[tuple[Any, ...], Answers]]] = WeakKeyDictionary()
 
 
-def _answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answers:
+def _answers(truths: Truths, span: Span, dtype: Any) -> Answers:
     """The answers of truths, made once."""
     known = _KNOWN.setdefault(truths, {})
-    key = span.width, per_tick, dtype
+    key = span.width, dtype
     if key not in known:
-        known[key] = _made_answers(truths, span, per_tick, dtype)
+        known[key] = _made_answers(truths, span, dtype)
     return known[key]
 
 
-def _made_answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answers:
+def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
     highest = np.iinfo(dtype).max
     # A fault accepts nothing that its incident does not.
     most = max(1, *map(len, truths.accepts))
-    of_faults = [_in_triples(one, most, dtype) for one in truths.faults_accept]
+    of_faults = [_in_triples(accepted, most, dtype) for accepted in truths.faults_accept]
     faults = truths.fault_count
     clocks = np.arange(len(span.clocks)) * span.width
     counts = np.arange(span.faults + 1)
@@ -151,9 +143,7 @@ def _made_answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answ
         np.stack(of_faults) if of_faults else np.empty((0, 0, len(truths)), dtype),
         # Copies, since kernels are compiled anew for arrays that are read-only.
         truths.wrong_page.astype(np.uint8),
-        truths.ignore_closes.astype(np.uint8),
         truths.takes_hand_over.astype(np.uint8),
-        np.minimum(truths.horizon.astype(np.int64) * per_tick, highest).astype(dtype),
         np.minimum(truths.horizon, highest).astype(dtype),
         truths.severity_or_far,
         truths.benign.view(np.uint8),
@@ -167,7 +157,7 @@ def _made_answers(truths: Truths, span: Span, per_tick: int, dtype: Any) -> Answ
 def _in_triples(accepted: tuple[Ints, Ints, Ints], most: int, dtype: Any) -> Ints:
     """Accepted services, teams and remedies (K, N) each, in turn: (3 M, N), M the most of any."""
     count = accepted[0].shape[1]
-    found = np.full((most, TRIPLE, count), NONE_ACCEPTED, accepted[0].dtype)
+    triples = np.full((most, TRIPLE, count), NONE_ACCEPTED, accepted[0].dtype)
     for place, rows in enumerate(accepted):
-        found[: len(rows), place] = rows
-    return found.reshape(most * TRIPLE, count).astype(dtype, casting="unsafe")
+        triples[: len(rows), place] = rows
+    return triples.reshape(most * TRIPLE, count).astype(dtype, casting="unsafe")

@@ -79,10 +79,13 @@ def _shared_escalation(state: State) -> Measured:
     if not unpaged:
         return (share, f"every team to page was: {', '.join(pages)}")
     missing = dict.fromkeys(listed(part.teams) for part in unpaged)
-    told = f"{', '.join(missing)} never paged"
+    reason = f"{', '.join(missing)} never paged"
     if len(unpaged) == len(parts):
-        return (share, told)
-    return (share, f"the team of {len(parts) - len(unpaged)} of {len(parts)} faults paged; {told}")
+        return (share, reason)
+    return (
+        share,
+        f"the team of {len(parts) - len(unpaged)} of {len(parts)} faults paged; {reason}",
+    )
 
 
 def wrong_escalation(state: State) -> str | None:

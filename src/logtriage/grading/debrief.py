@@ -1,4 +1,4 @@
-"""A grade with its reasons, and the one wording that people read."""
+"""A grade with its reasons, worded for people."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -32,8 +32,7 @@ class GradeStatus(StrEnum):
 class CriterionScore:
     """One criterion of a grade. ``score`` times ``weight`` are its points.
 
-    Scores lie in [0, 1]; under ``logtriage-env/0`` also below 0, and penalties
-    have a negative score.
+    Scores lie in [0, 1]; penalties have a negative score.
     """
 
     name: str
@@ -68,7 +67,7 @@ class Grade:
         gate_reason: why it holds.
         closing: why the incident was closed; None if it was left open.
         ticks: ticks used.
-        unplayed: how many actions came after the closing one, and were not graded.
+        unplayed: how many actions came after the closing action, and were not graded.
         cause: why there is no score, in words.
         agent: who played, if the transcript says so.
         schedule: the tick of each action in joint play, where several may share one.
@@ -127,7 +126,8 @@ class Grade:
     def verdict(self) -> str:
         """One sentence: what decided the score.
 
-        A gate, a hand-over, or the criterion or discount that took the most points.
+        A gate, a hand-over, or the criterion or discount that took the most points; without
+        any points, the heaviest criteria.
         """
         return verdict_of(self)
 
@@ -141,10 +141,10 @@ class Grade:
         Raises:
             UnknownName: if the grade has none of that name.
         """
-        for one in self.criteria:
-            if one.name == name:
-                return one
-        raise UnknownName("criterion", name, (one.name for one in self.criteria))
+        for row in self.criteria:
+            if row.name == name:
+                return row
+        raise UnknownName("criterion", name, (row.name for row in self.criteria))
 
 
 @attrs.frozen
@@ -167,7 +167,7 @@ def debrief_of(grade: Grade, roles: Sequence[str] | None = None) -> Debrief:
     return Debrief(
         grade.verdict,
         tuple((f"tick {when}", text) for when, text in _told(grade, roles)),
-        tuple(_row(one) for one in grade.criteria),
+        tuple(_row(criterion) for criterion in grade.criteria),
         tuple(_total(grade)),
     )
 
@@ -179,14 +179,20 @@ def _told(grade: Grade, roles: Sequence[str] | None) -> Iterator[tuple[int, str]
     if roles is None:
         yield from ((when, describe(action)) for when, action in plays)
         return
-    for when, together in groupby(plays, key=lambda one: one[0]):
+    for when, together in groupby(plays, key=lambda play: play[0]):
         for role, (_, action) in zip(roles, together, strict=False):
             yield when, f"{role}: {describe(action)}"
 
 
-def _row(one: CriterionScore) -> tuple[str, ...]:
-    points = one.score * one.weight
-    return one.name, f"{one.score:.2f}", f"{one.weight:.2f}", f"{points:.3f}", one.reason
+def _row(criterion: CriterionScore) -> tuple[str, ...]:
+    points = criterion.score * criterion.weight
+    return (
+        criterion.name,
+        f"{criterion.score:.2f}",
+        f"{criterion.weight:.2f}",
+        f"{points:.3f}",
+        criterion.reason,
+    )
 
 
 def verdict_of(grade: Grade) -> str:
@@ -199,18 +205,23 @@ def verdict_of(grade: Grade) -> str:
     if grade.closing is Closing.HANDED_OVER and len(grade.criteria) == 1:
         return f"{grade.criteria[0].reason.capitalize()}. Score {score}."
     lost, name, reason = max(_losses(grade), default=(0.0, "", ""))
+    spent = f"{grade.ticks} tick{'s' * (grade.ticks != 1)}"
     if lost < HARDLY:
-        return f"Nothing went wrong in {grade.ticks} ticks. Score {score}."
+        return f"Nothing went wrong in {spent}. Score {score}."
+    if all(row.score <= 0.0 for row in grade.criteria):
+        heaviest = max(row.weight for row in grade.criteria)
+        reasons = "; ".join(row.reason for row in grade.criteria if row.weight == heaviest)
+        return f"Nothing was earned in {spent}: {reasons}. Score {score}."
     return f"{_words(name)} cost {lost:.2f}: {reason}. Score {score}."
 
 
 def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
     """(points, name, reason) of all that took points: criteria, then discounts of the rest."""
-    left = prod(one.factor for one in grade.discounts)
-    for one in grade.criteria:
-        best = 0.0 if one.score < 0 else 1.0  # a penalty has no points to earn
-        yield one.weight * (best - one.score) * left, one.name, one.reason
-    total = sum(one.score * one.weight for one in grade.criteria)
+    left = prod(discount.factor for discount in grade.discounts)
+    for criterion in grade.criteria:
+        best = 0.0 if criterion.score < 0 else 1.0  # a penalty has no points to earn
+        yield criterion.weight * (best - criterion.score) * left, criterion.name, criterion.reason
+    total = sum(criterion.score * criterion.weight for criterion in grade.criteria)
     for discount in grade.discounts:
         yield total * (1.0 - discount.factor), discount.name, discount.reason
         total *= discount.factor
@@ -226,8 +237,8 @@ def _total(grade: Grade) -> Iterator[str]:
         yield f"not scored: {grade.cause}"
     else:
         yield f"{grade.score:.3f}  by rubric {grade.rubric}"
-        for one in grade.discounts:
-            yield f"{one.name} leaves {one.factor:.3f} of it: {one.reason}"
+        for discount in grade.discounts:
+            yield f"{discount.name} leaves {discount.factor:.3f} of it: {discount.reason}"
         if grade.gate is not None:
             yield f"{grade.gate} makes it 0: {grade.gate_reason}"
     if (path := grade.impact) is not None and path.node_f1 is not None:
@@ -244,18 +255,20 @@ def _total(grade: Grade) -> Iterator[str]:
 
 def plain(grade: Grade) -> str:
     """The debrief as plain text, without a line break at its end."""
-    told = debrief_of(grade)
+    debrief = debrief_of(grade)
     by = "" if grade.agent is None else f", played by {grade.agent}"
-    lines = [f"{grade.incident}{by}", told.verdict, "ACTIONS"]
-    lines += [f"  {when:<8} {what}" for when, what in told.actions] or ["  none"]
-    if told.criteria:
-        rows = [COLUMNS, *told.criteria]
+    lines = [f"{grade.incident}{by}", debrief.verdict, "ACTIONS"]
+    lines += [f"  {when:<8} {what}" for when, what in debrief.actions] or ["  none"]
+    if debrief.criteria:
+        rows = [COLUMNS, *debrief.criteria]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         lines.append("GRADE")
         for name, *figures, why in rows:
-            cells = [f"{one:>{width}}" for one, width in zip(figures, widths[1:], strict=True)]
+            cells = [
+                f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)
+            ]
             lines.append("  ".join(["", f"{name:<{widths[0]}}", *cells, why]))
-    lines += [f"  {line}" for line in told.total]
+    lines += [f"  {line}" for line in debrief.total]
     return "\n".join(
         "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
         for line in lines

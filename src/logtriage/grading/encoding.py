@@ -22,5 +22,5 @@ def grade_to_json(grade: Grade) -> dict[str, Any]:
     data["status"] = str(grade.status)
     data["closing"] = None if grade.closing is None else str(grade.closing)
     for name in ("criteria", "discounts"):
-        data[name] = [attrs.asdict(one) for one in getattr(grade, name)]
+        data[name] = [attrs.asdict(row) for row in getattr(grade, name)]
     return {**data, "malformed": grade.malformed, "digest": grade.digest}

@@ -1,4 +1,4 @@
-"""``grade`` and ``reward``: the one scorer of the project."""
+"""``grade`` and ``reward``: the only scorer of the project."""
 
 from collections.abc import Iterable, Iterator
 from math import isfinite
@@ -6,11 +6,10 @@ from numbers import Real
 from typing import Any, Final
 
 from logtriage.actions import Action
-from logtriage.errors import RetiredName, RubricError, UnknownName, kind_of
+from logtriage.errors import RubricError, UnknownName, kind_of
 from logtriage.grading.criteria import Measured
 from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
 from logtriage.grading.impact import reported_impact
-from logtriage.grading.original import ORIGINAL
 from logtriage.grading.priced import handed_over_first
 from logtriage.grading.rubric import (
     RECORDED,
@@ -29,26 +28,18 @@ from logtriage.state import State, check_state
 GRID: Final = 2.0**50
 
 #: Every rubric that some task or recording is graded by, by its id.
-RUBRICS: Final = {
-    rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3, *ORIGINAL)
-}
-#: Rubrics that are no more, with those that took their places.
-RETIRED: Final = {"logtriage/1": TRIAGE_3.id, "logtriage/2": TRIAGE_3.id}
+RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3)}
 
 
 def get_rubric(rubric_id: str) -> Rubric:
     """A built-in rubric by its id.
 
     Raises:
-        UnknownName: if there is none; the message lists the known ids, or names the rubric
-            that took the place of a retired one.
+        UnknownName: if there is none; the message lists the known ids.
     """
-    rubric = RUBRICS.get(rubric_id)
-    if rubric is not None:
-        return rubric
-    if rubric_id in RETIRED:
-        raise RetiredName("rubric", rubric_id, RETIRED[rubric_id], RUBRICS)
-    raise UnknownName("rubric", rubric_id, RUBRICS)
+    if rubric_id not in RUBRICS:
+        raise UnknownName("rubric", rubric_id, RUBRICS)
+    return RUBRICS[rubric_id]
 
 
 def rubric_of(incident: Incident) -> Rubric:
@@ -160,11 +151,11 @@ def _evaluate(
         criteria.append(CriterionScore(row.name, -points, row.weight, reason))
         total -= row.weight * points
     if not isfinite(total):
-        scores = ", ".join(f"{one.name} {one.score!r}" for one in criteria)
+        scores = ", ".join(f"{criterion.name} {criterion.score!r}" for criterion in criteria)
         raise RubricError(f"rubric {rubric.id!r}: the total is {total!r}; scores: {scores}")
     applied = tuple(_applied(state, rubric, discounts))
-    for one in applied:
-        total *= one.factor
+    for discount in applied:
+        total *= discount.factor
     return tuple(criteria), applied, finish(rubric, total)
 
 
@@ -172,10 +163,10 @@ def _applied(
     state: State, rubric: Rubric, discounts: tuple[Discount, ...]
 ) -> Iterator[AppliedDiscount]:
     for row in discounts:
-        found = row.factor(state)
-        if found is None:
+        measured = row.factor(state)
+        if measured is None:
             continue
-        factor, reason = _pair(found, rubric, row.name)
+        factor, reason = _pair(measured, rubric, row.name)
         if not 0.0 <= factor <= 1.0:
             raise RubricError(
                 f"rubric {rubric.id!r}: the factor of {row.name!r} must lie in [0, 1], "
@@ -184,30 +175,28 @@ def _applied(
         yield AppliedDiscount(row.name, factor, reason)
 
 
-def _pair(found: Any, rubric: Rubric, name: str) -> Measured:
+def _pair(returned: Any, rubric: Rubric, name: str) -> Measured:
     """What a measure or a discount returned, if it is a number and a reason.
 
     Raises:
         RubricError: naming the row, if it is not.
     """
-    if type(found) is tuple and len(found) == 2:
-        score, reason = found
+    if type(returned) is tuple and len(returned) == 2:
+        score, reason = returned
         # Nearly all scores are plain floats, and to ask about numbers in general is slow.
         if (type(score) is float or isinstance(score, Real)) and isinstance(reason, str):
-            measured: Measured = found
+            measured: Measured = returned
             return measured
     raise RubricError(
         f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "
-        f"got {kind_of(found) if not isinstance(found, tuple) else repr(found)[:80]}"
+        f"got {kind_of(returned) if not isinstance(returned, tuple) else repr(returned)[:80]}"
     )
 
 
 def finish(rubric: Rubric, total: float) -> float:
-    """A finite total within the rubric's bounds, and rounded: to its digits or the grid."""
+    """A finite total within the rubric's bounds, on the grid."""
     low, high = rubric.bounds
     total = min(high, max(low, total))
-    if rubric.digits is not None:
-        return round(total, rubric.digits)
     return round(total * GRID) / GRID
 
 

@@ -1,7 +1,7 @@
 """The path of the damage, graded beside the rubric: which calls wait, which carry load.
 
-The truth of the path is known by construction: a service that waits does so for the sick
-ones that it calls, and load is poured along calls. Precision and recall of nodes and edges
+The truth of the path is known by construction: a service waits for the sick
+services that it calls, and load is poured along calls. Precision and recall of nodes and edges
 are summed up as F1, and the set of root causes is right as a whole or not, as OpenRCA 2.0
 reports them. None of it enters a grade.
 """
@@ -54,7 +54,7 @@ def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
         for callee in condition.sick
     }
     pouring = {service for kind, service in truth.faults if world.kind(kind).pours_load}
-    pouring |= {service for service, one in reached.items() if one.name == LOADED}
+    pouring |= {service for service, state in reached.items() if state.name == LOADED}
     calls |= {
         (names[caller], names[callee])
         for caller in pouring
@@ -86,12 +86,14 @@ def impact_of(state: State) -> Impact:
 
 def reported_impact(state: State) -> Impact | None:
     """:func:`impact_of` where an impact was reported of an incident whose path is known."""
-    told = ReportImpact in [type(action) for _, action in state.history]
-    return impact_of(state) if told and isinstance(state.incident.telemetry, Simulation) else None
+    reported = ReportImpact in [type(action) for _, action in state.history]
+    return (
+        impact_of(state) if reported and isinstance(state.incident.telemetry, Simulation) else None
+    )
 
 
-def f1(given: Set[object], true: Set[object]) -> float:
+def f1(named: Set[object], true: Set[object]) -> float:
     """The harmonic mean of precision and recall; 1 where both are empty."""
-    if not given and not true:
+    if not named and not true:
         return 1.0
-    return 2 * len(given & true) / (len(given) + len(true))
+    return 2 * len(named & true) / (len(named) + len(true))

@@ -1,4 +1,4 @@
-"""A rubric by its name: the id of a built-in one, or ``module:name`` of one's own."""
+"""A rubric by its name: a built-in id, or ``module:name`` of your own."""
 
 from logtriage._lib.references import imported, is_reference
 from logtriage.errors import InvalidInput
@@ -15,7 +15,7 @@ def rubric_named(name: str) -> Rubric:
     """
     if not is_reference(name):
         return get_rubric(name)
-    found = imported(name)
-    if not isinstance(found, Rubric):
-        raise InvalidInput(f"{name}: expected a Rubric, found {type(found).__name__}")
-    return found
+    rubric = imported(name)
+    if not isinstance(rubric, Rubric):
+        raise InvalidInput(f"{name}: expected a Rubric, found {type(rubric).__name__}")
+    return rubric

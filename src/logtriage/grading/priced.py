@@ -48,7 +48,7 @@ def hand_over(state: State) -> Measured:
     """The price times (0.9 + 0.1 x promptness), by the par of the task for every incident.
 
     Raises:
-        RubricError: for an incident without a price of hand-over, or one outside [0, 1].
+        RubricError: for a price of hand-over that is missing or outside [0, 1].
     """
     incident, used = state.incident, state.closed_at or 0
     price = incident.price_of_hand_over
@@ -74,20 +74,20 @@ def remediation(state: State) -> Measured:
     if facts.fixed_at is None and not (truth.several or truth.benign):
         return (0.0, f"no accepted remedy applied ({truth.remedies_in_words})")
     rows = list(zip(truth.parts, responses(state), strict=True))
-    fixed = [one for _, one in rows if one.fixed_at is not None]
-    unfixed = [part for part, one in rows if one.fixed_at is None]
+    fixed = [response for _, response in rows if response.fixed_at is not None]
+    unfixed = [part for part, response in rows if response.fixed_at is None]
     if not rows:
         return (0.0, "nothing was broken")
     if not truth.several:
-        told = [f"fixed in tick {facts.fixed_at}"]
+        reasons = [f"fixed in tick {facts.fixed_at}"]
     else:
-        told = [f"{len(fixed)} of {len(rows)} faults fixed"]
+        reasons = [f"{len(fixed)} of {len(rows)} faults fixed"]
         if unfixed:
             wanted = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
-            told.append(f"not applied: {', '.join(wanted)}")
+            reasons.append(f"not applied: {', '.join(wanted)}")
     if facts.wrong_remedies:
-        told.append(f"{remedies_in_words(facts.wrong_remedies, 'wrong ')} applied")
-    return (len(fixed) / len(rows) * remedy_credit(facts.wrong_remedies), "; ".join(told))
+        reasons.append(f"{remedies_in_words(facts.wrong_remedies, 'wrong ')} applied")
+    return (len(fixed) / len(rows) * remedy_credit(facts.wrong_remedies), "; ".join(reasons))
 
 
 def dismissal(state: State) -> Measured:
@@ -105,7 +105,7 @@ def dismissal(state: State) -> Measured:
 def unescalated(state: State) -> Measured | None:
     """While no accepted team has been paged: 0.32.
 
-    Of several faults, that much of the share whose team has not been paged, and the rest.
+    With several faults, 0.32 of the share without its team paged, and all of the rest.
     """
     unpaged = 0.0 if state.incident.truth.benign else unpaged_share(state)
     if not unpaged:
@@ -142,7 +142,7 @@ def unapproved_fix(state: State) -> Measured | None:
     paged, truth = state.facts.paged_at, state.incident.truth
     if not (truth.several or state.facts.fixed_at is not None):
         return None
-    fixes = [one.fixed_at for one in responses(state) if one.fixed_at is not None]
+    fixes = [response.fixed_at for response in responses(state) if response.fixed_at is not None]
     count = sum(paged is None or paged >= fixed for fixed in fixes)
     if not count:
         return None

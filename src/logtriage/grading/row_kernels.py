@@ -10,15 +10,13 @@ from logtriage.grading.row_layout import Answers, Out, Room
 from logtriage.grading.row_plays import begin, share, take
 from logtriage.grading.row_scores import close, gate, score, sum_up
 from logtriage.grading.steps import Int, Letters
-from logtriage.grading.tables import LEVELS, ScoreTables
+from logtriage.grading.tables import ScoreTables
 
 
 @kernel
 def grade_rows(
     acts: Any,
     index: Any,
-    ticks: Any,
-    per_tick: Int,
     to: Letters,
     answers: Answers,
     price: Any,
@@ -28,8 +26,8 @@ def grade_rows(
 ) -> Int:
     """Grade all lists ``acts`` (T, N); the first that goes on after padding, or -1.
 
-    ``index`` and ``ticks`` (T,) are the number and the tick of each action. ``price`` (N,) is
-    that of a hand-over, empty where the rubric reads none.
+    ``index`` (T,) is the tick of each action. ``price`` (N,) is that of a hand-over, empty where
+    the rubric reads none.
     """
     count, length = np.uint64(acts.shape[1]), np.uint64(acts.shape[0])
     faults = np.uint64(answers.of_faults.shape[0])
@@ -41,7 +39,7 @@ def grade_rows(
         for now in range(length):
             for at in range(n):
                 work[rows.ACTION + at] = acts[now, first + at]
-            take(n, index[now], ticks[now], triples, faults, to, work)
+            take(n, index[now], triples, faults, to, work)
         for at in range(n):
             if work[rows.PRESENT + at] == to.none:
                 return np.int64(first + at)
@@ -52,12 +50,8 @@ def grade_rows(
         for _ in range(max(faults, rows.ONE)):
             share(n, row, none, work)
             row += rows.FAULT_SIZE
-        close(n, first, per_tick, answers, work, out)
+        close(n, first, answers, work, out)
         gate(n, first, by.gates, answers, work, out)
         sum_up(n, first, answers, none, work, by, room.levels)
         score(n, first, answers.benign, price, by, room, out)
-        if out.levels.shape[1] > 0:
-            for level in range(np.uint64(len(LEVELS))):
-                for at in range(n):
-                    out.levels[level, first + at] = room.levels[level * rows.LANES + at]
     return np.int64(-1)

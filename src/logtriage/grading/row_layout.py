@@ -19,18 +19,18 @@ LANES: Final = np.uint64(BLOCK)
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 # What is kept of each incident of a block: where its row of the work array begins.
-ACTION, RIGHT, LIMIT, PRESENT, STRICT, IGNORABLE, PRICED, FAULTS, ANEW = (
-    np.uint64(row * BLOCK) for row in range(9)
+ACTION, RIGHT, LIMIT, PRESENT, STRICT, PRICED, FAULTS, ANEW = (
+    np.uint64(row * BLOCK) for row in range(8)
 )
 SEVERITY, SEEN, RIGHTLY, PAGED, MISPAGED, REMEDIES, WRONG, EARLY, CLOSING = (
-    np.uint64(row * BLOCK) for row in range(9, 18)
+    np.uint64(row * BLOCK) for row in range(8, 17)
 )
-NAMED, PAGES, FIXED, HASTY = (np.uint64(row * BLOCK) for row in range(18, 22))
+NAMED, PAGES, FIXED, HASTY = (np.uint64(row * BLOCK) for row in range(17, 21))
 #: Behind these stand the rows of each fault, then those of the accepted actions.
-ROWS: Final = 22
+ROWS: Final = 21
 ALONE: Final = np.uint64(ROWS * BLOCK)
-# The rows of a fault: whether it accepts the action, which service was declared as the one of
-# its number, and the ticks in which it was named, paged for and fixed.
+# The rows of a fault: whether it accepts the action, the service declared under its number, and
+# the ticks in which it was named, paged for and fixed.
 MINE, DECLARED, SAID, TEAM, DONE = (np.uint64(row * BLOCK) for row in range(5))
 FAULT_ROWS: Final = 5
 FAULT_SIZE: Final = np.uint64(FAULT_ROWS * BLOCK)
@@ -43,18 +43,16 @@ class Answers(NamedTuple):
     """What is right, of N incidents of at most K faults.
 
     ``accepted`` (3 M, N) are the actions that an incident accepts, ``of_faults`` (K, 3 M, N)
-    those of each fault, K 0 where incidents have one fault at most. ``strict``, ``ignorable`` and
-    ``priced`` (N,) are the closing rules. ``limit`` (N,) is how many actions may be played,
-    ``horizon`` (N,) in ticks, both cut off at what the type of the work array holds. The others
+    those of each fault, K 0 where incidents have one fault at most. ``strict`` and ``priced`` (N,)
+    are the closing rules. ``horizon`` (N,) in ticks is
+    cut off at what the type of the work array holds. The others
     (N,) are the fields of :class:`logtriage.grading.scores.Case`.
     """
 
     accepted: Ints
     of_faults: Ints
     strict: Ints
-    ignorable: Ints
     priced: Ints
-    limit: Ints
     horizon: Ints
     severity: Ints
     benign: Ints
@@ -66,14 +64,13 @@ class Answers(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What is written for each of N incidents; ``levels`` (L, N), or (L, 0) to write none."""
+    """What is written for each of N incidents."""
 
     scores: NDArray[np.float64]
     gates: NDArray[np.int8]
     closing: NDArray[np.int8]
     ticks: NDArray[np.int32]
     unplayed: NDArray[np.int32]
-    levels: Ints
 
 
 class Room(NamedTuple):
@@ -88,7 +85,7 @@ class Room(NamedTuple):
 @kernel
 def rules(work: Any, at: Int) -> Rules:
     """The closing rules of a lane."""
-    return Rules(work[STRICT + at], work[IGNORABLE + at], work[PRICED + at])
+    return Rules(work[STRICT + at], work[PRICED + at])
 
 
 @kernel

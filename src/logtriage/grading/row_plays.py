@@ -34,11 +34,9 @@ def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
         work[rows.FIXED + at] = 0
         work[rows.HASTY + at] = 0
     for at in range(n):
-        work[rows.LIMIT + at] = answers.limit[first + at]
+        work[rows.LIMIT + at] = answers.horizon[first + at]
     for at in range(n):
         work[rows.STRICT + at] = answers.strict[first + at]
-    for at in range(n):
-        work[rows.IGNORABLE + at] = answers.ignorable[first + at]
     for at in range(n):
         work[rows.PRICED + at] = answers.priced[first + at]
     for at in range(n):
@@ -65,7 +63,7 @@ def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
 
 @kernel
 def _accepted(work: Any, row: Int, at: Int) -> Any:
-    """Whether the action is among the three accepted ones from ``row`` on."""
+    """Whether the action is among the three accepted actions from ``row`` on."""
     action = work[rows.ACTION + at]
     return (
         (action == work[row + at])
@@ -76,7 +74,7 @@ def _accepted(work: Any, row: Int, at: Int) -> Any:
 
 @kernel
 def _mark(n: Int, to: Int, row: Int, triples: Int, work: Any) -> None:
-    """Whether each action is among accepted ones, which begin at ``row``."""
+    """Whether each action is among the accepted actions, which begin at ``row``."""
     for number in range(triples):
         for at in range(n):
             accepted = _accepted(work, row, at)
@@ -86,7 +84,7 @@ def _mark(n: Int, to: Int, row: Int, triples: Int, work: Any) -> None:
 
 @kernel
 def _notice(n: Int, index: Int, faults: Int, to: Letters, work: Any) -> None:
-    """Of several faults: whether a service is declared anew, and then which ones were."""
+    """With several faults: whether a service is declared anew, and the services declared."""
     for at in range(n):
         work[rows.ANEW + at] = 1
     row = rows.ALONE + rows.DECLARED
@@ -107,7 +105,7 @@ def _notice(n: Int, index: Int, faults: Int, to: Letters, work: Any) -> None:
 
 
 @kernel
-def _answer(n: Int, row: Int, index: Int, tick: Int, to: Letters, work: Any) -> None:
+def _answer(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
     """Take the action for the fault whose rows begin at ``row``."""
     none = np.int64(to.none)
     for at in range(n):
@@ -122,54 +120,54 @@ def _answer(n: Int, row: Int, index: Int, tick: Int, to: Letters, work: Any) -> 
         counted = counts(rows.facts(work, at), move, live, anew, faults)
         before, mine = rows.response(work, row + at), np.int64(work[row + rows.MINE + at])
         rows.keep_response(
-            response_step(before, move, mine, live, counted, np.int64(tick), none), work, row + at
+            response_step(before, move, mine, live, counted, np.int64(index), none), work, row + at
         )
 
 
 @kernel
 def _present(work: Any, number: Int, action: Int, none: Int, at: Int) -> Any:
-    """How many actions a list has so far; ``none`` from where one follows padding."""
+    """How many actions a list has so far; ``none`` once an action follows padding."""
     before = np.int64(work[rows.PRESENT + at])
     after = before + 1 if before == number else none
     return after if action != none else before
 
 
 @kernel
-def _play(n: Int, index: Int, tick: Int, to: Letters, work: Any) -> None:
+def _play(n: Int, index: Int, to: Letters, work: Any) -> None:
     """Take the action of every incident of the block."""
     none = np.int64(to.none)
     for at in range(n):
         action, limit = np.int64(work[rows.ACTION + at]), np.int64(work[rows.LIMIT + at])
-        number, when, facts = np.int64(index), np.int64(tick), rows.facts(work, at)
+        number, facts = np.int64(index), rows.facts(work, at)
         live, anew = number < limit, work[rows.ANEW + at] != 0
         move = move_of(action, np.int64(work[rows.RIGHT + at]), rows.rules(work, at), to)
         counted = counts(facts, move, live, anew, np.int64(work[rows.FAULTS + at]))
-        after = facts_step(facts, move, live, counted, when, none)
+        after = facts_step(facts, move, live, counted, number, none)
         rows.keep(after, work, at)
         work[rows.LIMIT + at] = number + 1 if live & move.closes else limit
         work[rows.PRESENT + at] = _present(work, number, action, none, at)
 
 
 @kernel
-def _play_alone(n: Int, row: Int, index: Int, tick: Int, to: Letters, work: Any) -> None:
+def _play_alone(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
     """The same of incidents with one fault at most, whose accepted actions begin at ``row``."""
-    none, one = np.int64(to.none), np.int64(1)
+    none, single = np.int64(to.none), np.int64(1)
     for at in range(n):
         action, limit = np.int64(work[rows.ACTION + at]), np.int64(work[rows.LIMIT + at])
-        number, when, facts = np.int64(index), np.int64(tick), rows.facts(work, at)
+        number, facts = np.int64(index), rows.facts(work, at)
         # A first three are compared here, others before.
         right = np.int64(_accepted(work, row, at) | (work[rows.RIGHT + at] != 0))
         live = number < limit
         move = move_of(action, right, rows.rules(work, at), to)
-        counted = counts(facts, move, live, True, one)
+        counted = counts(facts, move, live, True, single)
         # The page that the fault asks for is that of the incident: it is kept once.
         said, done = (
             np.int64(work[rows.ALONE + rows.SAID + at]),
             np.int64(work[rows.ALONE + rows.DONE + at]),
         )
         before = Response(said, facts.paged, done)
-        after = response_step(before, move, right, live, counted, when, none)
-        rows.keep(facts_step(facts, move, live, counted, when, none), work, at)
+        after = response_step(before, move, right, live, counted, number, none)
+        rows.keep(facts_step(facts, move, live, counted, number, none), work, at)
         work[rows.ALONE + rows.SAID + at] = after.said
         work[rows.ALONE + rows.DONE + at] = after.fixed
         work[rows.LIMIT + at] = number + 1 if live & move.closes else limit
@@ -177,13 +175,13 @@ def _play_alone(n: Int, row: Int, index: Int, tick: Int, to: Letters, work: Any)
 
 
 @kernel
-def take(n: Int, index: Int, tick: Int, triples: Int, faults: Int, to: Letters, work: Any) -> None:
+def take(n: Int, index: Int, triples: Int, faults: Int, to: Letters, work: Any) -> None:
     """Take the actions of the block that stand in its first row."""
     accepted = rows.ALONE + rows.FAULT_SIZE * max(faults, rows.ONE)
     if faults == 0:
         if triples > 1:
             _mark(n, rows.RIGHT, accepted + rows.TRIPLE_ROWS, triples - rows.ONE, work)
-        _play_alone(n, rows.ALONE + rows.FAULT_SIZE, index, tick, to, work)
+        _play_alone(n, rows.ALONE + rows.FAULT_SIZE, index, to, work)
         return
     _mark(n, rows.RIGHT, accepted, triples, work)
     _notice(n, index, faults, to, work)
@@ -191,9 +189,9 @@ def take(n: Int, index: Int, tick: Int, triples: Int, faults: Int, to: Letters, 
     for _ in range(faults):
         accepted += triples * rows.TRIPLE_ROWS
         _mark(n, row + rows.MINE, accepted, triples, work)
-        _answer(n, row, index, tick, to, work)
+        _answer(n, row, index, to, work)
         row += rows.FAULT_SIZE
-    _play(n, index, tick, to, work)
+    _play(n, index, to, work)
 
 
 @kernel

@@ -27,15 +27,12 @@ _HANDED: Final = _ROW[LEVELS.index("handed")]
 
 
 @kernel
-def close(n: Int, first: Int, per_tick: Int, answers: Answers, work: Any, out: Out) -> None:
+def close(n: Int, first: Int, answers: Answers, work: Any, out: Out) -> None:
     """Write how the lists ended; the ticks used take the place of the limits."""
     for at in range(n):
         played = min(np.int64(work[rows.PRESENT + at]), np.int64(work[rows.LIMIT + at]))
         out.unplayed[first + at] = np.int64(work[rows.PRESENT + at]) - played
         work[rows.LIMIT + at] = played
-    if per_tick > 1:
-        for at in range(n):
-            work[rows.LIMIT + at] = (np.int64(work[rows.LIMIT + at]) + per_tick - 1) // per_tick
     for at in range(n):
         used, closing = np.int64(work[rows.LIMIT + at]), np.int64(work[rows.CLOSING + at])
         late = used == np.int64(answers.horizon[first + at])
@@ -93,9 +90,9 @@ def gate(n: Int, first: Int, gates: Any, answers: Answers, work: Any, out: Out) 
     for at in range(n):
         out.gates[first + at] = -1
     for number in range(len(gates) - 1, -1, -1):
-        one = np.int64(gates[number])
+        which = np.int64(gates[number])
         for at in range(n):
-            holds = gate_of(one, rows.facts(work, at), answers.benign[first + at])
+            holds = gate_of(which, rows.facts(work, at), answers.benign[first + at])
             kept = np.int64(out.gates[first + at])
             out.gates[first + at] = np.int64(number) if holds else kept
 
@@ -139,12 +136,12 @@ def score(
             for at in range(n):
                 scores[first + at] += by.points[np.uint64(room.places[at])]
     for number in range(len(by.discounts)):
-        one = discount_at(number, by)
-        row = np.uint64(one.level) * rows.LANES
+        discount = discount_at(number, by)
+        row = np.uint64(discount.level) * rows.LANES
         for at in range(n):
-            room.shares[at] = share_at(np.int64(levels[row + at]), one, by)
+            room.shares[at] = share_at(np.int64(levels[row + at]), discount, by)
         for at in range(n):
-            scores[first + at] *= share_left(room.shares[at], one, benign[first + at])
+            scores[first + at] *= share_left(room.shares[at], discount, benign[first + at])
     if by.handed_weight >= 0.0:
         for at in range(n):
             total, level = scores[first + at], np.int64(levels[_HANDED + at])

@@ -61,20 +61,18 @@ def _discounts(rows: Iterable[Discount]) -> tuple[Discount, ...]:
 class Rubric:
     """How an episode is scored.
 
-    The total is the weighted sum of ``criteria`` (of ``benign`` where the incident
-    is benign), less the weighted ``penalties``, times the factors of all ``discounts``
-    that apply, kept within ``bounds`` and, if ``digits`` is given, rounded; or 0 if a
-    gate holds. Where an incident was handed over before any page or remedy, ``handed_over``
-    alone counts, if there is any. Change one with :func:`attrs.evolve`; the new rubric is
-    checked again and should get an id of its own, since grades of different rubrics refuse to
-    be compared.
+    The total is the weighted sum of ``criteria`` (of ``benign`` where the incident is benign),
+    less the weighted ``penalties``, times the factors of all ``discounts`` that apply, kept
+    within ``bounds``; or 0 if a gate holds. Where an incident was handed over before any page or
+    remedy, ``handed_over`` alone counts, if there is any. Change one with :func:`attrs.evolve`;
+    the new rubric is checked again and should get an id of its own, since grades of different
+    rubrics refuse to be compared.
 
     Raises:
-        RubricError: on an empty id, no criteria, a duplicate or empty name, a
-            weight that is negative or not finite, weights that do not sum to 1,
-            bounds that are not 0 <= low < high <= 1, digits that are no whole number from 0,
-            or a measure or gate that cannot be told from another of its kind, since it holds
-            what may change.
+        RubricError: on an empty id, no criteria, a duplicate or empty name, a weight that is
+            negative or not finite, weights that do not sum to 1, bounds that are not
+            0 <= low < high <= 1, or a measure or gate that cannot be told from another of its
+            kind, since it holds what may change.
     """
 
     id: str
@@ -83,7 +81,6 @@ class Rubric:
     benign: tuple[Criterion, ...] = attrs.field(default=(), converter=_criteria)
     penalties: tuple[Criterion, ...] = attrs.field(default=(), converter=_criteria)
     bounds: tuple[float, float] = (0.0, 1.0)
-    digits: int | None = None
     discounts: tuple[Discount, ...] = attrs.field(default=(), converter=_discounts)
     handed_over: tuple[Criterion, ...] = attrs.field(default=(), converter=_criteria)
 
@@ -102,12 +99,6 @@ class Rubric:
         low, high = self.bounds
         if not 0.0 <= low < high <= 1.0:
             raise RubricError(f"rubric {self.id!r}: bounds must be 0 <= low < high <= 1")
-        whole = isinstance(self.digits, int) and not isinstance(self.digits, bool)
-        if self.digits is not None and not (whole and self.digits >= 0):
-            raise RubricError(
-                f"rubric {self.id!r}: digits: expected None or a whole number from 0, "
-                f"got {self.digits!r}"
-            )
         _ = self.digest  # what cannot be described is refused here, not when it grades
 
     def _check_names(self, rows: tuple[Criterion | Gate | Discount, ...]) -> None:
@@ -147,12 +138,14 @@ class Rubric:
         A measure that its module has under its name counts by that name; of any other the
         code and what it closes over count (:func:`logtriage._lib.fingerprint.description_of`).
         """
-        parts = [self.id, repr(self.bounds), repr(self.digits)]
+        parts = [self.id, repr(self.bounds), "None"]  # the last for a field that is no more
         for field in ("criteria", "benign", "penalties", "handed_over"):
             for row in getattr(self, field):
                 parts.append(f"{field} {row.name} {row.weight!r} {self._described(row)}")
         parts.extend(f"gate {gate.name} {self._described(gate)}" for gate in self.gates)
-        parts.extend(f"discount {one.name} {self._described(one)}" for one in self.discounts)
+        parts.extend(
+            f"discount {discount.name} {self._described(discount)}" for discount in self.discounts
+        )
         return blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
     def _described(self, row: Criterion | Gate | Discount) -> str:
@@ -171,17 +164,17 @@ class Rubric:
             raise RubricError(f"rubric {self.id!r}: {row.name!r}: {error}") from None
 
 
-def check_rubric(given: object) -> None:
+def check_rubric(value: object) -> None:
     """Refuse what is no rubric.
 
     Raises:
         InvalidInput: saying what to pass.
     """
-    if not isinstance(given, Rubric):
+    if not isinstance(value, Rubric):
         how = ""
-        if isinstance(given, str):
-            how = f"; the built-in one of an id is logtriage.grading.get_rubric({given!r:.80})"
-        raise InvalidInput(f"expected a rubric, got {kind_of(given)}{how}")
+        if isinstance(value, str):
+            how = f"; the built-in one of an id is logtriage.grading.get_rubric({value!r:.80})"
+        raise InvalidInput(f"expected a rubric, got {kind_of(value)}{how}")
 
 
 #: Rubric ``logtriage/3``: a hand-over has a price, and a page comes before production.

@@ -102,38 +102,36 @@ def gate_of(gate: Int, facts: Facts, benign: Int) -> Any:
 @kernel
 def discount_at(number: Int, by: ScoreTables) -> Discount:
     """A discount by its number in the rubric."""
-    one = by.discounts[number]
-    return Discount(one[0], one[1], one[2])
+    row = by.discounts[number]
+    return Discount(row[0], row[1], row[2])
 
 
 @kernel
-def share_at(level: Int, one: Discount, by: ScoreTables) -> Any:
+def share_at(level: Int, discount: Discount, by: ScoreTables) -> Any:
     """What the tables have for a level of a discount."""
-    return by.factors[np.uint64(one.begin + level)]
+    return by.factors[np.uint64(discount.begin + level)]
 
 
 @kernel
-def share_left(share: Any, one: Discount, benign: Int) -> Any:
+def share_left(share: Any, discount: Discount, benign: Int) -> Any:
     """What a discount leaves."""
-    return 1.0 if (benign != 0) & (one.everywhere == 0) else share
+    return 1.0 if (benign != 0) & (discount.everywhere == 0) else share
 
 
 @kernel
 def handed_over(total: Any, level: Int, price: Any, by: ScoreTables) -> Any:
-    """The total, or where it was handed over first what that is worth at its price."""
+    """The total; after a hand-over as the first intervention, its worth at its price."""
     worth = by.handed_weight * (price * by.handed[np.uint64(level)])
     return worth if level > 0 else total
 
 
 @kernel
 def finished(total: Any, gated: Int, by: ScoreTables) -> Any:
-    """A total as a score. By a rubric of decimals, which it leaves alone, nan stands for a gate."""
+    """A total as a score."""
     bounded = total if total > by.low else by.low
     bounded = bounded if bounded < by.high else by.high
     score = np.rint(bounded * by.grid) * (1.0 / by.grid)
-    score = score if by.grid > 0.0 else total
-    none = 0.0 if by.grid > 0.0 else np.nan
-    return none if gated != 0 else score
+    return 0.0 if gated != 0 else score
 
 
 @kernel
@@ -146,8 +144,8 @@ def score_row(levels: Levels, benign: Int, gated: Int, price: Any, by: ScoreTabl
             place += levels[level] * by.strides[part, group, level]
         total += by.points[np.uint64(place)]
     for number in range(len(by.discounts)):
-        one = discount_at(number, by)
-        total *= share_left(share_at(levels[one.level], one, by), one, benign)
+        discount = discount_at(number, by)
+        total *= share_left(share_at(levels[discount.level], discount, by), discount, benign)
     if by.handed_weight >= 0.0:
         total = handed_over(total, levels.handed, price, by)
     return finished(total, gated, by)

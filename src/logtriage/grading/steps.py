@@ -24,10 +24,9 @@ _UNSAID: Final = len(SEVERITIES)
 
 
 class Rules(NamedTuple):
-    """Whether a wrong page, ``Ignore`` and a hand-over close an incident."""
+    """Whether a wrong page and a hand-over close an incident."""
 
     strict: Int
-    ignorable: Int
     priced: Int
 
 
@@ -113,7 +112,7 @@ def untouched(none: Int) -> Facts:
 def move_of(action: Int, right: Int, rules: Rules, to: Letters) -> Move:
     """What an action is; ``right`` whether it is accepted."""
     pages = (action >= np.int64(to.page)) & (action < np.int64(to.page_end))
-    ignores = (action == np.int64(to.ignore)) & (rules.ignorable != 0)
+    ignores = action == np.int64(to.ignore)
     hands = (action == np.int64(to.hand_over)) & (rules.priced != 0)
     misroutes = pages & (right == 0) & (rules.strict != 0)
     closing = np.int64(IGNORED) if ignores else np.int64(RESOLVED)

@@ -21,7 +21,7 @@ from logtriage.actions import SEVERITIES
 from logtriage.errors import RubricError
 from logtriage.grading import criteria, priced, triage
 from logtriage.grading.criteria import Measure, Measured
-from logtriage.grading.grade import GRID, finish
+from logtriage.grading.grade import GRID
 from logtriage.grading.rubric import Criterion, Rubric
 from logtriage.state import Closing, State
 
@@ -40,7 +40,7 @@ OPEN: Final = len(CLOSINGS)
 #: whether the first service declared is accepted. ``named`` and ``paged``: the shares of the
 #: faults that were. ``fixes``: how many faults were fixed, and after how many wrong remedies.
 #: ``dismissed``: whether it was. ``resolved``, ``calmed`` and ``handed``: the ticks until it was
-#: resolved, dismissed or handed over, plus one, in a range for each pair of horizon and par.
+#: resolved, dismissed or handed over, plus 1, in a range for each pair of horizon and par.
 #: ``early``: wrong remedies before an accepted page, ``hasty``: faults fixed before it.
 LEVELS: Final = (
     "off",
@@ -183,7 +183,7 @@ class ScoreTables(NamedTuple):
     (D, 3) has for each its level, where its ``factors`` begin, and whether it is everywhere.
     ``gates`` are places in :data:`GATES`. ``handed`` is what a hand-over leaves of its price, by
     level, and ``handed_weight`` what its criterion weighs, -1 if there is none. ``credits`` is the
-    highest level of wrong remedies. ``grid`` is 0 where decimals are rounded.
+    highest level of wrong remedies, ``grid`` is :data:`~logtriage.grading.grade.GRID`.
     """
 
     strides: NDArray[np.int32]
@@ -207,14 +207,14 @@ def signed(rubric: Rubric, rows: tuple[Criterion, ...]) -> list[tuple[float, Cri
 
 @attrs.frozen(eq=False)
 class _Group:
-    """Criteria whose sum of points stands in one table; ``strides`` by level."""
+    """Criteria with one table for the sum of their points; ``strides`` by level."""
 
     strides: Numbers
     points: Floats
 
 
 def _groups(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> list[_Group]:
-    """The first criteria in one table, the others one by one: floats are added in their order."""
+    """The first criteria in one table, then a table each: floats are added in their order."""
     table, strides = np.zeros(1), np.zeros(len(LEVELS), np.int64)
     groups: list[_Group] = []
     for sign, row in signed(rubric, rows):
@@ -250,10 +250,10 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
             length += len(group.points)
     discounts, factors = np.zeros((len(rubric.discounts), 3), np.int64), [np.zeros(0)]
     for number, row in enumerate(rubric.discounts):
-        one = DISCOUNTS[row.factor]
+        discount = DISCOUNTS[row.factor]
         begin = sum(map(len, factors))
-        discounts[number] = LEVELS.index(one.level), begin, one.everywhere
-        factors.append(one.scores(span))
+        discounts[number] = LEVELS.index(discount.level), begin, discount.everywhere
+        factors.append(discount.scores(span))
     return ScoreTables(
         strides,
         begins,
@@ -266,27 +266,15 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
         np.uint8(CREDITS),
         float(rubric.bounds[0]),
         float(rubric.bounds[1]),
-        GRID if rubric.digits is None else 0.0,
+        GRID,
     )
-
-
-def rounded(rubric: Rubric, totals: Floats) -> Floats:
-    """Totals (N,) of kernels as scores, for a rubric of decimals: only Python rounds so.
-
-    Where a gate holds, kernels leave a total that is no number.
-    """
-    if rubric.digits is None:
-        return totals
-    distinct, places = np.unique(totals, return_inverse=True)
-    scores = [0.0 if total != total else finish(rubric, total) for total in distinct.tolist()]
-    return np.array(scores, np.float64).take(places)
 
 
 def check_kernels(rubric: Rubric) -> None:
     """Refuse a rubric with a rule that has no kernel.
 
     Raises:
-        RubricError: naming the rule, and those that have one.
+        RubricError: naming the rule, and the rules with a kernel.
     """
     for what, name, function, known in _rules(rubric):
         if function not in known:
@@ -310,8 +298,8 @@ def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, .
         yield "measure", row.name, row.measure, () if place else (priced.hand_over,)
     for gate in rubric.gates:
         yield "gate", gate.name, gate.holds, GATES
-    for one in rubric.discounts:
-        yield "discount", one.name, one.factor, tuple(DISCOUNTS)
+    for discount in rubric.discounts:
+        yield "discount", discount.name, discount.factor, tuple(DISCOUNTS)
 
 
 def _name(function: AnyCall) -> str:

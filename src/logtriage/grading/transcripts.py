@@ -27,7 +27,7 @@ from logtriage.state import check_incident
 from logtriage.transcript import COMPLETED, Splits, Transcript, check_drawn, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
-#: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
+#: Finds an incident by its id: :func:`make_incident`, or a lookup of recordings.
 Resolver = Callable[[str], Incident]
 
 
@@ -57,18 +57,19 @@ def grade_actions(
         raise InvalidInput(f"actions: expected a list of actions, got {kind_of(actions)}")
     topology = incident.topology
     typed = [
-        cast(Action, one)
-        if type(one) in ACTION_NAMES or not isinstance(one, Mapping)
-        else action_from_wire(one, topology)
-        for one in actions
+        cast(Action, action)
+        if type(action) in ACTION_NAMES or not isinstance(action, Mapping)
+        else action_from_wire(action, topology)
+        for action in actions
     ]
-    for number, one in enumerate(typed):
-        if type(one) not in ACTION_NAMES and not isinstance(one, Action):
+    for number, action in enumerate(typed):
+        if type(action) not in ACTION_NAMES and not isinstance(action, Action):
             raise InvalidInput(
-                f"actions[{number}]: expected an action or a wire mapping, got {type(one).__name__}"
+                f"actions[{number}]: expected an action or a wire mapping, "
+                f"got {type(action).__name__}"
             )
-        if strict and isinstance(one, Malformed):
-            raise InvalidInput(f"actions[{number}]: {one.reason}")
+        if strict and isinstance(action, Malformed):
+            raise InvalidInput(f"actions[{number}]: {action.reason}")
     state, left = play(incident, typed)
     return grade(state, rubric, unplayed=left)
 
@@ -113,12 +114,12 @@ def _found(incident_id: str, resolve: Resolver) -> Incident:
     """The incident of that id.
 
     Raises:
-        InvalidInput: if the resolver finds another one, or none.
+        InvalidInput: if the resolver finds another incident, or none.
     """
-    found: object = resolve(incident_id)
-    if isinstance(found, Incident) and found.id == incident_id:
-        return found
-    got = f"incident {found.id!r}" if isinstance(found, Incident) else kind_of(found)
+    incident: object = resolve(incident_id)
+    if isinstance(incident, Incident) and incident.id == incident_id:
+        return incident
+    got = f"incident {incident.id!r}" if isinstance(incident, Incident) else kind_of(incident)
     raise InvalidInput(f"incident {incident_id!r}: resolve returned {got}")
 
 

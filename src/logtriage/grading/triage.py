@@ -39,7 +39,7 @@ def remedy_credit(wrong: int) -> float:
 def root_cause(state: State) -> Measured:
     """1 if the first service declared is accepted, and was declared no later than the fix.
 
-    Of k faults, the share that is so named by the first k services declared.
+    With k faults, the share so named by the first k services declared.
     """
     if state.incident.truth.several:
         return _shared_root_cause(state)
@@ -57,23 +57,27 @@ def root_cause(state: State) -> Measured:
 def _shared_root_cause(state: State) -> Measured:
     truth, facts = state.incident.truth, state.facts
     rows, count = responses(state), len(truth.several)
-    score = sum(one.named for one in rows) / count
+    score = sum(response.named for response in rows) / count
     counted = [service for _, service in facts.root_causes[:count]]
     if not counted:
         return (score, "no root cause identified")
     services = [listed(part.root_causes) for part in truth.several]
     pairs = list(zip(services, rows, strict=True))
-    missed = [service for service, one in pairs if one.said_at is None]
-    late = [service for service, one in pairs if one.said_at is not None and not one.named]
+    missed = [service for service, response in pairs if response.said_at is None]
+    late = [
+        service
+        for service, response in pairs
+        if response.said_at is not None and not response.named
+    ]
     wrong = [service for service in counted if service not in truth.root_causes]
-    told = [f"{sum(one.named for one in rows)} of {count} root causes named"]
+    reasons = [f"{sum(response.named for response in rows)} of {count} root causes named"]
     if wrong:
-        told.append(f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} none")
+        reasons.append(f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} none")
     if missed:
-        told.append(f"{', '.join(missed)} not among the first {count} declared")
+        reasons.append(f"{', '.join(missed)} not among the first {count} declared")
     if late:
-        told.append(f"{', '.join(late)} declared after the fix: recovery is no diagnosis")
-    return (score, "; ".join(told))
+        reasons.append(f"{', '.join(late)} declared after the fix: recovery is no diagnosis")
+    return (score, "; ".join(reasons))
 
 
 def closure(state: State) -> Measured:
@@ -102,7 +106,7 @@ def unpaged_share(state: State) -> float:
     if not state.incident.truth.several:
         return float(state.facts.paged_at is None)
     rows = responses(state)
-    return sum(one.paged_at is None for one in rows) / len(rows)
+    return sum(response.paged_at is None for response in rows) / len(rows)
 
 
 def unpaged_teams(state: State) -> str:
@@ -112,7 +116,7 @@ def unpaged_teams(state: State) -> str:
         return truth.teams_in_words
     rows = zip(truth.parts, responses(state), strict=True)
     return ", ".join(
-        dict.fromkeys(listed(part.teams) for part, one in rows if one.paged_at is None)
+        dict.fromkeys(listed(part.teams) for part, response in rows if response.paged_at is None)
     )
 
 

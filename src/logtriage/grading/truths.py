@@ -8,114 +8,78 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.actions import SEVERITIES, Severity
+from logtriage.actions import SEVERITIES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading.action_lists import ActionRanges, Ints, narrowest, ranges_of
-from logtriage.grading.locked import Bools, bools, check_shapes, floats, ints
-from logtriage.grading.several import FaultArrays
-from logtriage.incident import STRICT, Incident, Part, Truth
+from logtriage.incident import Incident, Part, Truth
 from logtriage.state import check_incident
 from logtriage.topology import Topology
 
+Bools = NDArray[np.bool_]
 #: Stands in a table of accepted actions where there is none: equal to no action.
 NONE_ACCEPTED: Final = -3
+
+
+@attrs.frozen(eq=False)
+class FaultArrays:
+    """What each of at most K faults asks for, of N incidents with n services and m teams.
+
+    ``count`` (N,) is how many faults an incident lists, 0 where it has one or none and its
+    sets say it all. ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, 5 n)
+    are true where accepted of each fault, in the order of the canonical integers, and false
+    behind the last one.
+    """
+
+    count: Ints
+    root_causes: Bools
+    teams: Bools
+    remedies: Bools
+
+    def take(self, rows: Any) -> "FaultArrays":
+        """Those of some incidents, by index, slice or mask."""
+        return FaultArrays(
+            self.count[rows], self.root_causes[rows], self.teams[rows], self.remedies[rows]
+        )
 
 
 @attrs.frozen(eq=False)
 class Truths:
     """The answers of N incidents of one topology with n services and m teams.
 
-    ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where it is not known;
-    ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where
-    accepted, in the order of the canonical integers; ``horizon`` (N,) in ticks.
-    ``wrong_page`` and ``ignore_only_p1`` (N,) are the closing rules, the usual ones
-    if left out. ``par`` and ``task_par`` (N,) are in ticks; ``price_of_hand_over`` (N,) is NaN
-    where there is none: a hand-over does nothing then. ``rubrics`` are
-    the ids of the rubrics that the incidents are graded by where no other is given. ``faults``
-    says what each asks for where incidents have several; the arrays here are then those of all
-    of them together. The arrays must not be changed afterwards. ``incidents`` (N,) are those
-    that :func:`truths_of` read, None for arrays of your own.
-
-    Raises:
-        InvalidInput: for arrays of another shape or type, or values out of range.
+    :func:`truths_of` reads them. ``incidents`` (N,) are those that they are of, ``rubrics`` the
+    ids of the rubrics that grade these. ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where
+    it is not known; ``root_causes`` (N, n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true
+    where accepted, in the order of the canonical integers; ``horizon``, ``par`` and ``task_par``
+    (N,) are in ticks. ``wrong_page`` (N,) is whether a wrong page closes;
+    ``price_of_hand_over`` (N,) is NaN where there is none: a hand-over does nothing then.
+    ``faults`` says what each fault asks for where incidents have several; the arrays here are
+    then those of all of them together. The arrays must not be changed.
     """
 
     topology: Topology
-    severity: Ints = attrs.field(converter=ints)
-    root_causes: Bools = attrs.field(converter=bools)
-    teams: Bools = attrs.field(converter=bools)
-    remedies: Bools = attrs.field(converter=bools)
-    horizon: Ints = attrs.field(converter=ints)
-    wrong_page: Bools = attrs.field(converter=bools)
-    ignore_only_p1: Bools = attrs.field(converter=bools)
-    par: Ints = attrs.field(converter=ints)
-    task_par: Ints = attrs.field(converter=ints)
-    price_of_hand_over: NDArray[np.float64] = attrs.field(converter=floats)
-    rubrics: tuple[str, ...] = attrs.field(default=(), kw_only=True)
-    faults: FaultArrays | None = attrs.field(default=None, kw_only=True)
-    incidents: NDArray[np.object_] | None = attrs.field(default=None, init=False)
-
-    @wrong_page.default
-    def _usual_wrong_page(self) -> Bools:
-        return np.full(self.severity.shape, STRICT.wrong_page)
-
-    @ignore_only_p1.default
-    def _usual_ignore(self) -> Bools:
-        return np.full(self.severity.shape, STRICT.ignore_only_p1)
-
-    @par.default
-    def _usual_par(self) -> Ints:
-        return np.full(self.severity.shape, attrs.fields(Incident).par.default)
-
-    @task_par.default
-    def _same_par(self) -> Ints:
-        return self.par
-
-    @price_of_hand_over.default
-    def _nobody_takes_it(self) -> NDArray[np.float64]:
-        return np.full(self.severity.shape, np.nan)
-
-    def __attrs_post_init__(self) -> None:
-        n, rows = len(self.topology), len(self)
-        wanted = {
-            "severity": (rows,),
-            "root_causes": (rows, n),
-            "teams": (rows, len(self.topology.teams)),
-            "remedies": (rows, len(self.topology.remedies) * n),
-            "horizon": (rows,),
-            "wrong_page": (rows,),
-            "ignore_only_p1": (rows,),
-            "par": (rows,),
-            "task_par": (rows,),
-            "price_of_hand_over": (rows,),
-        }
-        check_shapes(self, wanted, f"{rows} incidents of topology {self.topology.name!r}")
-        if self.faults is not None:
-            self.faults.check(self._sets)
-        _check_range("severity", self.severity, -1, len(SEVERITIES) - 1)
-        for field in ("horizon", "par", "task_par"):
-            _check_range(field, getattr(self, field), 0, None)
+    severity: Ints
+    root_causes: Bools
+    teams: Bools
+    remedies: Bools
+    horizon: Ints
+    wrong_page: Bools
+    par: Ints
+    task_par: Ints
+    price_of_hand_over: NDArray[np.float64]
+    incidents: NDArray[np.object_]
+    rubrics: tuple[str, ...]
+    faults: FaultArrays | None = None
 
     def __len__(self) -> int:
-        return self.severity.shape[0] if self.severity.ndim else 0
+        return len(self.severity)
 
     def take(self, rows: Any) -> "Truths":
         """The truths of these rows, by index, slice or mask; rows may repeat."""
-        given = {field.name: getattr(self, field.name) for field in attrs.fields(Truths)}
-        topology, rubrics = given.pop("topology"), given.pop("rubrics")
-        faults, incidents = given.pop("faults"), given.pop("incidents")
-        arrays = {name: array[rows] for name, array in given.items()}
-        taken = None if faults is None else faults.take(rows)
-        selected = Truths(topology, **arrays, rubrics=rubrics, faults=taken)
-        return selected if incidents is None else selected._read_of(incidents[rows])
-
-    def _read_of(self, incidents: NDArray[np.object_]) -> "Truths":
-        """The same truths with the incidents (N,) that they belong to.
-
-        These are no argument of the class: ``attrs.evolve`` would keep them beside changed arrays.
-        """
-        object.__setattr__(self, "incidents", incidents)
-        return self
+        kept = ("topology", "rubrics", "faults")
+        names = [field.name for field in attrs.fields(Truths) if field.name not in kept]
+        arrays = {name: getattr(self, name)[rows] for name in names}
+        faults = None if self.faults is None else self.faults.take(rows)
+        return attrs.evolve(self, **arrays, faults=faults)
 
     @property
     def _sets(self) -> dict[str, Bools]:
@@ -165,16 +129,16 @@ class Truths:
         if faults is None or not most:
             return ()
         alone = faults.count == 0
-        found = []
+        accepted = []
         for number in range(most):
             sets = (getattr(faults, name)[:, number] for name in self._sets)
             # An incident that lists none has one fault, which accepts all that it does.
             own = (
-                np.where((alone & (number == 0))[:, np.newaxis], whole, one)
-                for whole, one in zip(self._sets.values(), sets, strict=True)
+                np.where((alone & (number == 0))[:, np.newaxis], whole, part)
+                for whole, part in zip(self._sets.values(), sets, strict=True)
             )
-            found.append(self._accepted(*own))
-        return tuple(found)
+            accepted.append(self._accepted(*own))
+        return tuple(accepted)
 
     def _accepted(self, roots: Bools, teams: Bools, remedies: Bools) -> tuple[Ints, Ints, Ints]:
         ranges = self.ranges
@@ -191,16 +155,10 @@ class Truths:
         if len(rows) == len(self) and bool((rows == np.arange(len(self))).all()):
             return actions[np.newaxis]  # one each: the usual case
         counts = np.bincount(rows)
-        found = np.full((int(counts.max(initial=0)), len(self)), NONE_ACCEPTED, dtype)
+        table = np.full((int(counts.max(initial=0)), len(self)), NONE_ACCEPTED, dtype)
         places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        found[places, rows] = actions
-        return found
-
-    @property
-    def ignore_closes(self) -> Bools:
-        """Where ``Ignore`` closes (N,)."""
-        closes: Bools = ~self.ignore_only_p1 | (self.severity == SEVERITIES.index(Severity.P1))
-        return closes
+        table[places, rows] = actions
+        return table
 
     @cached_property
     def severity_or_far(self) -> NDArray[np.uint8]:
@@ -241,14 +199,6 @@ class Truths:
         return np.union1d(*self._clocks)
 
 
-def _check_range(field: str, values: Ints, low: int, high: int | None) -> None:
-    bad = values < low if high is None else (values < low) | (values > high)
-    if bad.any():
-        row = int(bad.argmax())
-        upper = "or more" if high is None else f"to {high}"
-        raise InvalidInput(f"{field}[{row}]: {values[row]} is out of range, expected {low} {upper}")
-
-
 def truths_of(incidents: Iterable[Incident]) -> Truths:
     """The truths of incidents of one topology.
 
@@ -259,15 +209,15 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
     listed = tuple(incidents)
     if not listed:
         raise InvalidInput("truths_of needs at least one incident: its topology is the batch's")
-    for one in listed:
-        check_incident(one)
+    for incident in listed:
+        check_incident(incident)
     topology = listed[0].topology
     rows = len(listed)
     marks = _Marks(topology)
     root_causes, teams, remedies = marks.arrays(rows)
-    most = max(len(one.truth.several) for one in listed)
+    most = max(len(incident.truth.several) for incident in listed)
     parts = marks.arrays(rows, most)
-    severity_index = {None: -1} | {one: rank for rank, one in enumerate(SEVERITIES)}
+    severity_index = {None: -1} | {severity: rank for rank, severity in enumerate(SEVERITIES)}
     for row, incident in enumerate(listed):
         if incident.topology is not topology and incident.topology != topology:
             raise InvalidInput(
@@ -278,30 +228,25 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         marks.set(truth, root_causes[row], teams[row], remedies[row])
         for number, part in enumerate(truth.several):
             marks.set(part, *(array[row, number] for array in parts))
-    count = np.array([len(one.truth.several) for one in listed], np.int8)
-    read = np.empty(rows, np.object_)
-    read[:] = listed
+    count = np.array([len(incident.truth.several) for incident in listed], np.int8)
+    kept = np.empty(rows, np.object_)
+    kept[:] = listed
+    prices = (incident.price_of_hand_over for incident in listed)
     return Truths(
         topology,
-        np.array([severity_index[one.truth.severity] for one in listed], np.int8),
+        np.array([severity_index[incident.truth.severity] for incident in listed], np.int8),
         root_causes,
         teams,
         remedies,
-        np.array([one.horizon for one in listed], np.int32),
-        np.array([one.closing.wrong_page for one in listed]),
-        np.array([one.closing.ignore_only_p1 for one in listed]),
-        np.array([one.par for one in listed], np.int32),
-        np.array([one.task_par for one in listed], np.int32),
-        np.array(
-            [
-                np.nan if one.price_of_hand_over is None else one.price_of_hand_over
-                for one in listed
-            ],
-            np.float64,
-        ),
-        rubrics=tuple(dict.fromkeys(one.rubric for one in listed)),
-        faults=FaultArrays(count, *parts) if most else None,
-    )._read_of(read)
+        np.array([incident.horizon for incident in listed], np.int32),
+        np.array([incident.wrong_page_closes for incident in listed]),
+        np.array([incident.par for incident in listed], np.int32),
+        np.array([incident.task_par for incident in listed], np.int32),
+        np.array([np.nan if price is None else price for price in prices], np.float64),
+        kept,
+        tuple(dict.fromkeys(incident.rubric for incident in listed)),
+        FaultArrays(count, *parts) if most else None,
+    )
 
 
 class _Marks:

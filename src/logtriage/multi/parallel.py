@@ -113,7 +113,6 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         }
         self.action_spaces = {agent: seat.action_space for agent, seat in self._seats.items()}
         played = self._incidents.task
-        assert played.setting is not None  # or there would be no environment of the task
         self.state_space: spaces.Space[Floats] = box_of(
             team_tokens_of(self.role_split, played.setting, self.topology, played.horizon)
         )

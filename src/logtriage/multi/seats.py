@@ -40,7 +40,6 @@ class NumericSeat:
     ) -> None:
         self.role, self._split, self._flat = role, split, flat
         self._choices = role_actions(role, topology, task.world, hand_over=task.takes_hand_over)
-        assert task.setting is not None  # or there would be no environment of the task
         box = box_of(role_tokens_of(split, role, task.setting, topology, task.horizon))
         mask = spaces.Box(0, 1, (len(self._choices),), np.int8)
         self.action_space: spaces.Space[Any] = spaces.Discrete(len(self._choices))

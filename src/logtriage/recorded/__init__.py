@@ -15,7 +15,6 @@ from typing import Final
 from logtriage.errors import UnknownName
 from logtriage.incident import Incident
 from logtriage.recorded.bundle import (
-    CLOSING,
     RUBRIC,
     Bundle,
     as_incident,
@@ -49,7 +48,6 @@ from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
 
 __all__ = [
-    "CLOSING",
     "HISTORY",
     "RUBRIC",
     "SCHEMA",

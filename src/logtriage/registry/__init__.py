@@ -2,10 +2,9 @@
 
 from logtriage.registry.own import is_own
 from logtriage.registry.policies import CONSTANT, POLICY_HELP, constant_actions, make_policy
-from logtriage.registry.teams import CENTRAL, TEAM_HELP, make_team, roles_of
+from logtriage.registry.teams import TEAM_HELP, make_team, roles_of
 
 __all__ = [
-    "CENTRAL",
     "CONSTANT",
     "POLICY_HELP",
     "TEAM_HELP",

@@ -8,29 +8,23 @@ from typing import Final
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.policies import (
-    CentralControl,
     ExpertPolicy,
     Follower,
-    FollowingTeam,
     ObserverRole,
-    ObserverTeam,
     OracleRole,
-    OracleTeam,
     Policy,
-    PolicyFactory,
     RandomPolicy,
     RoleFactory,
     RolePolicies,
     TeamFactory,
     TeamPolicy,
+    oracles,
 )
 from logtriage.registry.own import is_own, own_role
-from logtriage.registry.policies import make_policy, seed_of
+from logtriage.registry.policies import seed_of
 from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
 
-#: ``central:POLICY``: one policy in control of all roles.
-CENTRAL: Final = "central"
 #: What can play a single role.
 _ROLE_HELP: Final = (
     *("oracle", "expert", "observer", "random[:SEED]"),
@@ -43,7 +37,6 @@ TEAM_HELP: Final = {
     "observer": "each role keeps the exact belief of what it saw and was told, and tells tokens",
     "pooled": "observers who know at once what any of them was shown; what talk could reach",
     "random": "each role uniform over its actions; random:SEED for another draw",
-    f"{CENTRAL}:POLICY": "one policy in control of all roles, such as central:expert",
     "ROLE=POLICY,...": f"a policy for each role ({', '.join(_ROLE_HELP)}), such as "
     "triage=expert,escalation=oracle,remediation=random:7",
 }
@@ -64,28 +57,16 @@ _ROLES: Final[dict[str, RoleFactory]] = {
     "oracle": OracleRole,
     "expert": _expert_role,
     "observer": ObserverRole,
+    "pooled": partial(ObserverRole, pooled=True),
 }
-
-
-def _oracles(split: RoleSplit, incident: Incident) -> TeamPolicy:
-    return OracleTeam(incident, split)
-
-
-def _observers(split: RoleSplit, pooled: bool, incident: Incident) -> TeamPolicy:
-    return ObserverTeam(incident, split, pooled=pooled)
-
-
-def _central(factory: PolicyFactory, split: RoleSplit, incident: Incident) -> TeamPolicy:
-    return CentralControl(factory(incident), split)
 
 
 def _by_role(factories: Sequence[RoleFactory], split: RoleSplit, incident: Incident) -> TeamPolicy:
     pairs = zip(factories, split.roles, strict=True)
     players = [make(incident, split, role) for make, role in pairs]
-    alone = [player for player in players if not isinstance(player, Follower)]
-    if len(alone) == len(players):
-        return RolePolicies(alone)
-    return FollowingTeam(incident, split, players)
+    if any(isinstance(player, Follower) for player in players):
+        return RolePolicies(players, incident, split)
+    return RolePolicies(players)
 
 
 def make_team(
@@ -94,8 +75,7 @@ def make_team(
     """The factory behind a specification such as ``expert`` or ``triage=expert,...``.
 
     ``observer`` and ``pooled`` play by the exact belief. ``oracle``, ``expert``, ``observer``
-    and ``random[:SEED]`` play single roles, too. ``central:POLICY`` puts any policy of
-    :func:`make_policy` in control of them, and ``ROLE=POLICY,...`` names a policy for each.
+    and ``random[:SEED]`` play single roles, too. ``ROLE=POLICY,...`` names a policy for each.
     ``module:name`` makes the policy of a role from the incident, the split and the role.
     ``roles`` are policies that the registry does not know, by their names; a name alone
     plays all roles. Factories can be pickled, if those in ``roles`` can.
@@ -106,13 +86,8 @@ def make_team(
             be read.
     """
     own = roles or {}
-    name, colon, argument = spec.partition(":")
     if spec == "oracle" and spec not in own:
-        return partial(_oracles, split)
-    if spec in ("observer", "pooled") and spec not in own:
-        return partial(_observers, split, spec == "pooled")
-    if name == CENTRAL and colon and spec not in own:
-        return partial(_central, make_policy(argument), split)
+        return partial(oracles, split=split)
     factory = _role_factory(spec, own)
     if factory is not None:
         return partial(_by_role, (factory,) * len(split), split)

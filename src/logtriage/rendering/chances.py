@@ -19,15 +19,15 @@ from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
 from logtriage.world.vocabulary import LOG
 
-#: What a reading says that does not show its sign, and what every condition shows.
+#: The word for readings that do not show their sign, and for signs of every condition.
 ANY: Final = "ANY"
-#: Signs that are rarer, in per cent, go unsaid.
+#: Signs rarer than this, in per cent, go unsaid.
 LEAST: Final = 4
-#: Of what any service might show, only from where to where the shares go of what is rarer.
+#: Signs of any service that are rarer than this are summed up by the range of their shares.
 COMMON: Final = 18
 #: As many different shares as a grid has at most.
 GRID: Final = 6
-#: Of a line that names its cause.
+#: The words for a line that names its cause.
 _NAMED: Final = "its cause"
 #: A share and the words of its sign, or the text of a pair, which has its own figures.
 Share = tuple[int, str, bool]
@@ -50,11 +50,11 @@ def runbook(topology: Topology, setting: Setting) -> Iterator[str]:
             yield f"{heading}: {_row(world, kind.signature, typical=typical)}"
     yield "no fault:"
     unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
-    unharmed |= {one.words: one.signature for one in rules.distractions}
+    unharmed |= {distraction.words: distraction.signature for distraction in rules.distractions}
     unharmed[HEALTHY] = rules.healthy
     yield from _rows(world, unharmed)
     yield f"benign ({SEVERITIES[-1]}, ignore):"
-    benign = {f"{one.name}{_where(one, world)}": one.signature for one in world.benign}
+    benign = {f"{calm.name}{_where(calm, world)}": calm.signature for calm in world.benign}
     yield from _rows(world, benign)
     if rules.common:
         yield f"any service, else: {_row(world, rules.common, least=1)}"
@@ -78,12 +78,12 @@ def _rarer(world: World) -> str:
     for sort, row in world.background.items():
         shares = (share for token, share in row.items() if token != NAMES and share < least)
         rare["topics" if sort == LOG else "signs"].extend(shares)
-    told = ", ".join(
+    text = ", ".join(
         f"{what} {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)}"
         for what, shares in rare.items()
         if shares
     )
-    return told and f", other {told}"
+    return text and f", other {text}"
 
 
 def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
@@ -115,12 +115,12 @@ def _legend(setting: Setting) -> str:
 
 def _meant(gauge: Gauge) -> str:
     """What the words of a gauge mean in figures."""
-    told = []
+    meanings = []
     for line in gauge.readings:
         for token in gauge.tokens:
             text = line.said_under(token.name, gauge)
-            told.append(f"{token.word} {filled(pieces(text), lambda name: _band(gauge, name))}")
-    return f"{gauge.title}: {', '.join(told)}"
+            meanings.append(f"{token.word} {filled(pieces(text), lambda name: _band(gauge, name))}")
+    return f"{gauge.title}: {', '.join(meanings)}"
 
 
 def _band(gauge: Gauge, name: str) -> str:
@@ -136,16 +136,16 @@ def _band(gauge: Gauge, name: str) -> str:
 def _typical(world: World) -> tuple[Mapping[str, Pair], Mapping[str, Pair]]:
     """The pairs of signs that most kinds show that lead with latency, and with errors.
 
-    Of a pair that not all of them show there is nothing typical.
+    A pair shown by only some of them is not typical.
     """
-    found: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
+    typical: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
     for lead in (False, True):
         kinds = [kind for kind in world.kinds if kind.errors_first == lead]
         for pair in world.tokens.pairs:
             shares = [_pair(kind.signature, pair.signs) for kind in kinds]
-            if shares and all(min(one) >= LEAST for one in shares):
-                found[lead][pair.letter] = Counter(shares).most_common(1)[0][0]
-    return found
+            if shares and all(min(share) >= LEAST for share in shares):
+                typical[lead][pair.letter] = Counter(shares).most_common(1)[0][0]
+    return typical
 
 
 def _pair(signature: Signature, signs: tuple[tuple[str, str], tuple[str, str]]) -> Pair:
@@ -196,13 +196,13 @@ def _row(
         if (typical or {}).get(pair.letter) != shares:
             shown.insert(0, (max(shares), f"{pair.letter} {shares[0]}/{shares[1]}", True))
     columns = [_grouped(shown), _grouped(topics)] if topics else [_grouped(shown)]
-    return "; ".join(", ".join(one) for one in columns).strip()
+    return "; ".join(", ".join(column) for column in columns).strip()
 
 
 def _grouped(signs: list[Share]) -> Iterator[str]:
     """Signs of one share under one figure, the likeliest first; pairs have theirs."""
-    ordered = sorted(signs, key=lambda one: -one[0])
-    for share, rows in groupby(ordered, key=lambda one: one[0]):
+    ordered = sorted(signs, key=lambda sign: -sign[0])
+    for share, rows in groupby(ordered, key=lambda sign: sign[0]):
         plain: list[str] = []
         for _, word, whole in rows:
             if whole:

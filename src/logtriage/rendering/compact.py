@@ -37,31 +37,31 @@ def shows_some_owners(observation: Observation) -> bool:
 def alerts(firing: Iterable[Alert]) -> str:
     """Alerts by the tick since which they fire, and by name."""
     parts = []
-    for since, rows in groupby(firing, key=lambda one: one.since):
+    for since, rows in groupby(firing, key=lambda alert: alert.since):
         names: dict[str, list[str]] = {}
-        for one in rows:
-            names.setdefault(one.name, []).append(one.service)
-        told = "; ".join(f"{name} {', '.join(services)}" for name, services in names.items())
-        parts.append(f"since tick {since}: {told}")
+        for alert in rows:
+            names.setdefault(alert.name, []).append(alert.service)
+        text = "; ".join(f"{name} {', '.join(services)}" for name, services in names.items())
+        parts.append(f"since tick {since}: {text}")
     return " | ".join(parts) or "none"
 
 
 def changes(feed: Iterable[Change]) -> str:
     """Changes by kind, each with how many minutes ago it was."""
     kinds: dict[str, list[str]] = {}
-    for one in feed:
-        kinds.setdefault(one.kind, []).append(f"{one.service} {one.minutes_ago}")
+    for change in feed:
+        kinds.setdefault(change.kind, []).append(f"{change.service} {change.minutes_ago}")
     return "; ".join(f"{kind}: {', '.join(rows)}" for kind, rows in sorted(kinds.items()))
 
 
 def overview(observation: Observation, lines: Iterable[LogLine]) -> tuple[list[LogLine], list[str]]:
     """The lines that say something, and the services whose line is an everyday one."""
     telling, calm = [], []
-    for one in lines:
-        if one.token is not None and observation.is_ordinary(LOG, one.token):
-            calm.append(one.service)
+    for line in lines:
+        if line.token is not None and observation.is_ordinary(LOG, line.token):
+            calm.append(line.service)
         else:
-            telling.append(one)
+            telling.append(line)
     return telling, calm
 
 
@@ -72,8 +72,8 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
     nothing, so it goes unsaid.
     """
     levels: dict[str, dict[str, list[str]]] = {}
-    for one in telling:
-        levels.setdefault(one.level, {}).setdefault(one.message, []).append(one.service)
+    for line in telling:
+        levels.setdefault(line.level, {}).setdefault(line.message, []).append(line.service)
     rows = ["REQUESTED LOGS, a line of each service:"]
     for level in sorted(levels):
         rows.append(f"{level}:")
@@ -86,10 +86,10 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
 def owners(observation: Observation) -> dict[str, str]:
     """The owners of the services that stand on this screen or were just asked for.
 
-    Of which service a player wants to know the owner, for that one it asks or declares it.
+    A player learns the owner of another service by asking for it or declaring it.
     """
-    wanted = {one.service for one in observation.alerts}
-    wanted.update(one.service for one in observation.window)
+    wanted = {alert.service for alert in observation.alerts}
+    wanted.update(line.service for line in observation.window)
     wanted.update(filter(None, map(_named, observation.last_actions)))
     if observation.root_cause is not None:
         wanted.update(observation.root_causes or (observation.root_cause,))

@@ -32,7 +32,7 @@ def dashboard(observation: Observation) -> str:
         (
             f"SIGNALS{_span(observation)} that stray by {STRAY} spreads or more "
             f"(usual ± spread){left}:",
-            *(f"{name}: {', '.join(told)}" for name, told in rows.items()),
+            *(f"{name}: {', '.join(texts)}" for name, texts in rows.items()),
             *(() if rows else ("none",)),
             *_without_usual(observation),
         )
@@ -40,7 +40,7 @@ def dashboard(observation: Observation) -> str:
 
 
 def _span(observation: Observation) -> str:
-    """Of how long the figures are."""
+    """The span of time that the figures cover."""
     minutes = max(1, observation.tick_seconds // 60)
     return " of the last minute" if minutes == 1 else f" of the last {minutes} minutes"
 
@@ -48,9 +48,9 @@ def _span(observation: Observation) -> str:
 def _without_usual(observation: Observation) -> Iterator[str]:
     """Every signal without a usual value: it may be anything, and so it is always shown."""
     rows = [
-        f"{name}: {', '.join(_value(one) for one in signals if one.usual is None)}"
+        f"{name}: {', '.join(_value(signal) for signal in signals if signal.usual is None)}"
         for name, signals in zip(observation.topology.names, observation.signals, strict=True)
-        if any(one.usual is None for one in signals)
+        if any(signal.usual is None for signal in signals)
     ]
     if rows:
         yield "no usual value is known:"
@@ -72,7 +72,7 @@ def _value(signal: Signal) -> str:
 def _signal(signal: Signal) -> str:
     """A signal that strays, so that its usual value and spread are known."""
     _, _, unit = signal.name.rpartition("_")
-    usual, spread = (_scaled(one or 0, unit) for one in (signal.usual, signal.spread))
+    usual, spread = (_scaled(figure or 0, unit) for figure in (signal.usual, signal.spread))
     whose = "others " if signal.borrowed else ""
     return f"{_value(signal)} ({whose}{usual} ± {spread})"
 

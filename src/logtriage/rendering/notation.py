@@ -58,9 +58,11 @@ def notation(observation: Observation, before: Observation | None = None) -> str
 
 def legend(world: World) -> str:
     """What the words of a screen mean, for the rules."""
-    gauges = ", ".join(f"{one.name}?" for one in world.tokens.gauges)
+    gauges = ", ".join(f"{gauge.name}?" for gauge in world.tokens.gauges)
     spans = ", ".join(f"{name}?" for name in world.spans)
-    strays = " ".join(word(world, one.name, one.tokens[0].name) for one in world.tokens.gauges[:2])
+    strays = " ".join(
+        word(world, gauge.name, gauge.tokens[0].name) for gauge in world.tokens.gauges[:2]
+    )
     return (
         "NOTATION. A screen shows what is new since the last. 3/11: tick 3 of 11. c0.7: c is 0.7. "
         "edge: band of errors/of p99. alert: what fires, all of it, whenever it changes. log: "
@@ -86,15 +88,15 @@ def _head(seen: Observation, before: Observation | None) -> Iterator[str]:
 def _panels(seen: Observation, before: Observation | None) -> Iterator[str]:
     """What telemetry shows: panels that have changed, and what was read since."""
     world = world_of(seen)
-    for one in seen.notes:
-        told = NO_NEWS if one.token is None else _log_words(one.token, seen)
-        yield from filter(None, ("note:", one.by, one.service, told))
+    for note in seen.notes:
+        words = NO_NEWS if note.token is None else _log_words(note.token, seen)
+        yield from filter(None, ("note:", note.by, note.service, words))
     if seen.edge is not None and (before is None or _edge(before) != _edge(seen)):
         yield from ("edge:", seen.edge.token)
     if "alerts" not in seen.hidden and (before is None or _alerts(before) != _alerts(seen)):
         yield from ("alert:", *_listed(_alerts(seen)))
-    down = dict.fromkeys(one.service for one in seen.inspection if one.token == DOWN)
-    asked = [one for one in seen.inspection if one.token != DOWN]
+    down = dict.fromkeys(line.service for line in seen.inspection if line.token == DOWN)
+    asked = [line for line in seen.inspection if line.token != DOWN]
     if seen.inspection:
         # Of a look at all services each that is not named has an everyday line.
         calm = RequestMoreLogs(None) not in seen.last_actions
@@ -119,20 +121,20 @@ def _edge(seen: Observation) -> str | None:
 
 
 def _alerts(seen: Observation) -> Shown:
-    titles = {one.title: token for token, one in world_of(seen).alerts.items()}
+    titles = {row.title: token for token, row in world_of(seen).alerts.items()}
     firing: Shown = defaultdict(list)
-    for one in seen.alerts:
-        firing[word(world_of(seen), ALERT, titles[one.name])].append(one.service)
+    for alert in seen.alerts:
+        firing[word(world_of(seen), ALERT, titles[alert.name])].append(alert.service)
     return {name: sorted(services) for name, services in sorted(firing.items())}
 
 
 def _lines(lines: Iterable[LogLine], seen: Observation, *, calm: bool = True) -> Iterator[str]:
     """Services with an everyday line, then those with a line on a topic, by topic."""
     telling: Shown = defaultdict(list)
-    for one in lines:
-        assert one.token is not None  # only a recording has lines without
-        everyday = seen.is_ordinary(LOG, one.token)
-        telling["" if everyday else _log_words(one.token, seen)].append(one.service)
+    for line in lines:
+        assert line.token is not None  # only a recording has lines without
+        everyday = seen.is_ordinary(LOG, line.token)
+        telling["" if everyday else _log_words(line.token, seen)].append(line.service)
     everyday_lines = telling.pop("", [])
     yield from _counted(everyday_lines if calm else ())
     yield from _listed(telling)
@@ -146,13 +148,13 @@ def _log_words(token: str, seen: Observation) -> str:
 
 def _naming(sort: str, token: str, seen: Observation) -> str:
     service = named_service(token)
-    told = word(world_of(seen), sort, token.partition(":")[0])
-    return told if service is None else f"{told} >{seen.topology.names[service]}"
+    words = word(world_of(seen), sort, token.partition(":")[0])
+    return words if service is None else f"{words} >{seen.topology.names[service]}"
 
 
 def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) -> Iterator[str]:
     """For each service what strays at each reading, and of which gauges there is no data."""
-    for service, row in groupby(rows, key=lambda one: one.service):
+    for service, row in groupby(rows, key=lambda gauge: gauge.service):
         gauges = tuple(row)
         yield from (heading, service)
         if is_down(gauges[0].tokens):
@@ -160,12 +162,12 @@ def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) ->
             continue
         for place, start in enumerate(gauges[0].starts):
             yield f"@{start}"
-            for one in gauges:
-                token = one.tokens[place]
+            for gauge in gauges:
+                token = gauge.tokens[place]
                 if token == GAP:
-                    yield f"{one.name}?"
-                elif not seen.is_ordinary(one.name, token):
-                    yield _naming(one.name, token, seen)
+                    yield f"{gauge.name}?"
+                elif not seen.is_ordinary(gauge.name, token):
+                    yield _naming(gauge.name, token, seen)
 
 
 def _owners(seen: Observation, before: Observation | None) -> Iterator[str]:
@@ -195,7 +197,7 @@ def _acts(seen: Observation) -> Iterator[str]:
         yield from (f"{EASES if eases else NO_CHANGE}:", f"{remedy}:{service}")
     if seen.may is not None:
         quoted = Malformed | Report | ReportImpact | Wait
-        done = [one for one in seen.last_actions if not isinstance(one, quoted)]
+        done = [action for action in seen.last_actions if not isinstance(action, quoted)]
         if done:
             yield from ("did:", *map(_act, done))
 
@@ -235,15 +237,15 @@ def _quoted(seen: Observation, before: Observation | None) -> Iterator[str]:
         if isinstance(action, Malformed):
             yield f"unread: {action.reason}"
     known = () if before is None else before.reports
-    for when, one in seen.reports:
-        if (when, one) not in known:
-            yield f"report: {when} {one.by or 'someone'} {one.message}"
+    for when, report in seen.reports:
+        if (when, report) not in known:
+            yield f"report: {when} {report.by or 'someone'} {report.message}"
 
 
 def _listed(shown: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """Words with a colon, each before its services; what a word names stands behind it."""
-    for told, services in shown.items():
-        head, _, named = told.partition(" ")
+    for words, services in shown.items():
+        head, _, named = words.partition(" ")
         yield from filter(None, (f"{head}:", named))
         yield from _counted(services)
 

@@ -19,31 +19,31 @@ def edge(panel: EdgePanel) -> str:
 
 def metrics(gauges: Iterable[Gauge], world: World | None) -> Iterator[str]:
     """The gauges of each service that was asked for; those of a recording have no world."""
-    titles = {} if world is None else {one.name: one.title for one in world.tokens.gauges}
-    for service, rows in groupby(gauges, key=lambda one: one.service):
+    titles = {} if world is None else {row.name: row.title for row in world.tokens.gauges}
+    for service, rows in groupby(gauges, key=lambda row: row.service):
         gauge, *others = rows
         if is_down(gauge.tokens):
             yield f"METRICS {service}: {NOT_COLLECTED}"
             continue
         yield f"METRICS {service} ({_readings(gauge.starts)}):"
-        yield from (f"{titles.get(one.name, '')} {one.text}".lstrip() for one in (gauge, *others))
+        yield from (f"{titles.get(row.name, '')} {row.text}".lstrip() for row in (gauge, *others))
 
 
 def traces(spans: Iterable[Trace]) -> Iterator[str]:
     """Where each service that was asked for spends its time, and where its errors start."""
-    for service, rows in groupby(spans, key=lambda one: one.service):
+    for service, rows in groupby(spans, key=lambda row: row.service):
         span, *others = rows
         if is_down(span.tokens):
             yield f"TRACES {service}: {NOT_COLLECTED}"
             continue
         yield f"TRACES {service} ({_readings(span.starts)}):"
         yield from (
-            f"{'slowest requests' if one.name == SPANS[0] else 'errors'}: {one.text}"
-            for one in (span, *others)
+            f"{'slowest requests' if row.name == SPANS[0] else 'errors'}: {row.text}"
+            for row in (span, *others)
         )
 
 
 def _readings(starts: tuple[int, ...]) -> str:
-    """Of which ticks the readings are; where all agree, one of them is shown."""
+    """The ticks of the readings."""
     ticks = " > ".join(map(str, starts))
     return f"read at tick {ticks}" if len(starts) == 1 else f"read at ticks {ticks}"

@@ -36,10 +36,16 @@ _TOLD: Final = len(" named *, * being; others: ")
 def recorded_rules(topology: Topology) -> Iterator[str]:
     """The lines between the opening and what is graded."""
     calls = "; ".join(
-        f"{one.name} -> {', '.join(one.calls)}" for one in topology.services if one.calls
+        f"{service.name} -> {', '.join(service.calls)}"
+        for service in topology.services
+        if service.calls
     )
-    called = {name for one in topology.services for name in one.calls}
-    alone = [one.name for one in topology.services if not one.calls and one.name not in called]
+    called = {name for service in topology.services for name in service.calls}
+    alone = [
+        service.name
+        for service in topology.services
+        if not service.calls and service.name not in called
+    ]
     yield f"SERVICES (caller -> dependencies, as recorded): {calls or 'no call was recorded'}"
     if alone:
         yield f"SERVICES of which no call was recorded: {', '.join(alone)}"
@@ -120,14 +126,14 @@ def neighbourhood(observation: Observation) -> str | None:
         if isinstance(action, RequestMetrics | RequestTraces | RequestMoreLogs)
     )
     now = observation.tick
-    alerting = (one.service for one in observation.alerts if not now or one.since == now)
+    alerting = (alert.service for alert in observation.alerts if not now or alert.since == now)
     named = dict.fromkeys(name for name in (*asked, *alerting) if name is not None)
     rows = [row for name in named if (row := _calls(observation.topology, name))]
     return f"CALLS: {'; '.join(rows)}" if rows else None
 
 
 def _calls(topology: Topology, name: str) -> str:
-    callers = [one.name for one in topology.services if name in one.calls]
+    callers = [service.name for service in topology.services if name in service.calls]
     called = topology.services[topology.index(name)].calls
     if not callers and not called:
         return ""

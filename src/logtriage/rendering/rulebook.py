@@ -37,9 +37,9 @@ def _services(topology: Topology, world: World) -> str:
     parts = []
     for tier in world.tier_names:
         rows = [
-            f"{one.name} -> {', '.join(one.calls)}" if one.calls else one.name
-            for one in topology.services
-            if one.tier == tier
+            f"{service.name} -> {', '.join(service.calls)}" if service.calls else service.name
+            for service in topology.services
+            if service.tier == tier
         ]
         if rows:
             parts.append(f"{tier}: {'; '.join(rows)}")
@@ -59,7 +59,7 @@ def _incident(setting: Setting) -> str:
     where = "any service that others call" if setting.called_only else "any service"
     faults = f"one fault at {where},"
     if setting.several:
-        shares = ", ".join(percent(one, sum(counts)) for one in counts)
+        shares = ", ".join(percent(weight, sum(counts)) for weight in counts)
         faults = f"1 to {len(counts)} faults ({shares}) at different services, each"
     classes = ", ".join(f"{row.name} {row.weight}" for row in world.rules.classes)
     pouring = " or ".join(kind.name for kind in world.kinds if kind.pours_load)
@@ -75,14 +75,14 @@ def _overlap(setting: Setting) -> str:
     """What holds where there may be several faults."""
     if not setting.several:
         return ""
-    second, told = setting.world.rules.secondary_fault, ""
+    second, text = setting.world.rules.secondary_fault, ""
     if second is not None:
         sick = " or ".join(second.tiers)
-        told = (
+        text = (
             f"A sick {sick} may {second.words} ({1 + second.weight} x chance), which shows "
             f"{second.kind}, a fault, once the {sick} is well. "
         )
-    return f"A service shows its fault, else {LOADED}, else {WAITING}. {told}"
+    return f"A service shows its fault, else {LOADED}, else {WAITING}. {text}"
 
 
 def _benign(setting: Setting) -> str:
@@ -94,8 +94,8 @@ def _benign(setting: Setting) -> str:
 def _elsewhere(world: World) -> str:
     rules = world.rules
     words: dict[int, list[str]] = {}
-    for one in rules.distractions:
-        words.setdefault(one.share, []).append(one.words)
+    for distraction in rules.distractions:
+        words.setdefault(distraction.share, []).append(distraction.words)
     shares = [f"{percent(share, 1000)} {', '.join(row)}" for share, row in words.items()]
     if rules.minor_faults:
         entry = "".join(f"not {tier}; " for tier in world.tier_names if tier in world.entry_tiers)
@@ -161,10 +161,10 @@ def _edge(setting: Setting) -> str:
     slight_p99 = slight.p99
     assert slight_p99 is not None  # only the first band has none
     named = ", ".join(band.name for band in reversed(worse))
-    errors, both, p99 = (percent(one, sum(edge.leads)) for one in edge.leads)
+    errors, both, p99 = (percent(weight, sum(edge.leads)) for weight in edge.leads)
     severities = ", ".join(
-        f"{name} {percent(one, sum(setting.severities))}"
-        for name, one in zip(SEVERITIES, setting.severities, strict=True)
+        f"{name} {percent(weight, sum(setting.severities))}"
+        for name, weight in zip(SEVERITIES, setting.severities, strict=True)
     )
     rule = ", ".join(
         f"{row.severity} from {row.errors / 100:g}% or {row.p99} ms"
@@ -211,11 +211,11 @@ def _directory(topology: Topology, world: World) -> str:
         if tier.owner in owners and len(set(weights)) > 1:
             share = percent(weights[owners.index(tier.owner)], sum(weights))
             rows.setdefault(share, {}).setdefault(tier.owner, []).append(tier.name)
-    told = [
+    parts = [
         f"{share} " + ", ".join(f"{team} of {' and '.join(row)}" for team, row in teams.items())
         for share, teams in rows.items()
     ]
-    rest = f"{'; '.join(told)}; else another" if told else f"any of {', '.join(owners)}"
+    rest = f"{'; '.join(parts)}; else another" if parts else f"any of {', '.join(owners)}"
     return f"DIRECTORY, by chance: {rest}."
 
 
@@ -242,7 +242,7 @@ def _grade(horizon: int, setting: Setting) -> str:
 
 
 def _hand_over() -> str:
-    prices = ", ".join(f"{one:g}" for one in PRICES_OF_HAND_OVER)
+    prices = ", ".join(f"{price:g}" for price in PRICES_OF_HAND_OVER)
     prompt = priced.HAND_OVER_PROMPT
     return (
         f"hand_over ends it, worth c x ({1 - prompt:g} + {prompt:g} x speed) before any page or "

@@ -16,7 +16,6 @@ from logtriage.actions import (
 from logtriage.errors import InvalidInput
 from logtriage.grading import RECORDED, RECORDED_2, RECORDED_3
 from logtriage.grading.offered import check_joint, useful_kinds
-from logtriage.grading.original import ORIGINAL
 from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, render_action
 from logtriage.parsing.words import JOINT
@@ -48,15 +47,8 @@ _VIEW_NAMES = {
     "effects": "remedies applied",
     "reports": "reports",
 }
-_ORIGINAL_RULES = (
-    "GRADE: severity, root cause, remedy and speed, by the original's formulas. "
-    "First declarations count. Only resolve ends the incident, or ignoring a P1."
-)
 #: What an agent is told of its rubric; of logtriage/3 the rulebook tells, with the par of the task.
-_GRADING = {
-    **{name: f"GRADE: {GRADED[name]}" for name in (RECORDED.id, RECORDED_3.id)},
-    **{rubric.id: _ORIGINAL_RULES for rubric in ORIGINAL},
-}
+_GRADING = {name: f"GRADE: {GRADED[name]}" for name in (RECORDED.id, RECORDED_3.id)}
 
 
 #: The views that no simulated incident has.
@@ -157,12 +149,12 @@ def public_rules(
     else:
         body = recorded_rules(topology)
     useful = useful_kinds(rubric, simulated=setting is not None)
-    told = (*body, _GRADING.get(rubric, ""))
+    lines = (*body, _GRADING.get(rubric, ""))
     world = None if setting is None else setting.world
     actions = _action_rules(topology, horizon, reply, seat, useful, world)
     beside = _PATH if setting is not None and setting.several and not seat else None
     beside = None if reply == "tools" else beside
-    return "\n".join(filter(None, (opening, *told, *actions, beside)))
+    return "\n".join(filter(None, (opening, *lines, *actions, beside)))
 
 
 def answered_by_default(style: Style) -> Reply:
@@ -187,9 +179,9 @@ def _team_opening(
     hidden: frozenset[str],
 ) -> str:
     others = "; ".join(
-        f"{one.name} sees {_views(one, hidden)} and may {_kinds(one)}"
-        for one in split.roles
-        if one is not seat
+        f"{other.name} sees {_views(other, hidden)} and may {_kinds(other)}"
+        for other in split.roles
+        if other is not seat
     )
     talk = tuple(_talk_rules(seat, topology))
     return (
@@ -197,20 +189,20 @@ def _team_opening(
         f"Find the root cause, not the loudest symptom. You have {horizon} ticks of "
         f"{tick_seconds} s; in each tick everyone acts once, in the order "
         f"{', '.join(split.names)}; an unreadable action does nothing. All share one grade.\n"
-        f"YOU see {_views(seat, hidden)}. OTHERS: {others}." + "".join(f"\n{one}" for one in talk)
+        f"YOU see {_views(seat, hidden)}. OTHERS: {others}." + "".join(f"\n{line}" for line in talk)
     )
 
 
 def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
     """What holds for this role alone: its part of the services, its board, its budget."""
     if seat.watches:
-        names = ", ".join(topology.names[one] for one in sorted(watched(seat, topology)))
+        names = ", ".join(topology.names[place] for place in sorted(watched(seat, topology)))
         yield f"YOUR SERVICES, of which alone you see and may request anything: {names or 'none'}."
     if seat.hears_late:
         late = f"reaches you {seat.delay} ticks late" if seat.delay else ""
         lost = f"{seat.loss} of 100 reports of others never reach you" if seat.loss else ""
         late = late and f"what others declare and report {late}"
-        yield f"BOARD: {'; '.join(one for one in (late, lost) if one)}."
+        yield f"BOARD: {'; '.join(text for text in (late, lost) if text)}."
     if seat.budget is not None:
         yield f"BUDGET: you may make {seat.budget} requests."
 
@@ -278,7 +270,7 @@ def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> dict[str,
         "identify_root_cause": last,
         "escalate": topology.teams[-1],
     }
-    kind = next((one for one in values if one in may), may[0])
+    kind = next((name for name in values if name in may), may[0])
     example = {"action_type": kind}
     if kind in values:
         example["value"] = values[kind]

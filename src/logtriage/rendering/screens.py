@@ -86,15 +86,15 @@ def render_observation(
     hidden = observation.hidden
     parts = [_header(observation)]
     # Reports have their own place on the screen.
-    last = [one for one in observation.last_actions if not isinstance(one, Report | Wait)]
+    last = [action for action in observation.last_actions if not isinstance(action, Report | Wait)]
     if last:
-        parts.append(f"LAST: {'; '.join(effect_of(observation, one) for one in last)}")
+        parts.append(f"LAST: {'; '.join(effect_of(observation, action) for action in last)}")
     if observation.closing is not None:
         wrong = wrong_page(observation)
         parts.append(f"CLOSED: {observation.closing}{'' if wrong is None else f': {wrong}'}")
     if observation.requests_left is not None:
         parts.append(f"REQUESTS LEFT: {observation.requests_left}")
-    parts.extend(f"NOTE: {one.text}" for one in observation.notes)
+    parts.extend(f"NOTE: {note.text}" for note in observation.notes)
     if observation.slo is not None:
         parts.append(f"SLO edge: {_reading(observation.slo)}")
     if observation.edge is not None:
@@ -144,7 +144,7 @@ def _reading(reading: Reading) -> str:
 def _alerts(observation: Observation) -> str:
     if compact.is_fleet(observation):
         return compact.alerts(observation.alerts)
-    firing = (f"{one.name} {one.service} (tick {one.since})" for one in observation.alerts)
+    firing = (f"{alert.name} {alert.service} (tick {alert.since})" for alert in observation.alerts)
     return ", ".join(firing) or "none"
 
 
@@ -180,8 +180,8 @@ def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> t
 
 def _requested(observation: Observation) -> str:
     """The lines asked for; of a look at all services, everyday lines are only counted off."""
-    lines = [one for one in observation.inspection if one.token != DOWN]
-    down = dict.fromkeys(one.service for one in observation.inspection if one.token == DOWN)
+    lines = [line for line in observation.inspection if line.token != DOWN]
+    down = dict.fromkeys(line.service for line in observation.inspection if line.token == DOWN)
     if RequestMoreLogs(None) not in observation.last_actions:
         text = _logs("REQUESTED LOGS", lines)
     else:
@@ -210,7 +210,7 @@ def _owners(observation: Observation) -> str:
 
 
 def _logs(title: str, lines: Iterable[LogLine]) -> str:
-    rows = [f"{one.second:+d}s {one.level} {one.service}: {one.message}" for one in lines]
+    rows = [f"{line.second:+d}s {line.level} {line.service}: {line.message}" for line in lines]
     return "\n".join((f"{title}:", *rows))
 
 
@@ -264,7 +264,8 @@ def _declared(observation: Observation) -> str:
 
 def _reports(observation: Observation) -> str:
     rows = [
-        f"tick {when}, {one.by or 'someone'}: {one.message}" for when, one in observation.reports
+        f"tick {when}, {report.by or 'someone'}: {report.message}"
+        for when, report in observation.reports
     ]
     return "\n".join(("REPORTS:", *rows[-_REPORTS_SHOWN:]))
 
@@ -300,7 +301,7 @@ def wrong_page(observation: Observation) -> str | None:
     """
     if observation.closing != Closing.MISROUTED or observation.world is None:
         return None
-    teams = [one.team for one in observation.last_actions if isinstance(one, Escalate)]
+    teams = [action.team for action in observation.last_actions if isinstance(action, Escalate)]
     return f"a mis-page, this is not {teams[-1]}'s incident" if teams else None
 
 

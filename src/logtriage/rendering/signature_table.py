@@ -12,8 +12,8 @@ def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
     names = {
         "roots and minor faults": world.kind_names,
         "affected by a root": (WAITING, LOADED),
-        "benign": tuple(one.name for one in world.benign),
-        "unaffected": (HEALTHY, *(one.name for one in rules.distractions)),
+        "benign": tuple(condition.name for condition in world.benign),
+        "unaffected": (HEALTHY, *(condition.name for condition in rules.distractions)),
     }
     return {
         **{title: {name: every[name] for name in row} for title, row in names.items()},

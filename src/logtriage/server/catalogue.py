@@ -16,7 +16,6 @@ from logtriage.drawing.ids import (
     MAX_INDEX,
     SEALED,
     SPLITS,
-    check_split,
     parse_incident_id,
 )
 from logtriage.errors import InvalidInput, SealError, UnknownName
@@ -59,8 +58,7 @@ def text_field(name: str, value: Any, longest: int = 200) -> str:
 class Catalogue:
     """The ``tasks`` of one ``world``, which take turns for clients that name no task.
 
-    With a ``seal``, split ``sealed`` is offered too. There, only tasks that can be sealed take
-    turns.
+    With a ``seal``, split ``sealed`` is offered too.
     """
 
     tasks: tuple[str, ...]
@@ -85,40 +83,27 @@ class Catalogue:
                 other = next(name for name in fields if name != "incident")
                 raise InvalidInput(f"{other}: an incident is named already; give one or the other")
             parsed = parse_incident_id(text_field("incident", fields["incident"]), world=self.world)
-            self._check_offered(parsed.split, parsed.task.id)
+            self._check_offered(parsed.split)
             return str(parsed)
         split = text_field("split", fields.get("split", DEFAULT_SPLIT))
         task = None
         if "task" in fields:
-            wanted = get_task(text_field("task", fields["task"]), self.world)
-            check_split(wanted, split)
-            task = wanted.id
-        self._check_offered(split, task)
+            task = get_task(text_field("task", fields["task"]), self.world).id
+        self._check_offered(split)
         if "index" in fields and fields.get("seed", fields["index"]) != fields["index"]:
             raise InvalidInput("seed: differs from index, for which it is another name")
         name = "index" if "index" in fields else "seed"
-        size = MAX_INDEX * (1 if task else len(self._taking_turns(split)))
+        size = MAX_INDEX * (1 if task else len(self.tasks))
         index = (
             whole_number(name, fields[name], size) if name in fields else secrets.randbelow(size)
         )
-        return self._numbered(task, split, index)
-
-    def _numbered(self, task: str | None, split: str, index: int) -> str:
         if task is None:
-            tasks = self._taking_turns(split)
-            index, turn = divmod(index, len(tasks))
-            task = tasks[turn]
+            index, turn = divmod(index, len(self.tasks))
+            task = self.tasks[turn]
         return f"{task}/{split}/{index}"
 
-    def _taking_turns(self, split: str) -> tuple[str, ...]:
-        if split != SEALED:
-            return self.tasks
-        return tuple(task for task in self.tasks if get_task(task, self.world).setting is not None)
-
-    def _check_offered(self, split: str, task: str | None = None) -> None:
-        turns = task is not None or self._taking_turns(split)
-        if split not in ALL_SPLITS or not turns:
-            sealed = self.seal is not None and bool(self._taking_turns(SEALED))
-            raise UnknownName("split", split, ALL_SPLITS if sealed else SPLITS)
+    def _check_offered(self, split: str) -> None:
+        if split not in ALL_SPLITS:
+            raise UnknownName("split", split, SPLITS if self.seal is None else ALL_SPLITS)
         if split == SEALED and self.seal is None:
             raise SealError(f"split {SEALED!r} is not on offer: this server has no key for it")

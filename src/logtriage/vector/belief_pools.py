@@ -125,11 +125,11 @@ def _stages(setting: Setting, sort: str) -> int:
 
 
 def _gains(setting: Setting, sort: str, reader: Reader) -> Longs:
-    found = []
+    gains = []
     for start in range(_stages(setting, sort)):
         row = reading(setting, sort, reader.place, start)
-        found += [log2(other + row.sign) - log2(other) for other in row.other]
-    return np.array(found, np.int64)
+        gains += [log2(other + row.sign) - log2(other) for other in row.other]
+    return np.array(gains, np.int64)
 
 
 def _rows(reader: Reader, base: str, *, hides: bool) -> tuple[Longs, Bools, Longs]:

@@ -3,9 +3,9 @@
 >>> import logtriage as lt
 >>> from logtriage.vector import belief_batch
 >>> ids = lt.incident_ids("cascading_failure-v3", "test", 100)
->>> batch = belief_batch([lt.initial_state(lt.make_incident(one)) for one in ids])
->>> batch.root_causes().shape
-(100, 7)
+>>> batch = belief_batch([lt.initial_state(lt.make_incident(id)) for id in ids])
+>>> batch.teams().shape
+(100, 5)
 """
 
 from collections.abc import Sequence
@@ -74,11 +74,11 @@ def belief_batch(states: Sequence[State], role: Role | RoleSplit | None = None) 
 
 def _done(state: State, topology: Topology) -> dict[int, list[int]]:
     """The pages and remedies of each tick, in order."""
-    found: dict[int, list[int]] = {}
+    done: dict[int, list[int]] = {}
     for tick, action in state.history:
         if isinstance(action, Escalate | Remediate):
-            found.setdefault(tick, []).append(action_id(action, topology))
-    return found
+            done.setdefault(tick, []).append(action_id(action, topology))
+    return done
 
 
 def _lanes(acted: Sequence[Sequence[int]]) -> Ints:
@@ -98,7 +98,7 @@ def _models_of(states: Sequence[State]) -> list[Model]:
     """
     if not states:
         raise InvalidInput("a batch of beliefs needs at least one state")
-    first, found = states[0].incident, []
+    first, models = states[0].incident, []
     for row, state in enumerate(states):
         incident = state.incident
         if incident.setting is None:
@@ -110,5 +110,5 @@ def _models_of(states: Sequence[State]) -> list[Model]:
                     f"states[{row}] ({incident.id}) has another {name} than states[0] "
                     f"({first.id}); a batch has one"
                 )
-        found.append(model_of(incident.setting, incident.topology, incident.held))
-    return found
+        models.append(model_of(incident.setting, incident.topology, incident.held))
+    return models

@@ -124,7 +124,7 @@ class BeliefTables(NamedTuple):
 def tables_of(models: Sequence[Model]) -> BeliefTables:
     """The tables of W worlds that are alike in size: (W, …) each but for what all share.
 
-    A world with fewer hypotheses is filled up with ones of no weight.
+    A world with fewer hypotheses is filled up with hypotheses of no weight.
     """
     each = [tables_in_one(model) for model in models]
     pools = side_by_side([table.pools for table in each], {})
@@ -228,23 +228,23 @@ def _edges(model: Model) -> EdgeTables:
 def _accepts(model: Model) -> Bools:
     topology = model.topology
     order = [(remedy, name) for remedy in topology.remedies for name in topology.names]
-    found = np.zeros((len(order), len(model.hypotheses)), np.bool_)
+    accepts = np.zeros((len(order), len(model.hypotheses)), np.bool_)
     place = {pair: number for number, pair in enumerate(order)}
     for column, hypothesis in enumerate(model.hypotheses):
         for remedy in accepted_remedies(model.world, topology, hypothesis):
-            found[place[remedy], column] = True
-    return found
+            accepts[place[remedy], column] = True
+    return accepts
 
 
 def _fixed_team(model: Model) -> Bools:
     topology = model.topology
-    found = np.zeros((len(topology.teams), len(model.hypotheses)), np.bool_)
+    right = np.zeros((len(topology.teams), len(model.hypotheses)), np.bool_)
     for column, hypothesis in enumerate(model.hypotheses):
         for kind, _ in hypothesis.faults:
             team = model.world.pages(kind, topology)
             if team is not None:
-                found[topology.teams.index(team), column] = True
-    return found
+                right[topology.teams.index(team), column] = True
+    return right
 
 
 def _owner_root(model: Model) -> Longs:
@@ -252,24 +252,24 @@ def _owner_root(model: Model) -> Longs:
         [at for kind, at in hypothesis.faults if model.world.pages(kind, model.topology) is None]
         for hypothesis in model.hypotheses
     ]
-    found = np.full((len(rows), max(1, max(map(len, rows)))), -1, np.int64)
+    roots = np.full((len(rows), max(1, max(map(len, rows)))), -1, np.int64)
     for place, row in enumerate(rows):
-        found[place, : len(row)] = row
-    return found
+        roots[place, : len(row)] = row
+    return roots
 
 
 def _note(model: Model) -> Longs:
     whole, lines = log2(FULL), model.world.lines
-    found = np.full((1 + len(lines), len(model.hypotheses)), NEVER, np.int64)
+    logs = np.full((1 + len(lines), len(model.hypotheses)), NEVER, np.int64)
     for place, hypothesis in enumerate(model.hypotheses):
         if not hypothesis.faults:
             continue
         kind, service = hypothesis.faults[0]
         if model.world.pages(kind, model.topology) is not None:
-            found[0, place] = 0
+            logs[0, place] = 0
             continue
         tier = model.topology.services[service].tier
         for token, weight in note_weights(model.setting, kind, tier):
             number = 0 if token == NO_NEWS else 1 + lines.index(token)
-            found[number, place] = log2(weight) - whole if weight else NEVER
-    return found
+            logs[number, place] = log2(weight) - whole if weight else NEVER
+    return logs

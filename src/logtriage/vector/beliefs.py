@@ -1,7 +1,6 @@
 """Beliefs of many incidents at once: the exact posterior, screen after screen."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,16 +9,15 @@ from logtriage.belief.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
-from logtriage.vector.belief_checks import as_cells, refusal
 from logtriage.vector.belief_state import NO_BREAK, BeliefState, clear, empty_state
-from logtriage.vector.belief_tables import NO_FAULT, BeliefTables, tables_of
+from logtriage.vector.belief_tables import BeliefTables, tables_of
 from logtriage.vector.cells import Cells, cell_numbers, padded
 from logtriage.vector.checks import as_rows, checked_integers
+from logtriage.vector.layout import Floats
+from logtriage.vector.marginals import Believed, Marginals
 from logtriage.vector.tokens.tables import check_alike
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
-
-Floats = NDArray[np.float64]
 
 
 class BeliefBatch:
@@ -47,7 +45,7 @@ class BeliefBatch:
     ) -> None:
         from logtriage.vector.compiled import beliefs, panels, signs  # loads Numba
 
-        self._first_wrong, self._update = beliefs.first_wrong, beliefs.update_rows
+        self._update = beliefs.update_rows
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
         self.models, self.horizon = models, horizon
@@ -106,45 +104,33 @@ class BeliefBatch:
 
     def update(
         self,
-        cells: ArrayLike,
+        cells: Cells,
         actions: ArrayLike | None = None,
         *,
-        misrouted: ArrayLike | None = None,
+        misrouted: NDArray[np.bool_] | None = None,
         rows: ArrayLike | None = None,
     ) -> None:
         """Take in the next screen of all rows or of these (R,), and renew their weights.
 
-        ``cells`` (R, M, 5) stand on the screen; those of alerts, the panel, changes, metrics
-        and traces that were seen before are left out, so whole screens may be given. A cell
-        stands there once. ``actions`` (R,), or (R, L) for L roles, are the canonical
-        integers of what was done since the last screen (anything that is no page and no
-        remedy may as well be -1). ``misrouted`` (R,) says where the last page closed the
-        incident. Of the first screen after a reset no action is read.
+        ``cells`` (R, M, 5) stand on the screen, as of :meth:`numbers`; nothing is checked. Those
+        of alerts, the panel, changes, metrics and traces that were seen before are left out, so
+        whole screens may be taken in. A cell stands there once. ``actions`` (R,), or (R, L) for L
+        roles, are the canonical integers of what was done since the last screen (anything that
+        is no page and no remedy may as well be -1). ``misrouted`` (R,) says where the last page
+        closed the incident. Of the first screen after a reset no action is read.
 
         Raises:
-            InvalidInput: for arrays of another shape or type, a cell that cannot be, an
-                effect of a remedy that was not applied in the last tick, or more screens
-                than the horizon has; nothing is taken in then. And for rows that no hypothesis
-                fits: all screens are taken in, and the weights of those rows are 0 until
-                :meth:`reset`.
+            InvalidInput: for rows that no hypothesis fits: all screens are taken in, and the
+                weights of those rows are 0 until :meth:`reset`.
         """
         chosen = as_rows(rows, self._every)
         count = len(chosen)
-        shown = as_cells(cells, count)
-        acted = np.full((count, 1), -1) if actions is None else np.asarray(actions)
-        if acted.ndim == 1:
-            acted = acted[:, np.newaxis]
-        acted = checked_integers("actions", acted, (count, acted.shape[-1]), None, None)
-        acted = np.ascontiguousarray(acted)  # kernels are compiled for this order alone
-        wrong = np.zeros(count, np.bool_) if misrouted is None else np.asarray(misrouted)
-        if wrong.shape != (count,) or wrong.dtype != np.bool_:
-            raise InvalidInput(
-                f"misrouted: expected ({count},) bools, got {wrong.shape} of {wrong.dtype}"
-            )
+        acted = np.full((count, 1), -1) if actions is None else np.asarray(actions, np.int64)
+        # Kernels are compiled for this order and these types alone.
+        acted = np.ascontiguousarray(acted.reshape(count, -1))
+        shown = np.ascontiguousarray(cells, np.int16)
+        wrong = np.zeros(count, np.bool_) if misrouted is None else misrouted
         state, tables = self._state, self._tables
-        wrong_cell = self._first_wrong(state, tables, chosen, shown, acted)
-        if wrong_cell is not None:
-            raise refusal(state, chosen, shown, wrong_cell)
         remedies = acted - tables.first_remedy
         remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
@@ -213,58 +199,16 @@ class BeliefBatch:
         chosen = as_rows(rows, self._every)
         return self._severities_of(self._state, self._tables, self._room, chosen)
 
-    def _sums(self, holds: Any) -> Floats:
-        """The weights (N, K) of all hypotheses (W, H, K) under which something holds."""
-        weights = self.weights.astype(np.float64)  # sums stay below 2**53
-        found = np.empty((len(self), holds.shape[2]))
-        for number in range(len(self.models)):
-            mine = self.world == number
-            found[mine] = weights[mine] @ holds[number].astype(np.float64)
-        return found
-
-    def _shares(self, sums: Floats) -> Floats:
-        """Sums of weights (N, K) as probabilities."""
-        shares: Floats = sums / self.weights.astype(np.float64).sum(axis=1)[:, np.newaxis]
+    def probabilities(self) -> NDArray[np.float64]:
+        """The probability of each hypothesis (N, H)."""
+        weights = self.weights.astype(np.float64)
+        shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return shares
 
-    def probabilities(self) -> Floats:
-        """The probability of each hypothesis (N, H)."""
-        return self._shares(self.weights.astype(np.float64))
-
-    def root_causes(self) -> Floats:
-        """How likely each service is a root cause (N, n)."""
-        holds = np.zeros((len(self.models), self.weights.shape[1], len(self.topology)))
-        for model, mine in zip(self.models, holds, strict=True):
-            for place, hypothesis in enumerate(model.hypotheses):
-                mine[place, [service for _, service in hypothesis.faults]] = 1
-        return self._shares(self._sums(holds))
-
-    def remedies(self) -> Floats:
-        """How likely each remedy is accepted (N, 5 n), in the order of canonical integers."""
-        return self._shares(self._sums(self._tables.accepts.transpose(0, 2, 1)))
+    def marginals(self) -> Believed:
+        """The probabilities of roots, remedies, kinds and benign incidents, and the doubt."""
+        return Marginals(*self.models).of(self.weights, self.world)
 
     def teams(self) -> Floats:
         """How likely each team is right to page (N, m)."""
-        tables = self._tables
-        holds = np.concatenate(
-            [
-                tables.fixed_team.transpose(0, 2, 1),
-                (tables.owner_root[..., np.newaxis] == np.arange(len(self.topology))).any(axis=2),
-            ],
-            axis=2,
-        )
-        teams = len(self.topology.teams)
-        found, owned = np.split(self._sums(holds), [teams], axis=1)
-        np.add.at(found, (self._every[:, np.newaxis], self._state.owners.astype(np.int64)), owned)
-        return self._shares(found)
-
-    def benign(self) -> Floats:
-        """How likely there is nothing to act on (N,)."""
-        benign = (self._tables.errors == NO_FAULT)[..., np.newaxis]
-        return self._shares(self._sums(benign))[:, 0]
-
-    def entropy(self) -> Floats:
-        """Doubt over the hypotheses (N,), in bits."""
-        shares = self.probabilities()
-        found: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
-        return found
+        return self.marginals().team(self._state.owners.astype(np.int64))

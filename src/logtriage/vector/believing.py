@@ -161,22 +161,29 @@ class BeliefScreens:
         models = batch.settings[0].models  # a pool's are drawn when a split is reset
         if models is not self._models:
             self._models, self._marginals = models, Marginals(*models)
-        told = self._marginals.of(np.asarray(weights), worlds)
+        marginals = self._marginals.of(np.asarray(weights), worlds)
         every = np.arange(len(screen.tick))
-        team = told.team(owners_of(batch.settings[0], batch.incidents, every))
-        parts = [told.root, told.remedy, team, told.kind, told.benign, told.doubt]
+        team = marginals.team(owners_of(batch.settings[0], batch.incidents, every))
+        parts = [
+            marginals.root,
+            marginals.remedy,
+            team,
+            marginals.kind,
+            marginals.benign,
+            marginals.doubt,
+        ]
         parts += [np.asarray(acting)[:, np.newaxis], screen.observation @ self._heard]
         parts += [screen.observation[:, self._kept]]
-        found: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
-        return found
+        columns: Floats = np.concatenate(parts, axis=1, dtype=np.float32)
+        return columns
 
 
 def _heard(layout: TokenLayout) -> Floats:
     """Sums the counts (D,) of a sort by service, for each of :func:`heard_sorts`."""
     n, world = len(layout.topology), layout.world
     heard = heard_sorts(world)
-    found = np.zeros((layout.size, len(heard) * n), np.float32)
+    sums = np.zeros((layout.size, len(heard) * n), np.float32)
     for place, sort in enumerate(heard):
         for service, columns in enumerate(layout.column_of[world.cell_sorts.index(sort)]):
-            found[columns[columns >= 0], place * n + service] = 1
-    return found
+            sums[columns[columns >= 0], place * n + service] = 1
+    return sums

@@ -63,10 +63,10 @@ def shown_tokens(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
 def padded(lists: Sequence[Cells]) -> Cells:
     """Lists of cells (M, 5) of different lengths as one array (N, M, 5)."""
     longest = max((len(cells) for cells in lists), default=0)
-    found = np.full((len(lists), longest, len(FIELDS)), NO_CELL, np.int16)
+    whole = np.full((len(lists), longest, len(FIELDS)), NO_CELL, np.int16)
     for row, cells in enumerate(lists):
-        found[row, : len(cells)] = cells
-    return found
+        whole[row, : len(cells)] = cells
+    return whole
 
 
 _CHANNEL_PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS)}

@@ -24,12 +24,9 @@ def checked_task(
 
     Raises:
         UnknownName: for a task that does not exist.
-        InvalidInput: for a ``*-v0`` task, and for a horizon of no ticks, or of more than can be
-            counted.
+        InvalidInput: for a horizon of no ticks, or of more than can be counted.
     """
     spec = task_of(task, world, horizon)
-    if spec.original:
-        raise InvalidInput(f"task {spec.id!r} is one fixed incident; nothing to draw a batch from")
     if spec.horizon > MOST_TICKS:
         raise InvalidInput(
             f"horizon {spec.horizon} of task {spec.id!r}: expected 1 to {MOST_TICKS}"
@@ -66,8 +63,8 @@ def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
     """
     if not pool:
         return numbers
-    found: Ints = numbers // len(pool) * WORLDS + np.array(pool)[numbers % len(pool)]
-    return found
+    index: Ints = numbers // len(pool) * WORLDS + np.array(pool)[numbers % len(pool)]
+    return index
 
 
 def places_in(pool: Sequence[int], index: Ints) -> Ints:
@@ -78,14 +75,14 @@ def places_in(pool: Sequence[int], index: Ints) -> Ints:
     """
     place = np.full(WORLDS, -1 if pool else 0)
     place[list(pool)] = np.arange(len(pool))
-    found = place[index % WORLDS]
-    if (found < 0).any():
-        missing = int(index[found.argmin()])
+    places = place[index % WORLDS]
+    if (places < 0).any():
+        missing = int(index[places.argmin()])
         raise InvalidInput(
             f"incident {missing} is of world {missing % WORLDS}, which is none of the {len(pool)} "
             f"of this batch's pool: {', '.join(map(str, pool[:4]))}{', …' if len(pool) > 4 else ''}"
         )
-    return found
+    return places
 
 
 def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
@@ -160,7 +157,7 @@ def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Longs:
 
 
 def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
-    """The rows that are meant: these, or every one.
+    """The rows that are meant: these, or all.
 
     Raises:
         InvalidInput: for rows that are not among the batch's, or named twice.

@@ -74,18 +74,17 @@ class BatchedTriage:
             several, whose observations then have one layout: rows are told apart by
             ``task_of``.
         topology: another topology than the task's; there every (service, fault) pair may occur.
-        rubric: another rubric than the task's. lanes: how many act in each tick; more than one is
-        for
-            :class:`logtriage.vector.BatchedTeam`.
+        rubric: another rubric than the task's.
+        lanes: how many act in each tick; :class:`logtriage.vector.BatchedTeam` has several.
         apart: whether lines of the window count apart from those asked for, as
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
         pool: for a task of unseen worlds, the numbers of the worlds to play: at most 64, by default
-        the first 64. :meth:`nth` has their incidents. ood: whether to play split ``ood`` alone, the
-        half of it on the task's topology. On a topology of your own every split can be played
-        without it. dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the
-        bytes, whole
+            the first 64. :meth:`nth` has their incidents.
+        ood: whether to play split ``ood`` alone, the half of it on the task's topology. On a
+            topology of your own every split can be played without it.
+        dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes: whole
             numbers of ``layout.units``.
         world: the world of the tasks: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the tasks' ids say it.
@@ -93,9 +92,8 @@ class BatchedTriage:
     Raises:
         UnknownName: for a task or a dtype that does not exist.
         InvalidInput: as :func:`logtriage.vector.checks.checked_task` and ``checked_pool``; for a
-            topology with no place
-            for the faults of a task, or none for a task whose incidents have one each; for
-            several tasks that cannot be played together
+            topology with no place for the faults of a task, or none for a task whose incidents
+            have one each; for several tasks that cannot be played together
             (:func:`logtriage.vector.tokens.setting.check_together`).
         RubricError: for a rubric that cannot score a batch.
         MissingExtra: where Numba is not installed.
@@ -167,8 +165,8 @@ class BatchedTriage:
     @property
     def index(self) -> Ints:
         """The index (N,) of the incident in each row."""
-        found: Ints = self._incidents.index.copy()
-        return found
+        index: Ints = self._incidents.index.copy()
+        return index
 
     def reset(self, split: str, index: ArrayLike, task: ArrayLike | None = None) -> Step:
         """Begin the incidents ``index`` (N,) of a split, in this order.
@@ -329,11 +327,11 @@ class BatchedTriage:
         if self.dtype == np.uint8:
             return now.columns.copy() if self._copy else _to_read(now.columns)
         if self._copy or self._kept.shape != shape:
-            found = np.empty(shape, np.float32)
-            self._kernels.observe(now, found)
+            observation = np.empty(shape, np.float32)
+            self._kernels.observe(now, observation)
             if self._copy:
-                return found
-            self._kept = found
+                return observation
+            self._kept = observation
             if self.layout.size >= WIDE:
                 self._shown = now.columns.copy()
         elif self.layout.size >= WIDE:

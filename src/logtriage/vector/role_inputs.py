@@ -91,10 +91,10 @@ class RoleInput:
 
     def heard(self, seen: Floats, weights: NDArray[np.generic]) -> Floats:
         """Weights (N, H) with the odds of what fits the words that were heard."""
-        found: Floats = weights.astype(np.float32)
+        raised: Floats = weights.astype(np.float32)
         for place, fits in self._senses:
-            found *= np.where((seen[:, place] > 0) @ fits > 0, np.float32(ODDS), np.float32(1))
-        return found
+            raised *= np.where((seen[:, place] > 0) @ fits > 0, np.float32(ODDS), np.float32(1))
+        return raised
 
     def read(
         self,
@@ -131,7 +131,7 @@ def _senses(
     names = layout.topology.names
     kinds = [{kind for kind, _ in hypothesis.faults} or {NO_FAULT} for hypothesis in hypotheses]
     roots = [{names[service] for _, service in hypothesis.faults} for hypothesis in hypotheses]
-    found = []
+    rows = []
     for speaker in layout.team.split.roles:
         block = layout.blocks.get(f"report:{speaker.name}")
         if speaker == role or block is None:
@@ -141,12 +141,12 @@ def _senses(
             fits = np.array([[word in names for names in senses] for word in words], np.float32)
             named = np.flatnonzero(fits.any(axis=1))
             if len(named):
-                found.append((block.start + named, fits[named]))
+                rows.append((block.start + named, fits[named]))
     if "declared" in layout.blocks:
         place = layout.blocks["declared"]
         fits = np.array([[name in names for names in roots] for name in names], np.float32)
-        found.append((np.arange(place.start, place.stop), fits))
-    return found
+        rows.append((np.arange(place.start, place.stop), fits))
+    return rows
 
 
 def _pointers(mine: RoleInput, kinds: tuple[str, ...]) -> Pointers:

@@ -69,9 +69,9 @@ class BatchedShaping:
         for values, some in self._by_task(going):
             values.follow(self._batch.incidents, self._batch.episodes, actions[some], some)
         self._look(rows)
-        found = rewards.copy()
-        found[rows] = rewards[rows] + self.gamma * self.potential[rows] - before[rows]
-        return found
+        shaped = rewards.copy()
+        shaped[rows] = rewards[rows] + self.gamma * self.potential[rows] - before[rows]
+        return shaped
 
     def _look(self, rows: Ints) -> None:
         """The potential of rows (R,) as they are now."""
@@ -79,8 +79,8 @@ class BatchedShaping:
         going = rows[batch.episodes.closing[rows] < 0]
         self.potential[rows] = 0.0
         for values, some in self._by_task(going):
-            found = values.values(batch.incidents, batch.episodes, some)
-            self.potential[some] = found - batch.scores[some]
+            worth = values.values(batch.incidents, batch.episodes, some)
+            self.potential[some] = worth - batch.scores[some]
 
     def _by_task(self, rows: Ints) -> Iterator[tuple[BatchedValues, Ints]]:
         """(values, rows) of each task: those of ``rows`` (R,) that play it."""

@@ -64,8 +64,8 @@ class Boards:
         budget = self.split.roles[lane].budget
         if budget is None:
             return None
-        found: Ints = np.maximum(0, budget - self.made[:, lane].astype(np.int64))
-        return found
+        left: Ints = np.maximum(0, budget - self.made[:, lane].astype(np.int64))
+        return left
 
     def tell(self, lane: int, rows: Ints, word: Ints, tick: Ints, seeds: Bits) -> None:
         """Role ``lane`` reports words (R,) of its own in rows (R,), in a tick (R,)."""

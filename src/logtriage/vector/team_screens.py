@@ -1,6 +1,6 @@
 """The screens of N teams as arrays: each role's columns, and what it may not see.
 
-Row by row as :mod:`logtriage.vector.team_token_encoding` has it for one.
+Row by row as in :mod:`logtriage.vector.team_token_encoding`.
 """
 
 from typing import Any

@@ -84,8 +84,8 @@ class RoleTokens(Layout):
     @property
     def units(self) -> Floats:
         """The unit of each column (D,)."""
-        found: Floats = self.team.units[self.columns]
-        return found
+        units: Floats = self.team.units[self.columns]
+        return units
 
 
 @lru_cache(maxsize=64)
@@ -125,13 +125,13 @@ def _by_role(name: str, split: RoleSplit) -> str:
 
 def _services(base: TokenLayout) -> NDArray[np.int64]:
     """The service (D,) whose tokens or alert each column shows, or -1."""
-    found = np.full(base.size, -1)
+    services = np.full(base.size, -1)
     n = len(base.topology)
     for service in range(n):
         mine: Any = base.column_of[:, service]
-        found[mine[mine >= 0]] = service
-    found[base.blocks["alert"]] = np.arange(n)
-    return found
+        services[mine[mine >= 0]] = service
+    services[base.blocks["alert"]] = np.arange(n)
+    return services
 
 
 def sees_asking(role: Role, *, answers: bool = False) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""W of N incidents as they are played: the expected grade of each one's best plan.
+"""W of N incidents as they are played: the expected grade of the best plan of each.
 
 A belief in each row follows the screens of an engine, and a plan is made of it. Equal to
 :func:`logtriage.belief.shaping.value_of` row by row, to the last bit.
@@ -82,15 +82,15 @@ class BatchedValues:
         hand_over: bool = True,
     ) -> Floats:
         """W of open rows (R,); without ``hand_over`` no plan hands over."""
-        found = np.empty(len(rows))
+        worth = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK_ROWS):
             block = rows[start : start + BLOCK_ROWS]
             cases = self._cases(incidents, episodes, block)
             if not hand_over:
                 cases = cases._replace(over=np.zeros(len(block)))
             total = cases.weights.sum(axis=1)
-            found[start : start + BLOCK_ROWS] = self._best(cases) / UNIT / total
-        return found
+            worth[start : start + BLOCK_ROWS] = self._best(cases) / UNIT / total
+        return worth
 
     def _cases(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Cases:
         beliefs, tables = self.beliefs, self._tables

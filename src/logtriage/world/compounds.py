@@ -25,7 +25,7 @@ from logtriage.world.setting import Setting
 
 #: Weights of single faults are cut to this many bits; the lightest keeps a dozen.
 _BITS: Final = 16
-#: More sets than this are not listed one by one.
+#: At most this many sets are listed.
 LISTED: Final = 150_000
 
 Fault = tuple[str, int]
@@ -171,7 +171,7 @@ class SetPrior:
 
     @cached_property
     def listed(self) -> Prior:
-        """All hypotheses one by one.
+        """Every hypothesis.
 
         Raises:
             InvalidInput: if there are more than :data:`LISTED`.
@@ -183,7 +183,7 @@ class SetPrior:
 
     @property
     def listable(self) -> bool:
-        """Whether the sets are few enough to be listed one by one."""
+        """Whether the sets are few enough to be listed."""
         return self.many <= LISTED
 
     def check_listed(self) -> None:
@@ -229,7 +229,7 @@ class SetPrior:
         return _hypothesis([fault, self._fault(below, first), *rest])
 
     def _unranked(self, weights: tuple[int, ...], size: int, rank: int) -> list[Fault]:
-        found: list[Fault] = []
+        faults: list[Fault] = []
         table = _suffixes(weights, size)
         for service, weight in enumerate(weights):
             if not size:
@@ -238,9 +238,9 @@ class SetPrior:
             if rank < without:
                 continue
             rank, point = divmod(rank - without, weight)
-            found.append(self._fault(service, point))
+            faults.append(self._fault(service, point))
             size -= 1
-        return found
+        return faults
 
     def _fault(self, service: int, point: int) -> Fault:
         """The fault of a service at a point below the weight of all its faults."""

@@ -36,7 +36,7 @@ class Hypothesis:
 
     @property
     def services(self) -> frozenset[int]:
-        """The services with a fault, each once, even where several kinds are possible."""
+        """The services with a fault."""
         return frozenset([service for _, service in self.faults])
 
 
@@ -87,7 +87,7 @@ _LOADED: Final = Condition(LOADED)
 def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
     """The condition of every service that the hypothesis reaches, by index.
 
-    Precedence where faults overlap: root (of the first one there), then loaded, then waiting;
+    Precedence where faults overlap: root (of the first fault there), then loaded, then waiting;
     what none of them reaches may be distracted. A service that is loaded and calls a sick one
     looks loaded, and its callers wait for it all the same. A secondary fault hides behind
     waiting.
@@ -97,20 +97,22 @@ def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[i
         return {service: Condition(kind)}
     hidden = secondary(world, topology, hypothesis) if len(hypothesis.faults) > 1 else ()
     shown = [fault for fault in hypothesis.faults if fault[1] not in hidden]
-    found: dict[int, Condition] = {}
+    conditions: dict[int, Condition] = {}
     for kind, service in shown:
-        found.setdefault(service, Condition(kind))
+        conditions.setdefault(service, Condition(kind))
     for kind, service in shown:
         if world.kind(kind).pours_load:
             for below in reachable(topology.calls, (service,)):
-                found.setdefault(below, _LOADED)
+                conditions.setdefault(below, _LOADED)
     roots = tuple(service for _, service in shown)
     held_up = reachable(topology.callers, roots)
-    waiting = [service for service in held_up if service not in found]
+    waiting = [service for service in held_up if service not in conditions]
     sick = {*roots, *(held_up if len(shown) > 1 else waiting)}
     for service in waiting:
-        found[service] = Condition(WAITING, tuple(c for c in topology.calls[service] if c in sick))
-    return found
+        conditions[service] = Condition(
+            WAITING, tuple(c for c in topology.calls[service] if c in sick)
+        )
+    return conditions
 
 
 def reachable(neighbours: tuple[tuple[int, ...], ...], sources: tuple[int, ...]) -> tuple[int, ...]:

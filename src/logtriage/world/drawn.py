@@ -158,7 +158,7 @@ def _moved(
     What falls below the grid is not shown. ``always``: it is, and some is left of each sort.
     """
     most = 100 - _ORDINARY if always else 100
-    found = {}
+    moved = {}
     for sort, row in signature.items():
         own = {}
         for token, share in row.items():
@@ -168,8 +168,8 @@ def _moved(
         for tier in tiers:
             shown = (*world.tokens_at(sort, tier)[1:], *world.naming_tokens(sort))
             _fit(shown, own, common.get(sort, {}), most)
-        found[sort] = own
-    return _frozen(found)
+        moved[sort] = own
+    return _frozen(moved)
 
 
 def _fit(shown: tuple[str, ...], own: dict[str, int], common: Shares, most: int) -> None:

@@ -104,12 +104,12 @@ class Figures:
     def _series(
         self, row: Sequence[Evidence], gauge: str
     ) -> tuple[tuple[int, ...], tuple[str, ...], str]:
-        service, tokens = row[0].service, tuple(one.token for one in row)
-        starts = tuple(one.start for one in row)
+        service, tokens = row[0].service, tuple(cell.token for cell in row)
+        starts = tuple(cell.start for cell in row)
         if is_down(tokens):
             return starts, tokens, NOT_COLLECTED
         usual = self._usual(service, gauge)
-        readings = [self._read(gauge, one) for one in row]
+        readings = [self._read(gauge, cell) for cell in row]
         return starts, tokens, self._told(usual, readings)
 
     def _usual(self, service: int, gauge: str) -> Row:
@@ -155,7 +155,7 @@ class Figures:
         latency, heights = self.world.tokens.latency, self.heights
         begin = latency.usual if band == LATENCY_BANDS[0] else latency.slow
         entries = self.topology.edges
-        height = heights[service] if service >= 0 else max(heights[one] for one in entries)
+        height = heights[service] if service >= 0 else max(heights[entry] for entry in entries)
         return begin + height * latency.step, latency.step - 1
 
     def reading(self, service: int, gauge: str, token: str, start: int | None = None) -> Row:
@@ -176,14 +176,14 @@ class Figures:
 
     def traces(self, cells: Sequence[Evidence]) -> tuple[Trace, ...]:
         """Where the services asked for spend their time, and where their errors start."""
-        found, spans = [], self.world.slots[Channel.TRACES]
+        lines, spans = [], self.world.slots[Channel.TRACES]
         for (service, slot), row in _by_slot(cells).items():
-            starts, tokens = tuple(one.start for one in row), tuple(one.token for one in row)
-            texts = [self._span(spans[slot], one) for one in row]
+            starts, tokens = tuple(cell.start for cell in row), tuple(cell.token for cell in row)
+            texts = [self._span(spans[slot], cell) for cell in row]
             shown = texts[0] if len(set(texts)) == 1 else " > ".join(texts)
             name = self.topology.names[service]
-            found.append(Trace(name, spans[slot], starts, tokens, shown))
-        return tuple(found)
+            lines.append(Trace(name, spans[slot], starts, tokens, shown))
+        return tuple(lines)
 
     def _span(self, span: str, cell: Evidence) -> str:
         if cell.token in NOTHING_READ:
@@ -245,15 +245,15 @@ def _heights(topology: Topology) -> tuple[int, ...]:
         higher = [max((heights[c] + 1 for c in row), default=0) for row in calls]
         if higher == heights:
             break
-        heights = [min(one, len(calls)) for one in higher]
+        heights = [min(height, len(calls)) for height in higher]
     return tuple(heights)
 
 
 def _by_slot(cells: Sequence[Evidence]) -> dict[tuple[int, int], list[Evidence]]:
     """Cells by service and slot, each row in the order of time."""
     rows: dict[tuple[int, int], list[Evidence]] = {}
-    for one in cells:
-        row = rows.setdefault((one.service, one.slot), [])
-        if one not in row:
-            row.append(one)
+    for cell in cells:
+        row = rows.setdefault((cell.service, cell.slot), [])
+        if cell not in row:
+            row.append(cell)
     return {key: rows[key] for key in sorted(rows)}

@@ -123,11 +123,11 @@ def _entries(folder: Path, source: str) -> list["os.DirEntry[str]"]:
         every = list(islice(entries, MAX_FILES + 1))
     if len(every) > MAX_FILES:
         raise WorldError(f"{source}: more than {MAX_FILES} files")
-    found = [entry for entry in every if entry.name[0] != "."]
-    link = next((entry for entry in found if entry.is_symlink()), None)
+    visible = [entry for entry in every if entry.name[0] != "."]
+    link = next((entry for entry in visible if entry.is_symlink()), None)
     if link is not None:
         raise WorldError(f"{source}/{link.name}: a link; links are not followed")
-    return sorted(found, key=lambda entry: entry.name)
+    return sorted(visible, key=lambda entry: entry.name)
 
 
 def _text_of(path: Path, source: str) -> bytes:

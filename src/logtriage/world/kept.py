@@ -130,7 +130,7 @@ class Kept:
         self, setting: Setting, topology: Topology, seed: int, conditions: tuple[Condition, ...]
     ) -> None:
         self._setting, self._seed, self._conditions = setting, seed, conditions
-        self._roots = [is_root(setting.world, one) for one in conditions]
+        self._roots = [is_root(setting.world, condition) for condition in conditions]
         self._shared = _shared(setting, topology)
         self._sources: dict[Channel, _Source] = {}
         self._signs: dict[tuple[int, int], int] = {}
@@ -202,7 +202,7 @@ class Kept:
         return down
 
     def edge(self, severity: int, errors_first: bool | None, begin: int, start: int) -> str:
-        """The token of the edge panel, which keeps one from tick ``begin`` on."""
+        """The token that the edge panel keeps from tick ``begin`` on."""
         sign = self._edges.get((severity, begin))
         if sign is None:
             sign = drawn_edge_sign(self._setting, self._seed, severity, errors_first, begin)

@@ -29,13 +29,13 @@ def fixing(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings
 ) -> dict[int, int]:
     """By service of a fault, the place of the remedy that fixed it; without those unfixed."""
-    found: dict[int, int] = {}
+    fixed: dict[int, int] = {}
     if doings.remedies:
         wanted = accepted_remedies(world, topology, hypothesis)
         for slot, (_, *remedy) in enumerate(doings.remedies):
             if tuple(remedy) in wanted:
-                found.setdefault(topology.index(remedy[1]), slot)
-    return found
+                fixed.setdefault(topology.index(remedy[1]), slot)
+    return fixed
 
 
 def fixed_at(

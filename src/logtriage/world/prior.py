@@ -46,7 +46,7 @@ def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
     """The prior of a setting on a topology.
 
     ``held`` False leaves out the pairs that are kept for ``ood``; True raises them to
-    half of the weight; None treats all pairs alike (topologies of one's own).
+    half of the weight; None treats all pairs alike (topologies of your own).
 
     Raises:
         InvalidInput: if the topology has no place for a fault of the setting.
@@ -82,7 +82,7 @@ def _faults(
     setting: Setting, topology: Topology, held: bool | None
 ) -> list[tuple[Hypothesis, int, bool]]:
     """Every fault with its weight, and whether its pair is kept for ``ood``."""
-    found: list[tuple[Hypothesis, int, bool]] = []
+    faults: list[tuple[Hypothesis, int, bool]] = []
     world = setting.world
     for service, row in enumerate(topology.services):
         if setting.called_only and not topology.callers[service]:
@@ -99,5 +99,5 @@ def _faults(
             alike = sum(other.fault_class == kind.fault_class for other in kinds)
             weight = (1 << 32) * world.classes[kind.fault_class].weight // shares // alike
             out = held_out(topology, service, kind)
-            found.append((Hypothesis(((kind.name, service),)), weight, out))
-    return found
+            faults.append((Hypothesis(((kind.name, service),)), weight, out))
+    return faults

@@ -220,7 +220,9 @@ def edge_signs(
     ``severity`` is 0, 1, 2 for P1, P2, P3, or ``CALM`` or ``RECOVERED``.
     """
     row = clear_edge(setting, severity, errors_first)
-    kept = [(token, one) for token, one in zip(setting.world.edge_tokens, row, strict=True) if one]
+    kept = [
+        (token, share) for token, share in zip(setting.world.edge_tokens, row, strict=True) if share
+    ]
     return tuple(token for token, _ in kept), tuple(weight for _, weight in kept)
 
 
@@ -265,7 +267,7 @@ def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> We
 
 
 def _milder(world: World, severity: int, sign: str) -> str:
-    """The row one severity milder in which the same of errors and latency leads."""
+    """The row with the same lead (errors or latency), one severity milder."""
     bands = tuple(world.bands)
     if severity >= CALM - 1:
         return sign

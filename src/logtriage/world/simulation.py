@@ -47,8 +47,7 @@ class Simulation:
 
     ``directory`` holds the owner of each service, ``seed`` addresses every draw,
     ``held`` names the public prior (:func:`logtriage.world.prior.prior`), ``phrasing``
-    the group of texts that lines are worded with. The truth of an ``original`` incident was
-    not drawn from that prior, so that nobody can hold a belief of it.
+    the group of texts that lines are worded with.
     """
 
     setting: Setting
@@ -59,7 +58,6 @@ class Simulation:
     severity: Severity
     held: bool | None = False
     phrasing: int = 0
-    original: bool = False
 
     @property
     def open_loop(self) -> bool:
@@ -72,18 +70,18 @@ class Simulation:
         world = self.setting.world
         reached = affected(world, self.topology, self.truth)
         key = subkey(self.seed, CONDITION_STREAM)
-        found = []
+        conditions = []
         for service, row in enumerate(self.topology.services):
             if service in reached:
-                found.append(reached[service])
+                conditions.append(reached[service])
                 continue
             point = draw(key, service) >> 48
             for condition, weight in unaffected(world, row.tier):
                 point -= weight
                 if point < 0:
-                    found.append(condition)
+                    conditions.append(condition)
                     break
-        return tuple(found)
+        return tuple(conditions)
 
     @cached_property
     def kept(self) -> Kept:

@@ -57,12 +57,12 @@ class Voice(Figures):
         if not cells:
             return []
         names, counts = self.topology.names, self.world.tokens.line_figures.n
-        began, found = (now - 1) * TICK_SECONDS + 1, []
+        began, lines = (now - 1) * TICK_SECONDS + 1, []
         spots = [service + 1 << 20 | slot for _, service, slot, _, _ in cells]
         drawn = draws(self._lines, spots, cells[0].start << 8 | order, 1)
         for (_, service, _, _, token), bits in zip(cells, drawn, strict=True):
             if token == DOWN:
-                found.append(LogLine(0, names[service], LEVELS[0], NOT_COLLECTED, DOWN))
+                lines.append(LogLine(0, names[service], LEVELS[0], NOT_COLLECTED, DOWN))
                 order += 1
                 continue
             level, text = self._phrase(service, token, bits)
@@ -77,9 +77,9 @@ class Voice(Figures):
                         words[place] = str(self.said(name, service, token, source))
                 message = "".join(words)
             second = began + order * (TICK_SECONDS - 2) // 8
-            found.append(LogLine(second, names[service], level, message, token))
+            lines.append(LogLine(second, names[service], level, message, token))
             order += 1
-        return found
+        return lines
 
     def said(self, name: str, service: int, token: str, source: Source) -> int | str:
         """What stands in a text where it has ``{name}``."""
@@ -124,21 +124,21 @@ class Voice(Figures):
     def alerts(self, cells: Sequence[Evidence]) -> tuple[Alert, ...]:
         """The alerts that fire by the newest judgement of each service, and since when."""
         rows: dict[int, list[Evidence]] = {}
-        for one in cells:
-            rows.setdefault(one.service, []).append(one)
-        found, titles = [], self.world.alerts
+        for cell in cells:
+            rows.setdefault(cell.service, []).append(cell)
+        alerts, titles = [], self.world.alerts
         for service, judged in rows.items():
             token = judged[-1].token
             if token not in titles:
                 continue
             since = judged[-1].start
-            for one in reversed(judged):
-                if one.token != token:
+            for cell in reversed(judged):
+                if cell.token != token:
                     break
-                since = one.start
+                since = cell.start
             title = titles[token].title
-            found.append(Alert(self.topology.names[service], title, since))
-        return tuple(sorted(found, key=lambda one: one.since))
+            alerts.append(Alert(self.topology.names[service], title, since))
+        return tuple(sorted(alerts, key=lambda alert: alert.since))
 
     def edge(self, cell: Evidence) -> EdgePanel:
         """The edge panel beside its usual figures."""
@@ -174,18 +174,18 @@ class Voice(Figures):
 
     def _worded_changes(self, cells: tuple[Evidence, ...]) -> tuple[Change, ...]:
         rows, known, sort = [], self.world.changes, self.world.tokens.change
-        for one in cells:
-            if one.token not in known:
+        for cell in cells:
+            if cell.token not in known:
                 continue
-            change = known[one.token]
+            change = known[cell.token]
             if change.before:
-                ago = self.onset + self.figure(one.service, one.token, *sort.lead)
+                ago = self.onset + self.figure(cell.service, cell.token, *sort.lead)
             else:
-                ago = self.figure(one.service, one.token, 1, self.onset - 1)
-            detail = said(pieces(change.says), sort.figures, self, one.service, one.token)
-            name = self.topology.names[one.service]
-            rows.append(Change(name, change.kind, ago, detail, one.token))
-        return tuple(sorted(rows, key=lambda one: (one.minutes_ago, one.service)))
+                ago = self.figure(cell.service, cell.token, 1, self.onset - 1)
+            detail = said(pieces(change.says), sort.figures, self, cell.service, cell.token)
+            name = self.topology.names[cell.service]
+            rows.append(Change(name, change.kind, ago, detail, cell.token))
+        return tuple(sorted(rows, key=lambda row: (row.minutes_ago, row.service)))
 
     # --- notes -----------------------------------------------------------------------
 
@@ -198,11 +198,11 @@ class Voice(Figures):
         bits = draw(self._lines, service + 1, hash_name(f"note {token}"))
         _, text = self._phrase(service, token, bits)
         count = self.figure(service, "note n", *self.world.tokens.line_figures.n)
-        told = filled(
+        words = filled(
             text, lambda name: count if name == "n" else self.said(name, service, token, self)
         )
         name = self.topology.names[service]
-        return Note(f"{team}: we see this at {name}: {told}", team, name, token)
+        return Note(f"{team}: we see this at {name}: {words}", team, name, token)
 
 
 def _usual_p99(source: Source) -> int:
@@ -216,7 +216,7 @@ def _phrases(world: World, token: str, tier: str, phrasing: int) -> Phrases:
     return tuple([(level, pieces(text)) for level, text in world.phrases[about, tier][phrasing]])
 
 
-#: Every screen of an incident is worded by one voice, which keeps the keys of its streams.
+#: One voice words every screen of an incident and keeps the keys of its streams.
 voice_of: Final = lru_cache(maxsize=4096)(Voice)
 #: The same change feed stands on every screen of an incident.
 _changes: Final = lru_cache(maxsize=4096)(Voice._worded_changes)

@@ -40,8 +40,6 @@ def test_a_server_without_a_key_offers_no_sealed_incident(server: Running) -> No
             env.reset(incident=INCIDENT)
         with pytest.raises(ServerError, match="this server has no key"):
             env.reset(task="single_crash-v3", split="sealed", index=0)
-        with pytest.raises(ServerError, match="is one fixed incident and has no"):
-            env.reset(task="single_crash-v0", split="sealed", index=0)
 
 
 def test_neither_the_id_nor_a_seed_nor_the_key_is_on_the_wire(sealing: Running) -> None:

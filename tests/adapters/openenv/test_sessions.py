@@ -112,7 +112,6 @@ def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Runni
         ({"task": "cascading_failure-v3", "split": "test", "seed": 42}, INCIDENT),
         ({"split": "ood", "index": 7}, "fleet_outage-v3/ood/1"),
         ({"seed": 0}, "single_crash-v3/train/0"),
-        ({"task": "single_crash-v0", "seed": 3}, "single_crash-v0/train/3"),
     ],
 )
 def test_an_episode_is_named_by_id_or_by_task_split_and_index(

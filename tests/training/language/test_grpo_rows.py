@@ -70,7 +70,7 @@ def test_stages_are_the_tasks_at_each_level_of_fog() -> None:
     with pytest.raises(InvalidInput, match="levels from 0 to 3, got '4'"):
         Settings(model="mine", fog="0 4")
     with pytest.raises(InvalidInput, match="no levels of fog"):
-        Settings(model="mine", task="single_crash-v0", fog="0")
+        Settings(model="mine", task="mine:draw", fog="0")
     with pytest.raises(UnknownName, match="unknown task"):
         Settings(model="mine", task="single_crash-v3 none")
 

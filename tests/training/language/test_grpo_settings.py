@@ -99,7 +99,6 @@ def test_values_that_make_no_sense_are_refused(field: str, value: object, said: 
         ({"vllm": "colocate", "use_cpu": True}, "generates on a GPU"),
         ({"vllm": "colocate", "vllm_memory": 1.0}, "above 0 and below 1"),
         ({"vllm": "colocate", "vllm_length": 100}, "no less than completion_tokens"),
-        ({"reward": "shaped", "task": "single_crash-v0"}, "single_crash-v0 are not known"),
         ({"reward": "shaped", "rubric": "recorded/1"}, "own rubric"),
         ({"rubric": "recorded/1", "env_url": "http://127.0.0.1:1"}, "no env_url"),
         ({"task": "mine:draw", "env_url": "http://127.0.0.1:1"}, "registered tasks"),

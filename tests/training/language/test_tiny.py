@@ -20,7 +20,6 @@ from logtriage import (
 )
 from logtriage.grading import grade_transcript
 from logtriage.registry import make_policy
-from logtriage.rendering.vocabulary import words_of_actions
 from logtriage.tasks import get_task
 from tests.rendering.reader_notation import states_of
 from training.language.chat import Chat
@@ -33,7 +32,16 @@ from training.tiny.imitation import imitate, losses_of, padded
 from training.tiny.model import build_model
 from training.tiny.play import SCREEN, own, plain, taught
 from training.tiny.settings import ABOUT, SIZES, Settings
-from training.tiny.words import ACT, END, HAND_OVER, Grammar, build_tokenizer
+from training.tiny.vocabulary import words_of_actions
+from training.tiny.words import (
+    ACT,
+    END,
+    HAND_OVER,
+    TEXT_WORD,
+    UNKNOWN,
+    Grammar,
+    build_tokenizer,
+)
 
 TASK = "single_crash-v3-fog1"
 TOKENIZER = build_tokenizer([get_task(TASK)])
@@ -73,6 +81,27 @@ def test_every_action_is_a_token_and_they_alone_may_be_said() -> None:
     assert int(free.sum()) == len(words)
     assert (free & ~held).nonzero()[:, 0].tolist() == [GRAMMAR.hand_over]
     assert TOKENIZER.convert_ids_to_tokens(GRAMMAR.hand_over) == HAND_OVER
+
+
+def test_text_is_read_in_words_and_digits_and_acted_on_in_words() -> None:
+    tokenizer = build_tokenizer([get_task(TASK)], "text")
+    grammar = Grammar(tokenizer)
+    model = build_model(tokenizer, SIZES["nano"], 0)
+    (episode,) = own(
+        model, incidents(1, 5_000), None, tokenizer, lambda _: None, temperature=1.0, seed=0
+    )
+    screen = render_observation(observe(initial_state(make_incident(f"{TASK}/train/5000"))))
+    first = episode.ids[: episode.ids.index(grammar.act)]
+    assert tokenizer.convert_ids_to_tokens(first) == [
+        word if word in tokenizer.get_vocab() else UNKNOWN for word in TEXT_WORD.findall(screen)
+    ]
+    assert first.count(tokenizer.unk_token_id) < 0.02 * len(first)
+    assert sorted("0123456789") == sorted(
+        word for word in tokenizer.get_vocab() if word[0].isdigit()
+    )
+    assert int(grammar.actions.sum()) == int(GRAMMAR.actions.sum())
+    chosen = [episode.ids[at + 1] for at, one in enumerate(episode.ids) if one == grammar.act]
+    assert grammar.actions[chosen].all()
 
 
 def test_sizes_have_at_most_a_million_weights() -> None:
@@ -215,16 +244,9 @@ def test_rounds_play_other_incidents_of_train() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("task", "why"),
-    [
-        ("fleet_outage-v3", "needs a simulated task of one topology"),
-        ("single_crash-v0", "has no notation"),
-    ],
-)
-def test_tasks_without_a_vocabulary_are_refused(task: str, why: str) -> None:
-    with pytest.raises(InvalidInput, match=why):
-        Settings(task=task)
+def test_tasks_without_a_vocabulary_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="needs a simulated task of one topology"):
+        Settings(task="fleet_outage-v3")
 
 
 def test_a_wrong_option_is_refused_before_anything_loads(

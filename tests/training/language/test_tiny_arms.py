@@ -16,13 +16,13 @@ from logtriage.actions import HandOver
 from logtriage.tasks import get_task
 from training import scripted
 from training.common.rows import Row, figures, net_value, row_of
-from training.tiny import arms, judge, writeup
+from training.tiny import arms, writeup
 from training.tiny.arms import Settings, advantages, credited, update
 from training.tiny.judge import lied_to, mirrored, played
 from training.tiny.model import build_model
 from training.tiny.play import own
 from training.tiny.scores import chunks, scores
-from training.tiny.settings import SIZES
+from training.tiny.settings import ABOUT, SIZES
 from training.tiny.words import Grammar, build_tokenizer
 
 TASK = "single_crash-v3-fog1"
@@ -153,10 +153,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nano().save_pretrained(start)
     TOKENIZER.save_pretrained(start)
     patch = pytest.MonkeyPatch()
-    patch.setattr(judge, "VAL", 6)
-    patch.setattr(judge, "TEST", 8)
     patch.setattr(arms, "LADDER", (0.0, 0.5, 1.0))
-    small = ["--seconds", "0.01", "--incidents", "8", "--group", "2", "--start", str(start)]
+    small = ["--seconds", "0.01", "--incidents", "8", "--group", "2", "--judged", "8",
+             "--start", str(start)]  # fmt: skip
     for arm, seed in [(one, "0") for one in arms.ARMS] + [("grpo", "1")]:
         out = folder / "runs" / f"{arm}-{seed}"
         arms.main([*small, "--arm", arm, "--seed", seed, "--output-dir", str(out)])
@@ -189,12 +188,19 @@ def test_the_page_has_tables_and_the_files_have_every_run(runs: Path, tmp_path: 
     assert "old" not in text
     values = [net_value(writeup.read(runs / f"grpo-{seed}").at(0.0)) for seed in (0, 1)]
     assert f"| `grpo` | likeliest | 2 | {np.mean(values):+.3f} (" in text
-    with (tmp_path / writeup.TABLE).open() as file:
+    with (tmp_path / "grpo-runs.csv").open() as file:
         found = list(csv.DictReader(file))
     assert {(one["arm"], one["seed"]) for one in found} == {
         *((arm, "0") for arm in arms.ARMS), ("grpo", "1"),
     }  # fmt: skip
-    assert (tmp_path / writeup.PLOT).read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "grpo.png").read_bytes().startswith(b"\x89PNG")
+    (runs / "model").mkdir()
+    rounds = [{"episodes": count, "play_seconds": 1.0, "learn_seconds": 9.0} for count in (5, 15)]
+    about = {"rounds": rounds, "tokens_per_episode": 300.0}
+    (runs / "model" / ABOUT).write_text(json.dumps(about))
+    writeup.main([str(runs), "--to", str(tmp_path), "--page", "text.md"])
+    assert "| DAgger | 20 | 300 | 20 | 300 |" in (tmp_path / "text.md").read_text()
+    assert (tmp_path / "text-steps.csv").exists()
 
 
 def test_student_and_bootstrap_by_hand() -> None:

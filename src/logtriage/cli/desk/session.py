@@ -67,7 +67,7 @@ class Session:
             case HandOver() if self.incident.takes_hand_over:
                 return "Hand the incident to the duty manager, which closes it?"
             case Escalate():
-                if self.incident.closing.wrong_page:
+                if self.incident.wrong_page_closes:
                     return f"Page {action.team}? A mis-page ends the incident with 0."
         if self.state.tick + 1 >= self.incident.horizon:
             return f"This is the last tick. End with: {describe(action)}?"

@@ -59,7 +59,7 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
         total = 0.0
     rest = (last.score or 0.0) - total
     if abs(rest) > _ROUNDING:
-        reason = "the rubric keeps its grades within bounds, or rounds them"
+        reason = "the rubric keeps its grades within bounds"
         falls.append(Fall("bounds", "bounds", rest, reason, None))
     return tuple(falls)
 

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from logtriage._lib.jit import kernel
 from logtriage.belief.fixedpoint import NEVER, RULED_OUT
 from logtriage.vector.arrays import Longs
-from logtriage.vector.belief_checks import WrongCell
 from logtriage.vector.belief_state import NO_BREAK, SEEN_ROW, BeliefState
 from logtriage.vector.belief_tables import BeliefTables
-from logtriage.vector.cells import CHANNELS, EFFECTS, NO_CELL, Cells
+from logtriage.vector.cells import CHANNELS, EFFECTS, Cells
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2
 from logtriage.vector.compiled.panels import renew_panel
@@ -22,7 +21,7 @@ from logtriage.vector.compiled.signs import (
     take_reading,
 )
 from logtriage.vector.compiled.worlds import tables_in
-from logtriage.world.channels import EASES, NOTHING_READ, Channel
+from logtriage.world.channels import EASES, Channel
 
 Ints = NDArray[Any]
 
@@ -30,11 +29,6 @@ _EDGE: Final = CHANNELS.index(Channel.EDGE)
 _NOTE: Final = CHANNELS.index(Channel.NOTE)
 _EFFECT: Final = CHANNELS.index(Channel.EFFECT)
 _EASES: Final = EFFECTS.index(EASES)
-_CHANNELS: Final = len(CHANNELS)
-_EFFECTS: Final = len(EFFECTS)
-_NOTHING_READ: Final = len(NOTHING_READ)
-#: The highest slot where any number may stand.
-_MOST: Final = int(np.iinfo(np.int16).max)
 
 
 @kernel
@@ -228,81 +222,8 @@ def _write_rows(
         _logs(row, state, tables, room, unfixed, out[row])
 
 
-@kernel
-def _outside(field: Int, number: Int, low: Int, high: Int, wrong: Longs) -> bool:
-    """Whether a number of a cell is out of its range, and if so, its field and range."""
-    if low <= number <= high:
-        return False
-    wrong[2], wrong[3], wrong[4] = field, low, high
-    return True
-
-
-@kernel
-def _is_wrong(
-    cell: Any, first: Int, end: Int, starts: Int, tables: BeliefTables, wrong: Longs
-) -> bool:
-    """Whether a cell cannot be; the last tick's remedies have the numbers from ``first`` on."""
-    channel, service, slot = np.int64(cell[0]), np.int64(cell[1]), np.int64(cell[2])
-    if _outside(0, channel, 0, _CHANNELS - 1, wrong):
-        return True
-    owned, services = tables.first_sort[channel] >= 0, len(tables.aloof)
-    low, high = (0, services - 1) if owned else (-1, -1)
-    if _outside(1, service, low, high, wrong):
-        return True
-    several = tables.slots[channel] > 0
-    low, high = (first, end - 1) if channel == _EFFECT else (0, _MOST)
-    if _outside(2, slot, low, tables.slots[channel] - 1 if several else high, wrong):
-        return True
-    if _outside(3, np.int64(cell[3]), 0, starts - 1, wrong):
-        return True
-    tokens = np.int64(tables.edges.panels.shape[2])
-    if channel == _NOTE:
-        tokens = np.int64(1 + services * (len(tables.note) - 1))
-    elif channel == _EFFECT:
-        tokens = np.int64(_EFFECTS)
-    elif owned:
-        sort = tables.first_sort[channel] + (slot if several else 0)
-        tokens = tables.pools.tokens[service, tables.pools.pool_of[sort]] + _NOTHING_READ
-    return _outside(4, np.int64(cell[4]), 0, tokens - 1, wrong)
-
-
-@kernel
-def _find_wrong(
-    rows: Ints, cells: Any, actions: Any, state: BeliefState, worlds: BeliefTables, wrong: Longs
-) -> bool:
-    starts, remedies = state.panel.shape[1], worlds.accepts.shape[1]
-    for place in range(len(rows)):
-        row = np.uint64(rows[place])
-        tables = tables_in(worlds, np.uint64(state.world[row]))
-        wrong[0], wrong[2] = place, -1
-        if state.screens[row] > starts:
-            return True
-        first = np.int64(state.remedies[row])
-        end = first
-        if state.screens[row] > 0:
-            for lane in range(actions.shape[1]):
-                end += 0 <= actions[place, lane] - tables.first_remedy < remedies
-        for number in range(cells.shape[1]):
-            wrong[1] = number
-            if cells[place, number, 0] != NO_CELL and _is_wrong(
-                cells[place, number], first, end, starts, tables, wrong
-            ):
-                return True
-    return False
-
-
-def first_wrong(
-    state: BeliefState, tables: BeliefTables, rows: Ints, cells: Cells, actions: Ints
-) -> WrongCell | None:
-    """The first cell of rows (R,) that cannot be, or row that has seen all screens; or None."""
-    wrong = np.zeros(len(WrongCell._fields), np.int64)
-    if _find_wrong(rows, cells, actions, state, tables, wrong):
-        return WrongCell(*wrong.tolist())
-    return None
-
-
 def logs_of(state: BeliefState, tables: BeliefTables, room: Room) -> Longs:
     """The logarithms (N, H) that the weights come from."""
-    found = np.empty(state.weights.shape, np.int64)
-    _write_rows(state, tables, room, state.unfixed, found)
-    return found
+    logs = np.empty(state.weights.shape, np.int64)
+    _write_rows(state, tables, room, state.unfixed, logs)
+    return logs

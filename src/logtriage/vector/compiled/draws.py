@@ -65,6 +65,6 @@ def chances(
     seeds: NDArray[np.uint64], streams: tuple[int, int], ticks: NDArray[Any], percent: int
 ) -> NDArray[np.bool_]:
     """Whether an event of so many per cent happens (R,); ``streams`` are nested."""
-    found = np.empty(len(seeds), np.bool_)
-    _write_chances(seeds, premixed(streams[0]), premixed(streams[1]), ticks, percent, found)
-    return found
+    happens = np.empty(len(seeds), np.bool_)
+    _write_chances(seeds, premixed(streams[0]), premixed(streams[1]), ticks, percent, happens)
+    return happens

@@ -36,25 +36,25 @@ class _Room(NamedTuple):
 @kernel
 def _highest(values: Floats) -> Int:
     """The place of the highest, the first of equals."""
-    found = 0
+    highest = 0
     for place in range(1, len(values)):
-        if values[place] > values[found]:
-            found = place
-    return found
+        if values[place] > values[highest]:
+            highest = place
+    return highest
 
 
 @kernel
 def _credit(row: Int, hypothesis: Int, said: Int, cases: Cases, stakes: PlanTables) -> Any:
     """The credit of a severity under a hypothesis, in units of 2**-20 of its weight."""
-    found = 0.0
+    credit = 0.0
     for true in range(_SEVERITIES):
-        found += cases.severities[row, hypothesis, true] * stakes.near[abs(said - true)]
-    return found
+        credit += cases.severities[row, hypothesis, true] * stakes.near[abs(said - true)]
+    return credit
 
 
 @kernel
 def _likeliest_severity(row: Int, quiet: Any, cases: Cases, stakes: PlanTables, room: _Room) -> Int:
-    best, found = -1.0, 0
+    best, likeliest = -1.0, 0
     for said in range(_SEVERITIES):
         votes = np.floor(quiet / _VOTE) * (_VOTE * stakes.near[_LOWEST - said])
         for hypothesis in range(len(room.some)):
@@ -62,8 +62,8 @@ def _likeliest_severity(row: Int, quiet: Any, cases: Cases, stakes: PlanTables, 
                 credit = np.floor(_credit(row, hypothesis, said, cases, stakes) / _VOTE)
                 votes += np.floor(room.some[hypothesis] / _VOTE) * credit
         if votes > best:
-            best, found = votes, said
-    return found
+            best, likeliest = votes, said
+    return likeliest
 
 
 @kernel
@@ -149,19 +149,19 @@ def _plan(
     for hypothesis in range(len(some)):
         if some[hypothesis] == 0:
             continue
-        found = np.float64(stakes.escalation) if approved else 0.0
+        gained = np.float64(stakes.escalation) if approved else 0.0
         if severity >= 0:
             credit = _credit(row, hypothesis, severity, cases, stakes)
-            found += np.floor(credit * (stakes.severity / UNIT))
+            gained += np.floor(credit * (stakes.severity / UNIT))
         if (
             root >= 0
             and stakes.root[hypothesis] == root
             and (blames or cases.root_counts[row, hypothesis])
         ):
-            found += stakes.root_cause
+            gained += stakes.root_cause
         some[hypothesis] = np.floor(some[hypothesis] * cases.rash[row, hypothesis])
-        base[hypothesis] = found
-        earned += some[hypothesis] * (found + cases.fix[row, hypothesis] + resolve)
+        base[hypothesis] = gained
+        earned += some[hypothesis] * (gained + cases.fix[row, hypothesis] + resolve)
     if cases.fixed[row]:
         return value + _scaled(earned, UNIT if approved else stakes.penalties[0, 0])
     return _remedies(row, used, approved, value, cases, stakes, room)
@@ -258,6 +258,6 @@ def best_values(cases: Cases) -> Floats:
         np.empty(int(cases.tables.root.max()) + 1),
         np.empty(int(cases.team.max(initial=0)) + 1),
     )
-    found: Floats = np.empty(len(cases.tick))
-    _write(Cases(cases.tables, *map(np.ascontiguousarray, cases[1:])), room, found)
-    return found
+    values: Floats = np.empty(len(cases.tick))
+    _write(Cases(cases.tables, *map(np.ascontiguousarray, cases[1:])), room, values)
+    return values

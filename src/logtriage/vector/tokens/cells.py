@@ -147,11 +147,11 @@ class _Screen:
     ) -> Cells:
         """The numbers of cells, broadcast to (R, K, 5); none where they are not present."""
         numbers = np.broadcast_arrays(channel, service, slot, start, token, present)
-        found = np.empty((*numbers[0].shape, len(FIELDS)), np.int16)
+        cells = np.empty((*numbers[0].shape, len(FIELDS)), np.int16)
         for field, values in enumerate(numbers[: len(FIELDS)]):
-            found[..., field] = values
-        found[~numbers[-1], 0] = NO_CELL
-        return found
+            cells[..., field] = values
+        cells[~numbers[-1], 0] = NO_CELL
+        return cells
 
     def _block(self, name: str) -> NDArray[np.int64]:
         return self.columns[:, self.layout[name]]
@@ -217,7 +217,7 @@ class _Screen:
             self._own(_LOG_SORT, np.minimum(at, self.setting.n - 1), token),
             at < self.setting.n,
         )
-        found = np.full_like(lines, NO_CELL)
+        answer = np.full_like(lines, NO_CELL)
         for channel, cells in (
             (Channel.LOGS, lines),
             (Channel.OVERVIEW, overview),
@@ -227,8 +227,8 @@ class _Screen:
             ),
         ):
             here = kind == REQUEST[channel]
-            found[here] = cells[here]
-        return found
+            answer[here] = cells[here]
+        return answer
 
     def _own(self, sort: Any, service: Any, token: Any) -> Any:
         """Turn numbers of tokens in the layout into numbers in the task's own alphabets."""

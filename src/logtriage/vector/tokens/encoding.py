@@ -74,8 +74,8 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
 
 def in_units(numbers: Numbers, units: Floats) -> Floats:
     """Convert counts (D,) to their units; counts above :data:`MOST` are cut to it."""
-    found: Floats = np.minimum(numbers, MOST).astype(np.float32) * units
-    return found
+    scaled: Floats = np.minimum(numbers, MOST).astype(np.float32) * units
+    return scaled
 
 
 def write_tokens(

@@ -177,25 +177,25 @@ def layout_of_several(
 def alphabet_sizes(setting: Setting, topology: Topology) -> Ints:
     """How many tokens each sort has at each service (sorts, n)."""
     here, sorts = places(topology), setting.world.cell_sorts
-    found = np.array(
+    sizes = np.array(
         [[len(alphabet(setting, base_of(sort), place)) for place in here] for sort in sorts]
     )
-    found.setflags(write=False)
-    return found
+    sizes.setflags(write=False)
+    return sizes
 
 
 def _columns(world: World, blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:
     number = {sort: place for place, sort in enumerate(world.cell_sorts)}
     widest = 1 + max(max(row) for row in sizes.values())
-    found = np.full((len(number), n, widest), -1, np.int32)
+    columns = np.full((len(number), n, widest), -1, np.int32)
     for sort, row in sizes.items():
         at, skipped = blocks[f"seen:{sort}"].start, sort in SHOWN_BY_ALL
         for service, size in enumerate(row):
             tokens = slice(skipped, size + skipped)
-            found[number[sort], service, tokens] = range(at, at + size)
+            columns[number[sort], service, tokens] = range(at, at + size)
             at += size
     if WINDOW not in sizes:
-        found[number[WINDOW]] = found[number[LOG]]
-        found[number[WINDOW], :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
-    found.setflags(write=False)
-    return found
+        columns[number[WINDOW]] = columns[number[LOG]]
+        columns[number[WINDOW], :, 0] = range(blocks["quiet"].start, blocks["quiet"].stop)
+    columns.setflags(write=False)
+    return columns

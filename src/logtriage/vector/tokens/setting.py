@@ -144,10 +144,9 @@ def _models_of(
                 f"topology {own.name!r}: each world of task {task.id!r} has a topology of its own"
             )
         sheets = [tasks_of(world)[task.id] for world in worlds]
-        found = [model_of(*_place_of(sheet), ood) for sheet in sheets]
-        return tuple(found)
+        models = [model_of(*_place_of(sheet), ood) for sheet in sheets]
+        return tuple(models)
     topology, setting = own or task.topology, task.setting
-    assert setting is not None  # or the task would have been refused
     if own is not None:
         fitting(own, setting.world)
     if topology is None:
@@ -160,7 +159,6 @@ def _models_of(
 
 
 def _place_of(sheet: TaskSpec) -> tuple[Setting, Topology]:
-    assert sheet.setting is not None
     assert sheet.topology is not None  # as every drawn world's
     return sheet.setting, sheet.topology
 
@@ -183,10 +181,6 @@ def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
         )
 
 
-def _world_of(task: TaskSpec) -> World | None:
-    return None if task.setting is None else task.setting.world
-
-
 def check_together(tasks: Sequence[TaskSpec], *, own: bool) -> None:
     """Refuse several tasks that cannot be played on one topology, one's ``own`` or theirs.
 
@@ -202,7 +196,7 @@ def check_together(tasks: Sequence[TaskSpec], *, own: bool) -> None:
                 f"task {task.id!r} has another topology than {first.id!r}, and so observations of "
                 "another shape; give a topology for all of them"
             )
-        if _world_of(task) != _world_of(first):
+        if task.world != first.world:
             raise InvalidInput(
                 f"task {task.id!r} is of another world than {first.id!r}, and so its observations "
                 "mean something else"

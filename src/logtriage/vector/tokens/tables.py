@@ -322,8 +322,8 @@ def _notes(
         of.append(row)
     steps, numbers = [[FULL]], [[0]]
     for kind, place in rows:
-        found = note_weights(setting, kind, place.tier)
+        shown = note_weights(setting, kind, place.tier)
         lines = alphabet(setting, LOG, place)
-        steps.append(list(accumulate(weight for _, weight in found)))
-        numbers.append([0 if token == NO_NEWS else 1 + lines.index(token) for token, _ in found])
+        steps.append(list(accumulate(weight for _, weight in shown)))
+        numbers.append([0 if token == NO_NEWS else 1 + lines.index(token) for token, _ in shown])
     return _table(of), _padded(steps), _padded(numbers, 0)

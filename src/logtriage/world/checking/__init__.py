@@ -28,9 +28,9 @@ _STAGES: Final[tuple[Callable[[World], Iterable[Problem]], ...]] = (
 def problems(world: World) -> Iterator[Problem]:
     """Everything wrong with a world, up to the first stage that finds something."""
     for stage in _STAGES:
-        found = False
+        wrong = False
         for problem in stage(world):
-            found = True
+            wrong = True
             yield problem
-        if found:
+        if wrong:
             return

@@ -146,10 +146,10 @@ def filled(between: tuple[str, ...], value: Callable[[str], int | str]) -> str:
     """The :func:`pieces` of a text with the value of each placeholder in its place."""
     if len(between) == 1:
         return between[0]
-    found = list(between)
-    for place in range(1, len(found), 2):
-        found[place] = str(value(found[place]))
-    return "".join(found)
+    parts = list(between)
+    for place in range(1, len(parts), 2):
+        parts[place] = str(value(parts[place]))
+    return "".join(parts)
 
 
 def said(
@@ -180,14 +180,14 @@ def placeholders(text: str) -> tuple[str, ...]:
         raise InvalidInput(
             f"expected one printable line of 1 to {MAX_TEXT} characters, got {text!r:.80}"
         )
-    found = tuple(_BRACED.findall(text))
-    wrong = next((name for name in found if not _NAME.fullmatch(name)), None)
+    names = tuple(_BRACED.findall(text))
+    wrong = next((name for name in names if not _NAME.fullmatch(name)), None)
     if wrong is not None or re.search("[{}]", _BRACED.sub("", text)):
         raise InvalidInput(
             f"{text!r:.80}: a brace belongs to a bare placeholder such as {{ms}}"
             + ("" if wrong is None else f", got {'{' + wrong + '}'!r:.40}")
         )
-    return found
+    return names
 
 
 def check_figures(figures: Mapping[str, Figure]) -> None:

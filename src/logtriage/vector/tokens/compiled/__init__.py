@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.grading.rubric import Rubric
-from logtriage.grading.tables import rounded
 from logtriage.vector.arrays import Ints
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.compiled.drawing import draw_rows
@@ -48,7 +47,6 @@ class TokenKernels:
     """
 
     def __init__(self, settings: Sequence[TokenSetting], rubric: Rubric) -> None:
-        self._rubric = rubric
         self._tasks = [
             _Task(setting, ColumnPlaces.of(setting), scoring_of(rubric, setting.span))
             for setting in settings
@@ -127,7 +125,7 @@ class TokenKernels:
         totals = np.empty(len(every))
         for task, at in self._by_task(every):
             score_rows(every[at], self._scene(task, incidents, episodes), task.by, totals)
-        return rounded(self._rubric, totals)
+        return totals
 
     def play(
         self,
@@ -141,11 +139,11 @@ class TokenKernels:
 
         It plays the whole tick of actions (N,): forget, apply, pass time, read, score.
         """
-        found = scores.copy()
+        after = scores.copy()
         for task, at in self._by_task(rows):
             scene = self._scene(task, incidents, episodes)
-            play_rows(rows[at], actions, scene, task.by, found)
-        return found if self._rubric.digits is None else self.scores(incidents, episodes)
+            play_rows(rows[at], actions, scene, task.by, after)
+        return after
 
     def observe(self, episodes: TokenEpisodes, out: Floats) -> None:
         """Write the observation of all screens (N, D) to ``out``."""

@@ -40,11 +40,11 @@ def _words(world: World, topology: Topology, horizon: int) -> Iterator[str]:
         yield from (f"={kind}", f"={kind}:")
     for sort, tokens in world.words.items():
         for token in tokens:
-            told = word(world, sort, token)
+            short = word(world, sort, token)
             if sort in (ALERT, CHANGE, LOG):
-                yield f"{told}:"
+                yield f"{short}:"
             if sort not in (ALERT, CHANGE):
-                yield told
-    yield from (f"{one}?" for one in (*world.gauges, *world.spans))
+                yield short
+    yield from (f"{measured}?" for measured in (*world.gauges, *world.spans))
     for remedy in topology.remedies:
         yield from (f"{remedy}:{name}" for name in topology.names)
