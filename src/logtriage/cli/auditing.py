@@ -90,9 +90,9 @@ def audit_(
 ) -> None:
     """Check tasks and rubrics for holes.
 
-    Exit with 1 if a check fails, with 3 if one is not exact. The checks cover floor and gap, an
+    Exit with 1 if a check fails, with 3 if a check is not exact. The checks cover floor and gap, an
     exact search for the best grade, farming, random histories, leaks, determinism, and a signal to
-    learn from. Each one gives its evidence, and says where it could not look. With --env: seed,
+    learn from. Each check gives its evidence, and says where it could not look. With --env: seed,
     replay, null panel, constant answers, truth in observations, closing.
     """
     from logtriage.adapters.strangers import box_of

@@ -44,7 +44,7 @@ Legend = Annotated[bool, typer.Option("--legend", help="Also say what each colum
 Bundle = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Take recorded incidents from this bundle, not the shipped ones."
+        metavar="FILE", help="Take recorded incidents from this bundle, not the shipped incidents."
     ),
 ]
 SealFile = Annotated[
@@ -56,7 +56,7 @@ OfWorld = Annotated[
     typer.Option(
         "--world",
         metavar="DIR",
-        help=f"The world: a folder, or the name of a shipped one or of one in {WORLDS_VARIABLE}. "
+        help=f"The world: a folder, a shipped name, or a name in {WORLDS_VARIABLE}. "
         "Ids may then leave it out. Default: what they begin with.",
     ),
 ]
@@ -75,14 +75,14 @@ OwnSplit = Annotated[
     typer.Option(
         "--split-roles",
         metavar="FILE",
-        help="A role split of your own, for transcripts that name it. Built-in ones are known: "
+        help="A role split of your own, for transcripts that name it. Built-in splits are known: "
         f"{', '.join(ROLE_SPLITS)}.",
     ),
 ]
 
 
 def role_split(named: str | None) -> RoleSplit | None:
-    """A built-in role split by its name, or one from a JSON file.
+    """A built-in role split by its name, or a split from a JSON file.
 
     Raises:
         UnknownName: for what is neither a built-in name nor a file.

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def compare(
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The directory of a run.")],
-    run_b: Annotated[
-        Path, typer.Argument(metavar="RUN_B", help="The directory of another run, or the same one.")
-    ],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another run, or the same.")],
     policy_a: Annotated[
         str | None,
         typer.Option(metavar="POLICY", help="The policy of run A, where the two names differ."),
@@ -84,7 +82,7 @@ def report(
         Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
     ] = None,
     bases: Bases = None,
-    html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Write a self-contained page.")] = False,
     show: Annotated[
         bool, typer.Option("--open", help="Write the page and open it in a browser.")
     ] = False,

@@ -19,7 +19,7 @@ def serve(
     host: Annotated[
         str, typer.Option(help="Address to bind. Any address but loopback needs a token.")
     ] = _DEFAULT.host,
-    port: Annotated[int, typer.Option(help="TCP port; 0 picks a free one.")] = _DEFAULT.port,
+    port: Annotated[int, typer.Option(help="TCP port; 0 picks a free port.")] = _DEFAULT.port,
     task: Annotated[
         list[str] | None,
         typer.Option(

@@ -97,7 +97,7 @@ def commands(incident: Incident) -> list[tuple[str, str]]:
 
 
 def completions(typed: str, incident: Incident) -> list[str]:
-    """The lines that begin with what was typed, at most one word longer."""
+    """The lines that begin with what was typed, longer by at most a word."""
     word, blank, rest = typed.lower().partition(" ")
     topology = incident.topology
     usages: dict[str, str] = {}

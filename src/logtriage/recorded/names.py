@@ -13,7 +13,7 @@ def plain_name(name: str) -> str:
 
 
 class Names:
-    """Gives services plain names, and sees that no two services get the same one.
+    """Gives services plain names, and sees that no two services get the same name.
 
     ``Search/prod_AWS::ECS`` becomes ``Search-prod_AWS-ECS``.
     """

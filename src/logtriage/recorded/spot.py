@@ -150,7 +150,7 @@ class Spot:
 
     @property
     def number(self) -> float | None:
-        """A number; None if it is not there, or is no finite one (``"NaN"``, ``"Infinity"``)."""
+        """A number; None if it is not there, or is not finite (``"NaN"``, ``"Infinity"``)."""
         value = self.value
         if value is None or value in ("NaN", "Infinity", "-Infinity"):
             return None

@@ -13,7 +13,7 @@ from logtriage.report.confusion import PLACES, place_of
 from logtriage.report.episode import Episode
 from logtriage.report.run import Run
 
-#: Bins of the score distributions, each of the same width; the last one holds 1.
+#: Bins of the score distributions, each of the same width; the last bin holds 1.
 BINS: Final = 20
 
 

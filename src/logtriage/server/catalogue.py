@@ -81,7 +81,7 @@ class Catalogue:
         if "incident" in fields:
             if len(fields) > 1:
                 other = next(name for name in fields if name != "incident")
-                raise InvalidInput(f"{other}: an incident is named already; give one or the other")
+                raise InvalidInput(f"{other}: an incident is named already; leave out either")
             parsed = parse_incident_id(text_field("incident", fields["incident"]), world=self.world)
             self._check_offered(parsed.split)
             return str(parsed)

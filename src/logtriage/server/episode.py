@@ -24,7 +24,7 @@ class Episode:
     this package can compute the truth from it.
 
     Raises:
-        SealError: for a sealed incident without a ledger, or one that had its attempt.
+        SealError: for a sealed incident without a ledger, or after its attempt.
     """
 
     def __init__(

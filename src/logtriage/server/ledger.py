@@ -1,4 +1,4 @@
-"""Attempts at sealed incidents: one for each key, run and incident.
+"""Attempts at sealed incidents: an attempt for each key, run and incident.
 
 The ledger is a file of JSON lines that is only appended to, and outlives the server. An
 attempt is on the disk before its first screen leaves the server, so neither a crash nor a

@@ -56,7 +56,7 @@ def websocket_url(url: str) -> str:
 
 
 class RemoteEnv:
-    """One session on a server, for one thread; an episode at a time.
+    """A session on a server, for one thread; an episode at a time.
 
     Args:
         url: the server's address.

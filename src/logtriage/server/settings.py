@@ -47,7 +47,7 @@ class Settings:
 
     Attributes:
         host: address to bind. Anything but loopback needs a ``token``.
-        port: TCP port; 0 takes a free one.
+        port: TCP port; 0 takes a free port.
         token: bearer token that every request but ``/health`` must carry.
         world: the world of all episodes: a :class:`~logtriage.world.model.World`, a name or a
             folder. Without it, that of ``tasks``. Incidents of another world are refused.

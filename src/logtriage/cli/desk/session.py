@@ -12,7 +12,7 @@ from logtriage.transition import transition
 
 @attrs.frozen
 class Session:
-    """The states of a game, the current one last. Immutable.
+    """The states of a game, the current state last. Immutable.
 
     With ``practice``, actions can be taken back.
     """
@@ -45,7 +45,7 @@ class Session:
         return attrs.evolve(self, states=(*self.states, transition(self.state, action)))
 
     def undone(self) -> "Session":
-        """The game before the last action; the same one if there is none."""
+        """The game before the last action; the same game if there is none."""
         return attrs.evolve(self, states=self.states[:-1] or self.states)
 
     def read(self, text: str) -> Action:

@@ -58,7 +58,7 @@ def write_replay(
             different worlds or role splits, or have no task in common; if nothing was played
             yet, or ``beliefs`` or ``explain`` is below 0.
         UnknownName: if the run has no episode on ``incident``.
-        SealError: if a run is of sealed incidents, and there is no key or another one.
+        SealError: if a run is of sealed incidents, and there is no key or another key.
         RubricError: if the runs were graded by different rubrics.
         OSError: if something cannot be read or written.
     """

@@ -73,7 +73,7 @@ def document(
     """The document of some episodes of a run.
 
     ``headlines`` say of each policy what it is worth.
-    ``order`` lists the places of the episodes; earlier ones get screens and beliefs first. The
+    ``order`` lists the places of the episodes; earlier places get screens and beliefs first. The
     default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
     Episodes below ``solved`` are summed up as failures; None leaves that out. ``readers`` value
     the reports of teams (:func:`logtriage.report.replay.talk.readers_of`).

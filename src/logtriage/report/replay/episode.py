@@ -47,7 +47,7 @@ class Lines:
 
 
 def states_of(episode: Episode) -> tuple[State, ...]:
-    """Every state of an episode, from the first screen to the closing one."""
+    """Every state of an episode, from the first screen to the closing screen."""
     splits = splits_with(episode.roles)
     return replay(episode.transcript, resolve=lambda _: episode.incident, splits=splits)
 
