@@ -45,7 +45,7 @@ def test_a_row_alone_imports_nothing_and_opens_nothing(own: str, tmp_path: Path)
     with pytest.raises(lt.InvalidInput, match="expected a task that was named here"):
         sources(f"{own}:SHEET/test/0")
     assert own not in sys.modules
-    with pytest.raises(lt.InvalidInput, match=r"bundle 'two.jsonl': expected one that was named"):
+    with pytest.raises(lt.InvalidInput, match=r"bundle 'two.jsonl': expected a bundle"):
         sources("acme/first", "two.jsonl")
     sources.allow([f"{own}:draw"])
     with pytest.raises(lt.InvalidInput, match=f"named here .{own}:draw"):

@@ -63,17 +63,17 @@ def never(_: State) -> Measured:
         ("exact-maximum", "ceiling", "ignore-gate-on-benign"),
         ("mis-page", "ceiling", "page-gate-dropped"),
         ("mis-page", "ceiling", "page-gate-first-only"),
-        ("cycles", "ceiling", "closure-diligence"),
+        ("looks", "histories", "closure-diligence"),
         ("idle", "floor", "closure-unfixed"),
-        ("enumeration", "farming", "severity-last"),
-        ("enumeration", "farming", "root-cause-last"),
-        ("enumeration", "farming", "root-cause-any"),
-        ("monotonicity", "monotone", "root-cause-symptom"),
-        ("monotonicity", "monotone", "remediation-there"),
-        ("monotonicity", "monotone", "severity-inverted"),
+        ("undeserved", "histories", "severity-last"),
+        ("undeserved", "histories", "root-cause-last"),
+        ("undeserved", "histories", "root-cause-any"),
+        ("undeserved", "histories", "root-cause-symptom"),
+        ("undeserved", "histories", "remediation-there"),
+        ("monotonicity", "histories", "severity-inverted"),
         ("determinism", "stability", "root-cause-salted"),
         ("blindness", "stability", "root-cause-by-id"),
-        ("canaries", "stability", "closure-claimed"),
+        ("idle", "floor", "closure-claimed"),
     ],
 )
 def test_a_check_finds_the_mistake_that_it_is_there_for(
@@ -85,16 +85,13 @@ def test_a_check_finds_the_mistake_that_it_is_there_for(
 
 def test_a_grader_that_pays_for_everything_has_no_floor() -> None:
     report = audit("single_crash-v3", single("always", always), families=["floor"], sizes=FEW)
-    assert set(report.failed) == {"idle", "blind", "shallow", "unread", "chance", "gap"}
+    assert set(report.failed) == {"idle", "blind", "shallow", "unread", "chance"}
     assert report.finding("blind").evidence["panel"]["best blind policy"][0] == 1.0
 
 
-def test_a_grader_that_pays_for_nothing_teaches_nothing() -> None:
-    report = audit(
-        "single_crash-v3", single("never", never), families=["floor", "signal"], sizes=FEW
-    )
-    assert set(report.failed) == {"expert", "gap", "signal"}
-    assert report.finding("signal").evidence["policies"]["random"]["without_variance"] == 1.0
+def test_a_grader_that_pays_for_nothing_has_no_expert() -> None:
+    report = audit("single_crash-v3", single("never", never), families=["floor"], sizes=FEW)
+    assert set(report.failed) == {"expert"}
 
 
 #: A grader that closes over it is refused as such; one that reaches for it is for the audit.
@@ -107,7 +104,6 @@ def forgetful(_: State) -> Measured:
 
 def test_a_grader_with_a_memory_is_caught() -> None:
     rubric = single("forgetful", forgetful)
-    assert finding("telescoping", "farming", rubric).verdict is Verdict.FAILED
     assert finding("replay", "stability", rubric).verdict is Verdict.FAILED
 
 

@@ -86,7 +86,6 @@ def test_the_exact_search_of_two_faults_ends_at_the_oracle() -> None:
     assert found.best.score == 1.0
     assert found.misrouted is not None
     assert found.misrouted.score == 0.0
-    assert found.risen[0] == 0.0
 
 
 def test_reasons_name_what_is_missing() -> None:

@@ -65,6 +65,6 @@ def test_prices_are_those_of_the_tick_of_the_decision() -> None:
 
 
 def test_other_levels_of_fog_are_reported_and_not_judged() -> None:
-    few = attrs.evolve(QUICK, prices=3, leaks=40)
+    few = attrs.evolve(QUICK, prices=3)
     report = audit("single_crash-v3-fog0", families=["risk"], sizes=few)
     assert report.finding("risk").verdict is Verdict.REPORTED

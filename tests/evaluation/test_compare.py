@@ -72,7 +72,7 @@ def test_policies_of_other_names_are_paired_on_request(tmp_path: Path) -> None:
 def test_which_policies_is_asked_where_it_is_not_clear(tmp_path: Path) -> None:
     a = played(tmp_path / "a", ["expert", "random"])
     b = played(tmp_path / "b", ["oracle"])
-    with pytest.raises(InvalidInput, match="Run A has expert, random; name one"):
+    with pytest.raises(InvalidInput, match="Run A has expert, random; name a policy"):
         compare_runs(a, b)
     (one,) = compare_runs(a, b, policy_a="random")
     assert (one.policy_a, one.policy_b) == ("random", "oracle")

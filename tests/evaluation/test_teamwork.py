@@ -1,5 +1,8 @@
 """How much teamwork there is: pooled doubt, and each role's own."""
 
+from math import sqrt
+from statistics import fmean, stdev
+
 import pytest
 
 from logtriage import (
@@ -15,12 +18,18 @@ from logtriage import (
     transition_jointly,
 )
 from logtriage.belief import belief
+from logtriage.evaluation import play_joint_episode
+from logtriage.evaluation.full_look import headroom
 from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of
 from logtriage.evidence import evidence
+from logtriage.grading import score
+from logtriage.incident import Incident
+from logtriage.policies import ObserverTeam
 from logtriage.recorded import shipped_incidents
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO
 from logtriage.world.channels import Channel
+from tests.audit.planted.tasks import all_quiet, breathless
 
 
 def played(index: int) -> State:
@@ -89,3 +98,43 @@ def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
     found = teamwork_of([played(index % 2) for index in range(EPISODES + 5)], TRIO)
     assert found is not None
     assert found.episodes == EPISODES
+
+
+# -- what a team is needed for ------------------------------------------------------------------
+
+
+def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
+    """By how much all roles expect more than the best of them alone, as net value; its error."""
+    room = headroom(incidents, split)
+    most = fmean(1.0 - (incident.price_of_hand_over or 0.0) for incident in incidents)
+    return room.gap / most, room.error / most
+
+
+@pytest.mark.parametrize("split", [TRIO, BY_TIER], ids=lambda split: split.name)
+def test_the_benchmark_needs_a_team_and_calm_incidents_do_not(split: RoleSplit) -> None:
+    drawn = [make_incident(f"cascading_failure-v3/train/{number}") for number in range(30)]
+    gap, error = needed(drawn, split)
+    assert gap + 2 * error >= 0.30
+    calm, error = needed([all_quiet("train", number) for number in range(30)], split)
+    assert calm + 2 * error < 0.30
+
+
+def margins(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
+    """By how much talking observers exceed nine tenths of what pooled ones earn; its error."""
+    talk, pool = (
+        [
+            score(play_joint_episode(incident, ObserverTeam(incident, split, pooled), split))
+            for incident in incidents
+        ]
+        for pooled in (False, True)
+    )
+    rows = [mine - 0.9 * whole for mine, whole in zip(talk, pool, strict=True)]
+    return fmean(rows), stdev(rows) / sqrt(len(rows))
+
+
+def test_observers_who_talk_earn_nearly_what_pooled_ones_earn() -> None:
+    drawn = [make_incident(f"cascading_failure-v3/train/{number}") for number in range(4)]
+    margin, error = margins(drawn, TRIO)
+    assert margin + 2 * error >= 0.0
+    margin, error = margins([breathless("train", number) for number in range(6)], TRIO)
+    assert margin + 2 * error < 0.0

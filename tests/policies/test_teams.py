@@ -246,6 +246,6 @@ def test_other_seeds_and_incidents_draw_otherwise() -> None:
     drawn = {make_team(s, TRIO)(one) for s in ("random:1", "random:2") for one in incidents}
     assert len(drawn) == 4
     assert make_team("random", TRIO)(incidents[0]) == make_team("random:0", TRIO)(incidents[0])
-    (_, policy, _) = make_team("random", TRIO)(incidents[0]).policies  # type: ignore[attr-defined]
+    (_, policy, _) = make_team("random", TRIO)(incidents[0]).players  # type: ignore[attr-defined]
     assert isinstance(policy, RandomPolicy)
     assert policy.role == TRIO.roles[1]

@@ -148,7 +148,6 @@ _add(
     "audit",
     audit_,
     "audit --task single_crash-v3 --quick",
-    "audit --env gymnasium:FrozenLake-v1",
     "audit --task my_package.tasks:TASK --family floor --family leaks",
 )
 

@@ -6,7 +6,7 @@
 
 A run is a directory (:mod:`logtriage.evaluation.store`) that can be interrupted,
 resumed, loaded, compared and sent to others. Every figure is derived from the
-transcripts in it, by the one grader.
+transcripts in it, by the same grader.
 """
 
 from logtriage.evaluation.compare import Comparison, check_drawn_alike, compare_runs

@@ -22,7 +22,7 @@ SCHEMA: Final = "logtriage.run/1"
 RUN_FILE: Final = "run.json"
 
 
-#: The content of the world of a run, if it is another one than the default world.
+#: The content of the world of a run, if it is not the default world.
 WORLD_FILE: Final = "world.json"
 
 
@@ -40,8 +40,8 @@ class Manifest:
 
     ``bundle`` is the digest of the caller's recorded incidents; ``players`` the fingerprints of the
     caller's policies and teams, and the settings of served models; ``seal`` the fingerprint of the
-    key of sealed incidents. A world other than the default one has its name and fingerprint here,
-    and its content in :data:`WORLD_FILE`.
+    key of sealed incidents. A world other than the default world has its name and fingerprint
+    here, and its content in :data:`WORLD_FILE`.
     """
 
     spec: RunSpec
@@ -53,7 +53,7 @@ class Manifest:
 
     @property
     def world(self) -> "WorldMark | None":
-        """Name and fingerprint of the world; None for the default one."""
+        """Name and fingerprint of the world; None for the default world."""
         world = self.spec.world
         return None if world == default_world() else WorldMark(world.name, world.fingerprint)
 
@@ -123,7 +123,7 @@ def _manifest(raw: Mapping[str, Any], directory: Path) -> Manifest:
     if raw.get("role_split") is not None:
         split = role_split_from_json(_field(raw, "role_split", dict), source="role_split")
     if (seal is not None) != (raw.get("split") == SEALED):
-        raise InvalidInput(f"seal: expected one if the split is {SEALED!r}, and only then")
+        raise InvalidInput(f"seal: expected a seal if the split is {SEALED!r}, and only then")
     return Manifest(
         RunSpec(
             _names(raw, "policies"),

@@ -69,7 +69,7 @@ def evaluate(
     Args:
         spec: what to play.
         directory: where the run is kept (see :mod:`logtriage.evaluation.store`).
-        bundle: recorded incidents in place of the shipped ones.
+        bundle: recorded incidents in place of the shipped incidents.
         jobs: processes. They are spawned, so a script that asks for several must be
             guarded by ``if __name__ == "__main__"``, and its factories be picklable.
         fresh: throw away a run that is in the directory already.
@@ -153,7 +153,7 @@ def _changes(policy: str) -> bool:
 
 
 def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[_Work]:
-    """The episodes of each cell that are still to be played; broken ones come first."""
+    """The episodes of each cell that are still to be played; broken episodes come first."""
     left: list[_Work] = []
     for cell in cells:
         kept = mend(directory, cell)

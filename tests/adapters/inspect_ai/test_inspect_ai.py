@@ -25,7 +25,6 @@ from inspect_ai.tool import ToolCall
 
 import logtriage as lt
 from logtriage.adapters.inspect_ai import (
-    replay,
     tools_for,
     triage,
     triage_sample,
@@ -34,11 +33,10 @@ from logtriage.adapters.inspect_ai import (
     until_closed,
 )
 from logtriage.adapters.sources import Sources
-from logtriage.codec import encode_transcript
 from logtriage.conversations.convert import transcript_of_row
 from logtriage.conversations.tools import Wire, tools_of
 from logtriage.conversations.wires import NO_CALL
-from logtriage.evaluation import Incidents, RunSpec, evaluate, play_episode
+from logtriage.evaluation import RunSpec, evaluate, play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.recorded import open_bundle, shipped_incidents
 from logtriage.registry import make_policy
@@ -267,19 +265,12 @@ def test_recorded_incidents_of_a_bundle(
     grades = [lt.grade(one).score for one in states]
     found = {one.id: value(one)["grade"] for one in log.samples}
     assert found == dict(zip(ids, grades, strict=True))
-    path = tmp_path / "runs.jsonl"
-    lines = [encode_transcript(lt.transcript_of(one)) for one in states]
-    path.write_text("\n".join(lines), encoding="utf-8")
     elsewhere()
-    with pytest.raises(lt.InvalidInput, match=f"bundle '{bundle}': expected one that was named"):
+    with pytest.raises(lt.InvalidInput, match=f"bundle '{bundle}': expected a bundle"):
         score(log, triage_scorer(), display="none")
     moved = (tmp_path / bundle).rename(tmp_path / "moved.jsonl")
     again = score(log, triage_scorer(bundle=str(moved)), action="overwrite", display="none")
     assert means(again) == pytest.approx(means(log), nan_ok=True)
-    with pytest.raises(lt.UnknownName, match="acme/second"):
-        replay(str(path))
-    scored = run(replay(str(path), bundle=str(moved)), "none/none")
-    assert [value(one)["grade"] for one in scored.samples or ()] == grades
 
 
 def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
@@ -288,7 +279,7 @@ def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
     with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
         triage(rubric=f"{own}:NUMBER")
     with pytest.raises(lt.UnknownName, match="harsh/1"):
-        replay("nowhere.jsonl", rubric="harsh/1")
+        triage(rubric="harsh/1")
 
 
 @pytest.mark.parametrize("field", ["incident", "bundle"])
@@ -476,44 +467,3 @@ def test_a_sample_without_an_incident_is_an_error_not_a_score(tmp_path: Path) ->
     assert log.status == "error"
     assert log.error is not None
     assert "metadata 'incident': expected an incident id" in log.error.message
-
-
-# -- replay ---------------------------------------------------------------------------
-
-
-def test_transcripts_are_scored_without_a_model(
-    run: Callable[..., EvalLog], tmp_path: Path
-) -> None:
-    ids = lt.incident_ids("single_crash-v3", "test", 6)
-    states = [played(one, "random:2") for one in ids]
-    transcripts = [lt.transcript_of(state, agent="me") for state in states]
-    lost = lt.transcript_of(states[0], status="connection lost")
-    path = tmp_path / "runs.jsonl"
-    lines = "\n".join(map(encode_transcript, [*transcripts, lost]))
-    path.write_text(lines, encoding="utf-8")
-    log = run(replay(str(path)), "none/none")
-    scores = [one.scores["triage_scorer"] for one in log.samples or () if one.scores]
-    graded = [grade_transcript(one) for one in transcripts]
-    assert [one.value["grade"] for one in scores[:6] if isinstance(one.value, dict)] == [
-        one.score for one in graded
-    ]
-    assert [(one.metadata or {})["digest"] for one in scores[:6]] == [one.digest for one in graded]
-    assert isinstance(scores[6].value, float)
-    assert math.isnan(scores[6].value)
-    assert scores[6].reason == "connection lost"
-    assert log.results is not None
-    assert log.results.scores[0].unscored_samples == 1
-    mean = sum(one.score or 0.0 for one in graded) / 6
-    assert means(log)["grade"] == pytest.approx(mean)
-
-
-def test_a_replay_needs_transcripts_of_one_rubric(tmp_path: Path) -> None:
-    path = tmp_path / "runs.jsonl"
-    path.write_text("\n", encoding="utf-8")
-    with pytest.raises(lt.InvalidInput, match="no transcripts"):
-        replay(str(path))
-    recorded = next(iter(Incidents().recorded()))
-    rows = [{"incident": one, "actions": []} for one in (INCIDENT, recorded)]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.raises(lt.InvalidInput, match="several rubrics"):
-        replay(str(path))
