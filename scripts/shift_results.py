@@ -29,7 +29,7 @@ from logtriage.shift import (
     take,
     uncontended,
 )
-from logtriage.shift.relay import noted, relieved, renamed_note
+from logtriage.shift.relay import READING, noted, relieved
 from logtriage.shift.states import begin
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -112,13 +112,20 @@ def carried_on(state: ShiftState, note: str | None) -> list[float]:
     return [score(later.states[place]) for place in places]
 
 
+def renamed(notes: str, state: ShiftState) -> str:
+    """Another shift's note, with the names of the systems that are open here."""
+    names = iter(state.open)
+    words = (word if READING.fullmatch(word) else next(names, word) for word in notes.split())
+    return " ".join(words)
+
+
 def notes(records: Sequence[Mapping[str, Any]]) -> str:
     """The table of what notes are worth, from the shifts of the player that is relieved."""
     earned: dict[str, list[float]] = {"its own": [], "none": [], "another shift's": []}
     for record, other in zip(records, [*records[1:], records[0]], strict=True):
         for tick in RELIEVED:
             state = at_tick(record, tick - 1)
-            foreign = renamed_note(noted(at_tick(other, tick - 1)).text, state)
+            foreign = renamed(noted(at_tick(other, tick - 1)).text, state)
             for name, note in zip(earned, (None, "", foreign), strict=True):
                 earned[name] += carried_on(state, note)
     cases = len(earned["none"])

@@ -41,8 +41,8 @@ def test_a_drawn_task_passes() -> None:
     ]
     report = audit("cascading_failure-v3", sizes=LEAST, checks=checks)
     assert (report.failed, report.unsettled) == ((), ())
-    assert [one.check for one in report.findings] == checks
-    assert not [one.check for one in report.findings if one.verdict is Verdict.SKIPPED]
+    assert [finding.check for finding in report.findings] == checks
+    assert not [finding.check for finding in report.findings if finding.verdict is Verdict.SKIPPED]
     assert report.rubric == "logtriage/3"
 
 
@@ -120,11 +120,11 @@ def test_another_rubric_takes_the_place_of_the_tasks_own() -> None:
 
 def priced(split: str, number: int) -> Incident:
     """Every third incident is benign, the others have a short horizon."""
-    one = benign(split, number)
+    incident = benign(split, number)
     if number % 3:
-        one = make_incident(f"single_crash-v3/{split}/{number}")
-    par, price = 2 if one.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
-    return attrs.evolve(one, par=par, price_of_hand_over=price)
+        incident = make_incident(f"single_crash-v3/{split}/{number}")
+    par, price = 2 if incident.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
+    return attrs.evolve(incident, par=par, price_of_hand_over=price)
 
 
 SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
@@ -143,7 +143,7 @@ def test_being_more_right_never_costs() -> None:
 
 
 def test_a_discount_that_is_not_known_makes_the_search_a_lower_bound() -> None:
-    broken = next(one.rubric for one in MUTANTS if one.name == "silence-on-benign")
+    broken = next(mutant.rubric for mutant in MUTANTS if mutant.name == "silence-on-benign")
     report = audit(priced, broken, sizes=SOME, families=["ceiling"])
     assert "oracle" in report.failed  # it dismisses rightly, and pages nobody
     assert "nobody says what is read by unescalated" in report.finding("exact-maximum").summary
@@ -158,7 +158,7 @@ def recorded(split: str, number: int) -> Incident:
 def benign(split: str, number: int) -> Incident:
     """Look-alikes only: nothing to page, blame or remedy."""
     block = incident_ids("silent_degradation-v3", split, 40, 40 * number)
-    return next(one for one in map(make_incident, block) if one.truth.benign)
+    return next(incident for incident in map(make_incident, block) if incident.truth.benign)
 
 
 def test_recorded_incidents_can_be_audited() -> None:

@@ -78,10 +78,10 @@ def test_discounts_are_rules_like_any_other() -> None:
     assert not has_kernels(rubric)
     assert "d" in Situations(INCIDENT, rubric).unknown
     assert "d" not in Situations(INCIDENT, rubric, {half: lambda _: None}).unknown
-    found = audit(
+    report = audit(
         "single_crash-v3", rubric, families=["measures"], checks=["measures"], sizes=QUICK
     )
-    assert found.passed
+    assert report.passed
     wrong = audit(
         "single_crash-v3",
         discounted(too_much),

@@ -29,16 +29,16 @@ def test_no_field_of_any_action_is_left_out() -> None:
         said = [word for word in words if type(word) is kind]
         for field in attrs.fields(kind):
             assert len({getattr(word, field.name) for word in said}) > 1, (kind, field.name)
-    assert {type(one) for one in words} == set(get_args(Action))
+    assert {type(word) for word in words} == set(get_args(Action))
     assert set(words) >= set(all_actions(SEVEN_SERVICES))
     assert len(set(words)) == len(words)
-    stated = {one.confidence for one in words if isinstance(one, IdentifyRootCause)}
+    stated = {word.confidence for word in words if isinstance(word, IdentifyRootCause)}
     assert stated == {None, 0.0, 0.5, 1.0}
 
 
 def test_variations_change_one_field_each() -> None:
     action = IdentifyRootCause("user-db")
-    assert [one.confidence for one in variations(action)] == [0.0, 0.5, 1.0]  # type: ignore[union-attr]
+    assert [word.confidence for word in variations(action)] == [0.0, 0.5, 1.0]  # type: ignore[union-attr]
     for other in variations(Malformed("", "does nothing")):
         changed = [
             field.name
@@ -51,7 +51,7 @@ def test_variations_change_one_field_each() -> None:
 def test_looking_is_told_from_acting() -> None:
     looks = asking(SEVEN_SERVICES)
     assert RequestMoreLogs(None) in looks
-    assert not any(isinstance(one, Escalate | Remediate | IdentifyRootCause) for one in looks)
+    assert not any(isinstance(look, Escalate | Remediate | IdentifyRootCause) for look in looks)
 
 
 def test_likeness_goes_by_the_truth_and_not_by_what_is_said() -> None:

@@ -20,15 +20,15 @@ TASK = "cascading_failure-v3"
 
 def test_only_a_fix_before_its_page_may_cost() -> None:
     few = attrs.evolve(QUICK, fuzzed=1, histories=40)
-    found = audit(TASK, families=["histories"], sizes=few)
-    assert found.finding("monotonicity").verdict is Verdict.PASSED
+    report = audit(TASK, families=["histories"], sizes=few)
+    assert report.finding("monotonicity").verdict is Verdict.PASSED
     dearer = attrs.evolve(
         TRIAGE_3,
         id="dearer",
         discounts=(*TRIAGE_3.discounts, Discount("again", priced.unapproved_fix)),
     )
-    found = audit(TASK, rubric=dearer, families=["histories"], sizes=few)
-    assert found.failed == ("monotonicity",)
+    report = audit(TASK, rubric=dearer, families=["histories"], sizes=few)
+    assert report.failed == ("monotonicity",)
 
 
 def is_seen(incident: Incident) -> bool:
@@ -61,7 +61,7 @@ def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:
     expected = float(sum(row.chance * weights[row.hypothesis] for row in rows))
     expected /= sum(weights.values())
     drawn = [make_incident(f"{TASK}/test/{number}") for number in range(700)]
-    faults = [attrs.evolve(one, horizon=1) for one in drawn if not one.truth.benign]
-    unseen = sum(not is_seen(one) for one in faults) / len(faults)
+    faults = [attrs.evolve(incident, horizon=1) for incident in drawn if not incident.truth.benign]
+    unseen = sum(not is_seen(fault) for fault in faults) / len(faults)
     assert expected > 0.005
     assert abs(unseen - expected) < 4 * sqrt(expected * (1 - expected) / len(faults))

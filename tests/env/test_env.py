@@ -361,7 +361,7 @@ def test_incidents_are_played_by_id() -> None:
     assert envs.reset(options={"ids": np.arange(9)})[1]["index"].tolist() == [0, 1]
     assert envs.reset()[1]["index"].tolist() == [first + 1, first + 2]  # the rest is dropped
     env = TriageEnv(TASK, "test")
-    by_id, by_index = (env.reset(options={"id": one})[0] for one in ids[:2])
+    by_id, by_index = (env.reset(options={"id": incident_id})[0] for incident_id in ids[:2])
     observations, _ = envs.reset(options={"ids": ids[:2]})
     assert np.array_equal(observations, [by_id, by_index])
 

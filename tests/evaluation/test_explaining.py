@@ -86,7 +86,7 @@ def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
     assert json.loads((whole / "summary.json").read_text())["rows"] == [
         json.loads(json.dumps(attrs.asdict(row))) for row in rows
     ]
-    row = next(one for one in rows if (one.policy, one.task) == ("random", TASK))
+    row = next(row for row in rows if (row.policy, row.task) == ("random", TASK))
     found = list(loaded.explained["random", TASK].values())
     assert row.losses is not None
     assert row.losses.episodes == 2
@@ -98,7 +98,7 @@ def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
         step for one in found for step in one.explanation.steps if isinstance(step.action, Escalate)
     ]
     assert row.losses.pages.count == len(pages)
-    assert [one.losses is None for one in rows] == [False, True, False, True]
+    assert [row.losses is None for row in rows] == [False, True, False, True]
 
 
 def test_an_interrupted_run_ends_with_the_same_bytes(run: Path) -> None:

@@ -407,8 +407,8 @@ def test_retry_that_is_interrupted_loses_nothing(tmp_path: Path, gone: set[str])
 
     with pytest.raises(KeyboardInterrupt):
         evaluate(spec, tmp_path, **WEAK, retry_unscored=True, on_progress=stop)
-    found = load_run(tmp_path).transcripts["mine", "single_crash-v3"]
-    assert [one.status == "completed" for one in found] == [True, True, True, False, True]
+    transcript = load_run(tmp_path).transcripts["mine", "single_crash-v3"]
+    assert [one.status == "completed" for one in transcript] == [True, True, True, False, True]
 
 
 # -- recorded incidents -------------------------------------------------------------
@@ -476,10 +476,10 @@ def test_incidents_by_id(bundle: Path) -> None:
     shipped = shipped_incidents()
     assert Incidents()(drawn) == make_incident(drawn)
     assert Incidents()(shipped[2].id) == shipped[2]
-    given = Incidents.of(bundle)
-    assert given(shipped[0].id) == shipped[0]
+    incidents = Incidents.of(bundle)
+    assert incidents(shipped[0].id) == shipped[0]
     with pytest.raises(UnknownName, match="unknown recorded incident") as caught:
-        given(shipped[2].id)
+        incidents(shipped[2].id)
     assert shipped[0].id in str(caught.value)
 
 
@@ -497,7 +497,7 @@ def test_start_is_the_number_of_the_first_incident() -> None:
     spec = RunSpec(["expert"], ["single_crash-v3", "recorded"], "val", episodes=2, start=1)
     drawn, recorded = plan(spec, Incidents())
     assert drawn.ids == ("single_crash-v3/val/1", "single_crash-v3/val/2")
-    assert recorded.ids == tuple(one.id for one in shipped_incidents()[1:])
+    assert recorded.ids == tuple(incident.id for incident in shipped_incidents()[1:])
     assert recorded.rubric == "recorded/1"
 
 
@@ -530,4 +530,4 @@ def test_file_names_are_plain_and_never_shared() -> None:
     slugs = [slug(name) for name in names]
     assert slugs[0] == "expert"
     assert len(set(slugs)) == len(names)
-    assert all(len(one) < 60 and "/" not in one and "--" not in one for one in slugs)
+    assert all(len(name) < 60 and "/" not in name and "--" not in name for name in slugs)

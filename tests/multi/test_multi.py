@@ -231,9 +231,9 @@ try:
 except ImportError as error:
     print(type(error).__name__, error)
 """
-    told = run(code)
-    assert told.startswith(MissingExtra.__name__)
-    assert "needs the extra logtriage[multi]: pip install 'gymnasium" in told
+    output = run(code)
+    assert output.startswith(MissingExtra.__name__)
+    assert "needs the extra logtriage[multi]: pip install 'gymnasium" in output
 
 
 # -- spaces --------------------------------------------------------------------------
@@ -243,7 +243,7 @@ except ImportError as error:
 def test_spaces_and_names_stay_the_same_objects(make: Any) -> None:
     env = make()
     assert env.possible_agents == AGENTS
-    before = [(env.observation_space(one), env.action_space(one)) for one in AGENTS]
+    before = [(env.observation_space(agent), env.action_space(agent)) for agent in AGENTS]
     env.reset(seed=1)
     for agent, (seen, done) in zip(AGENTS, before, strict=True):
         assert env.observation_space(agent) is env.observation_spaces[agent] is seen
@@ -477,7 +477,8 @@ def test_it_is_a_row_of_the_batched_team() -> None:
             if not env.agents:
                 break
             actions = {
-                one: sample(env, one, observations[one], infos[one]) for one in env.possible_agents
+                agent: sample(env, agent, observations[agent], infos[agent])
+                for agent in env.possible_agents
             }
             observations, rewards, *_, infos = env.step(actions)
             screen = batch.step([[actions[agent]] for agent in AGENTS])
@@ -729,8 +730,8 @@ def test_sampled_replies_are_the_roles_own_actions() -> None:
         space = env.action_space(agent)
         space.seed(0)
         replies = {space.sample() for _ in range(2000)}
-        assert replies <= {one for one in replies if one in space}
-        read = {env.read(agent, one) for one in replies}
+        assert replies <= {reply for reply in replies if reply in space}
+        read = {env.read(agent, reply) for reply in replies}
         assert read == set(role_actions(role, FIVE_TEAMS, hand_over=True))
 
 

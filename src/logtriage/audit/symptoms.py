@@ -73,9 +73,9 @@ def symptom(work: Work) -> Outcome:
     above = sum(row.chance > limit for row, _ in rows)
     return judged(
         not above,
-        f"of {len(rows):,} hypotheses {above:,} move neither the edge panel nor an alert of a "
-        f"service that they reach more often than {limit:g}, most often {worst.in_words(where)}: "
-        f"{float(worst.chance):.2g}, as a P3 {float(worst.mildest):.2g}",
+        f"{above:,} of {len(rows):,} faults stay unseen, at the edge and in alerts, more often "
+        f"than {limit:g}; most often {worst.in_words(where)}: {float(worst.chance):.2g}, as a P3 "
+        f"{float(worst.mildest):.2g}",
         hypotheses=len(rows),
         models=len(looked_at),
         above=above,

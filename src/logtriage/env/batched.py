@@ -94,7 +94,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if observations not in OBSERVATIONS:
             raise UnknownName("kind of observations", observations, OBSERVATIONS)
         sheet = task_of(task, world)
-        worlds = checked_pool([sheet], pool)
+        worlds = checked_pool(sheet, pool)
         self._playlist = Playlist(sheet, split, topology is not None, worlds)
         self._batch = BatchedTriage(sheet, topology=topology, rubric=rubric, dtype=dtype, pool=pool)
         self.task = sheet.id

@@ -44,7 +44,7 @@ class Incidents:
         pool: Sequence[int] | None = None,
     ) -> None:
         self.task = self._drawn = task_of(task, world, horizon)
-        numbers = () if pool is None else checked_pool([self.task], pool)
+        numbers = () if pool is None else checked_pool(self.task, pool)
         self.playlist = Playlist(self.task, split, topology is not None, numbers)
         if numbers:
             if topology is not None:

@@ -57,7 +57,7 @@ def _texts() -> list[str]:
     """The JSON of every action on every system that a shift may have."""
     topology = make_shift("quiet_shift-v1/train/0").arrivals[0].incident.topology
     actions = all_actions(topology, hand_over=True)
-    wires = [shift_action_to_wire(On(name, action)) for name in SYSTEMS for action in actions]
+    wires = [shift_action_to_wire(On(system, action)) for system in SYSTEMS for action in actions]
     return list(map(json.dumps, wires))
 
 

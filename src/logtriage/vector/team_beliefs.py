@@ -59,7 +59,7 @@ class TeamBeliefs:
         engine = self._team.engine
         if rows is None or self._beliefs is None:
             rows = np.arange(len(engine))
-            self._beliefs = FollowingBeliefs(engine.settings[0], len(rows), self._eyes)
+            self._beliefs = FollowingBeliefs(engine.setting, len(rows), self._eyes)
         self._beliefs.begin(engine.incidents, engine.episodes, rows)
 
     def follow(self, rows: Ints | None = None) -> None:

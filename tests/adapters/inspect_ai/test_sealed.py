@@ -40,11 +40,13 @@ def test_a_sealed_sample_is_graded_and_its_messages_name_nothing(log: EvalLog) -
     incident = incident_of(INCIDENT)
     played = play_episode(incident, make_policy("expert")(incident))
     assert sample.scores is not None
-    found = sample.scores["triage_scorer"]
-    assert found.value["grade"] == lt.grade(played).score  # type: ignore[index, call-overload]
-    assert found.metadata is not None
-    assert found.metadata["seal"] == SEAL.fingerprint
-    said = json.dumps([one.model_dump(include={"role", "content"}) for one in sample.messages])
+    score = sample.scores["triage_scorer"]
+    assert score.value["grade"] == lt.grade(played).score  # type: ignore[index, call-overload]
+    assert score.metadata is not None
+    assert score.metadata["seal"] == SEAL.fingerprint
+    said = json.dumps(
+        [message.model_dump(include={"role", "content"}) for message in sample.messages]
+    )
     for hidden in (INCIDENT, str(START), "/sealed/", SEAL.fingerprint, KEY):
         assert hidden not in said
     # The key is nowhere in the log.
@@ -66,8 +68,8 @@ def test_a_log_becomes_transcripts_with_its_seal(
     assert log.samples is not None
     rows = tmp_path / "log.json"
     rows.write_text(log.model_dump_json(), encoding="utf-8")
-    (one,) = convert_file(rows)
-    assert one.seal == SEAL.fingerprint
+    (transcript,) = convert_file(rows)
+    assert transcript.seal == SEAL.fingerprint
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
     with pytest.raises(SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         list(convert_file(rows))

@@ -37,15 +37,15 @@ def cli(*arguments: str, **env: str) -> Result:
 
 
 def test_serve_says_what_is_wrong(tmp_path: Path) -> None:
-    told = cli("serve", "--host", "0.0.0.0", LOGTRIAGE_TOKEN="")
-    assert told.exit_code == 2
-    assert "a token is needed" in told.stderr
+    result = cli("serve", "--host", "0.0.0.0", LOGTRIAGE_TOKEN="")
+    assert result.exit_code == 2
+    assert "a token is needed" in result.stderr
     empty = tmp_path / "token"
     empty.write_text("\n")
     assert "empty" in cli("serve", "--token-file", str(empty)).stderr
-    told = cli("serve", "--port", "99999")
-    assert "port: expected a number" in told.stderr
-    assert "Traceback" not in told.stderr
+    result = cli("serve", "--port", "99999")
+    assert "port: expected a number" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_the_page_says_what_is_so() -> None:

@@ -56,8 +56,8 @@ def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.Monke
 
 def test_a_silent_session_is_told_and_closed() -> None:
     with running(idle_seconds=0.4) as own, connect(own.url) as connection:
-        told = json.loads(connection.recv(timeout=10))
-        assert told["data"]["code"] == "IDLE_TIMEOUT"
+        data = json.loads(connection.recv(timeout=10))
+        assert data["data"]["code"] == "IDLE_TIMEOUT"
         with pytest.raises(Exception, match="1001"):
             connection.recv(timeout=10)
 

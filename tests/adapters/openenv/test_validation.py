@@ -32,7 +32,7 @@ SPACE = Path(__file__).resolve().parents[3] / "deploy" / "space"
 
 def test_a_running_server_passes_every_check(server: Running) -> None:
     report = validate_running_environment(server.http, timeout_s=30)
-    assert [one["id"] for one in report["criteria"] if not one["passed"]] == []
+    assert [criterion["id"] for criterion in report["criteria"] if not criterion["passed"]] == []
     assert report["passed"]
     assert report["mode"] == "simulation"
 
