@@ -58,7 +58,7 @@ def test_a_sheet_that_makes_no_sense_is_refused(changes: dict[str, Any], said: s
 )
 def test_a_setting_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(said)):
-        attrs.evolve(get_task("single_crash-v3").setting, **changes)  # type: ignore[misc]
+        attrs.evolve(get_task("single_crash-v3").setting, **changes)
 
 
 @pytest.mark.parametrize("given", [None, 5, b"single_crash-v3/test/0"])

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from logtriage.audit import QUICK, Finding, Verdict, check_world
-from logtriage.audit.symptoms import chances, is_seen
+from logtriage.audit.symptoms import chances
 from logtriage.audit.worlds import twins
 from logtriage.audit.worlds.check import priced
 from logtriage.drawing.generator import make_incident
@@ -17,6 +17,7 @@ from logtriage.grading import TRIAGE_3
 from logtriage.world.copies import copy_world
 from logtriage.world.loading import load_world
 from logtriage.world.model import World
+from tests.audit.seen import is_seen
 from tests.worlds.folders import edit
 
 FEW = attrs.evolve(QUICK, looks=24, net_values=6, bars=6)

@@ -9,11 +9,8 @@ from logtriage.audit import QUICK, Verdict, audit
 from logtriage.audit.symptoms import chances
 from logtriage.grading import TRIAGE_3, priced
 from logtriage.grading.rubric import Discount
-from logtriage.incident import Incident
-from logtriage.world.channels import Channel
 from logtriage.world.prior import prior
-from logtriage.world.schedule import Doings
-from logtriage.world.vocabulary import ALERT
+from tests.audit.seen import is_seen
 
 TASK = "cascading_failure-v3"
 
@@ -29,22 +26,6 @@ def test_only_a_fix_before_its_page_may_cost() -> None:
     )
     report = audit(TASK, rubric=dearer, families=["histories"], sizes=few)
     assert report.failed == ("monotonicity",)
-
-
-def is_seen(incident: Incident) -> bool:
-    """Whether a screen before the horizon shows the fault, if nothing is done."""
-    drawn = incident.simulation
-    assert drawn is not None
-    usual = {
-        Channel.EDGE: drawn.setting.world.edge_tokens[0],
-        Channel.ALERT: drawn.setting.world.ordinary[ALERT],
-    }
-    return any(
-        cell.token != usual.get(cell.channel, cell.token)
-        and (cell.channel is Channel.EDGE or cell.service in drawn.reached)
-        for now in range(incident.horizon)
-        for cell in drawn.shown(now, Doings())
-    )
 
 
 def test_faults_stay_unseen_as_often_as_the_tables_say() -> None:

@@ -194,11 +194,10 @@ def test_tasks_as_json() -> None:
 
 def test_a_spec_sheet_holds_fog_and_par() -> None:
     for task in TASKS:
-        if task.setting is not None:
-            shown = " ".join(logtriage("tasks", task.id).stdout.split())
-            par, par_benign = task.setting.par, task.setting.par_benign
-            assert f"par {par} ticks, {par_benign} for a benign incident" in shown
-            assert f"fog level {task.setting.fog}" in shown
+        shown = " ".join(logtriage("tasks", task.id).stdout.split())
+        par, par_benign = task.setting.par, task.setting.par_benign
+        assert f"par {par} ticks, {par_benign} for a benign incident" in shown
+        assert f"fog level {task.setting.fog}" in shown
 
 
 def test_the_truth_for_people_holds_par_and_price() -> None:

@@ -731,7 +731,7 @@ def test_sampled_replies_are_the_roles_own_actions() -> None:
         space.seed(0)
         replies = {space.sample() for _ in range(2000)}
         assert replies <= {reply for reply in replies if reply in space}
-        read = {env.read(agent, reply) for reply in replies}
+        read = {env._seats[agent].read(reply) for reply in replies}
         assert read == set(role_actions(role, FIVE_TEAMS, hand_over=True))
 
 
@@ -749,15 +749,14 @@ def test_the_largest_screens_fit_their_space() -> None:
 
 def test_prompts_are_those_of_the_roles() -> None:
     task = get_task(TASK)
-    for make in MAKERS:
-        env = make(TASK)
-        prompt = env.system_prompt("escalation_0")
-        wanted = public_rules(
-            FIVE_TEAMS, task.horizon, task.rubric, task.setting, split=TRIO, role="escalation"
-        )
-        assert prompt == wanted
-        with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0, escalation_0"):
-            env.system_prompt("sre_0")
+    env = triage_team_v1.parallel_env(TASK)
+    prompt = env.system_prompt("escalation_0")
+    wanted = public_rules(
+        FIVE_TEAMS, task.horizon, task.rubric, task.setting, split=TRIO, role="escalation"
+    )
+    assert prompt == wanted
+    with pytest.raises(UnknownName, match="agent 'sre_0'; known: triage_0, escalation_0"):
+        env.system_prompt("sre_0")
 
 
 def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,8 +60,8 @@ def test_what_would_run_out_of_time_comes_before_what_weighs_more() -> None:
         weight=9.0,
         offers=tuple(attrs.evolve(offer, gain=9.0 * offer.gain) for offer in fresh.offers),
     )
-    for given, first in (([old, heavy], old), ([fresh, heavy], heavy)):
-        looks = [attrs.evolve(look, given=0.0) for look in given]
+    for pair, first in (([old, heavy], old), ([fresh, heavy], heavy)):
+        looks = [attrs.evolve(look, hand_over=0.0) for look in pair]
         action = choose(state, looks, true_action)
         assert isinstance(action, On)
         assert action.system == first.system
@@ -90,7 +90,7 @@ def test_a_fresh_incident_in_doubt_is_only_asked_about() -> None:
     state = begin(small_shift(0))
     (look,) = [believed_look(name, alone) for name, alone in state.open.items()]
     assert all(offer.asks for offer in look.offers)
-    assert look.given == 0.0
+    assert look.hand_over == 0.0
     action = belief_first(state)
     assert isinstance(action, On)
     assert isinstance(action.action, RequestMetrics | RequestMoreLogs | RequestTraces)

@@ -72,14 +72,14 @@ LEAVE: Final = Offer(0.0, 0.0)
 class Look:
     """An open incident as a player weighs it.
 
-    ``offers`` are the ways to work on it. A hand-over at its full price gains ``given``.
+    ``offers`` are the ways to work on it. A hand-over at its full price gains ``hand_over``.
     """
 
     system: str
     state: State
     weight: float
     offers: tuple[Offer, ...]
-    given: float
+    hand_over: float
 
     @property
     def left(self) -> int:
@@ -108,13 +108,13 @@ def _look(
 
     Unless it ``closes``, there is neither a hand-over nor an offer without a question.
     """
-    incident, facts, given = state.incident, state.facts, 0.0
+    incident, facts, hand_over = state.incident, state.facts, 0.0
     price, left = incident.price_of_hand_over, incident.horizon - state.tick
     if closes and price is not None and not (facts.pages or facts.remedies):
         par = simulation_of(incident).setting.par
-        given = weight * hand_over_worth(price, state.tick + 1, incident.horizon, par)
+        hand_over = weight * hand_over_worth(price, state.tick + 1, incident.horizon, par)
     fitting = [offer for offer in offers if offer.ticks <= left and (closes or offer.asks)]
-    return Look(system, state, weight, tuple(fitting), given)
+    return Look(system, state, weight, tuple(fitting), hand_over)
 
 
 def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) -> list[Offer]:
@@ -129,8 +129,8 @@ def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) ->
 
 def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[Offer]:
     """A dismissal, and a dismissal after the severity, if the plan declares it."""
-    said = 1.0 if state.facts.severity is not None else _DISMISSED
-    return [Offer(gain * said, 1), Offer(gain, 2)][: len(plan)]
+    share = 1.0 if state.facts.severity is not None else _DISMISSED
+    return [Offer(gain * share, 1), Offer(gain, 2)][: len(plan)]
 
 
 def _next(plan: Sequence[Action], offer: Offer) -> Action:
@@ -174,8 +174,8 @@ def choose(
         return Wait()
     left = state.shift.task.ticks - state.tick
     price = price_of_tick((*looks, *coming), WINDOW + (state.shift.task.horizon if coming else 0))
-    lost = min(1.0, left / MEMORY) / 2 * sum(look.given for look in looks) / len(looks)
-    gains = [look.given * state.fade - lost - price - look.surplus(price) for look in looks]
+    lost = min(1.0, left / MEMORY) / 2 * sum(look.hand_over for look in looks) / len(looks)
+    gains = [look.hand_over * state.fade - lost - price - look.surplus(price) for look in looks]
     if max(gains) > 0:
         return On(looks[gains.index(max(gains))].system, HandOver())
     worth_it = [look for look in looks if look.surplus(price) > 0]
@@ -274,11 +274,12 @@ def believed_look(system: str, state: State) -> Look:
     else:
         offers = _in_turn(gain, set(map(type, plan)))
     if stand.bits > 0:
-        said_or_done = {
-            Escalate: facts.pages, IdentifyRootCause: facts.root_causes,
+        done = {
+            Escalate: facts.pages,
+            IdentifyRootCause: facts.root_causes,
             ClassifySeverity: facts.severity,
-        }  # fmt: skip
-        undone = [kind for kind in _EARNS if not said_or_done.get(kind)]
+        }
+        undone = [kind for kind in _EARNS if not done.get(kind)]
         gain = stand.weight * (stand.knowing - stand.idle)
         offers += _in_turn(gain, undone, max(1.0, stand.bits))
     closes = state.tick >= RIPE or stand.bits <= 1
@@ -292,8 +293,8 @@ def believed_action(look: Look, price: float) -> Action:
         rows = worths(stand.belief, requests_in_doubt(stand.belief))
         question = best_of(stand.belief, rows)
         for row in rows:
-            told = min(1.0, LEADS_TO * row.bits / max(1.0, stand.bits))
-            gain = max(row.grade, told * (stand.knowing - stand.plan.value))
+            share = min(1.0, LEADS_TO * row.bits / max(1.0, stand.bits))
+            gain = max(row.grade, share * (stand.knowing - stand.plan.value))
             if row.request == question and (offer is LEAVE or stand.weight * gain >= price):
                 return row.request
     return _next(stand.plan.actions, offer)
