@@ -13,7 +13,7 @@ from logtriage import (
 )
 from logtriage.errors import EpisodeOver
 from logtriage.shift import Note, On, begin, play, transition
-from logtriage.shift.states import described, fade_after
+from logtriage.shift.states import described
 from logtriage.state import Closing
 from tests.shift.shifts import small_shift
 
@@ -63,7 +63,11 @@ def test_each_hand_over_takes_a_share_off_the_next_one_for_fifty_ticks() -> None
 
 
 def test_a_hand_over_never_falls_below_a_fifth() -> None:
-    assert [round(fade_after(n), 1) for n in range(7)] == [1.0, 0.8, 0.6, 0.4, 0.2, 0.2, 0.2]
+    state, fades = begin(small_shift(*[0] * 7)), []
+    while state.open:
+        fades.append(round(state.fade, 1))
+        state = transition(state, On(next(iter(state.open)), HandOver()))
+    assert fades == [1.0, 0.8, 0.6, 0.4, 0.2, 0.2, 0.2]
 
 
 def test_a_note_replaces_the_notebook_and_is_cut() -> None:

@@ -105,7 +105,7 @@ class ShiftState:
     @property
     def fade(self) -> float:
         """The share of its worth that a hand-over has now."""
-        return fade_after(self.hand_overs)
+        return max(LEAST, 1.0 - SHARE * self.hand_overs)
 
     @property
     def notes(self) -> str:
@@ -120,11 +120,6 @@ class ShiftState:
         return next(
             (action.system for action in reversed(self.history) if isinstance(action, On)), None
         )
-
-
-def fade_after(hand_overs: int) -> float:
-    """The share of its worth that a hand-over has after that many others."""
-    return max(LEAST, 1.0 - SHARE * hand_overs)
 
 
 @lru_cache(maxsize=4096)
