@@ -39,7 +39,7 @@ def requests() -> Any:
 def bench_belief_batch(benchmark: Benchmark, count: int) -> None:
     engine = BatchedTriage(TASK)
     engine.reset("val", np.arange(count))
-    setting, rows = engine.settings[0], np.arange(count)
+    setting, rows = engine.setting, np.arange(count)
     batch = BeliefBatch(*setting.models, count=count, horizon=engine.task.horizon)
     owners = owners_of(setting, engine.incidents, rows)
     steps, nothing = [], np.full((1, count), -1)

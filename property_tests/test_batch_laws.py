@@ -38,7 +38,7 @@ from logtriage.grading.batch import CLOSINGS, BatchGrades
 from logtriage.grading.debrief import Grade
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import DISCOUNTS, GATES, MEASURES
-from logtriage.incident import ClosingRules, Part
+from logtriage.incident import Part
 from logtriage.policies import perfect_actions
 from logtriage.transition import play
 from property_tests.strategies import (
@@ -115,7 +115,7 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
         incident,
         truth=truth,
         horizon=draw(st.integers(0, 20) | st.sampled_from([64, 200, 1000])),
-        closing=draw(st.builds(ClosingRules, st.booleans())),
+        wrong_page_closes=draw(st.booleans()),
         par=draw(st.integers(0, 20)),
     )
 

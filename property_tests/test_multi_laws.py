@@ -187,11 +187,12 @@ def test_both_environments_are_joint_play_on_the_core(
         for lane, name in enumerate(names):
             assert rewards[name] == core.reward(lane, credit)
             assert tuple(end[name] for end in ends) == core.ends
-    for lane, name in enumerate(names):
+    for name in sorted(names) if any(core.ends) else names:
+        lane = names.index(name)
         core.check(lane, observations[name], infos[name])
         assert in_turns.agent_selection == name
-        seen, earned, *over, told = in_turns.last()
-        core.check(lane, seen, told)
+        seen, earned, *over, info = in_turns.last()
+        core.check(lane, seen, info)
         assert (earned, tuple(over)) == (rewards[name], core.ends)
         if not any(core.ends):
             break

@@ -110,7 +110,7 @@ def test_only_the_named_actions_close(states: tuple[State, ...]) -> None:
             case Closing.MISROUTED:
                 assert isinstance(last, Escalate)
                 assert last.team not in incident.truth.teams
-                assert incident.closing.wrong_page
+                assert incident.wrong_page_closes
             case Closing.OUT_OF_TIME:
                 assert after.tick == incident.horizon
         if after.is_closed:

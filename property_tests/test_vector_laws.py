@@ -274,7 +274,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
     own = None if topology == task.topology else topology
     batch = BatchedTriage(task, topology=own)
     batch.reset(split, np.array(index))
-    arrays, tables = batch._incidents, batch._setting.tables
+    arrays, tables = batch._incidents, batch.setting.tables
     for row, one in enumerate(index):
         incident = incident_of(task, split, one, own)
         world, truth = incident.telemetry, incident.truth
@@ -288,7 +288,7 @@ def test_drawn_arrays_are_the_drawn_incidents(
             names = batch.topology.names
             assert {names[tables.root[0, hypothesis]]} == truth.root_causes
             assert {batch.topology.teams[arrays.team[row]]} == truth.teams
-        places = batch._setting.models[0].listed.conditions
+        places = batch.setting.models[0].listed.conditions
         assert world.conditions == tuple(
             places[service][at] for service, at in enumerate(arrays.conditions[row])
         )

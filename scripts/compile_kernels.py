@@ -36,7 +36,7 @@ def compile_teams() -> None:
     late = tuple(attrs.evolve(role, loss=50) for role in TRIO.roles)
     team = BatchedTeam("cascading_failure-v3", attrs.evolve(TRIO, roles=late))
     team.reset("test", [0])
-    world = team.engine.settings[0].public.world
+    world = team.engine.setting.public.world
     choices = [role_actions(role, team.topology, world, hand_over=True) for role in late]
     reports = [[isinstance(choice, Report) for choice in mine].index(True) for mine in choices]
     team.step([[place] for place in reports])

@@ -57,14 +57,9 @@ SIZES: Final = attrs.evolve(
     splits=10,
     screens=60,
     same=2,
-    groups=3,
     prices=60,
-    beliefs=2,
-    signs=30,
     figures=80,
     twins=2,
-    teams=6,
-    talks=1,
 )
 #: CPU seconds for a family of checks on one task.
 MOST_SECONDS: Final = 25
@@ -74,26 +69,25 @@ FIELDS: Final = ("subject", "rubric", "rubric_digest", "check", "verdict", "summ
 SECTIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "Coverage": (
         "These checks ask how different the incidents are, and whether each can be noticed.",
-        ("variety", "symptom", "signal"),
+        ("variety", "symptom"),
     ),
     "Contamination": (
         "These checks ask whether splits overlap, and whether a screen tells more than its "
         "evidence. Incidents are drawn from seeds; a [sealed](sealed.md) split has its own key.",
-        ("splits", "seeds", "leaks", "screens", "figures", "price", "fairness", "stays", "renaming",
-         "blindness"),
+        ("splits", "seeds", "leaks", "screens", "figures", "fairness", "renaming", "blindness"),
     ),
     "Floor": (
         "These checks measure what is earned without doing the work.",
-        ("idle", "blind", "shallow", "unread", "chance", "canaries"),
+        ("idle", "blind", "shallow", "unread", "chance"),
     ),
     "Ceiling": (
         "These checks measure what can be earned at most, and by an honest script.",
-        ("oracle", "exact-maximum", "expert", "gap"),
+        ("oracle", "exact-maximum", "expert"),
     ),
     "The grade": (
         "These checks ask whether the grade can be farmed, and whether it is the same tomorrow.",
-        ("measures", "fields", "mis-page", "cycles", "enumeration", "monotonicity", "undeserved",
-         "looks", "blame", "telescoping", "probing", "risk", "determinism", "replay"),
+        ("measures", "mis-page", "undeserved", "looks", "monotonicity", "blame", "risk",
+         "determinism", "replay"),
     ),
 }  # fmt: skip
 

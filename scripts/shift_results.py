@@ -29,7 +29,7 @@ from logtriage.shift import (
     take,
     uncontended,
 )
-from logtriage.shift.relay import noted, relieved, renamed_note
+from logtriage.shift.relay import READING, noted, relieved
 from logtriage.shift.states import begin
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -40,17 +40,19 @@ ALONE: Final = "uncontended"
 BASE: Final = "first_come"
 #: So many shifts are played by one player after the other.
 CHUNK: Final = 4
+#: In so many of the shifts it is seen what the note is worth.
+NOTED: Final = 4
 #: Before these ticks of a shift its engineer leaves, to see what the note is worth.
 RELIEVED: Final = (40, 80, 120, 160)
 TITLES: Final = (
     "player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over",
     f"over `{BASE}`",
 )  # fmt: skip
-TOLD: Final = """# Players of a shift
+INTRODUCTION: Final = """# Players of a shift
 
-Written by `python scripts/shift_results.py`, on the first shifts of split `test` of `{task}`
-([rules and players](../shift.md)); an incident arrives in {rate} of 1,000 ticks. Players play the
-shifts in order, and some have played more of them than others. Intervals are those of 95 % for the
+Written by `python scripts/shift_results.py`, on shifts of split `test` of `{task}`
+([rules and players](../shift.md)); an incident arrives in {rate} of 1,000 ticks. Some players have
+played more of the shifts than others. Intervals are those of 95 % for the
 mean over shifts. *Over `{base}`* is the paired difference of the grades on the shifts that both
 have played. `uncontended` is the observer with one pair of hands for each incident and every
 hand-over at its full price: a reference and no bound. Times are in ticks from the first alert to
@@ -60,7 +62,7 @@ the first action (MTTA) and to the fix (MTTR); counts are those of a shift.
 RELAY: Final = """
 ## What the note is worth
 
-An engineer who plays as `{base}` does is relieved at some tick of these shifts: {ticks}.
+An engineer who plays as `{base}` does is relieved at a tick of the first {shifts} shifts: {ticks}.
 The second engineer has seen no earlier screen, and decides by the note and by the screens from then
 on. The grades are those of the {cases} incidents that the first had begun. The note of another
 shift is that of the next one at the same tick, with the names of the systems that are open here.
@@ -87,7 +89,7 @@ def table(records: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     for player, played in records.items():
         scores = {record["shift"]: record["grade"]["score"] for record in played}
         both = [shift for shift in scores if shift in base and player != BASE]
-        over = paired_difference([base[one] for one in both], [scores[one] for one in both])
+        over = paired_difference([base[shift] for shift in both], [scores[shift] for shift in both])
         name, *figures = shift_row(player, TASK, played).cells(shown)
         lines.append((f"`{name}`", *figures, shown(over)))
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
@@ -112,17 +114,26 @@ def carried_on(state: ShiftState, note: str | None) -> list[float]:
     return [score(later.states[place]) for place in places]
 
 
+def renamed(notes: str, state: ShiftState) -> str:
+    """Another shift's note, with the names of the systems that are open here."""
+    names = iter(state.open)
+    words = (word if READING.fullmatch(word) else next(names, word) for word in notes.split())
+    return " ".join(words)
+
+
 def notes(records: Sequence[Mapping[str, Any]]) -> str:
     """The table of what notes are worth, from the shifts of the player that is relieved."""
     earned: dict[str, list[float]] = {"its own": [], "none": [], "another shift's": []}
     for record, other in zip(records, [*records[1:], records[0]], strict=True):
         for tick in RELIEVED:
             state = at_tick(record, tick - 1)
-            foreign = renamed_note(noted(at_tick(other, tick - 1)).text, state)
+            foreign = renamed(noted(at_tick(other, tick - 1)).text, state)
             for name, note in zip(earned, (None, "", foreign), strict=True):
                 earned[name] += carried_on(state, note)
     cases = len(earned["none"])
-    text = RELAY.format(base=BASE, ticks=", ".join(map(str, RELIEVED)), cases=cases)
+    text = RELAY.format(
+        base=BASE, shifts=len(records), ticks=", ".join(map(str, RELIEVED)), cases=cases
+    )
     for name, values in earned.items():
         over = "" if name == "none" else shown(paired_difference(earned["none"], values))
         text += f"| {name} | {shown(mean_interval(values))} | {over} |\n"
@@ -135,10 +146,10 @@ def main() -> None:
     players = (*PLAYERS, ALONE)
     parser.add_argument("--shifts", type=int, default=200)
     parser.add_argument("--players", nargs="+", default=list(players), choices=players)
-    given = parser.parse_args()
-    ids = shift_ids(TASK, "test", given.shifts)
+    options = parser.parse_args()
+    ids = shift_ids(TASK, "test", options.shifts)
     for first in range(0, len(ids), CHUNK):
-        for player in given.players:
+        for player in options.players:
             recorder = alone if player == ALONE else scripted(player)
             chunk, file = ids[first : first + CHUNK], KEPT / f"{player}.jsonl"
             record_shifts(chunk, player, recorder, file=file)
@@ -147,9 +158,9 @@ def main() -> None:
         for player in players
         if (KEPT / f"{player}.jsonl").exists()
     }
-    told = TOLD.format(task=TASK, rate=get_shift_task(TASK).rate, base=BASE)
+    introduction = INTRODUCTION.format(task=TASK, rate=get_shift_task(TASK).rate, base=BASE)
     with replacing(PAGE) as handle:
-        handle.write(f"{told}{table(records)}{notes(records[BASE])}".encode())
+        handle.write(f"{introduction}{table(records)}{notes(records[BASE][:NOTED])}".encode())
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from logtriage import (
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.grading import DEFAULT, Discount
-from logtriage.incident import STRICT, ClosingRules, Fault, Truth
+from logtriage.incident import Fault, Truth
 from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS
@@ -129,7 +129,7 @@ def real_incident(
     root_causes: Iterable[str] = ("user-db",),
     teams: Iterable[str] = ("dba-team",),
     remedies: Iterable[tuple[str, str]] = (("kill-query", "user-db"),),
-    closing: ClosingRules = STRICT,
+    wrong_page_closes: bool = True,
     topology: Topology = SEVEN_SERVICES,
 ) -> Incident:
     """A slow query on user-db that dba-team must kill; no tick can be spared."""
@@ -147,7 +147,7 @@ def real_incident(
             frozenset(remedies),
         ),
         telemetry=StillTelemetry(),
-        closing=closing,
+        wrong_page_closes=wrong_page_closes,
         rubric=DEFAULT.id,
         par=5,
     )

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from logtriage import Incident
-from logtriage.incident import STRICT, ClosingRules, Truth
+from logtriage.incident import Truth
 from tests.builders import benign_incident, real_incident
 
 
@@ -28,5 +28,4 @@ def test_no_field_can_be_set(field: str) -> None:
 
 
 def test_the_strict_rules_are_the_default() -> None:
-    assert ClosingRules() == STRICT
-    assert real_incident().closing.wrong_page
+    assert real_incident().wrong_page_closes

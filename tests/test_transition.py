@@ -21,7 +21,6 @@ from logtriage import (
     transition,
 )
 from logtriage.errors import EpisodeOver
-from logtriage.incident import ClosingRules
 from logtriage.state import Closing
 from logtriage.transition import play
 from tests.builders import (
@@ -36,8 +35,6 @@ from tests.builders import (
     real_incident,
     waits,
 )
-
-LENIENT = ClosingRules(wrong_page=False)
 
 
 @pytest.mark.parametrize("action", [*all_actions(SEVEN_SERVICES), Malformed("?", "unreadable")])
@@ -67,7 +64,7 @@ def test_any_page_closes_a_benign_incident(team: str) -> None:
 
 @pytest.mark.parametrize("team", SEVEN_SERVICES.teams)
 def test_a_wrong_page_closes_nothing_by_lenient_rules(team: str) -> None:
-    incident = real_incident(closing=LENIENT)
+    incident = real_incident(wrong_page_closes=False)
     assert transition(initial_state(incident), Escalate(team)).closing is None
 
 

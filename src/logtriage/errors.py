@@ -55,18 +55,6 @@ class UnknownName(InvalidInput):
         return type(self), (self.what, self.name, self.known, self.where)
 
 
-class RetiredName(UnknownName):
-    """A name that is no longer used; ``instead`` has taken its place."""
-
-    def __init__(self, what: str, name: str, instead: str, known: Iterable[str]) -> None:
-        super().__init__(what, name, known)
-        self.instead = instead
-        self.args = (f"{what} {name!r} is retired; use {instead!r}",)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.what, self.name, self.instead, self.known)
-
-
 def _listed(names: tuple[str, ...]) -> str:
     if len(names) <= _ALL:
         return ", ".join(names)

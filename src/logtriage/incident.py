@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Final
 
 import attrs
 
@@ -92,20 +91,6 @@ class Truth:
         return " + ".join(kinds) or None
 
 
-@attrs.frozen
-class ClosingRules:
-    """Which actions close an incident besides ``Resolve``, which always does.
-
-    ``Ignore`` and a hand-over with a price always do; with ``wrong_page``, so does a page to a
-    team that is not accepted.
-    """
-
-    wrong_page: bool = True
-
-
-STRICT: Final = ClosingRules()
-
-
 @attrs.frozen(cache_hash=True)
 class Incident:
     """Everything about one incident, immutable and hashable.
@@ -118,7 +103,7 @@ class Incident:
         directory: the team that owns each service (in index order) in *this* incident.
         truth: the answer.
         telemetry: what can be seen.
-        closing: the rules that close it.
+        wrong_page_closes: whether a page to a team that is not accepted closes it.
         rubric: the id of the rubric that its task is graded by.
         par: in ticks; how many a perfect response needs here. Beyond it, closing costs. Benign
             incidents have a par of their own. Read by rubrics of drawn incidents.
@@ -134,7 +119,7 @@ class Incident:
     directory: tuple[str, ...]
     truth: Truth
     telemetry: Telemetry | Simulation
-    closing: ClosingRules = STRICT
+    wrong_page_closes: bool = True
     rubric: str = "logtriage/3"
     par: int = 5
     seal: str | None = None

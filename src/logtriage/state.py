@@ -157,7 +157,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
             reports = (*reports, (tick, action))
     # Where a mis-page does not end the incident, it brings no note of the responders.
     noted = pages
-    if wrong_pages and not incident.closing.wrong_page:
+    if wrong_pages and not incident.wrong_page_closes:
         noted = tuple([page for page in pages if page[1] in truth.teams])
     return Facts(
         severity,

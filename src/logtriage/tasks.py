@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from logtriage.errors import InvalidInput, RetiredName, UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.topology import Topology
 from logtriage.world.default import default_world
 from logtriage.world.loading import WorldLike, is_world, load_world, world_named
@@ -128,17 +128,17 @@ _SEVERAL: Final = ("compound_failure", "compound_fleet")
 _FOGS: Final = (BENCHMARK_FOG, 0, 1, 3)
 
 
-def _versioned_ids(version: int) -> Iterator[tuple[str, tuple[str, int]]]:
+def _versioned_ids() -> Iterator[tuple[str, tuple[str, int]]]:
     for names in (_ONE_FAULT, _SEVERAL):
         for fogs in (_FOGS[:1], _FOGS[1:]):
             for name in names:
                 for fog in fogs:
-                    yield _with_fog(f"{name}-v{version}", fog), (name, fog)
+                    yield _with_fog(f"{name}-v3", fog), (name, fog)
 
 
 #: Name and fog of every task of the default world: the benchmark's, then those at other levels
 #: of fog, then several faults at once.
-DEFAULT_TASKS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(dict(_versioned_ids(3)))
+DEFAULT_TASKS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(dict(_versioned_ids()))
 
 #: The level of fog of each task with unseen worlds.
 UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
@@ -148,12 +148,6 @@ UNSEEN_TASKS: Final[Mapping[str, int]] = MappingProxyType(
 #: The ids of the benchmark: what ``all`` stands for everywhere. Incidents with several
 #: faults at once are named where they are wanted: they are another measure.
 DRAWN_TASKS: Final = tuple(f"{name}-v3" for name in _ONE_FAULT)
-
-#: Tasks that are no more, with those that took their places.
-RETIRED: Final = {
-    **{f"{name}-v1": f"{name}-v3" for name in _ONE_FAULT[:3]},
-    **dict(zip(dict(_versioned_ids(2)), dict(_versioned_ids(3)), strict=True)),
-}
 
 if TYPE_CHECKING:
     #: Every task of the default world.
@@ -279,7 +273,7 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
 
     Raises:
         UnknownName: if there is no such task, or no such world; the message lists the known
-            ids, or names the task that took the place of a retired one.
+            ids.
         InvalidInput: if the id names another world than ``world``.
     """
     if not isinstance(task_id, str):
@@ -291,8 +285,6 @@ def get_task(task_id: str, world: WorldLike | None = None) -> TaskSpec:
         sheet = tasks.get(f"{of.name}{OF_WORLD}{task_id}")
     if sheet is not None:
         return sheet
-    if task_id in RETIRED:
-        raise RetiredName("task", task_id, RETIRED[task_id], tasks)
     raise UnknownName("task", task_id, tasks)
 
 

@@ -26,7 +26,7 @@ def closing_of(incident: Incident, action: Action) -> Closing | None:
             return Closing.IGNORED
         case HandOver() if incident.takes_hand_over:
             return Closing.HANDED_OVER
-        case Escalate(team) if team not in incident.truth.teams and incident.closing.wrong_page:
+        case Escalate(team) if team not in incident.truth.teams and incident.wrong_page_closes:
             return Closing.MISROUTED
         case _:
             return None

@@ -83,7 +83,7 @@ def test_a_model_behind_an_endpoint_plays_an_episode() -> None:
     (body,) = seen
     assert (body["path"], body["key"], body["model"]) == ("/v1/chat/completions", "Bearer k", "m")
     assert (body["temperature"], body["seed"], body["max_tokens"]) == (0.0, 7, 50)
-    assert [one["role"] for one in body["messages"]] == ["system", "user"]
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
     assert ask.usage == Usage(1, 10, 3)
     assert ask.usage.cost(prompt_price=1.0, completion_price=10.0) == pytest.approx(40e-6)
 

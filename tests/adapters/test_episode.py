@@ -38,8 +38,8 @@ def test_answers_are_the_screens_of_the_core() -> None:
 
 def test_a_closed_incident_says_so_and_no_more() -> None:
     late = {"action_type": "classify_severity", "value": "P1"}
-    told = answer(INCIDENT, [RESOLVE, late])
-    assert told == "The incident is closed (resolved); this had no effect."
+    text = answer(INCIDENT, [RESOLVE, late])
+    assert text == "The incident is closed (resolved); this had no effect."
     assert answer(INCIDENT, [late] * INCIDENT.horizon).startswith(
         "The incident is closed (out_of_time)."
     )
@@ -53,7 +53,7 @@ def test_a_plan_is_graded_as_its_actions() -> None:
     text = f'[{{"action_type": "remediate", "value": "{remedy}:{service}"}}]'
     graded = grade_plan(row["incident"], text)
     assert graded.criterion("remediation").score == 1.0
-    assert [one.name for one in graded.discounts] == ["unescalated", "unapproved_fix"]
+    assert [discount.name for discount in graded.discounts] == ["unescalated", "unapproved_fix"]
     assert grade_plan(row["incident"], "").score == 0.0
 
 
@@ -93,7 +93,7 @@ def test_calls_are_answered_one_by_one_and_late_ones_are_told_so() -> None:
     }
     episode = Episode(INCIDENT)
     turn = episode.step(many)
-    assert [one.get("tool_call_id") for one in turn.messages] == ["a", "b", "c"]
+    assert [message.get("tool_call_id") for message in turn.messages] == ["a", "b", "c"]
     assert turn.messages[2]["content"].endswith("this had no effect.")
     assert (episode.grade.unplayed, len(episode.rewards)) == (1, 1)
     assert episode.grade == grade_actions(INCIDENT, episode.actions)
@@ -102,7 +102,7 @@ def test_calls_are_answered_one_by_one_and_late_ones_are_told_so() -> None:
 def test_words_alone_cost_their_tick() -> None:
     episode = Episode(INCIDENT)
     turn = episode.step("Hm.")
-    assert [one["action_type"] for one in turn.actions] == ["malformed"]
+    assert [action["action_type"] for action in turn.actions] == ["malformed"]
     assert turn.messages[0]["role"] == "user"
     assert turn.text.startswith(f"TICK 1/{INCIDENT.horizon};")
     (in_text,) = episode.step('<tool_call>{"name": "resolve"}</tool_call>').messages

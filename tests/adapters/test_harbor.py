@@ -67,8 +67,8 @@ def test_calls_are_played_recorded_and_graded(player: tuple[_Server, Path], task
         "confidence": 0.5,
     }
     assert wires[1]["action_type"] == "malformed"
-    found = rewards_of(task / "tests/incident.json", record)
-    assert found.pop("reward") == grade_actions(INCIDENT, wires).score == sum(found.values())
+    rewards = rewards_of(task / "tests/incident.json", record)
+    assert rewards.pop("reward") == grade_actions(INCIDENT, wires).score == sum(rewards.values())
     # A player that is started again goes on where it was.
     assert Table(task / "tests/incident.json", record).screen == say(server, task).stdout.rstrip(
         "\n"
@@ -138,5 +138,5 @@ def test_the_command_writes_tasks(tmp_path: Path) -> None:
     assert result.exit_code == 0
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["single_crash-v3-0000", "single_crash-v3-0001"]
-    told = json.loads((tmp_path / "out" / names[0] / "tests/incident.json").read_bytes())
-    assert told == {"incident": "single_crash-v3/test/5"}
+    data = json.loads((tmp_path / "out" / names[0] / "tests/incident.json").read_bytes())
+    assert data == {"incident": "single_crash-v3/test/5"}

@@ -24,7 +24,9 @@ from tests.builders import SEVEN_SERVICES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "harnesses.md"
 INCIDENT = "single_crash-v3/test/0"
-PERFECT = json.dumps([action_to_wire(one) for one in perfect_actions(lt.make_incident(INCIDENT))])
+PERFECT = json.dumps(
+    [action_to_wire(action) for action in perfect_actions(lt.make_incident(INCIDENT))]
+)
 MISROUTED = json.dumps(
     [
         {"action_type": "escalate", "value": team}
@@ -62,21 +64,21 @@ def load(path: Path) -> ModuleType:
 
 
 def test_promptfoo_gets_a_test_for_each_incident_and_its_prompt(folder: Path) -> None:
-    told = load(folder / "logtriage_promptfoo.py")
+    module = load(folder / "logtriage_promptfoo.py")
     config = {"task": "single_crash-v3", "split": "test", "episodes": 3}
-    tests = told.generate_tests(config)
-    ids = [one["vars"]["incident"] for one in tests]
+    tests = module.generate_tests(config)
+    ids = [test["vars"]["incident"] for test in tests]
     assert ids == list(lt.incident_ids("single_crash-v3", "test", 3))
-    messages = json.loads(json.dumps(told.create_prompt({"vars": tests[0]["vars"]})))
-    assert [one["role"] for one in messages] == ["system", "user"]
+    messages = json.loads(json.dumps(module.create_prompt({"vars": tests[0]["vars"]})))
+    assert [message["role"] for message in messages] == ["system", "user"]
     assert messages[1]["content"].startswith("TICK 0/")
 
 
 @pytest.mark.parametrize("output", [PERFECT, "lol", MISROUTED, "<think>hm"])
 def test_promptfoo_gets_the_grade_with_its_reasons(folder: Path, output: str) -> None:
-    told = load(folder / "logtriage_promptfoo.py")
+    module = load(folder / "logtriage_promptfoo.py")
     context = {"vars": {"incident": INCIDENT}, "config": {"threshold": 0.9}, "prompt": "…"}
-    result = json.loads(json.dumps(told.get_assert(output, context)))
+    result = json.loads(json.dumps(module.get_assert(output, context)))
     graded = grade_plan(INCIDENT, output)
     assert result["score"] == graded.score
     assert result["pass"] is (output == PERFECT)
@@ -86,9 +88,9 @@ def test_promptfoo_gets_the_grade_with_its_reasons(folder: Path, output: str) ->
 
 
 def test_a_reply_that_is_missing_is_an_error(folder: Path) -> None:
-    told = load(folder / "logtriage_promptfoo.py")
+    module = load(folder / "logtriage_promptfoo.py")
     with pytest.raises(lt.InvalidInput, match="expected the text of a reply, got None"):
-        told.get_assert(None, {"vars": {"incident": INCIDENT}, "config": {"threshold": 0.9}})
+        module.get_assert(None, {"vars": {"incident": INCIDENT}, "config": {"threshold": 0.9}})
 
 
 def test_the_configuration_names_what_exists(folder: Path) -> None:

@@ -34,8 +34,8 @@ def test_rows_hold_the_request_and_the_id_beside_it() -> None:
 
 @pytest.mark.parametrize("policy", ["oracle", "random:3"])
 def test_a_rollout_is_verified_as_it_was_played(policy: str) -> None:
-    for one in IDS:
-        incident = lt.make_incident(one)
+    for incident_id in IDS:
+        incident = lt.make_incident(incident_id)
         state = play_episode(incident, make_policy(policy)(incident))
         output: list[dict[str, Any]] = [{"type": "message", "content": "Let me see."}]
         for action in state.actions:
@@ -43,15 +43,15 @@ def test_a_rollout_is_verified_as_it_was_played(policy: str) -> None:
             output += [item(name, json.dumps(arguments)), {"type": "function_call_output"}]
         grade = verified(incident, output)
         assert (grade.score, grade.digest) == (lt.grade(state).score, lt.grade(state).digest)
-        found = reward_of(incident, grade)
-        assert sum(found["reward_components"].values()) == found["reward"] == grade.score
-        assert found["ticks"] == state.tick
+        rewards = reward_of(incident, grade)
+        assert sum(rewards["reward_components"].values()) == rewards["reward"] == grade.score
+        assert rewards["ticks"] == state.tick
 
 
 def test_components_have_the_same_names_whatever_is_asked_for() -> None:
     names = {
-        tuple(reward_of(one, verified(one, []))["reward_components"])
-        for one in map(lt.make_incident, lt.incident_ids("single_crash-v3", "train", 20))
+        tuple(reward_of(incident, verified(incident, []))["reward_components"])
+        for incident in map(lt.make_incident, lt.incident_ids("single_crash-v3", "train", 20))
     }
     assert len(names) == 1
 
@@ -72,8 +72,8 @@ def test_what_the_incident_never_heard_is_no_action() -> None:
         called = {"name": one["name"], "arguments": json.loads(one["arguments"])}
         episode.step({"role": "assistant", "tool_calls": [called]})
     output = [*unheard, *heard, *unheard]
-    played = [(one["action_type"], one.get("value")) for one in episode.actions[:2]]
-    assert [(one["action_type"], one.get("value")) for one in wires_of(output)][:2] == played
+    played = [(action["action_type"], action.get("value")) for action in episode.actions[:2]]
+    assert [(wire["action_type"], wire.get("value")) for wire in wires_of(output)][:2] == played
     grade = verified(episode.incident, output)
     assert (grade.score, grade.ticks, grade.unplayed) == (
         episode.reward, episode.grade.ticks, episode.grade.unplayed,
@@ -93,8 +93,8 @@ def test_stored_rollouts_are_verified_again_and_show_the_screens_of_today() -> N
     for one in stored:
         output = one["response"]["output"]
         incident = lt.make_incident(one["incident"])
-        found = reward_of(incident, verified(incident, output))
-        assert {key: one[key] for key in found} == found
+        rewards = reward_of(incident, verified(incident, output))
+        assert {key: one[key] for key in rewards} == rewards
         episode = Episode(incident)
         calls = [item for item in output if item["type"] == "function_call"]
         told = [item for item in output if item["type"] == "function_call_output"]

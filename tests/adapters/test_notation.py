@@ -68,20 +68,22 @@ def test_the_environment_of_trl_has_one_tool_whose_argument_is_a_word() -> None:
     env = NotationEnv()
     (row,) = triage_rows([INCIDENT.id], style="notation")
     assert row["prompt"][0]["content"] == system_prompt(INCIDENT, style="notation")
-    told = [env.reset(**row), *(env.act(action=word) for word in WORDS)]
-    assert told[:-1] == in_notation(states_of(PLAYED))[:-1]
+    text = [env.reset(**row), *(env.act(action=word) for word in WORDS)]
+    assert text[:-1] == in_notation(states_of(PLAYED))[:-1]
     assert env.get_reward() == grade(PLAYED).score
-    assert [dict(one) for one in env.actions] == [action_to_wire(one) for one in PLAYED.actions]
+    assert [dict(action) for action in env.actions] == [
+        action_to_wire(action) for action in PLAYED.actions
+    ]
 
 
 def test_what_is_no_word_costs_its_tick() -> None:
     env = NotationEnv()
     (row,) = triage_rows([INCIDENT.id], style="notation")
     env.reset(**row)
-    told = env.act(action="fix it")
-    assert told.startswith("1/11 ")
-    assert told.splitlines()[-1].startswith("unread: act wants an action in one word")
-    assert [one["action_type"] for one in env.actions] == ["malformed"]
+    text = env.act(action="fix it")
+    assert text.startswith("1/11 ")
+    assert text.splitlines()[-1].startswith("unread: act wants an action in one word")
+    assert [action["action_type"] for action in env.actions] == ["malformed"]
 
 
 class Script:
@@ -100,7 +102,7 @@ def test_a_chat_model_reads_and_answers_in_words() -> None:
     script = Script(WORDS)
     state = play_episode(INCIDENT, ChatPolicies(script, style="notation")(INCIDENT))
     assert state == PLAYED
-    said = [one["content"] for one in script.shown[-1] if one["role"] == "user"]
+    said = [line["content"] for line in script.shown[-1] if line["role"] == "user"]
     assert said == in_notation(states_of(PLAYED))[:-1]
 
 
@@ -121,7 +123,7 @@ def test_a_role_sees_in_notation_what_its_views_show_and_others_did() -> None:
 def test_replies_in_words_are_read_from_a_conversation() -> None:
     messages = [{"role": "assistant", "content": word} for word in WORDS]
     wires = actions_of_conversation(messages, INCIDENT.topology, style=Style.WORD)
-    assert wires == [action_to_wire(one) for one in PLAYED.actions]
+    assert wires == [action_to_wire(action) for action in PLAYED.actions]
 
 
 def test_a_served_model_is_asked_in_notation(tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ def test_a_served_model_is_asked_in_notation(tmp_path: Path) -> None:
     from tests.cli.test_cli import logtriage
 
     def scripted(body: dict[str, Any]) -> tuple[int, bytes]:
-        turn = sum(one["role"] == "assistant" for one in body["messages"])
+        turn = sum(message["role"] == "assistant" for message in body["messages"])
         return 200, completion(("request_metrics:user-db", "hm", "hand_over")[turn])
 
     with server(scripted) as (url, seen):

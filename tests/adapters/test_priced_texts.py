@@ -13,7 +13,7 @@ INCIDENT = lt.make_incident("single_crash-v3/test/0")
 WORTH = f"HAND-OVER is worth {INCIDENT.price_of_hand_over:g}"
 ALL_LOGS = {"action_type": "request_more_logs", "value": "all"}
 WAIT = {"role": "assistant", "tool_calls": [{"name": "wait", "arguments": {}}]}
-WRONG = next(one for one in INCIDENT.topology.teams if one not in INCIDENT.truth.teams)
+WRONG = next(team for team in INCIDENT.topology.teams if team not in INCIDENT.truth.teams)
 
 
 def says_so(text: str) -> bool:
@@ -27,7 +27,7 @@ def test_every_screen_of_an_episode_says_it() -> None:
         screens.append(episode.act(ALL_LOGS).text)
     *shown, last = screens
     assert len(shown) == INCIDENT.horizon
-    assert all(says_so(one) for one in shown)
+    assert all(says_so(line) for line in shown)
     assert last == "The incident is closed (out_of_time). There is nothing more to do."
 
 
@@ -39,18 +39,20 @@ def test_every_screen_of_a_conversation_says_it() -> None:
 def test_every_screen_of_a_team_says_it() -> None:
     episode = TeamEpisode(INCIDENT, TRIO)
     for role in TRIO.roles:
-        rules, screen = (str(one["content"]) for one in role_opening(INCIDENT, TRIO, role))
+        rules, screen = (str(message["content"]) for message in role_opening(INCIDENT, TRIO, role))
         assert says_so(screen)
         assert "Hand over if you expect less" in rules
     turn = episode.step(dict.fromkeys(TRIO.names, WAIT))
-    assert all(says_so(one) for one in turn.screens.values())
+    assert all(says_so(screen) for screen in turn.screens.values())
 
 
 def test_text_seats_say_it_and_offer_the_hand_over() -> None:
     env = triage_team_v1.parallel_env("single_crash-v3", "test", observations="text")
     screens, _ = env.reset(seed=1)
     for _ in range(3):
-        assert all("; HAND-OVER is worth 0." in one.splitlines()[0] for one in screens.values())
+        assert all(
+            "; HAND-OVER is worth 0." in screen.splitlines()[0] for screen in screens.values()
+        )
         waiting = dict.fromkeys(env.agents, '{"action_type": "wait"}')
         screens, *_ = env.step(waiting)
     space = env.action_space("escalation_0")

@@ -19,7 +19,9 @@ def played(*actions: lt.Action) -> Grade:
 def test_shares_are_what_each_criterion_added_to_the_grade() -> None:
     grade = played(*perfect_actions(INCIDENT))
     shares = by_criterion(grade)
-    assert shares == pytest.approx({**{one.name: one.weight for one in grade.criteria}, REST: 0})
+    assert shares == pytest.approx(
+        {**{criterion.name: criterion.weight for criterion in grade.criteria}, REST: 0}
+    )
     assert sum(shares.values()) == grade.score == 1.0
 
 
@@ -27,7 +29,7 @@ def test_discounts_and_gates_are_in_the_shares() -> None:
     right = perfect_actions(INCIDENT)
     late = played(lt.RequestMoreLogs(None), lt.RequestMoreLogs(None), *right[:2])
     assert sum(by_criterion(late).values()) == late.score
-    wrong = next(one for one in INCIDENT.topology.teams if one not in INCIDENT.truth.teams)
+    wrong = next(team for team in INCIDENT.topology.teams if team not in INCIDENT.truth.teams)
     gated = played(right[0], lt.Escalate(wrong))
     assert gated.gate is not None
     assert set(by_criterion(gated).values()) == {0.0}

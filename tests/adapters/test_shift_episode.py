@@ -71,11 +71,13 @@ def test_only_the_latest_screens_stay_and_every_reply_does() -> None:
     episode = ShiftEpisode(SHIFT, screens=2)
     for _ in range(3):
         episode.step(said(ASK))
-    contents = [one["content"] for one in episode.messages if one["role"] != "assistant"]
+    contents = [
+        message["content"] for message in episode.messages if message["role"] != "assistant"
+    ]
     assert contents[0] == episode.prompt[0]["content"]
     assert contents[1:3] == [LEFT_OUT, LEFT_OUT]
     assert all("SHIFT TICK" in one for one in contents[3:])
-    assert sum(one["role"] == "assistant" for one in episode.messages) == 3
+    assert sum(message["role"] == "assistant" for message in episode.messages) == 3
     assert len(ShiftEpisode(SHIFT).messages) == 2
 
 
@@ -128,7 +130,9 @@ def test_the_environment_of_trl_has_the_tools_of_a_shift() -> None:
     for name, tool in SHIFT_TOOLS.items():
         method = getattr(env, name)
         assert method.__doc__ == tool.docstring()
-        assert list(inspect.signature(method).parameters) == [one.name for one in tool.parameters]
+        assert list(inspect.signature(method).parameters) == [
+            parameter.name for parameter in tool.parameters
+        ]
     env.wait(ticks=1000)
     while not env.episode.done:
         env.wait(ticks=1000)

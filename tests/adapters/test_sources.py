@@ -23,7 +23,7 @@ def test_a_task_of_ones_own_is_named_and_found_again(own: str) -> None:
     names = sources.rows([sheet, "single_crash-v3"], "val", 2, 3)
     assert names[:2] == [f"{sheet}/val/3", f"{sheet}/val/4"]
     assert names[2:] == list(lt.incident_ids("single_crash-v3", "val", 2, 3))
-    assert [sources(one) for one in names[:2]] == [short_incident("val", n) for n in (3, 4)]
+    assert [sources(name) for name in names[:2]] == [short_incident("val", n) for n in (3, 4)]
     # It has the id of a registered one, which its row does not say.
     assert sources(names[0]).id == names[2]
     assert sources(names[0]) != sources(names[2]) == lt.make_incident(names[2])
@@ -45,7 +45,7 @@ def test_a_row_alone_imports_nothing_and_opens_nothing(own: str, tmp_path: Path)
     with pytest.raises(lt.InvalidInput, match="expected a task that was named here"):
         sources(f"{own}:SHEET/test/0")
     assert own not in sys.modules
-    with pytest.raises(lt.InvalidInput, match=r"bundle 'two.jsonl': expected one that was named"):
+    with pytest.raises(lt.InvalidInput, match=r"bundle 'two.jsonl': expected a bundle"):
         sources("acme/first", "two.jsonl")
     sources.allow([f"{own}:draw"])
     with pytest.raises(lt.InvalidInput, match=f"named here .{own}:draw"):
@@ -63,7 +63,7 @@ def test_recorded_incidents_come_from_the_bundle(
     assert sources(ids[0], "two.jsonl").id == ids[0]
     with pytest.raises(lt.UnknownName, match=ids[0]):
         sources(ids[0])
-    shipped = [one.id for one in shipped_incidents("models")]
+    shipped = [incident.id for incident in shipped_incidents("models")]
     assert sources.rows(["recorded_models"], "test", 9) == shipped
 
 
@@ -102,7 +102,7 @@ def test_a_name_without_a_number_is_refused(own: str, number: str) -> None:
 def test_rewards_by_criterion_take_a_rubric_of_ones_own(own: str) -> None:
     for found in (
         gdpo_reward_keys(f"{own}:HARSH"),
-        [one.__name__ for one in criterion_rewards(f"{own}:HARSH")],
+        [reward.__name__ for reward in criterion_rewards(f"{own}:HARSH")],
     ):
         assert found == gdpo_reward_keys("logtriage/3")  # the same criteria, without discounts
     for take in (gdpo_reward_keys, criterion_rewards):

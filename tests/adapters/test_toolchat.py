@@ -49,12 +49,12 @@ class Model:
 
     def __call__(self, messages: Any, tools: Any) -> dict[str, Any]:
         self.asked.append(list(messages))
-        self.offered = tuple(one["function"]["name"] for one in tools)
+        self.offered = tuple(tool["function"]["name"] for tool in tools)
         return {"role": "assistant", **self.said[len(self.asked) - 1]}
 
 
 def test_one_call_a_message_is_one_action_and_the_screen_answers_it() -> None:
-    model = Model(*({"content": "", "tool_calls": [one]} for one in calls()))
+    model = Model(*({"content": "", "tool_calls": [call]} for call in calls()))
     state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
     assert state.actions == BEST
     assert grade(state).score == 1.0
@@ -83,7 +83,7 @@ def test_several_calls_in_a_message_are_as_many_actions_each_with_its_answer() -
     assert state.actions == BEST
     assert len(model.asked) == 2
     answers = [one for one in model.asked[1] if one["role"] == "tool"]
-    assert [one["tool_call_id"] for one in answers] == ["c0", "c1"]
+    assert [answer["tool_call_id"] for answer in answers] == ["c0", "c1"]
     assert "TICK 2/" in answers[1]["content"]
 
 

@@ -24,9 +24,9 @@ from logtriage.registry import make_policy
 
 INCIDENT = "single_crash-v3/train/1"
 IDS = [
-    one
+    incident_id
     for task in ("single_crash-v3", "silent_degradation-v3")
-    for one in lt.incident_ids(task, "train", 6)
+    for incident_id in lt.incident_ids(task, "train", 6)
 ]
 
 
@@ -52,9 +52,9 @@ def called(state: lt.State) -> list[dict[str, Any]]:
 
 def call(env: TriageTools, name: str, **arguments: Any) -> str:
     """A tool call, as TRL makes it."""
-    told = getattr(env, name)(**arguments)
-    assert isinstance(told, str)
-    return told
+    text = getattr(env, name)(**arguments)
+    assert isinstance(text, str)
+    return text
 
 
 # -- the reward function --------------------------------------------------------------
@@ -62,7 +62,7 @@ def call(env: TriageTools, name: str, **arguments: Any) -> str:
 
 @pytest.mark.parametrize("policy", ["oracle", "expert", "random:4", "first_error"])
 def test_the_reward_of_a_plan_is_its_grade(policy: str) -> None:
-    states = [episode(one, policy) for one in IDS]
+    states = [episode(incident_id, policy) for incident_id in IDS]
     grades = [lt.grade(state).score for state in states]
     texts = [f"I would do this: {plan(state)}" for state in states]
     messages = [[{"role": "assistant", "content": text}] for text in texts]
@@ -129,7 +129,7 @@ def test_tools_have_the_docstrings_and_arguments_of_the_one_schema() -> None:
         assert method.__doc__ == tool.docstring()
         parameters = dict(inspect.signature(method).parameters)
         del parameters["self"]
-        assert list(parameters) == [one.name for one in tool.parameters]
+        assert list(parameters) == [parameter.name for parameter in tool.parameters]
         required = [one for one, p in parameters.items() if p.default is inspect.Parameter.empty]
         assert required == tool.json_schema()["required"]
 
@@ -145,10 +145,10 @@ def test_an_episode_by_tools_is_the_episode_of_the_core(policy: str) -> None:
         for action in episode(incident_id, policy).actions:
             state = lt.transition(state, action)
             name, arguments = call_from_action(action)
-            told = call(env, name, **arguments)
+            text = call(env, name, **arguments)
             assert env.get_reward() == lt.grade(state).score
             if not state.is_closed:
-                assert told == lt.render_observation(lt.observe(state))
+                assert text == lt.render_observation(lt.observe(state))
         assert state.is_closed
         assert env.grade.digest == lt.grade(state).digest
 
@@ -170,8 +170,8 @@ def test_calls_with_wrong_arguments_cost_their_tick() -> None:
     env = TriageEnv()
     env.reset(incident=INCIDENT)
     assert "LAST: not understood: unknown team None" in call(env, "escalate")
-    told = call(env, "identify_root_cause", service=7)
-    assert "value of identify_root_cause must be a string, got 7" in told
+    text = call(env, "identify_root_cause", service=7)
+    assert "value of identify_root_cause must be a string, got 7" in text
     screen = call(env, "remediate", target="user-db").splitlines()
     assert screen[0].startswith(f"TICK 3/{lt.make_incident(INCIDENT).horizon};")
     assert screen[1].startswith("LAST: not understood")
@@ -238,7 +238,7 @@ def test_criteria_are_logged_without_a_reward_of_their_own() -> None:
 
 def test_rewards_by_criterion_add_up_to_the_reward_of_the_environment() -> None:
     functions = criterion_rewards("logtriage/3")
-    names = [one.__name__ for one in functions]
+    names = [function.__name__ for function in functions]
     assert (names[0], names[-1]) == ("triage_severity", "triage_rest")
     whole, parts = TriageEnv(), TriageTools()
     assert not hasattr(parts, "get_reward")
@@ -249,8 +249,8 @@ def test_rewards_by_criterion_add_up_to_the_reward_of_the_environment() -> None:
             name, arguments = call_from_action(action)
             call(env, name, **arguments)
     columns = [
-        one(completions=["", ""], environments=[parts, object()], incident=[incident.id] * 2)
-        for one in functions
+        function(completions=["", ""], environments=[parts, object()], incident=[incident.id] * 2)
+        for function in functions
     ]
     assert all(column[1] is None for column in columns)  # of another environment
     shares = [column[0] for column in columns if column[0] is not None]

@@ -28,9 +28,9 @@ def test_rows_name_the_loop_that_plays_them() -> None:
 @pytest.mark.parametrize("row", verl_rows(IDS, "plan"), ids=IDS)
 def test_a_plans_shares_add_up_to_its_grade(row: dict) -> None:  # type: ignore[type-arg]
     incident = row["reward_model"]["ground_truth"]
-    found = compute_score("logtriage", PLAN, incident, row["extra_info"], router=None)
+    rewards = compute_score("logtriage", PLAN, incident, row["extra_info"], router=None)
     keys = gdpo_reward_keys("logtriage/3")
-    assert list(found) == ["score", *keys]
+    assert list(rewards) == ["score", *keys]
     grade = grade_actions(
         incident,
         [
@@ -39,8 +39,8 @@ def test_a_plans_shares_add_up_to_its_grade(row: dict) -> None:  # type: ignore[
             {"action_type": "malformed", "value": "what now"},
         ],
     )
-    assert found["score"] == grade.score
-    assert sum(found[key] for key in keys) == grade.score
+    assert rewards["score"] == grade.score
+    assert sum(rewards[key] for key in keys) == grade.score
 
 
 def test_keys_are_those_of_the_rubric() -> None:

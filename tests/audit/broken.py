@@ -111,8 +111,8 @@ BROKEN: dict[str, Patches] = {
     "discounts-largest-only": {(grading, "_applied"): _largest_discount_only},
     "forgets-unplayed": {(transcripts, "grade_actions"): _forgets_unplayed},
 }
-NAMES = (*(one.name for one in MUTANTS), *BROKEN)
-_BY_NAME: dict[str, Mutant] = {one.name: one for one in MUTANTS}
+NAMES = (*(mutant.name for mutant in MUTANTS), *BROKEN)
+_BY_NAME: dict[str, Mutant] = {mutant.name: mutant for mutant in MUTANTS}
 
 
 @contextmanager

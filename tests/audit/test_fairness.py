@@ -17,24 +17,26 @@ from tests.audit.planted.tasks import COMPOUND_TASK, WORLD_TASK
 def test_pairs_of_sets_are_compared() -> None:
     subject = subject_of(COMPOUND_TASK)
     sizes = attrs.evolve(FEW, twins=8)
-    found = fairness(Work(subject, sizes, STANDARD))
-    assert found.verdict is Verdict.PASSED, found.summary
-    several = [one for one in subject.incidents("test", sizes.twins) if one.truth.several]
+    finding = fairness(Work(subject, sizes, STANDARD))
+    assert finding.verdict is Verdict.PASSED, finding.summary
+    several = [
+        incident for incident in subject.incidents("test", sizes.twins) if incident.truth.several
+    ]
     assert several
-    assert found.evidence["sets"] >= len(several)
+    assert finding.evidence["sets"] >= len(several)
     single = fairness(Work(subject_of(WORLD_TASK), FEW, STANDARD))
     assert single.evidence["sets"] == 0
 
 
 def test_the_last_twin_shares_a_fault_that_is_fixed_in_both() -> None:
     drawn = (make_incident(f"{COMPOUND_TASK}/test/{number}") for number in range(40))
-    incidents = [one for one in drawn if len(one.truth.several) > 1][:6]
+    incidents = [incident for incident in drawn if len(incident.truth.several) > 1][:6]
     for incident in incidents:
         world = cast(Simulation, incident.simulation)
         other, _ = _another(incident, world, TWINS - 1)
         assert set(other.faults) & set(world.truth.faults)
         assert other != world.truth
         plan = _plan(incident, world.setting.world, other, TWINS - 1)
-        fixes = [one for one in plan if isinstance(one, Remediate)]
-        right = [one for one in fixes if (one.remedy, one.service) in incident.truth.remedies]
+        fixes = [action for action in plan if isinstance(action, Remediate)]
+        right = [fix for fix in fixes if (fix.remedy, fix.service) in incident.truth.remedies]
         assert (len(fixes), len(right)) == (2, 1)

@@ -43,7 +43,7 @@ def test_a_bar_loses_on_both_sides_of_itself() -> None:
 
 def test_the_best_bar_loses_no_more_than_never_or_always_handing_over() -> None:
     rows = decided(0.2, 0.45, 0.6, 0.85, 0.99)
-    always = sum(max(0.0, one.value - price) for one in rows for price in PROMPT)
+    always = sum(max(0.0, row.value - price) for row in rows for price in PROMPT)
     lost = sum(lost_by_a_bar(rows)[1])
     assert lost <= min(sum(lost_by_ignoring(rows)), always / WHOLE)
 
@@ -57,14 +57,14 @@ def test_shares_and_net_value_follow_the_better_of_the_two() -> None:
 
 def test_prices_are_those_of_the_tick_of_the_decision() -> None:
     incident = make_incident("single_crash-v3/train/1")
-    one = decision_of(incident)
-    assert all(0.9 * c <= price <= c for price, c in zip(one.prices, PROMPT, strict=True))
-    assert one == decision_of(attrs.evolve(incident, price_of_hand_over=0.9))
+    decision = decision_of(incident)
+    assert all(0.9 * c <= price <= c for price, c in zip(decision.prices, PROMPT, strict=True))
+    assert decision == decision_of(attrs.evolve(incident, price_of_hand_over=0.9))
     start = attrs.evolve(incident, price_of_hand_over=None)
-    assert one.value >= belief(initial_state(start)).value() - 0.05
+    assert decision.value >= belief(initial_state(start)).value() - 0.05
 
 
 def test_other_levels_of_fog_are_reported_and_not_judged() -> None:
-    few = attrs.evolve(QUICK, prices=3, leaks=40)
+    few = attrs.evolve(QUICK, prices=3)
     report = audit("single_crash-v3-fog0", families=["risk"], sizes=few)
     assert report.finding("risk").verdict is Verdict.REPORTED

@@ -62,9 +62,9 @@ def test_a_price_on_looking_is_said_with_a_history() -> None:
     )
     report = audit(TASK, frugal, families=["histories"], sizes=FEW)
     assert report.failed == ("looks",)
-    found = report.finding("looks")
-    assert found.evidence["worst"] == pytest.approx(0.02, abs=1e-6)
-    assert "request_more_logs" in found.evidence["witness"]
+    finding = report.finding("looks")
+    assert finding.evidence["worst"] == pytest.approx(0.02, abs=1e-6)
+    assert "request_more_logs" in finding.evidence["witness"]
 
 
 def test_histories_are_the_same_each_time_and_reach_what_holes_need() -> None:
@@ -84,13 +84,13 @@ def test_histories_are_the_same_each_time_and_reach_what_holes_need() -> None:
         and one.root_cause not in roots
     ]
     assert guessed_late
-    named = [one for plan in drawn for one in plan if isinstance(one, IdentifyRootCause)]
+    named = [action for plan in drawn for action in plan if isinstance(action, IdentifyRootCause)]
     assert {one.service for one in named} == set(incident.topology.names)
 
 
 def test_reports_of_an_impact_have_every_length() -> None:
     topology = make_incident(f"{TASK}/train/3").topology
-    words, calls = vocabulary(topology), sum(len(one.calls) for one in topology.services)
-    lengths = [len(one.calls) for one in words if isinstance(one, ReportImpact)]
+    words, calls = vocabulary(topology), sum(len(service.calls) for service in topology.services)
+    lengths = [len(word.calls) for word in words if isinstance(word, ReportImpact)]
     assert lengths == list(range(1, 1 + min(IMPACTS, calls)))
     assert 4 in lengths

@@ -119,9 +119,10 @@ def killed(name: str, law: Law, module: ModuleType) -> bool:
 
 def test_there_are_enough_of_them() -> None:
     assert len(set(NAMES)) == len(NAMES) == len(MUTANTS) + len(BROKEN) >= 60
-    assert len({one.rubric.digest for one in MUTANTS}) == len(MUTANTS)
+    assert len({mutant.rubric.digest for mutant in MUTANTS}) == len(MUTANTS)
     assert all(
-        one.wrong and attrs.evolve(one.rubric, id=TRIAGE_3.id) != TRIAGE_3 for one in MUTANTS
+        mutant.wrong and attrs.evolve(mutant.rubric, id=TRIAGE_3.id) != TRIAGE_3
+        for mutant in MUTANTS
     )
 
 

@@ -51,10 +51,10 @@ def test_what_is_searched_survives_pickling_and_is_not_only_what_is_compared() -
 
 def test_screens_are_of_all_splits_and_of_large_numbers() -> None:
     states = shown(subject_of(WORLD_TASK), 8)
-    ids = [one.incident.id.split("/") for one in states]
+    ids = [state.incident.id.split("/") for state in states]
     assert {split for _, split, _ in ids} == {"train", "val", "test", "ood"}
     assert {int(number) for *_, number in ids} == {NUMBERS[-1], NUMBERS[-1] + 1}
-    assert any(one.history for one in states)
+    assert any(state.history for state in states)
 
 
 def named(name: Callable[[int], str]) -> Callable[[str, int], Incident]:
@@ -75,9 +75,9 @@ def named(name: Callable[[int], str]) -> Callable[[str, int], Incident]:
 )
 def test_the_seed_is_found_in_many_shapes(name: Callable[[int], str]) -> None:
     report = audit(named(name), families=LEAKS, checks=["seeds"], sizes=FEW)
-    found = report.finding("seeds")
-    assert found.verdict is Verdict.FAILED
-    assert found.evidence["telling"] == ["topology.name"]
+    finding = report.finding("seeds")
+    assert finding.verdict is Verdict.FAILED
+    assert finding.evidence["telling"] == ["topology.name"]
 
 
 def test_numbers_that_have_nothing_to_do_with_the_seed_are_left_alone() -> None:
@@ -89,14 +89,14 @@ def test_numbers_that_have_nothing_to_do_with_the_seed_are_left_alone() -> None:
 def mostly_p1(split: str, number: int) -> Incident:
     """Chosen by severity, which the posterior does not know."""
     block = (make_incident(f"{WORLD_TASK}/{split}/{100 * number + one}") for one in range(100))
-    return next(one for one in block if one.truth.severity == "P1")
+    return next(incident for incident in block if incident.truth.severity == "P1")
 
 
 def test_a_posterior_that_is_off_by_itself_is_no_measure() -> None:
     report = audit(mostly_p1, families=LEAKS, checks=["screens"], sizes=FEW)
-    found = report.finding("screens")
-    assert found.verdict is Verdict.UNTESTED
-    assert "off for all screens together" in found.summary
+    finding = report.finding("screens")
+    assert finding.verdict is Verdict.UNTESTED
+    assert "off for all screens together" in finding.summary
 
 
 def test_only_an_exact_posterior_is_a_measure() -> None:

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from logtriage.audit import QUICK, Finding, Verdict, check_world
-from logtriage.audit.symptoms import chances, is_seen
+from logtriage.audit.symptoms import chances
 from logtriage.audit.worlds import twins
 from logtriage.audit.worlds.check import priced
 from logtriage.drawing.generator import make_incident
@@ -17,6 +17,7 @@ from logtriage.grading import TRIAGE_3
 from logtriage.world.copies import copy_world
 from logtriage.world.loading import load_world
 from logtriage.world.model import World
+from tests.audit.seen import is_seen
 from tests.worlds.folders import edit
 
 FEW = attrs.evolve(QUICK, looks=24, net_values=6, bars=6)
@@ -30,7 +31,7 @@ def own_world(tmp_path: Path) -> Path:
 
 
 def checked(world: World) -> dict[str, Finding]:
-    return {one.check: one for one in check_world(world, sizes=FEW)}
+    return {finding.check: finding for finding in check_world(world, sizes=FEW)}
 
 
 def twin_of_overload(
@@ -72,7 +73,7 @@ def test_kinds_that_nobody_can_tell_apart_are_named(own: Path) -> None:
     assert twins(load_world(own)) == ()
     twin_of_overload(own)
     harmless = twins(load_world(own))
-    assert [(one.kinds, one.differ) for one in harmless] == [(("overload", "twin"), ())] * 3
+    assert [(pair.kinds, pair.differ) for pair in harmless] == [(("overload", "twin"), ())] * 3
     assert checked(load_world(own))["twins"].verdict is Verdict.PASSED
     twin_of_overload(own, ('remedies = ["scale"]', 'remedies = ["rollback"]\npages = "web-team"'))
     found = checked(load_world(own))["twins"]
@@ -99,7 +100,7 @@ def test_signs_that_make_no_sense_at_a_tier_tell_nothing_there(own: Path) -> Non
     edit(own / "tokens.toml", '{ name = "high", word = "hot" }',
          '{ name = "high", word = "hot", tiers = ["edge"] }')  # fmt: skip
     twin_of_overload(own, ("high = 75", "high = 10"))
-    assert [one.tier for one in twins(load_world(own))] == ["service", "datastore"]
+    assert [pair.tier for pair in twins(load_world(own))] == ["service", "datastore"]
 
 
 def test_faults_that_nobody_would_notice_are_named(own: Path) -> None:
@@ -131,7 +132,7 @@ def test_a_fault_stays_unseen_as_often_as_is_said_whatever_is_blind(own: Path) -
         if not real.truth.faults:
             continue
         rows = chances(real.setting, real.topology, real.held, incident.horizon)
-        (row,) = (one for one in rows if one.hypothesis == real.truth)
+        (row,) = (row for row in rows if row.hypothesis == real.truth)
         unseen += not is_seen(incident)
         expected += float(row.chance)
         spread += float(row.chance * (1 - row.chance))

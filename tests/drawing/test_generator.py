@@ -21,7 +21,6 @@ from logtriage import (
 )
 from logtriage.drawing.generator import draw_incident, open_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
-from logtriage.incident import ClosingRules
 from logtriage.topology import Service
 from logtriage.world.default import default_world
 from tests.builders import SEVEN_SERVICES, SMALL_TASKS, own_topology
@@ -96,9 +95,7 @@ def test_nothing_is_drawn_on_a_topology_whose_name_breaks_ids() -> None:
 
 
 def test_a_wrong_page_that_ends_nothing_brings_no_note() -> None:
-    incident = attrs.evolve(
-        make_incident("cascading_failure-v3/test/0"), closing=ClosingRules(wrong_page=False)
-    )
+    incident = attrs.evolve(make_incident("cascading_failure-v3/test/0"), wrong_page_closes=False)
     (right,) = incident.truth.teams
     wrong = next(team for team in incident.topology.teams if team != right)
     for team, notes in ((wrong, 0), (right, 1)):

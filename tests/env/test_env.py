@@ -361,7 +361,7 @@ def test_incidents_are_played_by_id() -> None:
     assert envs.reset(options={"ids": np.arange(9)})[1]["index"].tolist() == [0, 1]
     assert envs.reset()[1]["index"].tolist() == [first + 1, first + 2]  # the rest is dropped
     env = TriageEnv(TASK, "test")
-    by_id, by_index = (env.reset(options={"id": one})[0] for one in ids[:2])
+    by_id, by_index = (env.reset(options={"id": incident_id})[0] for incident_id in ids[:2])
     observations, _ = envs.reset(options={"ids": ids[:2]})
     assert np.array_equal(observations, [by_id, by_index])
 
@@ -376,11 +376,11 @@ def test_own_topologies_play_their_own_incidents() -> None:
 
 
 def test_the_sequence_uses_every_incident_before_it_repeats() -> None:
-    playlist = Playlist(TASK, "train", own_topology=False)
+    playlist = Playlist(get_task(TASK), "train", own_topology=False)
     playlist.begin(np.random.default_rng(0))
-    playlist._next = np.array([MAX_INDEX - 2])
-    assert playlist.take(4)[1].tolist() == [MAX_INDEX - 2, MAX_INDEX - 1, 0, 1]
-    assert playlist.take(1)[1].tolist() == [2]
+    playlist._next = MAX_INDEX - 2
+    assert playlist.take(4).tolist() == [MAX_INDEX - 2, MAX_INDEX - 1, 0, 1]
+    assert playlist.take(1).tolist() == [2]
 
 
 # -- misuse --------------------------------------------------------------------------
@@ -518,108 +518,3 @@ def test_a_belief_may_be_the_observation() -> None:
 def test_beliefs_are_refused_where_there_are_none() -> None:
     with pytest.raises(UnknownName, match="kind of observations 'counts'; known: tokens, belief"):
         TriageVectorEnv(TASK, 2, observations="counts")  # type: ignore[arg-type]
-    several = {TASK: 1.0, f"{TASK}-fog0": 1.0}
-    with pytest.raises(InvalidInput, match=f"expected one task, .* got {TASK}, {TASK}-fog0"):
-        TriageVectorEnv(several, 2, observations="belief")
-
-
-# -- several tasks -------------------------------------------------------------------
-
-FOGS = {f"{TASK}-fog0": 3, TASK: 1}
-
-
-def tasks_begun(envs: TriageVectorEnv, rounds: int) -> list[int]:
-    """The task of every incident that was begun, in order."""
-    found = []
-    for _ in range(rounds):
-        found.extend(envs.reset()[1]["task"].tolist())
-    return found
-
-
-def test_tasks_are_drawn_by_their_weights() -> None:
-    envs = TriageVectorEnv(FOGS, 100)
-    assert envs.tasks == tuple(FOGS)
-    assert envs.task_weights == {f"{TASK}-fog0": 0.75, TASK: 0.25}
-    envs.reset(seed=3)
-    drawn = tasks_begun(envs, 20)
-    assert 1400 < drawn.count(0) < 1600  # of 2,000, with a standard deviation of 19
-    envs.reset(seed=3)
-    assert tasks_begun(envs, 20) == drawn
-    envs.set_task_weights({TASK: 2.5})
-    assert set(tasks_begun(envs, 1)) == {1}
-    assert envs.task_weights == {f"{TASK}-fog0": 0.0, TASK: 1.0}
-
-
-def test_weights_may_change_between_rounds_through_wrappers() -> None:
-    many: Any = gymnasium.make_vec(
-        "logtriage/Cascading-v3", num_envs=2, vectorization_mode="sync", task=FOGS
-    )
-    many.reset(seed=0)
-    many.call("set_task_weights", {f"{TASK}-fog0": 1})
-    assert many.reset()[1]["task"].tolist() == [0, 0]
-    one: Any = gymnasium.make("logtriage/Cascading-v3", task=FOGS)
-    one.reset(seed=0)
-    one.get_wrapper_attr("set_task_weights")({TASK: 1})
-    assert one.reset()[1]["task"] == 1
-
-
-def test_each_task_has_a_sequence_of_its_own() -> None:
-    envs = TriageVectorEnv(FOGS, 50, show_id=True)
-    _, infos = envs.reset(seed=0)
-    for number in range(2):
-        index = infos["index"][infos["task"] == number]
-        assert index.tolist() == list(range(index[0], index[0] + len(index)))
-    asked = [f"{TASK}-fog0/train/7", f"{TASK}/train/7"] * 25
-    _, infos = envs.reset(options={"ids": asked})
-    assert infos["task"].tolist() == [0, 1] * 25
-    assert set(infos["index"]) == {7}
-
-
-def test_several_tasks_have_one_layout() -> None:
-    tasks = {TASK: 1, "silent_degradation-v3-fog1": 1}
-    envs = TriageVectorEnv(tasks, 2)
-    layout = token_layout_of(get_task("silent_degradation-v3-fog1").setting, FIVE_TEAMS, 16)
-    space: Any = envs.single_observation_space
-    assert np.array_equal(space.high, 255 * layout.units)
-    assert space == TriageEnv(tasks).observation_space
-    envs.reset(options={"ids": [f"{TASK}/train/1", "silent_degradation-v3-fog1/train/1"]})
-    for tick in range(1, 15):
-        observations, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
-        assert observations[0, layout["time"]] == np.float32(tick / 16)
-    assert truncations.tolist() == [True, False]  # each has a horizon of its own
-    _, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
-    assert not truncations.any()
-    _, _, _, truncations, _ = envs.step(np.array([ASK, ASK]))
-    assert truncations.tolist() == [False, True]
-
-
-@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
-@pytest.mark.parametrize(
-    ("tasks", "message"),
-    [
-        ({}, "weights of tasks: expected one above 0, got {}"),
-        ({TASK: 0}, "weights of tasks: expected one above 0"),
-        ({TASK: -1.0}, f"weight of task '{TASK}': expected a number from 0 on, got -1.0"),
-        ({TASK: float("nan")}, "expected a number from 0 on, got nan"),
-        ({TASK: "1"}, "expected a number from 0 on, got '1'"),
-        ({TASK: 1, "crash": 1}, "unknown task 'crash'; known: "),
-        ({TASK: 1, "fleet_outage-v3": 1}, "every incident of task 'fleet_outage-v3' has a top"),
-    ],
-    ids=str,
-)
-def test_tasks_that_cannot_be_mixed_are_refused(make: Any, tasks: Any, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        make(tasks)
-
-
-@pytest.mark.parametrize("make", [TriageEnv, TriageVectorEnv])
-def test_weights_of_other_tasks_are_refused(make: Any) -> None:
-    envs = make(FOGS)
-    with pytest.raises(
-        UnknownName, match=f"this environment 'single_crash-v3'; known: {TASK}-fog0"
-    ):
-        envs.set_task_weights({"single_crash-v3": 1})
-    options = {"ids": [3]} if make is TriageVectorEnv else {"id": 3}
-    with pytest.raises(InvalidInput, match=r"incident 3: expected an id, .* or "):
-        envs.reset(options=options)
-    assert envs.task_weights == {f"{TASK}-fog0": 0.75, TASK: 0.25}

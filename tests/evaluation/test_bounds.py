@@ -27,7 +27,7 @@ def edit(run: Path, *, missing: bool = False) -> list[str]:
     """Break off the worst episodes of a run, or leave out its last one, as an editor would."""
     (path,) = (run / "transcripts").iterdir()
     lines = path.read_text().splitlines()
-    grades = [one.score or 0.0 for one in load_run(run).grades["random:3", TASK]]
+    grades = [grade.score or 0.0 for grade in load_run(run).grades["random:3", TASK]]
     assert max(grades) > min(grades) == grades[-1] == 0.0
     worst = [json.loads(line) for line in lines]
     edited = [
@@ -78,10 +78,10 @@ def test_grade_says_the_bound_beside_the_mean(run: Path, tmp_path: Path) -> None
     (row,) = summarise(load_run(run))
     assert row.grade is not None
     assert row.bound is not None
-    told = CliRunner().invoke(app, ["grade", str(path), "--json"])
+    result = CliRunner().invoke(app, ["grade", str(path), "--json"])
     bound = row.bound * EPISODES / (EPISODES + 1)
     assert f", mean {row.grade.mean:.3f} ({bound:.3f} with what is unscored or bad as 0); " in (
-        told.stderr
+        result.stderr
     )
 
 

@@ -50,8 +50,8 @@ def test_bounds_are_those_of_clopper_and_pearson() -> None:
 
 
 def test_confidences_are_held_against_truth_and_posterior(run: Path) -> None:
-    found = {one.policy: one for one in calibrate(load_run(run))}
-    one = found["boasts"]
+    calibration = {calibration.policy: calibration for calibration in calibrate(load_run(run))}
+    one = calibration["boasts"]
     assert (one.scored, one.stated) == (9, 8)  # the first states none
     assert [(bin_.low, bin_.count) for bin_ in one.bins] == [(0.1, 4), (0.9, 4)]
     assert [bin_.stated for bin_ in one.bins] == [pytest.approx(0.15), pytest.approx(0.95)]
@@ -78,7 +78,9 @@ def test_handing_over_below_a_bar(run: Path) -> None:
 
 
 def test_nothing_is_nan_where_nothing_was_stated(run: Path) -> None:
-    silent = next(one for one in calibrate(load_run(run)) if one.policy == "expert")
+    silent = next(
+        calibration for calibration in calibrate(load_run(run)) if calibration.policy == "expert"
+    )
     assert (silent.stated, silent.ece, silent.over, silent.augrc) == (0, None, None, None)
     assert json.loads(json.dumps(silent.to_json(), allow_nan=False))["bars"] == []
 

@@ -27,37 +27,37 @@ def weak(incident: Incident) -> Policy:
 
 def test_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:
     run = played(tmp_path, ["expert", "random"])
-    for one in compare_runs(run, run):
-        assert one.policy_a == one.policy_b
-        assert (one.shared, one.only_a, one.only_b) == (6, 0, 0)
-        assert (one.better, one.worse, one.same) == (0, 0, 6)
-        assert attrs.astuple(one.difference) == (0.0, 0.0, 0.0)
+    for comparison in compare_runs(run, run):
+        assert comparison.policy_a == comparison.policy_b
+        assert (comparison.shared, comparison.only_a, comparison.only_b) == (6, 0, 0)
+        assert (comparison.better, comparison.worse, comparison.same) == (0, 0, 6)
+        assert attrs.astuple(comparison.difference) == (0.0, 0.0, 0.0)
 
 
 def test_difference_is_b_less_a_on_the_incidents_that_both_scored(tmp_path: Path) -> None:
     a = played(tmp_path / "a", ["weak"], episodes=6)
     b = played(tmp_path / "b", ["oracle"], episodes=6, start=2)
-    (one,) = compare_runs(a, b)
+    (comparison,) = compare_runs(a, b)
     scores = {
         grade.incident: grade.score
         for grade in a.grades["weak", TASK]
         if grade.score is not None and int(grade.incident.rpartition("/")[2]) >= 2
     }
-    assert len(scores) == one.shared == 3  # 2, 4 and 5: number 3 is unscored in A
-    assert (one.only_a, one.only_b) == (2, 3)
-    assert one.mean_b == 1.0
-    assert one.mean_a == pytest.approx(sum(scores.values()) / 3)
-    assert one.difference.mean == pytest.approx(1.0 - one.mean_a)
-    assert (one.better, one.worse, one.same) == (3, 0, 0)
+    assert len(scores) == comparison.shared == 3  # 2, 4 and 5: number 3 is unscored in A
+    assert (comparison.only_a, comparison.only_b) == (2, 3)
+    assert comparison.mean_b == 1.0
+    assert comparison.mean_a == pytest.approx(sum(scores.values()) / 3)
+    assert comparison.difference.mean == pytest.approx(1.0 - comparison.mean_a)
+    assert (comparison.better, comparison.worse, comparison.same) == (3, 0, 0)
     (back,) = compare_runs(b, a)
-    assert back.difference.mean == pytest.approx(-one.difference.mean)
+    assert back.difference.mean == pytest.approx(-comparison.difference.mean)
     assert (back.better, back.worse) == (0, 3)
 
 
 def test_policies_of_the_same_name_are_paired(tmp_path: Path) -> None:
     a = played(tmp_path / "a", ["expert", "random", "oracle"])
     b = played(tmp_path / "b", ["oracle", "expert"])
-    assert [(one.policy_a, one.policy_b) for one in compare_runs(a, b)] == [
+    assert [(comparison.policy_a, comparison.policy_b) for comparison in compare_runs(a, b)] == [
         ("expert", "expert"),
         ("oracle", "oracle"),
     ]
@@ -65,17 +65,17 @@ def test_policies_of_the_same_name_are_paired(tmp_path: Path) -> None:
 
 def test_policies_of_other_names_are_paired_on_request(tmp_path: Path) -> None:
     run = played(tmp_path, ["expert", "oracle"])
-    (one,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
-    assert (one.policy_a, one.policy_b) == ("expert", "oracle")
+    (comparison,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
+    assert (comparison.policy_a, comparison.policy_b) == ("expert", "oracle")
 
 
 def test_which_policies_is_asked_where_it_is_not_clear(tmp_path: Path) -> None:
     a = played(tmp_path / "a", ["expert", "random"])
     b = played(tmp_path / "b", ["oracle"])
-    with pytest.raises(InvalidInput, match="Run A has expert, random; name one"):
+    with pytest.raises(InvalidInput, match="Run A has expert, random; name a policy"):
         compare_runs(a, b)
-    (one,) = compare_runs(a, b, policy_a="random")
-    assert (one.policy_a, one.policy_b) == ("random", "oracle")
+    (comparison,) = compare_runs(a, b, policy_a="random")
+    assert (comparison.policy_a, comparison.policy_b) == ("random", "oracle")
     with pytest.raises(UnknownName, match="unknown policy of run B 'expert'; known: oracle"):
         compare_runs(a, b, policy_a="random", policy_b="expert")
 

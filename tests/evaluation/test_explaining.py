@@ -69,8 +69,8 @@ def test_the_first_episodes_are_explained(whole: Path) -> None:
     assert {key: list(found) for key, found in loaded.explained.items()} == {
         ("random", TASK): [f"{TASK}/test/0", f"{TASK}/test/1"],
         ("constant:ignore", TASK): [f"{TASK}/test/0", f"{TASK}/test/1"],
-        ("random", "recorded"): [],
-        ("constant:ignore", "recorded"): [],
+        ("random", "recorded_trainticket-v4"): [],
+        ("constant:ignore", "recorded_trainticket-v4"): [],
     }
     for (policy, task), found in loaded.explained.items():
         for grade in loaded.grades[policy, task][: len(found)]:
@@ -86,7 +86,7 @@ def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
     assert json.loads((whole / "summary.json").read_text())["rows"] == [
         json.loads(json.dumps(attrs.asdict(row))) for row in rows
     ]
-    row = next(one for one in rows if (one.policy, one.task) == ("random", TASK))
+    row = next(row for row in rows if (row.policy, row.task) == ("random", TASK))
     found = list(loaded.explained["random", TASK].values())
     assert row.losses is not None
     assert row.losses.episodes == 2
@@ -98,7 +98,7 @@ def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
         step for one in found for step in one.explanation.steps if isinstance(step.action, Escalate)
     ]
     assert row.losses.pages.count == len(pages)
-    assert [one.losses is None for one in rows] == [False, True, False, True]
+    assert [row.losses is None for row in rows] == [False, True, False, True]
 
 
 def test_an_interrupted_run_ends_with_the_same_bytes(run: Path) -> None:

@@ -101,10 +101,10 @@ def test_a_clear_loss_is_found() -> None:
 
 @pytest.mark.parametrize("count", [1, 20, 73, 500])
 def test_without_a_difference_the_interval_stays_open(count: int) -> None:
-    found = paired_share_difference([False] * count, [False] * count)
-    assert found is not None
+    interval = paired_share_difference([False] * count, [False] * count)
+    assert interval is not None
     bound = 1.959964**2 / (count + 1.959964**2)  # the score equation solved by hand
-    assert attrs.astuple(found) == pytest.approx((0.0, -bound, bound), abs=1e-6)
+    assert attrs.astuple(interval) == pytest.approx((0.0, -bound, bound), abs=1e-6)
 
 
 @pytest.mark.parametrize(("gained", "lost", "same"), [(0, 3, 9), (5, 2, 30), (12, 0, 0)])
@@ -168,8 +168,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_agent_that_pages_wrongly_is_worse_in_what_it_does_wrong(runs: Path) -> None:
     run, base = load_run(runs / "new"), load_run(runs / "base")
     found = {
-        one.measure: one
-        for one in gate_runs(
+        check.measure: check
+        for check in gate_runs(
             run, base, policy="constant:escalate=sre-team", base_policy="constant:ignore"
         )
     }
@@ -178,11 +178,11 @@ def test_an_agent_that_pages_wrongly_is_worse_in_what_it_does_wrong(runs: Path) 
     assert found["false_alarm"].run == 1.0
     assert found["false_alarm"].base == 0.0
     assert found["mis_paged"].incidents == 80
-    benign = sum(base.incidents(one.incident).truth.benign for one in base.grades[
+    benign = sum(base.incidents(grade.incident).truth.benign for grade in base.grades[
         "constant:ignore", "silent_degradation-v3"
     ])  # fmt: skip
     assert found["false_alarm"].incidents == benign > 0
-    assert {one.verdict for one in gate_runs(run, base)[:3]} == {Verdict.NO_WORSE}
+    assert {check.verdict for check in gate_runs(run, base)[:3]} == {Verdict.NO_WORSE}
     with pytest.raises(UnknownName):
         gate_runs(run, base, policy="nobody", base_policy="oracle")
 

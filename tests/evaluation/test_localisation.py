@@ -50,12 +50,12 @@ def test_a_tie_is_worth_its_mean_over_all_orders(
 def test_over_all_incidents_and_by_kind() -> None:
     first: Ranking = (("a",), ("b",), ("c",))
     rows = locate([("cpu", first, {"a"}), ("cpu", first, {"b"}), ("net", (("a", "b"),), {"b"})])
-    assert [(one.kind, one.incidents, one.ac1, one.ac3) for one in rows] == [
+    assert [(row.kind, row.incidents, row.ac1, row.ac3) for row in rows] == [
         (None, 3, 0.5, 1.0),
         ("cpu", 2, 0.5, 1.0),
         ("net", 1, 0.5, 1.0),
     ]
-    assert [one.avg5 for one in rows] == pytest.approx([0.9] * 3)
+    assert [row.avg5 for row in rows] == pytest.approx([0.9] * 3)
     assert locate([]) == ()
 
 
@@ -111,7 +111,7 @@ class _Says:
 
 
 def test_a_ranking_is_kept_with_the_transcript_and_read_back(tmp_path: Path) -> None:
-    roots = [(next(iter(one.truth.root_causes)),) for one in shipped_incidents()]
+    roots = [(next(iter(incident.truth.root_causes)),) for incident in shipped_incidents()]
     said = (roots[1], roots[0])
     rows = evaluate(
         RunSpec(["own", "expert"], ["recorded"]),
@@ -121,7 +121,7 @@ def test_a_ranking_is_kept_with_the_transcript_and_read_back(tmp_path: Path) -> 
     everything = rows[0].located[0]
     assert (everything.kind, everything.incidents) == (None, 3)
     assert [everything.ac1, everything.ac3] == pytest.approx([1 / 3, 2 / 3])
-    assert [one.kind for one in rows[0].located[1:]] == [
+    assert [row.kind for row in rows[0].located[1:]] == [
         "cpu_contention",
         "network_delay",
         "return",
@@ -129,7 +129,7 @@ def test_a_ranking_is_kept_with_the_transcript_and_read_back(tmp_path: Path) -> 
     # Who gives no ranking is taken at their word.
     assert rows[1].located[0].ac1 == rows[1].located[0].ac5 == rows[1].root_cause
     run = load_run(tmp_path)
-    kept = [one.extra["ranking"] for one in run.transcripts["own", rows[0].task]]
+    kept = [transcript.extra["ranking"] for transcript in run.transcripts["own", rows[0].task]]
     assert kept == [[roots[1][0], roots[0][0]]] * 3
 
 

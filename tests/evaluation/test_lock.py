@@ -36,7 +36,7 @@ def test_another_evaluation_is_refused_with_the_process_that_holds_it(tmp_path: 
         for fresh in (False, True):
             with pytest.raises(InvalidInput, match=rf"run: process {other.pid} on .+ evaluates"):
                 evaluate(spec, directory, fresh=fresh)
-        assert [one.name for one in directory.iterdir()] == [LOCK_FILE]
+        assert [path.name for path in directory.iterdir()] == [LOCK_FILE]
         # However the process ends, its lock ends with it; the file that it left is no obstacle.
         other.kill()
         other.wait()

@@ -52,10 +52,10 @@ def telling(index: int, message: str | None) -> State:
 
 def test_tokens_tell_what_bayes_rule_says() -> None:
     state = telling(1, None)
-    found = messages_of([state], TRIO)
-    assert found is not None
-    assert (found.episodes, found.each, found.heard, found.read) == (1, 1.0, 2, 2)
-    assert found.bits is not None
+    messages = messages_of([state], TRIO)
+    assert messages is not None
+    assert (messages.episodes, messages.each, messages.heard, messages.read) == (1, 1.0, 2, 2)
+    assert messages.bits is not None
     world = state.incident.simulation
     assert world is not None
     then = State(state.incident, 2, tuple(one for one in state.history if one[0] < 2))
@@ -65,12 +65,12 @@ def test_tokens_tell_what_bayes_rule_says() -> None:
         after = belief(then, attrs.evolve(role, views={*role.views, "traces"}))
         place = before.hypotheses.index(world.truth)
         bits.append(log2(after.probabilities[place] / before.probabilities[place]))
-    assert found.bits.mean == pytest.approx(sum(bits) / 2)
+    assert messages.bits.mean == pytest.approx(sum(bits) / 2)
 
 
 def test_words_tell_by_what_a_speaker_says_elsewhere() -> None:
-    truths = [make_incident(f"cascading_failure-v3/val/{one}").truth for one in range(40)]
-    kinds = ["no_fault" if one.fault is None else one.fault.kind for one in truths]
+    truths = [make_incident(f"cascading_failure-v3/val/{number}").truth for number in range(40)]
+    kinds = ["no_fault" if truth.fault is None else truth.fault.kind for truth in truths]
     honest = messages_of([telling(at, kind) for at, kind in enumerate(kinds)], TRIO)
     empty = messages_of([telling(at, "slow_query") for at in range(40)], TRIO)
     assert honest is not None
@@ -115,18 +115,18 @@ class Deaf:
 
 def test_who_heeds_a_report_would_have_done_something_else() -> None:
     incident = make_incident("cascading_failure-v3/val/0")
-    one = record_joint_episode(
+    transcript = record_joint_episode(
         incident, lambda _: RolePolicies([Says(), Deaf(), Heeds()]), "x", TRIO, listening=True
     )
-    assert one.extra[LISTENED] == [
+    assert transcript.extra[LISTENED] == [
         {"tick": 1, "role": "escalation", "changed": False, "wavered": None},
         {"tick": 1, "role": "remediation", "changed": True, "wavered": None},
     ]
-    found = listening_of([one.extra, {}, one.extra])
-    assert found == Listening(4, 2)
-    assert found is not None
-    assert (found.share, found.noise) == (0.5, None)
-    assert heeded_in(one.extra) == {(1, "escalation"): False, (1, "remediation"): True}
+    listening = listening_of([transcript.extra, {}, transcript.extra])
+    assert listening == Listening(4, 2)
+    assert listening is not None
+    assert (listening.share, listening.noise) == (0.5, None)
+    assert heeded_in(transcript.extra) == {(1, "escalation"): False, (1, "remediation"): True}
     assert listening_of([{}, {LISTENED: {"heard": 2, "changed": 1}}, {LISTENED: [{}]}]) is None
     assert Listening().share is None
     plain = record_joint_episode(

@@ -49,21 +49,21 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 def test_it_is_a_ratio_of_sums_and_no_mean_of_ratios() -> None:
     graded = [(1.0, 0.9), (0.0, 0.3), (0.5, 0.5)]
-    found = net_value(graded)
-    assert found is not None
-    assert found.mean == pytest.approx((0.1 - 0.3 + 0.0) / (0.1 + 0.7 + 0.5), abs=1e-14)
-    assert found.mean != pytest.approx(fmean((g - c) / (1 - c) for g, c in graded), abs=0.05)
-    assert found.low <= found.mean <= found.high
+    value = net_value(graded)
+    assert value is not None
+    assert value.mean == pytest.approx((0.1 - 0.3 + 0.0) / (0.1 + 0.7 + 0.5), abs=1e-14)
+    assert value.mean != pytest.approx(fmean((g - c) / (1 - c) for g, c in graded), abs=0.05)
+    assert value.low <= value.mean <= value.high
     assert net_value([]) is None
 
 
 def test_its_interval_covers_as_often_as_that_of_a_mean_where_prices_are_alike() -> None:
     grades = [number % 7 / 7 for number in range(60)]
-    found = net_value([(one, 0.5) for one in grades])
+    value = net_value([(grade, 0.5) for grade in grades])
     plain = mean_interval(grades)
-    assert found is not None
+    assert value is not None
     assert plain is not None
-    for mine, other in zip(attrs.astuple(found), attrs.astuple(plain), strict=True):
+    for mine, other in zip(attrs.astuple(value), attrs.astuple(plain), strict=True):
         assert mine == pytest.approx((other - 0.5) / 0.5, abs=1e-9)
 
 
@@ -73,12 +73,12 @@ def test_always_handing_over_is_exactly_nothing_and_solving_everything_is_one() 
         for number in range(40)
     ]
     rows = [(state, grade(state).score or 0.0) for state in states]
-    found = net_value_of(rows)
-    assert found is not None
-    assert attrs.astuple(found.net) == (0.0, 0.0, 0.0)
-    assert (found.handed_over, found.paged_right, found.mis_paged) == (1.0, 0.0, 0.0)
-    assert all(attrs.astuple(one.net) == (0.0, 0.0, 0.0) for one in found.by_price)
-    assert sum(one.incidents for one in found.by_price) == found.incidents == 40
+    value = net_value_of(rows)
+    assert value is not None
+    assert attrs.astuple(value.net) == (0.0, 0.0, 0.0)
+    assert (value.handed_over, value.paged_right, value.mis_paged) == (1.0, 0.0, 0.0)
+    assert all(attrs.astuple(row.net) == (0.0, 0.0, 0.0) for row in value.by_price)
+    assert sum(row.incidents for row in value.by_price) == value.incidents == 40
     perfect = net_value_of([(state, 1.0) for state, _ in rows])
     assert perfect is not None
     assert attrs.astuple(perfect.net) == (1.0, 1.0, 1.0)
@@ -91,9 +91,9 @@ def test_what_became_of_incidents() -> None:
         played(REAL, RIGHT_PAGE, WRONG_PAGE),
         played(REAL, WRONG_PAGE),
     ]
-    found = net_value_of([(state, grade(state).score or 0.0) for state in states])
-    assert found is not None
-    assert (found.handed_over, found.paged_right, found.mis_paged) == (0.25, 0.25, 0.5)
+    value = net_value_of([(state, grade(state).score or 0.0) for state in states])
+    assert value is not None
+    assert (value.handed_over, value.paged_right, value.mis_paged) == (0.25, 0.25, 0.5)
     assert net_value_of([(played(real_incident(), RIGHT_PAGE), 0.5)]) is None
 
 
@@ -112,8 +112,8 @@ def test_rows_of_a_run_have_it_where_incidents_have_a_price(run: LoadedRun) -> N
     for policy, row in rows.items():
         assert row.net is not None
         graded = [
-            (one.score or 0.0, make_incident(one.incident).price_of_hand_over or 0.0)
-            for one in run.grades[policy, TASK]
+            (grade.score or 0.0, make_incident(grade.incident).price_of_hand_over or 0.0)
+            for grade in run.grades[policy, TASK]
         ]
         assert row.net.net == net_value(graded)
         assert row.net.mis_paged == row.mis_paged
@@ -151,14 +151,16 @@ def test_runs_are_compared_by_it(run: LoadedRun) -> None:
     (plain,) = compare_runs(unpriced, unpriced, policy_a="expert", policy_b="oracle")
     assert plain.net is None
     assert "net" not in _printed(print_comparisons, [plain], ("A", "B"))
-    (found,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
+    (comparison,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
     rows = {row.policy: row for row in summarise(run)}
-    assert found.net is not None
+    assert comparison.net is not None
     expert, oracle = rows["expert"].net, rows["oracle"].net
     assert expert is not None
     assert oracle is not None
-    assert (found.net.a, found.net.b) == (expert.net.mean, oracle.net.mean)
-    assert found.net.difference.mean == pytest.approx(found.net.b - found.net.a, abs=1e-12)
-    shown = _printed(print_comparisons, [found], ("A", "B"))
+    assert (comparison.net.a, comparison.net.b) == (expert.net.mean, oracle.net.mean)
+    assert comparison.net.difference.mean == pytest.approx(
+        comparison.net.b - comparison.net.a, abs=1e-12
+    )
+    shown = _printed(print_comparisons, [comparison], ("A", "B"))
     assert "net A" in shown
-    assert f"{found.net.b:.3f}" in shown
+    assert f"{comparison.net.b:.3f}" in shown

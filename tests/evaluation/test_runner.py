@@ -100,7 +100,7 @@ def test_steps_are_every_state_from_the_first_to_the_closed_one() -> None:
 def test_failure_of_a_policy_is_unscored_with_its_cause_and_never_a_zero() -> None:
     transcript = record_episode(INCIDENT, lambda _: Failing(RuntimeError("no answer")), "mine")
     assert transcript.status == "policy failed in tick 1: RuntimeError: no answer"
-    assert [one["action_type"] for one in transcript.actions] == ["classify_severity"]
+    assert [action["action_type"] for action in transcript.actions] == ["classify_severity"]
     graded = grade_transcript(transcript)
     assert graded.status is GradeStatus.UNSCORED
     assert graded.score is None
@@ -192,7 +192,7 @@ def test_unscored_episodes_are_kept_with_their_cause(tmp_path: Path, jobs: int) 
     assert row.grade is not None
     assert row.grade.mean > 0.9  # the unscored one is no zero in the mean
     grades = load_run(tmp_path / "run").grades["mine", "single_crash-v3"]
-    assert [one.cause for one in grades] == [
+    assert [grade.cause for grade in grades] == [
         None,
         None,
         "policy could not be made: ConnectionError: model server is gone",

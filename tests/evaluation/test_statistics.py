@@ -35,18 +35,18 @@ def test_one_value_is_its_own_interval() -> None:
 
 def test_interval_of_a_coin_is_that_of_the_binomial() -> None:
     count = 400
-    found = mean_interval([0.0, 1.0] * (count // 2))
-    assert found is not None
+    interval = mean_interval([0.0, 1.0] * (count // 2))
+    assert interval is not None
     half = 1.96 * sqrt(0.25 / count)
-    assert found.mean == 0.5
-    assert found.low == pytest.approx(0.5 - half, abs=0.006)
-    assert found.high == pytest.approx(0.5 + half, abs=0.006)
+    assert interval.mean == 0.5
+    assert interval.low == pytest.approx(0.5 - half, abs=0.006)
+    assert interval.high == pytest.approx(0.5 + half, abs=0.006)
 
 
 def test_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     draws = np.random.default_rng(1)
-    found = [mean_interval(list(draws.normal(size=60))) for _ in range(300)]
-    held = sum(one is not None and one.low <= 0.0 <= one.high for one in found)
+    interval = [mean_interval(list(draws.normal(size=60))) for _ in range(300)]
+    held = sum(one is not None and one.low <= 0.0 <= one.high for one in interval)
     assert 270 <= held <= 297  # 285 expected, a few less for so small samples
 
 
@@ -63,10 +63,10 @@ def test_same_values_have_the_same_interval_each_time() -> None:
 
 
 def test_many_values_are_resampled_in_blocks_of_the_same_distribution() -> None:
-    found = mean_interval([0.0, 1.0] * 5_000)
-    assert found is not None
+    interval = mean_interval([0.0, 1.0] * 5_000)
+    assert interval is not None
     half = 1.96 * sqrt(0.25 / 10_000)
-    assert found.high - found.low == pytest.approx(2 * half, rel=0.1)
+    assert interval.high - interval.low == pytest.approx(2 * half, rel=0.1)
 
 
 def test_difference_is_after_less_before() -> None:
@@ -76,10 +76,10 @@ def test_difference_is_after_less_before() -> None:
 def test_pairing_removes_what_both_have_in_common() -> None:
     before = [0.0, 1.0] * 50
     after = [value + 0.01 for value in before]
-    found = paired_difference(before, after)
-    assert found is not None
-    assert found.low == pytest.approx(0.01)
-    assert found.high == pytest.approx(0.01)
+    interval = paired_difference(before, after)
+    assert interval is not None
+    assert interval.low == pytest.approx(0.01)
+    assert interval.high == pytest.approx(0.01)
 
 
 def test_unequal_lengths_are_no_pairs() -> None:
@@ -115,7 +115,7 @@ def grades(seed: int, count: int) -> list[float]:
 def test_interval_is_that_of_scipy(seed: int, count: int) -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     values = grades(seed, count)
-    found = mean_interval(values)
+    interval = mean_interval(values)
     wanted = stats.bootstrap(
         (values,),
         np.mean,
@@ -124,19 +124,19 @@ def test_interval_is_that_of_scipy(seed: int, count: int) -> None:
         method="percentile",
         rng=np.random.default_rng(7),
     )
-    assert found is not None
+    assert interval is not None
     # Two bootstraps of a few thousand draws agree to a few per cent of their width.
     width = wanted.confidence_interval.high - wanted.confidence_interval.low
-    assert found.mean == pytest.approx(np.mean(values), abs=1e-12)
-    assert found.low == pytest.approx(wanted.confidence_interval.low, abs=0.06 * width)
-    assert found.high == pytest.approx(wanted.confidence_interval.high, abs=0.06 * width)
+    assert interval.mean == pytest.approx(np.mean(values), abs=1e-12)
+    assert interval.low == pytest.approx(wanted.confidence_interval.low, abs=0.06 * width)
+    assert interval.high == pytest.approx(wanted.confidence_interval.high, abs=0.06 * width)
 
 
 def test_paired_interval_is_that_of_scipy() -> None:
     stats: Any = pytest.importorskip("scipy.stats")
     before = grades(3, 300)
     after = [min(1.0, one + 0.1 * two) for one, two in zip(before, grades(4, 300), strict=True)]
-    found = paired_difference(before, after)
+    interval = paired_difference(before, after)
     wanted = stats.bootstrap(
         (before, after),
         lambda old, new: np.mean(new) - np.mean(old),
@@ -147,10 +147,10 @@ def test_paired_interval_is_that_of_scipy() -> None:
         method="percentile",
         rng=np.random.default_rng(8),
     )
-    assert found is not None
+    assert interval is not None
     width = wanted.confidence_interval.high - wanted.confidence_interval.low
-    assert found.low == pytest.approx(wanted.confidence_interval.low, abs=0.08 * width)
-    assert found.high == pytest.approx(wanted.confidence_interval.high, abs=0.08 * width)
+    assert interval.low == pytest.approx(wanted.confidence_interval.low, abs=0.08 * width)
+    assert interval.high == pytest.approx(wanted.confidence_interval.high, abs=0.08 * width)
 
 
 def test_pass_at_k_counts_the_samples_that_could_have_been_drawn() -> None:
@@ -160,8 +160,8 @@ def test_pass_at_k_counts_the_samples_that_could_have_been_drawn() -> None:
             outcomes = [True] * passed + [False] * (attempts - passed)
             for k in range(1, attempts + 1):
                 samples = list(combinations(outcomes, k))
-                some = sum(any(one) for one in samples) / len(samples)
-                every = sum(all(one) for one in samples) / len(samples)
+                some = sum(any(sample) for sample in samples) / len(samples)
+                every = sum(all(sample) for sample in samples) / len(samples)
                 assert pass_at_k(passed, attempts, k) == pytest.approx(some)
                 assert pass_hat_k(passed, attempts, k) == pytest.approx(every)
 

@@ -14,16 +14,14 @@ from logtriage.evaluation import (
     evaluate,
     load_run,
     plan,
-    record_episode,
 )
 from logtriage.evaluation.cells import slug
 from logtriage.grading import DEFAULT, grade_transcript
 from logtriage.incident import Incident
-from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy, PolicyFactory
+from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy
 from logtriage.recorded import load_records, shipped_incidents
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO
-from logtriage.transcript import Transcript
 from tests.evaluation.test_runner import contents
 
 SPEC = RunSpec(["expert", "random:7"], ["single_crash-v3", "cascading_failure-v3"], episodes=3)
@@ -310,14 +308,6 @@ def first_error(_: Incident) -> Policy:
     return FirstErrorPolicy()
 
 
-@attrs.frozen
-class Remote:
-    environment: str
-
-    def __call__(self, incident_id: str, factory: PolicyFactory, agent: str) -> Transcript:
-        return record_episode(make_incident(incident_id), factory, agent)
-
-
 MINE = RunSpec(["mine"], ["single_crash-v3"], episodes=2)
 
 
@@ -356,18 +346,9 @@ def test_another_team_of_the_same_name_is_noticed(tmp_path: Path) -> None:
         evaluate(spec, tmp_path, teams={"mine": make_team("random", TRIO)})
 
 
-def test_another_environment_is_noticed(tmp_path: Path) -> None:
-    place: Any = {"factories": {"mine": expert}}
-    evaluate(MINE, tmp_path, **place, recorder=Remote("ws://a/ws"))
-    assert load_run(tmp_path).manifest.environment == "ws://a/ws"
-    for recorder, asked in ((None, "null"), (Remote("ws://b/ws"), '"ws://b/ws"')):
-        with pytest.raises(InvalidInput, match=f'environment is "ws://a/ws", asked for {asked}'):
-            evaluate(MINE, tmp_path, **place, recorder=recorder)
-
-
 def test_run_of_before_players_were_noted_can_be_read(run: Path) -> None:
     raw = json.loads((run / "run.json").read_text())
-    del raw["players"], raw["environment"]
+    del raw["players"]
     (run / "run.json").write_text(json.dumps(raw))
     assert load_run(run).complete
 
@@ -426,8 +407,8 @@ def test_retry_that_is_interrupted_loses_nothing(tmp_path: Path, gone: set[str])
 
     with pytest.raises(KeyboardInterrupt):
         evaluate(spec, tmp_path, **WEAK, retry_unscored=True, on_progress=stop)
-    found = load_run(tmp_path).transcripts["mine", "single_crash-v3"]
-    assert [one.status == "completed" for one in found] == [True, True, True, False, True]
+    transcript = load_run(tmp_path).transcripts["mine", "single_crash-v3"]
+    assert [one.status == "completed" for one in transcript] == [True, True, True, False, True]
 
 
 # -- recorded incidents -------------------------------------------------------------
@@ -495,10 +476,10 @@ def test_incidents_by_id(bundle: Path) -> None:
     shipped = shipped_incidents()
     assert Incidents()(drawn) == make_incident(drawn)
     assert Incidents()(shipped[2].id) == shipped[2]
-    given = Incidents.of(bundle)
-    assert given(shipped[0].id) == shipped[0]
+    incidents = Incidents.of(bundle)
+    assert incidents(shipped[0].id) == shipped[0]
     with pytest.raises(UnknownName, match="unknown recorded incident") as caught:
-        given(shipped[2].id)
+        incidents(shipped[2].id)
     assert shipped[0].id in str(caught.value)
 
 
@@ -516,7 +497,7 @@ def test_start_is_the_number_of_the_first_incident() -> None:
     spec = RunSpec(["expert"], ["single_crash-v3", "recorded"], "val", episodes=2, start=1)
     drawn, recorded = plan(spec, Incidents())
     assert drawn.ids == ("single_crash-v3/val/1", "single_crash-v3/val/2")
-    assert recorded.ids == tuple(one.id for one in shipped_incidents()[1:])
+    assert recorded.ids == tuple(incident.id for incident in shipped_incidents()[1:])
     assert recorded.rubric == "recorded/1"
 
 
@@ -549,4 +530,4 @@ def test_file_names_are_plain_and_never_shared() -> None:
     slugs = [slug(name) for name in names]
     assert slugs[0] == "expert"
     assert len(set(slugs)) == len(names)
-    assert all(len(one) < 60 and "/" not in one and "--" not in one for one in slugs)
+    assert all(len(name) < 60 and "/" not in name and "--" not in name for name in slugs)

@@ -36,13 +36,13 @@ Plans = Mapping[str, Callable[[Incident], list[Action]]]
 
 
 def wrong_page(incident: Incident) -> list[Action]:
-    team = next(one for one in incident.topology.teams if one not in incident.truth.teams)
+    team = next(team for team in incident.topology.teams if team not in incident.truth.teams)
     return [Escalate(team)]
 
 
 def wrong_cause(incident: Incident) -> list[Action]:
     names = incident.topology.names
-    name = next(one for one in names if one not in incident.truth.root_causes)
+    name = next(name for name in names if name not in incident.truth.root_causes)
     return [IdentifyRootCause(name, 0.5), Resolve()]
 
 
@@ -111,7 +111,9 @@ def test_summary_file_says_the_same(tmp_path: Path) -> None:
 def neighbours(benign: bool) -> str:
     """The first incident of its kind."""
     ids = incident_ids("silent_degradation-v3", "test", 50)
-    return next(one for one in ids if make_incident(one).truth.benign is benign)
+    return next(
+        incident_id for incident_id in ids if make_incident(incident_id).truth.benign is benign
+    )
 
 
 def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(

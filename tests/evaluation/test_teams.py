@@ -123,7 +123,7 @@ def test_what_a_role_may_not_do_is_malformed_and_only_its_own_screen_says_so() -
     assert first.by == "triage"
     screens = [render_observation(observe(last, role)) for role in TRIO.roles]
     assert "LAST: not understood: triage may not resolve; it may: classify" in screens[0]
-    assert not any("not understood" in one for one in screens[1:])
+    assert not any("not understood" in screen for screen in screens[1:])
 
 
 def test_the_state_of_a_joint_grade_is_the_one_that_was_played() -> None:
@@ -297,8 +297,8 @@ def held(run: Path) -> list[tuple[Episode, dict[str, Any]]]:
     """Each episode of a run with its data for the pages."""
     episodes = list(read_run(run).episodes)
     return [
-        (one, episode_data(one, parts_of(one.incident), Lines(), believed=False))
-        for one in episodes
+        (episode, episode_data(episode, parts_of(episode.incident), Lines(), believed=False))
+        for episode in episodes
     ]
 
 
@@ -327,7 +327,7 @@ def test_the_timeline_has_a_step_a_tick_and_ends_at_the_grade(run_dir: Path) -> 
         assert "acts" not in last
         # A page that ends the episode cuts its tick short.
         assert all([act["role"] for act in one["acts"]] == [0, 1, 2] for one in played[:-1])
-        assert all(len(one["screens"]) == 3 for one in data["ticks"])
+        assert all(len(tick["screens"]) == 3 for tick in data["ticks"])
         if episode.grade.score is not None:
             assert last["total"] == episode.grade.score
             assert len(played) == episode.grade.ticks
@@ -341,11 +341,11 @@ def test_a_tick_inside_an_action_is_no_tick(tmp_path: Path) -> None:
     padded = [{**wire, "tick": 0} for wire in record["actions"]]
     path.write_text(json.dumps({**record, "actions": padded, "ticks": None}) + "\n")
     ((_, data),) = held(tmp_path)
-    assert [len(one.get("acts", ())) for one in data["ticks"]] == [1] * len(padded) + [0]
+    assert [len(tick.get("acts", ())) for tick in data["ticks"]] == [1] * len(padded) + [0]
 
 
 def test_a_closing_act_cuts_its_tick_short(tmp_path: Path) -> None:
-    wrong = next(one for one in INCIDENT.topology.teams if one not in INCIDENT.truth.teams)
+    wrong = next(team for team in INCIDENT.topology.teams if team not in INCIDENT.truth.teams)
     hasty = team(Saying(Report("x")), Saying(Escalate(wrong)), Saying(Resolve()))
     spec = RunSpec(["hasty"], ["cascading_failure-v3"], start=42, episodes=1, role_split=TRIO)
     evaluate(spec, tmp_path, teams={"hasty": lambda _: hasty})

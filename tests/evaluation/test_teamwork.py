@@ -1,5 +1,8 @@
 """How much teamwork there is: pooled doubt, and each role's own."""
 
+from math import sqrt
+from statistics import fmean, stdev
+
 import pytest
 
 from logtriage import (
@@ -15,12 +18,18 @@ from logtriage import (
     transition_jointly,
 )
 from logtriage.belief import belief
+from logtriage.evaluation import play_joint_episode
+from logtriage.evaluation.full_look import headroom
 from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of
 from logtriage.evidence import evidence
+from logtriage.grading import score
+from logtriage.incident import Incident
+from logtriage.policies import observers
 from logtriage.recorded import shipped_incidents
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO
 from logtriage.world.channels import Channel
+from tests.audit.planted.tasks import all_quiet, breathless
 
 
 def played(index: int) -> State:
@@ -39,26 +48,26 @@ def test_doubt_is_that_of_the_screen_on_which_the_last_actions_were_chosen() -> 
     state = played(3)
     before = last_decided(state)
     assert (before.tick, len(before.history), before.is_closed) == (2, 6, False)
-    found = teamwork_of([state], TRIO)
-    assert found is not None
-    assert found.episodes == 1
-    assert found.pooled.mean == pytest.approx(belief(before, TRIO).entropy)
-    assert [one.role for one in found.alone] == list(TRIO.names)
-    for one, role in zip(found.alone, TRIO.roles, strict=True):
+    teamwork = teamwork_of([state], TRIO)
+    assert teamwork is not None
+    assert teamwork.episodes == 1
+    assert teamwork.pooled.mean == pytest.approx(belief(before, TRIO).entropy)
+    assert [doubt.role for doubt in teamwork.alone] == list(TRIO.names)
+    for one, role in zip(teamwork.alone, TRIO.roles, strict=True):
         assert one.bits.mean == pytest.approx(belief(before, role).entropy)
 
 
 @pytest.mark.parametrize("split", [TRIO, BY_CHANNEL, BY_TIER], ids=lambda split: split.name)
 def test_together_they_doubt_less_than_any_alone(split: RoleSplit) -> None:
-    found = teamwork_of([played(index) for index in range(12)], split)
-    assert found is not None
-    assert found.pooled.mean < min(one.bits.mean for one in found.alone)
+    teamwork = teamwork_of([played(index) for index in range(12)], split)
+    assert teamwork is not None
+    assert teamwork.pooled.mean < min(doubt.bits.mean for doubt in teamwork.alone)
 
 
 def test_what_is_pooled_is_what_any_role_was_shown() -> None:
     state = last_decided(played(5))
     for split in ROLE_SPLITS.values():
-        each = {one for role in split.roles for one in evidence(state, role)}
+        each = {cell for role in split.roles for cell in evidence(state, role)}
         hidden = set(evidence(state)) - each
         assert set(evidence(state, split)) == each
         # Nobody of the trio tails the window.
@@ -75,10 +84,10 @@ def test_several_faults_are_doubted_too() -> None:
     state = initial_state(make_incident("compound_failure-v3/test/3"))
     for acts in ((RequestMoreLogs(), Wait(), Wait()), (Wait(), Wait(), Resolve())):
         state = transition_jointly(state, acts)
-    found = teamwork_of([state], TRIO)
-    assert found is not None
-    assert found.pooled.mean == belief(last_decided(state), TRIO).entropy
-    assert found.pooled.mean < min(one.bits.mean for one in found.alone)
+    teamwork = teamwork_of([state], TRIO)
+    assert teamwork is not None
+    assert teamwork.pooled.mean == belief(last_decided(state), TRIO).entropy
+    assert teamwork.pooled.mean < min(doubt.bits.mean for doubt in teamwork.alone)
 
 
 def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
@@ -86,6 +95,46 @@ def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
     assert teamwork_of([], TRIO) is None
     first = initial_state(shipped_incidents()[0])
     assert teamwork_of([transition_jointly(first, [Wait(), Wait(), Resolve()])], TRIO) is None
-    found = teamwork_of([played(index % 2) for index in range(EPISODES + 5)], TRIO)
-    assert found is not None
-    assert found.episodes == EPISODES
+    teamwork = teamwork_of([played(index % 2) for index in range(EPISODES + 5)], TRIO)
+    assert teamwork is not None
+    assert teamwork.episodes == EPISODES
+
+
+# -- what a team is needed for ------------------------------------------------------------------
+
+
+def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
+    """By how much all roles expect more than the best of them alone, as net value; its error."""
+    room = headroom(incidents, split)
+    most = fmean(1.0 - (incident.price_of_hand_over or 0.0) for incident in incidents)
+    return room.gap / most, room.error / most
+
+
+@pytest.mark.parametrize("split", [TRIO, BY_TIER], ids=lambda split: split.name)
+def test_the_benchmark_needs_a_team_and_calm_incidents_do_not(split: RoleSplit) -> None:
+    drawn = [make_incident(f"cascading_failure-v3/train/{number}") for number in range(30)]
+    gap, error = needed(drawn, split)
+    assert gap + 2 * error >= 0.30
+    calm, error = needed([all_quiet("train", number) for number in range(30)], split)
+    assert calm + 2 * error < 0.30
+
+
+def margins(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
+    """By how much talking observers exceed nine tenths of what pooled ones earn; its error."""
+    talk, pool = (
+        [
+            score(play_joint_episode(incident, observers(incident, split, pooled=pooled), split))
+            for incident in incidents
+        ]
+        for pooled in (False, True)
+    )
+    rows = [mine - 0.9 * whole for mine, whole in zip(talk, pool, strict=True)]
+    return fmean(rows), stdev(rows) / sqrt(len(rows))
+
+
+def test_observers_who_talk_earn_nearly_what_pooled_ones_earn() -> None:
+    drawn = [make_incident(f"cascading_failure-v3/train/{number}") for number in range(4)]
+    margin, error = margins(drawn, TRIO)
+    assert margin + 2 * error >= 0.0
+    margin, error = margins([breathless("train", number) for number in range(6)], TRIO)
+    assert margin + 2 * error < 0.0

@@ -37,7 +37,7 @@ def test_a_run_is_read_back_without_the_folder(folder: Path, tmp_path: Path) -> 
     another(folder)
     loaded = load_run(tmp_path / "run")
     assert loaded.manifest.spec.world is world
-    assert {one.world for one in loaded.transcripts["oracle", f"{NAME}:outage"]} == {
+    assert {transcript.world for transcript in loaded.transcripts["oracle", f"{NAME}:outage"]} == {
         world.fingerprint
     }
 

@@ -45,7 +45,7 @@ from logtriage.grading import batch as batch_module
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import Span
-from logtriage.incident import ClosingRules, Fault, Truth
+from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.transition import play
 from tests.builders import SEVEN_SERVICES, real_incident, with_actions
@@ -304,7 +304,7 @@ def test_both_layouts_give_the_same() -> None:
 
 @pytest.mark.usefixtures("either_way")
 def test_closing_rules_of_the_incident_are_kept() -> None:
-    lenient = attrs.evolve(REAL, closing=ClosingRules(wrong_page=False))
+    lenient = attrs.evolve(REAL, wrong_page_closes=False)
     plan: list[Action] = [Escalate("sre-team"), FIX, Ignore()]
     grades = graded([REAL, lenient], [plan] * 2)
     assert grades.ticks.tolist() == [1, 3]
@@ -318,11 +318,9 @@ def test_the_closing_rules_ask_for_no_kernel_of_their_own() -> None:
     from logtriage.grading.compiled import _answers
 
     span = Span(3, truths_of([REAL]).clocks)
-    rules = [ClosingRules(wrong_page=strict) for strict in (False, True)]
-    given = [
-        _answers(truths_of([attrs.evolve(REAL, closing=one)]), span, np.uint8) for one in rules
-    ]
-    assert len({numba.typeof(one) for one in given}) == 1
+    incidents = [attrs.evolve(REAL, wrong_page_closes=closes) for closes in (False, True)]
+    answers = [_answers(truths_of([incident]), span, np.uint8) for incident in incidents]
+    assert len({numba.typeof(row) for row in answers}) == 1
 
 
 @pytest.mark.usefixtures("kernels")

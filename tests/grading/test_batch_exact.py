@@ -49,7 +49,7 @@ from logtriage.grading import (
 from logtriage.grading import tables as tables_module
 from logtriage.grading.batch import CLOSINGS, Layout
 from logtriage.grading.rubric import Gate
-from logtriage.incident import ClosingRules, Fault, Truth
+from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
 from logtriage.transition import play
@@ -67,7 +67,6 @@ FAULT = Fault("slow_query", "user-db")
 KILL = ("kill-query", "user-db")
 DROP = ("flush-cache", "email-queue")  # the last remedy, on the last service
 RESTART = ("restart", "api-gateway")  # the first on the first
-LENIENT = ClosingRules(wrong_page=False)
 NOTHING = Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
 
 
@@ -76,8 +75,8 @@ def truth(severity: Severity | None, roots: str, teams: str, *remedies: tuple[st
     return Truth(FAULT if severity else None, severity, *accepted)
 
 
-def of(answer: Truth, horizon: int = 12, closing: ClosingRules | None = None) -> Incident:
-    return attrs.evolve(BASE, truth=answer, horizon=horizon, closing=closing or ClosingRules())
+def of(answer: Truth, horizon: int = 12, closes: bool = True) -> Incident:
+    return attrs.evolve(BASE, truth=answer, horizon=horizon, wrong_page_closes=closes)
 
 
 ONE = truth(Severity.P1, "user-db", "dba-team", KILL)
@@ -93,11 +92,11 @@ LARGE = random_topology(1, 40)
 #: answer and several, benign incidents and none.
 BATCHES: dict[str, tuple[Incident, ...]] = {
     "usual": (of(ONE), of(truth(Severity.P3, "api-gateway", "backend-team", RESTART))),
-    "benign": (of(NOTHING), of(NOTHING, closing=LENIENT), of(ONE)),
+    "benign": (of(NOTHING), of(NOTHING, closes=False), of(ONE)),
     "all-benign": (of(NOTHING), of(NOTHING)),
     "several": (of(SEVERAL), of(ONE), of(UNKNOWN), of(UNPAGED), of(SEVERAL)),
-    "closing": (of(ONE, closing=LENIENT), of(SEVERAL, closing=LENIENT), of(UNPAGED)),
-    "wrong-pages-close-nothing": (of(ONE, closing=ClosingRules(wrong_page=False)),),
+    "closing": (of(ONE, closes=False), of(SEVERAL, closes=False), of(UNPAGED)),
+    "wrong-pages-close-nothing": (of(ONE, closes=False),),
     "horizons": (of(ONE, 2), of(ONE, 8), of(NOTHING, 3), of(SEVERAL, 5), of(ONE, 1000)),
     "soon-over": (of(ONE, 1), of(NOTHING, 1)),
     "drawn": tuple(make_incident(f"single_crash-v3/test/{number}") for number in range(3)),

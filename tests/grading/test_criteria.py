@@ -12,7 +12,6 @@ from logtriage import (
     initial_state,
 )
 from logtriage.grading import criteria
-from logtriage.incident import ClosingRules
 from tests.builders import (
     FIX,
     P1,
@@ -28,8 +27,6 @@ from tests.builders import (
     real_incident,
     waits,
 )
-
-NOTHING_CLOSES = ClosingRules(wrong_page=False)
 
 # -- severity -------------------------------------------------------------------------
 
@@ -153,7 +150,7 @@ def test_gate_any_page_on_a_benign_incident(team: str) -> None:
 
 @pytest.mark.parametrize("order", [(RIGHT_PAGE, WRONG_PAGE), (WRONG_PAGE, RIGHT_PAGE)])
 def test_gate_one_wrong_page_among_right_ones(order: tuple[Escalate, ...]) -> None:
-    state = played(real_incident(closing=NOTHING_CLOSES), *order, RIGHT_PAGE)
+    state = played(real_incident(wrong_page_closes=False), *order, RIGHT_PAGE)
     assert criteria.wrong_escalation(state) == "sre-team was paged; dba-team was right"
 
 

@@ -45,7 +45,6 @@ from logtriage.grading import (
     score,
     unscored,
 )
-from logtriage.incident import ClosingRules
 from logtriage.state import Closing, Play
 from logtriage.transition import play_jointly
 from tests.builders import (
@@ -134,7 +133,7 @@ def test_a_wrong_page_zeroes_the_total_but_not_the_criteria(
 
 
 def test_a_wrong_page_zeroes_a_resolved_episode_too() -> None:
-    incident = real_incident(closing=ClosingRules(wrong_page=False))
+    incident = real_incident(wrong_page_closes=False)
     one = grade(played(incident, WRONG_PAGE, *PERFECT))
     assert (one.score, one.gate, one.closing) == (0.0, "wrong_escalation", Closing.RESOLVED)
     assert scores(one)["closure"] == pytest.approx(6 / 7)

@@ -188,9 +188,9 @@ def test_trl_plays_each_rubric_in_an_environment_of_its_tools() -> None:
     assert of(drawn) is TriageEnv
     assert of(*shipped_incidents()) is RecordedEnv
     assert of(*MODELS) is OnRequestEnv
-    with pytest.raises(InvalidInput, match="no one environment has the tools of single_crash"):
+    with pytest.raises(InvalidInput, match="no environment has the tools of single_crash"):
         of(drawn, *MODELS)
-    with pytest.raises(InvalidInput, match="no one environment has the tools of no incident"):
+    with pytest.raises(InvalidInput, match="no environment has the tools of no incident"):
         of()
 
 

@@ -12,7 +12,6 @@ from logtriage import (
     Resolve,
     grade,
 )
-from logtriage.incident import ClosingRules
 from tests.builders import (
     FIX,
     P1,
@@ -33,7 +32,7 @@ SEVERAL = real_incident(
     remedies=(("restart", "user-db"), ("kill-query", "user-db")),
 )
 NOT_KNOWN = real_incident(None, teams=(), remedies=())
-OPEN_TO_WRONG_PAGES = real_incident(closing=ClosingRules(wrong_page=False))
+OPEN_TO_WRONG_PAGES = real_incident(wrong_page_closes=False)
 
 
 @pytest.mark.parametrize(

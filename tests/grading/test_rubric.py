@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from logtriage import State, grade, initial_state
-from logtriage.errors import InvalidInput, RetiredName, RubricError
+from logtriage.errors import InvalidInput, RubricError
 from logtriage.grading import (
     DEFAULT,
     RECORDED,
@@ -23,7 +23,6 @@ from logtriage.grading import (
     Measured,
     Rubric,
     criteria,
-    get_rubric,
 )
 from logtriage.grading.criteria import root_cause
 from tests.builders import real_incident
@@ -76,7 +75,7 @@ def test_the_default_is_the_table_of_the_design() -> None:
         "unapproved_fix",
     ]
     assert [(row.name, row.weight) for row in TRIAGE_3.handed_over] == [("hand_over", 1.0)]
-    assert (TRIAGE_3.penalties, TRIAGE_3.bounds, TRIAGE_3.digits) == ((), (0.0, 1.0), None)
+    assert (TRIAGE_3.penalties, TRIAGE_3.bounds) == ((), (0.0, 1.0))
 
 
 def test_recorded_incidents_are_graded_by_their_root_cause_only() -> None:
@@ -98,16 +97,6 @@ def test_built_in_rubrics_stand_under_their_ids() -> None:
 def test_built_in_digests_stay_what_they_are() -> None:
     """Stored grades name them."""
     assert (TRIAGE_3.digest, RECORDED.digest) == ("fe6164603cba0791", "e4527cf55c11a55b")
-
-
-def test_the_first_rubric_names_the_one_in_its_place() -> None:
-    with pytest.raises(RetiredName) as caught:
-        get_rubric("logtriage/1")
-    told = "rubric 'logtriage/1' is retired; use 'logtriage/3'"
-    assert str(caught.value) == told
-    assert caught.value.instead in RUBRICS
-    with pytest.raises(RetiredName, match="use 'logtriage/3'"):
-        grade(initial_state(attrs.evolve(real_incident(), rubric="logtriage/1")))
 
 
 @pytest.mark.parametrize(

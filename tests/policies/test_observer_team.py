@@ -3,13 +3,13 @@
 import attrs
 import pytest
 
-from logtriage import InvalidInput, initial_state, make_incident, transition_jointly
+from logtriage import initial_state, make_incident, transition_jointly
 from logtriage.actions import MAX_REPORT, HandOver, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.belief import belief
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
-from logtriage.policies import ObserverTeam
+from logtriage.policies import RoleFailure, observers
 from logtriage.policies.observer_team import bits_told, board_of, known
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.recorded import shipped_incidents
@@ -94,7 +94,7 @@ def test_told_evidence_is_believed_like_one_s_own() -> None:
 
 
 def test_what_is_told_is_worth_most_first_and_nothing_twice() -> None:
-    state = play_joint_episode(INCIDENT, ObserverTeam(INCIDENT, TRIO), TRIO)
+    state = play_joint_episode(INCIDENT, observers(INCIDENT, TRIO), TRIO)
     setting = INCIDENT.setting
     assert setting is not None
     reports = state.facts.reports
@@ -114,12 +114,12 @@ def test_what_is_told_is_worth_most_first_and_nothing_twice() -> None:
 
 def test_a_role_decides_by_what_it_saw_and_was_told_alone() -> None:
     """Another answer to the triage, of which nothing is said, changes nothing for others."""
-    team = ObserverTeam(INCIDENT, TRIO)
+    team = observers(INCIDENT, TRIO)
     first = initial_state(INCIDENT)
     decided = set()
     for service in ("user-db", "payment-service"):
         state = transition_jointly(first, (RequestTraces(service), Wait(), Wait()))
-        actions, _ = team.act(observe_roles(state, TRIO), state)
+        actions, _ = team.act(observe_roles(state, TRIO), (state, (None,) * 3))
         decided.add(actions[1:])
     assert len(decided) == 1
 
@@ -129,24 +129,25 @@ def test_teams_hand_over_where_that_has_a_price() -> None:
     ends = []
     for number in range(3):
         incident = make_incident(f"cascading_failure-v3-fog3/val/{number}")
-        ends.append(play_joint_episode(incident, ObserverTeam(incident, TRIO), TRIO).actions[-1])
+        ends.append(play_joint_episode(incident, observers(incident, TRIO), TRIO).actions[-1])
     assert HandOver() in ends
 
 
 def test_those_who_may_not_talk_do_not_and_the_pooled_need_not() -> None:
     for team in (
-        ObserverTeam(INCIDENT, TRIO_WITHOUT_REPORTS),
-        ObserverTeam(INCIDENT, TRIO, pooled=True),
+        observers(INCIDENT, TRIO_WITHOUT_REPORTS),
+        observers(INCIDENT, TRIO, pooled=True),
     ):
+        assert team.split is not None
         state = play_joint_episode(INCIDENT, team, team.split)
         assert not state.facts.reports
         assert state.is_closed
 
 
 def test_observers_by_name_and_where_there_is_nothing_to_believe() -> None:
-    assert make_team("observer", TRIO)(INCIDENT) == ObserverTeam(INCIDENT, TRIO)
-    assert make_team("pooled", TRIO)(INCIDENT) == ObserverTeam(INCIDENT, TRIO, pooled=True)
+    assert make_team("observer", TRIO)(INCIDENT) == observers(INCIDENT, TRIO)
+    assert make_team("pooled", TRIO)(INCIDENT) == observers(INCIDENT, TRIO, pooled=True)
     recorded = shipped_incidents()[0]
     screens = observe_roles(initial_state(recorded), TRIO)
-    with pytest.raises(InvalidInput, match="its probabilities are not known"):
-        ObserverTeam(recorded, TRIO).act(screens, None)
+    with pytest.raises(RoleFailure, match=r"InvalidInput: .*its probabilities are not known"):
+        observers(recorded, TRIO).act(screens, None)

@@ -86,9 +86,9 @@ def test_each_role_has_its_own_slice_and_memory() -> None:
     team = RolePolicies([Looking(), Saying(Wait()), Looking()])
     actions, memory = team.act(slices, None)
     assert actions == (Wait(), Wait(), Wait())
-    assert memory == ((0,), 1, (0,))
+    assert memory == (None, ((0,), 1, (0,)))
     assert seen == [slices[0], slices[2]]
-    assert team.act(slices, memory)[1] == ((0, 0), 2, (0, 0))
+    assert team.act(slices, memory)[1] == (None, ((0, 0), 2, (0, 0)))
 
 
 def test_a_policy_that_raises_is_named_by_its_place() -> None:
@@ -246,6 +246,6 @@ def test_other_seeds_and_incidents_draw_otherwise() -> None:
     drawn = {make_team(s, TRIO)(one) for s in ("random:1", "random:2") for one in incidents}
     assert len(drawn) == 4
     assert make_team("random", TRIO)(incidents[0]) == make_team("random:0", TRIO)(incidents[0])
-    (_, policy, _) = make_team("random", TRIO)(incidents[0]).policies  # type: ignore[attr-defined]
+    (_, policy, _) = make_team("random", TRIO)(incidents[0]).players  # type: ignore[attr-defined]
     assert isinstance(policy, RandomPolicy)
     assert policy.role == TRIO.roles[1]

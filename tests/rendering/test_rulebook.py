@@ -35,7 +35,7 @@ from tests.rendering.reader_rules import Rules, sort_of
 from tests.worlds.folders import copy_of, edit
 
 WORLDS = ("oncall", "tiny")
-TASKS = tuple(get_task(name) for name, (_, fog) in DEFAULT_TASKS.items() if fog is not None)
+TASKS = tuple(map(get_task, DEFAULT_TASKS))
 every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Characters of the rules: the prompt without its opening, services and how to answer.
 LIMIT, SEVERAL_MORE = 6_000, 200

@@ -32,8 +32,7 @@ from logtriage.world.loading import load_world
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Note, Trace
 from tests.builders import FIVE_TEAMS
 
-DRAWN = tuple(task for task in TASKS if task.setting is not None)
-every_task = pytest.mark.parametrize("task", DRAWN, ids=lambda task: task.id)
+every_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 #: Most characters of a screen by the most services; and of one with a line of every service.
 #: Fog lengthens screens by readings of ``no data`` and by more services that are heard of: of
 #: the first 60 incidents of ``test`` and ``ood`` with one root on a fleet, the longest have

@@ -172,20 +172,22 @@ def test_settings_out_of_range_are_named() -> None:
 @pytest.mark.parametrize("topology", [SEVEN_SERVICES, random_topology(3, 30)])
 @pytest.mark.parametrize("split", [NORTH_SOUTH, BY_TIER], ids=lambda split: split.name)
 def test_each_service_is_watched_by_one_role(split: RoleSplit, topology: Topology) -> None:
-    seen = [one for role in split.roles for one in watched(role, topology)]
+    seen = [service for role in split.roles for service in watched(role, topology)]
     assert sorted(seen) == list(range(len(topology)))
     for role in split.roles:
         assert watched(role, topology)
         asked = {
-            one.service for one in role_actions(role, topology) if isinstance(one, RequestTraces)
+            action.service
+            for action in role_actions(role, topology)
+            if isinstance(action, RequestTraces)
         }
-        assert asked == {topology.names[one] for one in watched(role, topology)}
+        assert asked == {topology.names[service] for service in watched(role, topology)}
 
 
 def test_the_parts_of_the_default_topology() -> None:
     names = SEVEN_SERVICES.names
     parts = {
-        role.name: {names[one] for one in watched(role, SEVEN_SERVICES)}
+        role.name: {names[service] for service in watched(role, SEVEN_SERVICES)}
         for split in (NORTH_SOUTH, BY_TIER)
         for role in split.roles
     }
@@ -200,7 +202,9 @@ def test_words_are_groups_and_one_s_own() -> None:
     role = attrs.evolve(TRIAGE, words=("services", "kinds", "ask escalation", "slow_query"))
     words = role_words(role, SEVEN_SERVICES)
     assert words == (*SEVEN_SERVICES.names, *report_words(load_world("oncall")), "ask escalation")
-    reports = [one for one in role_actions(role, SEVEN_SERVICES) if isinstance(one, Report)]
+    reports = [
+        action for action in role_actions(role, SEVEN_SERVICES) if isinstance(action, Report)
+    ]
     assert reports == [Report(word, "triage") for word in words]
     assert role_words(DUO.role("action"), SEVEN_SERVICES) == ()
     for one in TRIO.roles:
@@ -211,11 +215,11 @@ def test_words_are_groups_and_one_s_own() -> None:
         assert set(load_world("oncall").board_words) <= set(role_words(one, SEVEN_SERVICES))
 
 
-@pytest.mark.parametrize("split", [TRIO, TRIO_WITHOUT_REPORTS], ids=lambda one: one.name)
+@pytest.mark.parametrize("split", [TRIO, TRIO_WITHOUT_REPORTS], ids=lambda split: split.name)
 def test_the_splits_of_two_requests_are_the_built_in_ones_with_a_budget(split: RoleSplit) -> None:
     name = split.name.replace("trio", "trio_two_requests")
     folder = Path(__file__).parents[2] / "training" / "marl" / "splits"
-    roles = tuple(attrs.evolve(one, budget=2) for one in split.roles)
+    roles = tuple(attrs.evolve(role, budget=2) for role in split.roles)
     assert load_role_split(folder / f"{name}.json") == RoleSplit(name, roles)
 
 

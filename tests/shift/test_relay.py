@@ -6,7 +6,6 @@ from logtriage.shift.relay import (
     noted,
     relayed,
     relieved,
-    renamed_note,
     second,
     told_by,
 )
@@ -54,8 +53,6 @@ def test_the_second_decides_by_the_note_and_by_what_it_has_seen() -> None:
         state = transition(state, action)
     assert state.tick > half_time(shift)
     assert isinstance(second(state, "", 100), On)
-    other = renamed_note("maps m0.0.0=as_usual chat t1.0.0=none", state)
-    assert other == "checkout m0.0.0=as_usual search t1.0.0=none"
 
 
 def test_a_relief_plays_to_the_end_with_any_note() -> None:

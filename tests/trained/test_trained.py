@@ -16,7 +16,7 @@ from logtriage import InvalidInput, make_incident
 from logtriage.belief.model import model_of
 from logtriage.codec import role_split_to_json
 from logtriage.evaluation import RunSpec, evaluate, joint_steps, play_joint_episode
-from logtriage.policies import FollowingTeam
+from logtriage.policies import RolePolicies
 from logtriage.recorded import shipped_incidents
 from logtriage.roles import RoleSplit, role_actions
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
@@ -73,7 +73,9 @@ def test_networks_play_beside_others_and_alone(net: Path) -> None:
         f"triage=oracle, escalation=net:{net}, remediation=random:7",
     ):
         factory = make_team(spec, TRIO)
-        assert isinstance(factory(INCIDENT), FollowingTeam)
+        team = factory(INCIDENT)
+        assert isinstance(team, RolePolicies)
+        assert team.incident == INCIDENT  # whom networks follow
         there = pickle.loads(pickle.dumps(factory))
         here, again = (
             list(joint_steps(INCIDENT, make(INCIDENT), TRIO)) for make in (factory, there)
@@ -83,7 +85,9 @@ def test_networks_play_beside_others_and_alone(net: Path) -> None:
 
 
 def test_without_a_network_teams_are_those_of_the_registry() -> None:
-    assert not isinstance(make_team("expert", TRIO)(INCIDENT), FollowingTeam)
+    team = make_team("expert", TRIO)(INCIDENT)
+    assert isinstance(team, RolePolicies)
+    assert team.incident is None
 
 
 def test_observers_role_by_role_are_the_observer_team() -> None:

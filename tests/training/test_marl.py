@@ -273,7 +273,7 @@ def test_a_team_begins_all_but_silent_and_says_what_it_is_sure_of():
     team, inputs = fresh(), Inputs(batch).roles
     for role, policy, one in zip(batch.split.roles, team.policies, inputs, strict=True):
         logits = policy(torch.zeros(one.size)).detach()
-        actions = role_actions(role, batch.topology)
+        actions = role_actions(role, batch.topology, hand_over=True)
         words = torch.tensor([isinstance(each, Report) for each in actions])
         assert logits[words].max() < -0.9 * TINY.quiet < -0.1 < logits[~words].min()
         sure = torch.zeros(one.size)

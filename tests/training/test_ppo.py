@@ -28,8 +28,8 @@ from torch.nn.functional import cross_entropy  # noqa: E402 (after the skips)
 
 from training.common.rows import EPISODES, figures, net_value, read_rows, write_rows  # noqa: E402
 from training.ppo import __main__ as script  # noqa: E402
-from training.ppo import store, teacher  # noqa: E402
 from training.ppo import predictor as predictor_module  # noqa: E402
+from training.ppo import store, teacher  # noqa: E402
 from training.ppo.evaluate import Played, evaluate, play_held_out, regrade  # noqa: E402
 from training.ppo.inputs import KINDS, inputs_of  # noqa: E402
 from training.ppo.learn import train  # noqa: E402
@@ -245,8 +245,8 @@ def _predictor(tmp_path_factory):
 @pytest.mark.parametrize("kind", KINDS)
 def test_inputs_are_the_same_columns_at_every_level_of_fog(kind, predictor):
     sizes = set()
-    for fog in range(4):
-        batch = BatchedTriage(f"{TASK}-fog{fog}")
+    for task in (TASK, *(f"{TASK}-fog{fog}" for fog in (0, 1, 3))):
+        batch = BatchedTriage(task)
         inputs = inputs_of(kind, batch, predictor)
         seen = inputs.begin(batch.reset("train", np.arange(3)))
         assert seen.shape == (3, inputs.size)

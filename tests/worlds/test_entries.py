@@ -278,9 +278,7 @@ def test_environments_play_a_world(own: World, folder: Path) -> None:
     env = TriageEnv("outage", "test", world=folder, show_id=True)
     _, info = env.reset(seed=0, options={"id": OWN})
     assert info["index"] == 3
-    assert env.tasks == (f"{NAME}:outage",)
-    weighted = TriageEnv({"outage": 1, "outage-fog0": 3}, world=own)
-    assert weighted.task_weights == {f"{NAME}:outage": 0.25, f"{NAME}:outage-fog0": 0.75}
+    assert env.task == f"{NAME}:outage"
     with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
         env.reset(options={"id": TINY})
     with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):

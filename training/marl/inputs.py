@@ -32,7 +32,7 @@ class Inputs:
         self._beliefs = TeamBeliefs(batch)
         self.roles: tuple[RoleInput, ...] = ()
         check_one_world(batch.task)  # reports are words of one world
-        (model,) = batch.engine.settings[0].models
+        (model,) = batch.engine.setting.models
         self._marginals = Marginals(model)
         self.roles = tuple(
             RoleInput(role, layout, model.hypotheses)
@@ -49,7 +49,7 @@ class Inputs:
         self._beliefs.begin()
         engine = self._batch.engine
         every = np.arange(len(engine))
-        self._owners = owners_of(engine.settings[0], engine.incidents, every)
+        self._owners = owners_of(engine.setting, engine.incidents, every)
         return self._look(screen)
 
     def read(
@@ -60,7 +60,7 @@ class Inputs:
         self._beliefs.follow(np.setdiff1d(played, fresh))
         if len(fresh):
             self._beliefs.begin(fresh)
-            self._owners[fresh] = owners_of(engine.settings[0], engine.incidents, fresh)
+            self._owners[fresh] = owners_of(engine.setting, engine.incidents, fresh)
         return self._look(screen)
 
     def _look(self, screen: TeamStep) -> list[Tensor]:

@@ -50,7 +50,7 @@ class Teacher:
     def __init__(self, batch: BatchedTeam) -> None:
         self._batch = batch
         self._beliefs = TeamBeliefs(batch, [batch.split, *batch.split.roles])
-        (model,) = batch.engine.settings[0].models
+        (model,) = batch.engine.setting.models
         self._marginals = Marginals(model)
         self._kinds = kinds_of(model.world)
         self._actions = [
@@ -75,9 +75,7 @@ class Teacher:
         engine, union = self._batch.engine, self._beliefs.of[0]
         episodes, topology = engine.episodes, self._batch.topology
         marginals = self._marginals.of(union.weights)
-        team = marginals.team(
-            owners_of(engine.settings[0], engine.incidents, np.arange(len(engine)))
-        )
+        team = marginals.team(owners_of(engine.setting, engine.incidents, np.arange(len(engine))))
         benign, root = marginals.benign[:, 0] > 0.5, marginals.root.argmax(axis=1)
         best = -np.sort(-marginals.remedy, axis=1)[:, :TRIES]
         acting = np.maximum(

@@ -290,5 +290,5 @@ def _draw(runs: Sequence[Finished], path: Path) -> None:
     curves.legend(fontsize=7)
     worth.axhline(0, color="black", lw=0.8)
     worth.set_xticks(range(len(names)), names, fontsize=7)
-    worth.set(ylabel=f"net value, {EVAL_SPLIT} (crosses: words of another incident)")
+    worth.set(ylabel=f"net value, {EVAL_SPLIT}\n(crosses: words of another incident)")
     figure.savefig(path, dpi=110, metadata={"Software": None})

@@ -126,7 +126,7 @@ def make_agent(settings: Settings) -> Agent:
     memory = Memory(inputs.size, settings.memory) if settings.memory else None
     guess = None
     if settings.auxiliary:
-        (model,) = batch.settings[0].models
+        (model,) = batch.setting.models
         guess = nn.Linear(settings.width, len(model.hypotheses))
     actor = masked_actor(logits)
     return Agent(logits, value, actor, critic, settings.inputs, settings.predictor, memory, guess)

@@ -4,6 +4,7 @@ python -m training.ppo.study runs/ppo --only-write --to docs/results
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -58,10 +59,14 @@ class Finished:
         return net_value(self.rows())
 
     def val_at(self, share: float) -> float:
-        """Net value on ``val`` at the point of the curve nearest to a share of the steps."""
-        wanted = share * self.about["steps"]
-        point = min(self.curve, key=lambda row: abs((row["steps"] or 0.0) - wanted))
-        return point["val_net_value"] or 0.0
+        """Net value on ``val`` at the look nearest to a share of the steps.
+
+        NaN if that look is further from there than a tenth of the run.
+        """
+        steps = self.about["steps"]
+        gaps = [abs((row["steps"] or 0.0) / steps - share) for row in self.curve]
+        nearest = self.curve[gaps.index(min(gaps))]
+        return nearest["val_net_value"] or 0.0 if min(gaps) <= 0.1 else math.nan
 
 
 @attrs.frozen(eq=False)
@@ -199,10 +204,14 @@ def _plateau(studies: Sequence[Study]) -> Iterable[str]:
     for study in studies:
         for arm, members in study.runs.items():
             seconds = np.mean([run.about["cpu_seconds"] for run in members])
-            early, late = (np.mean([run.val_at(share) for run in members]) for share in (2 / 3, 1))
+            early, late = (
+                [run.val_at(share) for run in members if not math.isnan(run.val_at(share))]
+                for share in (2 / 3, 1)
+            )
             rows.append([f"`{study.task}`", f"`{arm}`", str(len(members)),
-                         f"{members[0].about['steps']:,}", f"{seconds:.0f}", f"{early:+.3f}",
-                         f"{late:+.3f}"])  # fmt: skip
+                         f"{members[0].about['steps']:,}", f"{seconds:.0f}",
+                         f"{np.mean(early):+.3f}" if early else "",
+                         f"{np.mean(late):+.3f}"])  # fmt: skip
     heads = ["task", "arm", "seeds", "steps", "CPU seconds a run",
              f"net value on `{CHOICE_SPLIT}` after two thirds", "at the end"]  # fmt: skip
     return table(heads, rows, 2)

@@ -5,7 +5,7 @@ from typing import Final
 import attrs
 
 from logtriage.actions import ACTION_TYPES
-from logtriage.incident import ClosingRules, Incident, Truth
+from logtriage.incident import Incident, Truth
 from logtriage.roles import Role
 from logtriage.topology import Topology
 from logtriage.world.channels import WINDOW_LINES
@@ -112,5 +112,5 @@ def pasted_incident(lines: tuple[LogLine, ...], topology: Topology, horizon: int
         topology.owners,
         unknown,
         PastedLogs(lines, topology.names),
-        ClosingRules(wrong_page=False),
+        wrong_page_closes=False,
     )

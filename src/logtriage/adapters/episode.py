@@ -75,7 +75,7 @@ def opening(incident: Incident, reply: Reply, style: Style = "text") -> list[dic
 
 
 def state_after(incident: Incident, wires: WireActions) -> tuple[State, int]:
-    """The state after some wire actions, and how many of them came after the closing one."""
+    """The state after some wire actions, and how many of them came after the closing action."""
     return play_parsed(incident, actions_from_wire(wires, incident.topology))
 
 
@@ -158,12 +158,12 @@ class Episode(GradedEpisode, TextEpisode):
 
     Attributes:
         prompt: the opening messages: the rules, and the first screen.
-        actions: the wire actions so far, including those after the closing one.
+        actions: the wire actions so far, including those after the closing action.
         rewards: the reward of each turn; with ``floor``, the score of the first screen, they
             add up to ``reward``.
 
     Raises:
-        InvalidInput: for what is no incident, or fewer turns than one.
+        InvalidInput: for what is no incident, or fewer than 1 turn.
     """
 
     def __init__(
@@ -202,8 +202,8 @@ class Episode(GradedEpisode, TextEpisode):
 
         Raises:
             UnknownName, InvalidInput: if the row names no incident that exists, or one of
-                another world than the one here.
-            SealError: for a sealed incident without its key, or with another one.
+                another world than here.
+            SealError: for a sealed incident without its key, or with another key.
         """
         incident_id = row.get("incident")
         if not isinstance(incident_id, str):

@@ -35,7 +35,7 @@ def grade_plan(
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
-        SealError: for a sealed incident without its key, or with another one.
+        SealError: for a sealed incident without its key, or with another key.
     """
     if isinstance(incident, str):
         incident = resolve(incident)

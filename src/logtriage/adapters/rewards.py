@@ -55,7 +55,7 @@ def by_criterion(grade: Grade) -> dict[str, float]:
 
 
 def metrics_of(grade: Grade) -> dict[str, float]:
-    """Every criterion, whether a gate held, ticks used, actions after the closing one.
+    """Every criterion, whether a gate held, ticks used, actions after the closing action.
 
     An unscored grade has none.
     """

@@ -68,7 +68,7 @@ class ShiftEpisode(TextEpisode):
         prompt: the messages that open it: the rules, and the first screen.
 
     Raises:
-        InvalidInput: for what is no shift, or fewer screens than one.
+        InvalidInput: for what is no shift, or fewer than 1 screen.
     """
 
     def __init__(self, shift: Shift, reply: Reply = "tools", *, screens: int | None = None) -> None:
@@ -136,8 +136,8 @@ class ShiftEpisode(TextEpisode):
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The conversation to send to the model, without the screens that are too old."""
-        shown = [dict(one) for one in self._said]
-        for place in too_old([one["role"] for one in shown], self._screens):
+        shown = [dict(message) for message in self._said]
+        for place in too_old([message["role"] for message in shown], self._screens):
             shown[place]["content"] = LEFT_OUT
         return [dict(self.prompt[0]), *shown]
 

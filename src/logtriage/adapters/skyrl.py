@@ -68,7 +68,7 @@ class TriageTextEnv(BaseTextEnv):
 
     Raises:
         UnknownName, InvalidInput: if the row names no incident that exists.
-        SealError: for a sealed incident without its key, or with another one.
+        SealError: for a sealed incident without its key, or with another key.
     """
 
     def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002

@@ -1,8 +1,8 @@
 """Which incidents other frameworks play, and how their rows name them.
 
 A registered or a recorded incident is named by its id. An incident of your own task is named
-``module:name/split/number``, since its id finds nothing and may be that of another. A row alone
-imports no module and reads no file: whoever sets up tasks or a scorer must name both first.
+``module:name/split/number``, since its id finds nothing and may be that of another incident. A row
+alone imports no module and reads no file: whoever sets up tasks or a scorer must name both first.
 """
 
 from collections.abc import Iterable
@@ -138,7 +138,8 @@ class Sources:
             return self._own[name]
         if bundle not in self._bundles:
             raise InvalidInput(
-                f"bundle {bundle!r}: expected one that was named here; a row alone opens no file"
+                f"bundle {bundle!r}: expected a bundle that was named here; a row alone opens no "
+                "file"
             )
         world = self._world_of(task)
         incidents = self._bundles[bundle]

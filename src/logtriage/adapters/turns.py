@@ -107,16 +107,16 @@ class TextEpisode(Stopping):
         if self.error is not None or self.stop == OUT_OF_TURNS:
             raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
         before = self._score
-        told = tuple(
+        answers = tuple(
             answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
         )
         self.actions = (*self.actions, *wires)
         self._score = self._graded()
         earned = self._score - before
         self.rewards = (*self.rewards, earned)
-        if not told:  # an empty plan
-            told = (answer_to(None, self._screen()),)
-        return Turn(told, earned, self.done, tuple(wires))
+        if not answers:  # an empty plan
+            answers = (answer_to(None, self._screen()),)
+        return Turn(answers, earned, self.done, tuple(wires))
 
     _score: float
 
@@ -126,7 +126,7 @@ class TextEpisode(Stopping):
 
     @abstractmethod
     def _play(self, wire: Wire) -> str:
-        """Play a wire action; returns what the agent is told."""
+        """Play a wire action; returns the text that the agent reads next."""
 
     @abstractmethod
     def _graded(self) -> float:

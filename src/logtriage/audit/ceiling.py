@@ -11,7 +11,7 @@ from logtriage.audit.findings import Outcome, judged, searched, skipped, unteste
 from logtriage.audit.players import SCRIPTED, played
 from logtriage.audit.sampling import varied_first
 from logtriage.audit.scoring import Plan, Scorer, kind_of
-from logtriage.audit.search import best_blind_policy, repeated
+from logtriage.audit.search import best_blind_policy
 from logtriage.audit.subject import Work
 from logtriage.audit.vocabulary import words
 from logtriage.incident import Incident
@@ -254,29 +254,4 @@ def mis_page(work: Work) -> Outcome:
         **bounds.how,
         most=best.score,
         witness=best.plan if paid else None,
-    )
-
-
-def cycles(work: Work) -> Outcome:
-    """A cycle leads back to the same facts, so each of its actions leaves them as they are."""
-    bounds = work.shared(Bounds)
-    exact = bounds.how["exact"]
-    rises = [(*result.risen, kind.incident.id) for kind, result in bounds.searched]
-    for kind, _ in () if exact else bounds.searched:
-        plan = bounds.subject.perfect(kind.incident)
-        rises.append((*repeated(kind.incident, bounds.rubric, plan), kind.incident.id))
-    gain, actions, where = max(rises, key=lambda row: row[0])
-    rise = gain > work.limits.tolerance
-    lead = (
-        f"on {where} the last of these changes no fact and earns {gain:.4f}: {words(actions)}"
-        if rise
-        else f"no action {'' if exact else 'found '}that changes no fact earns anything, "
-        "and so no cycle of actions does"
-    )
-    return searched(
-        broken=rise,
-        settled=exact,
-        summary=f"{lead} ({bounds.in_words})",
-        **bounds.how,
-        gain=gain,
     )

@@ -23,7 +23,7 @@ import attrs
 from logtriage.actions import Action
 from logtriage.audit.failing import Blaming, rule_of, score
 from logtriage.audit.reads import KNOWN_GATES, READS, Read, itself
-from logtriage.audit.vocabulary import IDLE, asking, likeness, vocabulary
+from logtriage.audit.vocabulary import IDLE, likeness, vocabulary
 from logtriage.grading import Rubric
 from logtriage.incident import Incident
 from logtriage.state import State, initial_state
@@ -46,14 +46,11 @@ class Searched:
     """The result of a search of one incident.
 
     ``best`` has the largest score, ``misrouted`` the largest score with a wrong page somewhere
-    (None where no page is wrong). ``risen`` is the largest rise of the score by an action that
-    changed no fact, with the list that ends in it: facts only pile up, so every cycle consists of
-    such actions. ``nodes`` situations were graded.
+    (None where no page is wrong). ``nodes`` situations were graded.
     """
 
     best: Scored
     misrouted: Scored | None
-    risen: tuple[float, tuple[Action, ...]]
     nodes: int
 
 
@@ -91,7 +88,6 @@ class Situations:
         reads_of_all += [known.get(rule) or _whether(rule) for rule in gates.values()]
         self._reads: tuple[Read, ...] = tuple(dict.fromkeys(reads_of_all))
         self._likeness: dict[Action, Hashable] = {}
-        self._asking = frozenset(asking(incident.topology))
 
     def of(self, state: State) -> Hashable:
         """Everything that the rubric can tell of a state, except the tick."""
@@ -134,25 +130,10 @@ class Situations:
             incident.par,
             incident.task_par,
             incident.price_of_hand_over,
-            incident.closing,
+            incident.wrong_page_closes,
             incident.truth.severity,
             incident.truth.benign,
             frozenset((type(action), read) for read, action in self.classes.items()),
-        )
-
-    def facts(self, state: State) -> Hashable:
-        """Declarations, interventions and looks, whether or not they matter to the rubric."""
-        if self.exact:
-            return self.of(state)
-        facts = state.facts
-        return (
-            state.closing,
-            facts.severity,
-            facts.root_cause,
-            facts.root_causes if self.incident.truth.several else None,
-            frozenset(team for _, team in facts.pages),
-            frozenset((remedy, service) for _, remedy, service in facts.remedies),
-            self._asking.intersection(state.actions),
         )
 
     def search(self, beam: int = BEAM) -> Searched:
@@ -165,12 +146,11 @@ class Situations:
         best = Scored(score(start, self.rubric), start)
         layer: _Layer = [(self.of(start), best)]
         misrouted: Scored | None = None
-        risen: tuple[float, tuple[Action, ...]] = (0.0, ())
         steps: dict[Hashable, dict[int, Hashable]] = {}
         nodes = 1
         while layer:
             following: dict[Hashable, Scored] = {}
-            for here, (before, state) in layer:
+            for here, (_, state) in layer:
                 # Time closes what is open after the last tick, so its steps are never reused.
                 timeless = self._timeless and state.tick < last
                 step = steps.setdefault(here, {}) if timeless else {}
@@ -180,14 +160,9 @@ class Situations:
                         after = transition(state, action)
                         step[number] = self.of(after)
                     there = step[number]
-                    scored = following.get(there)
-                    if scored is None:
+                    if there not in following:
                         after = after or transition(state, action)
-                        scored = following[there] = Scored(score(after, self.rubric), after)
-                    if scored.score > before + risen[0] and (there == here or not self.exact):
-                        after = after or transition(state, action)
-                        if self.facts(after) == self.facts(state):
-                            risen = (scored.score - before, after.actions)
+                        following[there] = Scored(score(after, self.rubric), after)
             nodes += len(following)
             for scored in following.values():
                 if scored.score > best.score:
@@ -198,7 +173,7 @@ class Situations:
             layer = [row for row in following.items() if not row[1].state.is_closed]
             if not self.exact:
                 layer = _narrowed(layer, beam)
-        return Searched(best, misrouted, risen, nodes)
+        return Searched(best, misrouted, nodes)
 
 
 def _whether(gate: Any) -> Read:

@@ -13,7 +13,9 @@ from logtriage.evaluation import PolicyFailure
 #: Why checks of probabilities have nothing to look at.
 NOT_OF_A_WORLD: Final = "the probabilities of these incidents are not known"
 #: Why checks of single faults have nothing to look at.
-OF_SEVERAL: Final = "these incidents may have several faults at once: the check knows one alone"
+OF_SEVERAL: Final = (
+    "these incidents may have several faults at once: the check knows single faults alone"
+)
 
 
 class Verdict(StrEnum):

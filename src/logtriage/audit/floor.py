@@ -1,4 +1,4 @@
-"""The floor: earnings without looking, by reflex and by chance; and the gap above them.
+"""The floor: earnings without looking, by reflex and by chance; and those of the expert.
 
 If every hand-over has a price, earnings are measured as net value: the gain over handing every
 incident over, as a share of the largest possible gain.
@@ -22,13 +22,14 @@ from logtriage.actions import (
 )
 from logtriage.audit.failing import score
 from logtriage.audit.findings import Outcome, judged
-from logtriage.audit.players import REFLEXES, SCRIPTED, WATCHERS, played
+from logtriage.audit.players import REFLEXES, WATCHERS, played
 from logtriage.audit.scoring import Plan, Scorer
 from logtriage.audit.search import CLOSERS, best_blind_policy, best_constant_list
 from logtriage.audit.subject import Subject, Work
-from logtriage.audit.vocabulary import IDLE, asking
+from logtriage.audit.vocabulary import CANARIES, IDLE, asking
 from logtriage.evaluation import Interval, mean_interval
 from logtriage.incident import Incident
+from logtriage.parsing import parse_action
 from logtriage.topology import Topology
 
 
@@ -107,7 +108,7 @@ class Panel:
 
 
 def idle(work: Work) -> Outcome:
-    """Doing nothing, waiting, looking and resolving at once earn the least possible."""
+    """Doing nothing, looking, claiming success and resolving at once earn the least possible."""
     panel, first = work.shared(Panel), work.subject.incident("train", 0)
     looks = asking(first.topology)
     lists: dict[str, Plan] = {
@@ -118,7 +119,9 @@ def idle(work: Work) -> Outcome:
         "look once around, then resolve": (*looks[: first.horizon - 1], Resolve()),
         "resolve at once": (Resolve(),),
         **{f"{describe(look)}, then resolve": (look, Resolve()) for look in looks},
+        **{f"say {text[:40]!r}": (parse_action(text, first.topology),) for text in CANARIES},
     }
+    lists["say all of these"] = tuple(parse_action(text, first.topology) for text in CANARIES)
     earned = panel.scorer.by_kind(list(lists.values())).max(axis=1).tolist()
     least = panel.subject.rubric.bounds[0]
     paid = {name: most for name, most in zip(lists, earned, strict=True) if most > least}
@@ -127,7 +130,8 @@ def idle(work: Work) -> Outcome:
     lead = ", ".join(f"{name!r} earns up to {most:.4f}" for name, most in list(paid.items())[:4])
     return judged(
         not paid,
-        lead or "doing nothing, looking and resolving at once earn nothing on any incident",
+        lead
+        or "idling, looking, claiming success and resolving at once earn nothing on any incident",
         paid=paid,
         panel=panel.figures(),
     )
@@ -222,22 +226,4 @@ def expert(work: Work) -> Outcome:
         f"at least {threshold:g} wanted",
         threshold=threshold,
         panel=panel.figures("expert"),
-    )
-
-
-def gap(work: Work) -> Outcome:
-    """The expert is well above the best of the others."""
-    panel, threshold = work.shared(Panel), work.limits.gap
-    for name in SCRIPTED:
-        panel.add_script(name)
-    null = panel.best(name for name in panel.intervals if name != "expert")
-    above = panel.intervals["expert"].mean - panel.intervals[null].mean
-    return judged(
-        above >= threshold,
-        f"the expert is {above:.3f} above the best of the null panel ({panel.in_words(null)}), "
-        f"at least {threshold:g} wanted",
-        threshold=threshold,
-        gap=above,
-        best=null,
-        panel=panel.figures(),
     )

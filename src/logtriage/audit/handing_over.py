@@ -16,10 +16,8 @@ from statistics import correlation, fmean, median, pstdev
 from typing import Final
 
 import attrs
-import numpy as np
 
 from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, reported, skipped
-from logtriage.audit.leaks import ANSWERS, Pair, Shuffled, codes
 from logtriage.audit.subject import Work
 from logtriage.belief import belief
 from logtriage.belief.stakes import stakes_for
@@ -35,8 +33,6 @@ NO_PRICE: Final = "no incident of the sample has a price of hand-over"
 ERRORS: Final = 2.0
 #: The most to gain in an incident beyond handing it over, over all prices.
 _GAINED: Final = sum(1.0 - price for price in PRICES_OF_HAND_OVER)
-#: A count of a price so many standard errors from even is rarer than 1 in 10,000.
-_FAR: Final = 4.5
 
 
 @attrs.frozen
@@ -181,33 +177,3 @@ def risk(work: Work) -> Outcome:
 def _margin(values: Sequence[float]) -> float:
     """The allowance for a mean, since few incidents may be a biased lot."""
     return ERRORS * pstdev(values) / sqrt(len(values))
-
-
-def price(work: Work) -> Outcome:
-    """Every price of hand-over is as likely as the others, and tells nothing of the truth."""
-    drawn = work.subject.incidents("train", work.sizes.leaks)
-    if any(incident.price_of_hand_over is None for incident in drawn):
-        return skipped(NO_PRICE)
-    prices = codes(incident.price_of_hand_over for incident in drawn)
-    known = {incident.price_of_hand_over for incident in drawn} <= set(PRICES_OF_HAND_OVER)
-    answers = {name: codes(map(read, drawn)) for name, read in ANSWERS.items()}
-    pairs = [Pair("price", name, prices, np.arange(len(drawn))) for name in answers]
-    test = Shuffled(pairs, answers, work.sizes.permutations)
-    telling = [pairs[place].answer for place in test.beyond(work.limits.leak)]
-    share = 1.0 / len(PRICES_OF_HAND_OVER)
-    counts = np.bincount(prices, minlength=len(PRICES_OF_HAND_OVER))
-    error = sqrt(len(prices) * share * (1.0 - share))
-    uneven = float(np.abs(counts - len(prices) * share).max()) / error
-    even = uneven <= _FAR
-    return judged(
-        known and even and not telling,
-        ("" if known else "prices that are not of the list; ")
-        + ("" if even else "some price is commoner than another; ")
-        + (f"the price tells of: {', '.join(telling)}; " if telling else "")
-        + f"of {len(drawn):,} prices none is more than {uneven:.1f} standard errors from even; "
-        f"they tell {test.in_words(f'of the {pairs[test.nearest].answer}')}",
-        incidents=len(drawn),
-        uneven=uneven,
-        telling=telling,
-        least_p=float(test.chance.min()),
-    )

@@ -1,21 +1,28 @@
-"""Random histories, each with one action taken back: no credit is undeserved.
+"""Random histories, each with one change; the effect of the change on a sound score is known.
 
 A search for the highest score misses undeserved credit that stays below the oracle's. So histories
 are drawn at random, with bursts of actions of one sort, on incidents of every split, range of
-numbers and price of a hand-over. Each is changed in a way with a known effect on a sound score,
-and the two scores are compared. An action that does nothing replaces the action taken back, so that
-everything else happens in the same tick as before.
+numbers and price of a hand-over. Each law changes a history in one place and compares the two
+scores. The score must not fall if a wrong answer or talk is taken back, whatever confidence was
+stated, and not if an answer gets better or a tick is saved. An action that does nothing replaces
+the action taken back, so that everything else happens in the same tick as before.
+
+Two rules about order are sound. Recovery is no diagnosis: a fix may void a root cause that is
+declared after it, and so cost what that declaration would have earned. And where the rubric wants
+the page before production is touched, a fix before it may cost its share of the total.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
+from itertools import cycle, islice
+from typing import Final, NamedTuple
 
 import attrs
 import numpy as np
 
 from logtriage.actions import (
+    SEVERITIES,
     Action,
     ClassifyFault,
     ClassifySeverity,
@@ -30,17 +37,19 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
     Resolve,
+    Severity,
     Wait,
 )
 from logtriage.audit.ceiling import pages_known
 from logtriage.audit.failing import score
 from logtriage.audit.findings import Outcome, judged, skipped, untested
 from logtriage.audit.subject import NUMBERS, Subject, Work
-from logtriage.audit.vocabulary import IDLE, vocabulary, words
+from logtriage.audit.vocabulary import CONFIDENCES, IDLE, vocabulary, words
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.grading import priced
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
-from logtriage.state import Closing
+from logtriage.state import Closing, State
 from logtriage.transition import play
 
 _Plan = tuple[Action, ...]
@@ -70,6 +79,19 @@ _SPOILS: Final = (ClassifyFault, Remediate)
 _DRAWN: Final = 24
 #: Prices that incidents get in turn: their own, those of the tasks, and another price.
 _PRICES: Final = (None, *PRICES_OF_HAND_OVER, 0.45)
+#: A wrong first root cause is tried with so many confidences, different each time.
+_STATED: Final = 4
+#: Confidences that a stated confidence is compared with.
+_COMPARED: Final = (0.0, 0.5, 1.0)
+
+
+class _Change(NamedTuple):
+    """Two histories; a sound score of ``better`` is at least that of ``worse`` minus ``slack``."""
+
+    law: str
+    worse: _Plan
+    better: _Plan
+    slack: float = 0.0
 
 
 @attrs.define
@@ -82,8 +104,8 @@ class _Law:
 
 
 def undeserved(work: Work) -> Outcome:
-    """No wrong answer, second severity or talk earns more than an action that does nothing."""
-    broken = "a wrong answer, or a word that is none, earns {by:.4f} more than nothing"
+    """No wrong answer, second answer or talk earns more than an action that does nothing."""
+    broken = "a wrong answer, a second answer or talk earns {by:.4f} more than nothing"
     return work.shared(_Fuzzed).outcome("undeserved", broken)
 
 
@@ -91,6 +113,13 @@ def looks(work: Work) -> Outcome:
     """A look changes no score, beside its tick."""
     return work.shared(_Fuzzed).outcome(
         "looks", "a look changes the score by {by:.4f}, beside its tick"
+    )
+
+
+def monotonicity(work: Work) -> Outcome:
+    """A better answer, a saved tick or a truer confidence never lowers the score."""
+    return work.shared(_Fuzzed).outcome(
+        "monotonicity", "a better answer or a saved tick costs {by:.4f}"
     )
 
 
@@ -111,6 +140,12 @@ class _Fuzzed:
         self.subject = work.subject
         self.sizes = work.sizes
         self.tolerance = work.limits.tolerance
+        self._confidences = cycle(CONFIDENCES)
+        discounts = work.subject.rubric.discounts
+        #: The share of the total that a right remedy may cost before the right page.
+        self._hasty = 0.0
+        if any(row.factor is priced.unapproved_fix for row in discounts):
+            self._hasty = 1.0 - priced.UNAPPROVED_FIX
 
     def outcome(self, name: str, broken: str) -> Outcome:
         """The verdict on a law; ``broken`` says what breaks it."""
@@ -152,55 +187,127 @@ class _Fuzzed:
     def _laws(self) -> dict[str, _Law]:
         laws = defaultdict[str, _Law](_Law)
         for incident in self.incidents:
-            for plan in drawn_histories(self.subject, incident, self.sizes.histories):
-                for name, breach, changed in self._breaches(incident, plan):
-                    law = laws[name]
+            for drawn in drawn_histories(self.subject, incident, self.sizes.histories):
+                state, _ = play(incident, drawn)
+                history = _History(self.subject, state)
+                for change in self._changes(history):
+                    law = laws[change.law]
                     law.tried += 1
+                    breach = history.worth(change.worse) - history.worth(change.better)
+                    breach -= change.slack
                     if breach > max(law.worst, self.tolerance):
                         law.worst = breach
-                        law.witness = f"{incident.id}: {words(plan)}; against {words(changed)}"
+                        law.witness = (
+                            f"{incident.id}: {words(change.worse)}; against {words(change.better)}"
+                        )
         return laws
 
-    def _breaches(self, incident: Incident, plan: _Plan) -> Iterator[tuple[str, float, _Plan]]:
-        """(law, breach, changed history) for each law that applies to a history."""
-        state, _ = play(incident, plan)
-        plan, worth = state.actions, score(state, self.subject.rubric)
+    def _changes(self, history: "_History") -> Iterator[_Change]:
+        """The changes of a history that laws compare."""
+        plan, incident = history.plan, history.incident
         for place, action in enumerate(plan):
-            looks = isinstance(action, _LOOKS)
-            if action == IDLE or not (looks or _is_undeserved(plan, place, incident)):
-                continue
-            changed = (*plan[:place], IDLE, *plan[place + 1 :])
-            gain = worth - score(play(incident, changed)[0], self.subject.rubric)
-            if not looks:
-                yield "undeserved", gain, changed
-            elif self.subject.has_own_oracle:  # your own oracle may look, so a look may pay
-                yield "looks", -gain, changed
-            else:
-                yield "looks", abs(gain), changed
-        if incident.truth.benign and state.closing is Closing.IGNORED:
-            yield from self._blamed(incident, plan)
+            silent = _put(plan, place, IDLE)
+            if isinstance(action, _LOOKS):
+                yield _Change("looks", silent, plan)
+                if not self.subject.has_own_oracle:  # where your own oracle looks, a look may pay
+                    yield _Change("looks", plan, silent)
+            elif action != IDLE and _is_undeserved(plan, place, incident):
+                yield _Change("undeserved", plan, silent)
+                if isinstance(action, IdentifyRootCause) and not _is_second(plan, place):
+                    for confidence in islice(self._confidences, _STATED):
+                        stated = attrs.evolve(action, confidence=confidence)
+                        yield _Change("undeserved", _put(plan, place, stated), silent)
+            for worse, better, slack in self._ordered(history, place, silent):
+                yield _Change("monotonicity", worse, better, slack)
+        if incident.truth.benign and history.closing is Closing.IGNORED:
+            yield from self._blamed(history)
 
-    def _blamed(self, incident: Incident, plan: _Plan) -> Iterator[tuple[str, float, _Plan]]:
+    def _ordered(
+        self, history: "_History", place: int, silent: _Plan
+    ) -> Iterator[tuple[_Plan, _Plan, float]]:
+        """(worse, better, slack) of a history and others that differ in the action at a place."""
+        plan, truth = history.plan, history.incident.truth
+        match plan[place]:
+            case ClassifySeverity() as said if truth.severity is not None:
+                for severity in _nearer(said.severity, truth.severity):
+                    yield plan, _put(plan, place, ClassifySeverity(severity)), 0.0
+                if said.severity is truth.severity:
+                    yield silent, plan, 0.0
+            case IdentifyRootCause() as named:
+                right = named.service in truth.root_causes
+                if right and (not truth.several or _times_named(plan, named.service) == 1):
+                    yield silent, plan, 0.0
+                for confidence in _COMPARED:
+                    stated = named.confidence
+                    if stated is None or stated == confidence:
+                        continue
+                    if (confidence > stated) is right:
+                        changed = attrs.evolve(named, confidence=confidence)
+                        yield plan, _put(plan, place, changed), 0.0
+            case Escalate() as page if page.team in truth.teams:
+                yield silent, plan, 0.0
+            case Remediate() as fix if (fix.remedy, fix.service) in truth.remedies:
+                yield silent, plan, self._cost_of_order(history, place, silent)
+            case Resolve() if not truth.benign:
+                yield silent, plan, 0.0
+            case Ignore() if truth.benign:
+                yield silent, plan, 0.0
+            case Ignore():
+                yield plan, silent, 0.0
+                yield plan, _put(plan, place, Resolve()), 0.0
+            case Malformed() | Report() | Wait() if history.closing is not Closing.OUT_OF_TIME:
+                yield plan, (*plan[:place], *plan[place + 1 :]), 0.0
+
+    def _cost_of_order(self, history: "_History", place: int, silent: _Plan) -> float:
+        """The most that a fix may cost: a later root cause, and a share before the page."""
+        truth, earned = history.incident.truth, history.worth(silent)
+        undeclared = tuple(
+            IDLE if at > place and isinstance(action, IdentifyRootCause) else action
+            for at, action in enumerate(silent)
+        )
+        voided = max(0.0, earned - history.worth(undeclared))
+        paged = not truth.several and any(
+            isinstance(action, Escalate) and action.team in truth.teams for action in silent[:place]
+        )
+        return voided + (0.0 if paged else self._hasty * earned)
+
+    def _blamed(self, history: "_History") -> Iterator[_Change]:
         """A dismissal is worth less after naming a root cause."""
-        named = tuple(IDLE if isinstance(action, _SPOILS) else action for action in plan)
+        named = tuple(IDLE if isinstance(action, _SPOILS) else action for action in history.plan)
         silent = tuple(
             IDLE if isinstance(action, IdentifyRootCause) else action for action in named
         )
         if named != silent:
-            worth, more = (
-                score(play(incident, actions)[0], self.subject.rubric)
-                for actions in (named, silent)
-            )
-            kept = more - self.subject.rubric.bounds[0]
-            yield "blame", kept if worth > more - self.tolerance else 0.0, named
+            earned = history.worth(silent)
+            spoilt = history.worth(named) <= earned - self.tolerance
+            # If blame costs nothing, the breach is all that the dismissal earns.
+            kept = 0.0 if spoilt else earned - self.subject.rubric.bounds[0]
+            yield _Change("blame", named, silent, history.worth(named) - earned - kept)
+
+
+class _History:
+    """A played history, with the scores of its variations."""
+
+    def __init__(self, subject: Subject, state: State) -> None:
+        self.incident = state.incident
+        self.plan: _Plan = state.actions
+        self.closing = state.closing
+        self._rubric = subject.rubric
+        self._scores = {self.plan: score(state, self._rubric)}
+
+    def worth(self, plan: _Plan) -> float:
+        """The score of a list of actions on this incident."""
+        if plan not in self._scores:
+            self._scores[plan] = score(play(self.incident, plan)[0], self._rubric)
+        return self._scores[plan]
 
 
 def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterator[_Plan]:
     """Lists made from the oracle's by leaving out actions and adding bursts; always the same.
 
-    A burst repeats an action or takes different actions of a sort. Half of the time the oracle's
-    own actions of that sort are left out, since a first right answer would hide what a wrong
-    answer earns.
+    A burst repeats an action, the oracle's own or another, or takes different actions of a sort.
+    Half of the time the oracle's own actions of that sort are left out, since a first right answer
+    would hide what a wrong answer earns.
     """
     perfect = subject.perfect(incident)
     by_sort: dict[type[Action], list[Action]] = defaultdict(list)
@@ -220,31 +327,61 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
             length = int(draws.integers(1, max(2, most)))
             if draws.random() < 0.5:
                 plan = [action for action in plan if not isinstance(action, sort)]
-            order = draws.permutation(len(choices))[:length].tolist()
-            if draws.random() < 0.3:
-                order = order[:1] * length
+            burst = [choices[number] for number in draws.permutation(len(choices))[:length]]
+            repeats, own = (
+                draws.random(),
+                [action for action in perfect if isinstance(action, sort)],
+            )
+            if repeats < 0.4:
+                burst = (own if own and repeats < 0.2 else burst)[:1] * length
             place = int(draws.integers(len(plan) + 1))
-            plan[place:place] = [choices[number] for number in order]
+            plan[place:place] = burst
         yield tuple(plan[: incident.horizon])
 
 
-def _is_undeserved(plan: _Plan, place: int, incident: Incident) -> bool:
-    """Whether no sound rubric pays for an action: a wrong answer, a second severity, talk.
+def _put(plan: _Plan, place: int, action: Action) -> _Plan:
+    return (*plan[:place], action, *plan[place + 1 :])
 
-    A first severity that is wrong may be nearly right, and so be worth something.
+
+def _nearer(said: Severity, truth: Severity) -> list[Severity]:
+    """The severities that lie nearer to the truth."""
+    ranks = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+    distance = abs(ranks[said] - ranks[truth])
+    return [rank for rank in SEVERITIES if abs(ranks[rank] - ranks[truth]) < distance]
+
+
+def _times_named(plan: _Plan, service: str) -> int:
+    return sum(
+        isinstance(action, IdentifyRootCause) and action.service == service for action in plan
+    )
+
+
+def _is_second(plan: _Plan, place: int) -> bool:
+    """Whether an earlier action is of the same sort."""
+    return any(type(earlier) is type(plan[place]) for earlier in plan[:place])
+
+
+def _is_undeserved(plan: _Plan, place: int, incident: Incident) -> bool:
+    """Whether no sound rubric pays for an action: a wrong answer, a second answer, talk.
+
+    A first severity that is wrong may be nearly right, and so be worth something. Several faults
+    have several right root causes and pages.
     """
     action, truth = plan[place], incident.truth
+    again = _is_second(plan, place)
+    second = again and not truth.several
     match action:
         case ClassifySeverity():
-            return any(isinstance(earlier, ClassifySeverity) for earlier in plan[:place])
+            return again
         case IdentifyRootCause():
-            return action.service not in truth.root_causes
+            return second or action.service not in truth.root_causes
         case ClassifyFault():
             return action.fault_category is not truth.fault_category
         case Escalate():
-            return pages_known(incident) and action.team not in truth.teams
+            return pages_known(incident) and (second or action.team not in truth.teams)
         case Remediate():
             known = truth.benign or bool(truth.remedies)
-            return known and (action.remedy, action.service) not in truth.remedies
+            wrong = known and (action.remedy, action.service) not in truth.remedies
+            return wrong or action in plan[:place]
         case _:
             return isinstance(action, _BESIDE)

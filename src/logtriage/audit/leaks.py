@@ -1,8 +1,8 @@
 """No answer leaks: the first screen against the truth.
 
 *Nuisances* must carry nothing: ids, seeds, numbers of lines, the order in which things are
-listed, white space, the horizon. Evidence may carry something; :mod:`logtriage.audit.public`
-compares it with the posterior.
+listed, white space, the horizon, the price of a hand-over. Evidence may carry something;
+:mod:`logtriage.audit.public` compares it with the posterior.
 
 A nuisance is tested by its mutual information with each part of the truth, estimated by
 plugging in the observed frequencies [1]_. That estimate is above 0 even where there is
@@ -138,6 +138,7 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
         line != line.strip() for line in row.text.splitlines()
     ),
     "horizon": lambda row: row.screen.horizon,
+    "price of a hand-over": lambda row: row.incident.price_of_hand_over,
     "owners overridden": lambda row: sum(
         owner != usual
         for owner, usual in zip(row.incident.directory, row.incident.topology.owners, strict=True)
@@ -147,7 +148,7 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
 
 
 def leaks(work: Work) -> Outcome:
-    """Ids, seeds, horizon, order and lengths say nothing of the truth."""
+    """Ids, seeds, horizon, price of a hand-over, order and lengths say nothing of the truth."""
     shown, answers = work.shared(first_screens), work.shared(varied_answers)
     if not answers:
         return judged(False, NEVER_VARIES)
@@ -185,7 +186,7 @@ def leaks(work: Work) -> Outcome:
         not leaking,
         lead
         or f"{len(pairs)} pairs of feature and answer on {len(shown):,} incidents: nothing beyond "
-        f"chance; nearest {nearest.feature} and {nearest.answer}, {test.in_words()}"
+        f"chance; nearest {nearest.feature} and {nearest.answer}, {test.in_words}"
         + (f"; the same everywhere, and so untested: {', '.join(constant)}" if constant else ""),
         pairs=len(pairs),
         incidents=len(shown),
@@ -279,12 +280,13 @@ class Shuffled:
         """The places of the pairs that tell something, at this family-wise error rate."""
         return np.flatnonzero(self.chance <= rate).tolist()
 
-    def in_words(self, of: str = "") -> str:
+    @property
+    def in_words(self) -> str:
         """How much the nearest pair tells."""
         at = self.nearest
         return (
-            f"{self.bits[at]:.4f} bits {of}{' ' if of else ''}where shuffling gives "
-            f"{self.by_chance[at]:.4f} (family-wise p {self.chance[at]:.2g})"
+            f"{self.bits[at]:.4f} bits where shuffling gives {self.by_chance[at]:.4f} "
+            f"(family-wise p {self.chance[at]:.2g})"
         )
 
 

@@ -16,7 +16,7 @@ import attrs
 class Thresholds:
     """The thresholds of the checks.
 
-    ``blind`` to ``chance``, ``expert`` and ``gap`` are mean grades. If every hand-over has a price,
+    ``blind`` to ``chance`` and ``expert`` are mean grades. If every hand-over has a price,
     they are net values; handing everything over has net value 0.
 
     Attributes:
@@ -28,24 +28,12 @@ class Thresholds:
         chance: the most that random actions may earn.
         expert: the least that the scripted expert must earn.
         oracle: the least that an oracle of your own must earn on every incident; the
-            built-in one must reach the rubric's upper bound.
-        gap: the least by which the expert must beat the best of the null panel.
+            built-in oracle must reach the rubric's upper bound.
         leak: family-wise error rate of the test for leaks.
-        no_signal: the largest share of groups without any variance, for the noisy expert.
         unseen: the most often that a fault may show neither at the edge nor in an alert.
         ignoring: the least of net value that never handing over must lose.
         fixed_bar: the least of net value that the best fixed bar for handing over must lose.
         handed_over: (price, least, most) shares of the incidents to be handed over at a price.
-        probing: the most that plans which mix pages and remedies may gain, on average, over
-            plans that page first or not at all.
-        probed_paged: the least that trying three or more remedies at the right service loses,
-            after the right page.
-        probed_unpaged: the same without the right page.
-        teamwork: the least by which all roles of a team, after a full look, must expect more
-            than the best role that hears nothing, as a share of what there is to gain
-            beyond handing over.
-        talking: the least share of what observers earn who share all that they see, that those
-            must earn who talk.
         prompt: the most characters that a world's system prompt may have.
         tolerance: scores closer than this count as equal (tests of "never more").
     """
@@ -57,9 +45,7 @@ class Thresholds:
     chance: float = 0.10
     expert: float = 0.90
     oracle: float = 0.90
-    gap: float = 0.35
     leak: float = 0.01
-    no_signal: float = 0.50
     unseen: float = 0.05
     ignoring: float = 0.06
     fixed_bar: float = 0.03
@@ -68,11 +54,6 @@ class Thresholds:
         (0.7, 0.15, 1.0),
         (0.9, 0.30, 1.0),
     )
-    probing: float = 0.02
-    probed_paged: float = 0.10
-    probed_unpaged: float = 0.20
-    teamwork: float = 0.30
-    talking: float = 0.90
     prompt: int = 8_000
     tolerance: float = 1e-9
 
@@ -92,7 +73,7 @@ class Sizes:
         kinds: the most kinds of incident that are searched where the rubric has measures that
             the search does not know.
         beam: situations of each tick that are then followed.
-        laws: kinds of incident for enumeration and monotonicity.
+        laws: kinds of incident for the check of declared reads.
         fuzzed: benign incidents, and half as many as real faults, of each split and range of
             numbers for random histories.
         histories: random histories of each such incident.
@@ -100,16 +81,11 @@ class Sizes:
         permutations: of the truth, for its baseline, or draws of it from the posterior.
         splits: incidents of each split and range of numbers that may be in no other split.
         screens: screens whose fields are searched; an eighth where there may be several faults.
-        same: incidents for determinism, replay, renaming and canaries.
-        groups: incidents for groups of rollouts, :data:`GROUP` each.
+        same: incidents for determinism, replay and renaming.
         models: topologies for which the chance of an unseen fault is computed.
         prices: incidents that the observer decides at each price of hand-over.
-        beliefs: incidents for the search over all plans.
-        signs: incidents whose signs are read twice.
         figures: screens whose figures and words are searched.
         twins: incidents that are shown with other truths and the same tokens.
-        teams: train incidents that the roles of a team look at in full.
-        talks: train incidents that teams of observers play.
         looks: incidents of a world that get a full look.
         net_values: incidents of a world that observer and expert play for their net value.
         bars: incidents of a world for weighing a hand-over.
@@ -131,15 +107,10 @@ class Sizes:
     splits: int = 60
     screens: int = 600
     same: int = 20
-    groups: int = 100
     models: int = 20
     prices: int = 300
-    beliefs: int = 60
-    signs: int = 400
     figures: int = 4_000
     twins: int = 60
-    teams: int = 200
-    talks: int = 20
     looks: int = 240
     net_values: int = 200
     bars: int = 100
@@ -147,10 +118,8 @@ class Sizes:
 
 #: Thresholds for tasks without a simulated world.
 STANDARD: Final = Thresholds()
-WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50, gap=0.25)
-PRICED: Final = attrs.evolve(
-    WORLD, blind=0.02, shallow=0.0, unread=0.0, chance=0.0, expert=0.05, gap=0.05
-)
+WORLD: Final = Thresholds(shallow=0.45, unread=0.35, expert=0.50)
+PRICED: Final = attrs.evolve(WORLD, blind=0.02, shallow=0.0, unread=0.0, chance=0.0, expert=0.05)
 #: Samples of a full audit.
 FULL: Final = Sizes()
 #: For a first look, and for tests: seconds instead of a minute.
@@ -171,20 +140,11 @@ QUICK: Final = Sizes(
     splits=20,
     screens=160,
     same=4,
-    groups=8,
     models=2,
     prices=60,
-    beliefs=5,
-    signs=60,
     figures=300,
     twins=5,
-    teams=30,
-    talks=3,
     looks=40,
     net_values=20,
     bars=12,
 )
-#: Rollouts of one incident that are compared with each other, as in GRPO.
-GROUP: Final = 8
-#: The chance that the noisy expert does something at random, per mille.
-NOISE: Final = 200

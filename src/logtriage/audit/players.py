@@ -1,8 +1,6 @@
 """Policies that only an audit needs, and every script that an audit lets play."""
 
-import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -27,28 +25,8 @@ from logtriage.policies.first_error import usual_remedy
 from logtriage.registry import make_policy
 from logtriage.rng import hash_name
 from logtriage.state import State
-from logtriage.world.model import World
 from logtriage.world.runbook import severity_of
 from logtriage.world.telemetry import EdgePanel, Reading
-
-#: Shorter words stand in too many lines.
-_SHORTEST: Final = 4
-
-
-@lru_cache(maxsize=64)
-def keywords(world: World) -> Mapping[str, str]:
-    """Words that a reader of the runbook would look for in a log, each with a remedy.
-
-    They are words of the summaries of faults. The remedy mends all kinds whose summary has the
-    word; words without such a remedy are left out.
-    """
-    fitting: dict[str, list[str]] = {}
-    for kind in world.kinds:
-        for word in re.findall(rf"[a-z]{{{_SHORTEST},}}", kind.summary.lower()):
-            fitting[word] = [
-                remedy for remedy in fitting.get(word, kind.remedies) if remedy in kind.remedies
-            ]
-    return MappingProxyType({word: remedies[0] for word, remedies in fitting.items() if remedies})
 
 
 def _panel(screen: Observation) -> Reading | EdgePanel | None:
@@ -60,38 +38,28 @@ def _panel(screen: Observation) -> Reading | EdgePanel | None:
 class Reflex:
     """Blames the first service that alerts, pages its owner if ``page``, applies a remedy.
 
-    The remedy is the one that mends most kinds of fault. With ``by_keyword``, the first line with
-    a word of :func:`keywords` decides both instead.
+    The remedy is the one that mends most kinds of fault.
     """
 
     page: bool = True
-    by_keyword: bool = False
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
         """The next action that the first screen triggered; memory is the rest of them."""
         if memory is None:
-            memory = self._plan(observation, *self._suspect(observation))
+            memory = self._plan(observation)
         return memory[0], memory[1:]
 
-    def _plan(self, screen: Observation, service: str, remedy: str) -> tuple[Action, ...]:
+    def _plan(self, screen: Observation) -> tuple[Action, ...]:
         panel, page = _panel(screen), self.page and bool(screen.directory)
+        edge = screen.topology.names[screen.topology.edges[0]]
+        service = screen.alerts[0].service if screen.alerts else edge
         return (
             *([ClassifySeverity(severity_of(panel, screen.world))] if panel else []),
             IdentifyRootCause(service),
             *([Escalate(screen.directory[screen.topology.index(service)])] if page else []),
-            Remediate(remedy, service),
+            Remediate(usual_remedy(screen), service),
             Resolve(),
         )
-
-    def _suspect(self, screen: Observation) -> tuple[str, str]:
-        """The service to blame, and the remedy."""
-        words = keywords(screen.world) if self.by_keyword and screen.world is not None else {}
-        for line in screen.window:
-            for word, remedy in words.items():
-                if word in line.message.lower():
-                    return line.service, remedy
-        edge = screen.topology.names[screen.topology.edges[0]]
-        return (screen.alerts[0].service if screen.alerts else edge), usual_remedy(screen)
 
 
 #: A panel is getting better if it fell to this share of its latency, or of its errors: readings
@@ -187,8 +155,6 @@ REFLEXES: Final[Mapping[str, Callable[[Incident], Policy]]] = MappingProxyType(
     {
         "first alerter": lambda _: Reflex(),
         "first alerter, no page": lambda _: Reflex(page=False),
-        "keyword": lambda _: Reflex(by_keyword=True),
-        "keyword, no page": lambda _: Reflex(page=False, by_keyword=True),
         "first error": make_policy("first_error"),
     }
 )

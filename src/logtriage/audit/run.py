@@ -4,48 +4,40 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Final
 
-from logtriage.audit.ceiling import cycles, exact_maximum, mis_page, oracle_reaches
+from logtriage.audit.ceiling import exact_maximum, mis_page, oracle_reaches
 from logtriage.audit.fairness import fairness
-from logtriage.audit.farming import enumeration, telescoping
-from logtriage.audit.fields import fields, measures, reads_suffice
 from logtriage.audit.figures import figures
 from logtriage.audit.findings import Finding, Outcome, Report, findings_of
 from logtriage.audit.floor import (
     blind,
     chance,
     expert,
-    gap,
     has_priced_hand_overs,
     idle,
     shallow,
     unread,
 )
-from logtriage.audit.handing_over import price, risk
-from logtriage.audit.histories import blame, looks, undeserved
+from logtriage.audit.handing_over import risk
+from logtriage.audit.histories import blame, looks, monotonicity, undeserved
 from logtriage.audit.leaks import leaks, splits, variety
 from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
-from logtriage.audit.monotone import monotonicity
-from logtriage.audit.probing import probing
+from logtriage.audit.measures import measures, reads_suffice
 from logtriage.audit.public import screens, seeds
 from logtriage.audit.reads import Read
-from logtriage.audit.signal import signal
-from logtriage.audit.stability import blindness, canaries, determinism, renaming, replay
-from logtriage.audit.stays import stays
+from logtriage.audit.stability import blindness, determinism, renaming, replay
 from logtriage.audit.subject import Draw, Oracle, Subject, Work, subject_of
 from logtriage.audit.symptoms import symptom
-from logtriage.audit.teamwork import talking, teamwork
 from logtriage.errors import UnknownName
 from logtriage.grading import Rubric
 from logtriage.tasks import TaskSpec
 
 #: The checks by family, in the order in which they are made. ``docs/audit.md`` explains each.
 FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
-    "fields": {"measures": measures, "fields": fields, "reads": reads_suffice},
+    "measures": {"measures": measures, "reads": reads_suffice},
     "ceiling": {
         "oracle": oracle_reaches,
         "exact-maximum": exact_maximum,
         "mis-page": mis_page,
-        "cycles": cycles,
     },
     "floor": {
         "idle": idle,
@@ -54,32 +46,30 @@ FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
         "unread": unread,
         "chance": chance,
         "expert": expert,
-        "gap": gap,
     },
-    "farming": {"telescoping": telescoping, "enumeration": enumeration},
-    "monotone": {"monotonicity": monotonicity},
-    "histories": {"undeserved": undeserved, "looks": looks, "blame": blame},
+    "histories": {
+        "undeserved": undeserved,
+        "looks": looks,
+        "monotonicity": monotonicity,
+        "blame": blame,
+    },
     "leaks": {
         "variety": variety,
         "splits": splits,
         "seeds": seeds,
         "leaks": leaks,
         "screens": screens,
+        "figures": figures,
     },
     "stability": {
         "determinism": determinism,
         "replay": replay,
         "blindness": blindness,
         "renaming": renaming,
-        "canaries": canaries,
     },
-    "signal": {"signal": signal},
-    "risk": {"risk": risk, "price": price},
-    "probing": {"probing": probing},
+    "risk": {"risk": risk},
     "fairness": {"fairness": fairness},
-    "signs": {"stays": stays, "figures": figures},
     "symptom": {"symptom": symptom},
-    "teamwork": {"teamwork": teamwork, "talking": talking},
 }
 
 

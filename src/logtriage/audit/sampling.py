@@ -1,13 +1,11 @@
 """Samples for checks: some incidents of every sort, and some episodes of every sort."""
 
-from collections.abc import Hashable, Iterator, Sequence
-
-import numpy as np
+from collections.abc import Hashable, Sequence
 
 from logtriage.actions import Action, Escalate, IdentifyRootCause
 from logtriage.audit.scoring import Scorer
 from logtriage.audit.subject import Subject, Work
-from logtriage.audit.vocabulary import CLAIM, IDLE, likeness, vocabulary
+from logtriage.audit.vocabulary import CLAIM, IDLE
 from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
 from logtriage.policies import ExpertPolicy, RandomPolicy
@@ -28,7 +26,7 @@ def varied_first(incidents: Sequence[Incident]) -> tuple[list[Incident], list[In
 
 
 def sample_of_kinds(work: Work) -> list[Incident]:
-    """Incidents of every severity and number of remedies, benign ones too, then any others."""
+    """Incidents of every severity and number of remedies, benign incidents too, then any others."""
     drawn = work.subject.incidents("train", work.sizes.search)
     chosen, rest = varied_first(Scorer(drawn, work.subject.rubric).kinds)
     return [*chosen, *rest][: max(work.sizes.laws, len(chosen))]
@@ -56,22 +54,3 @@ def episodes(subject: Subject, incident: Incident) -> list[State]:
         *(play(incident, actions)[0] for actions in lists),
         *(play_episode(incident, policy) for policy in policies),
     ]
-
-
-def varied_lists(subject: Subject, incident: Incident, count: int) -> Iterator[tuple[Action, ...]]:
-    """The oracle's list with one action of each sort put in at each place; then random lists.
-
-    Random lists go up to the horizon and are the same each time; about half of each is the
-    oracle's.
-    """
-    perfect, actions = subject.perfect(incident), vocabulary(incident.topology)
-    for action in {likeness(action, incident): action for action in actions}.values():
-        for place in range(len(perfect) + 1):
-            yield (*perfect[:place], action, *perfect[place:])
-    draws = np.random.default_rng(hash_name(f"audit lists {incident.id}"))
-    for _ in range(count):
-        picks: list[Action] = []
-        for _ in range(int(draws.integers(1, incident.horizon + 1))):
-            source = perfect if perfect and draws.random() < 0.5 else actions
-            picks.append(source[int(draws.integers(len(source)))])
-        yield tuple(picks)

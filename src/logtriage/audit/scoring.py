@@ -30,7 +30,7 @@ def kind_of(incident: Incident) -> object:
         incident.truth,
         incident.horizon,
         incident.topology,
-        incident.closing,
+        incident.wrong_page_closes,
         incident.par,
         incident.task_par,
         incident.price_of_hand_over,
@@ -160,10 +160,6 @@ class Scorer:
         """The mean score of each list over all incidents, (lists,)."""
         means: Floats = self.by_kind(plans) @ self.weights / self.weights.sum()
         return means
-
-    def mean(self, plan: Plan) -> float:
-        """The mean score of one list."""
-        return float(self.means([plan])[0])
 
     def scores(self, plan: Plan) -> list[float]:
         """The scores of one list on every incident, incidents of a kind side by side."""

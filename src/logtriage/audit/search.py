@@ -9,13 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from logtriage.actions import Action, Ignore, Resolve
-from logtriage.audit.failing import score
 from logtriage.audit.scoring import Plan, Scorer
-from logtriage.audit.vocabulary import vocabulary
-from logtriage.grading import Rubric
-from logtriage.incident import Incident
-from logtriage.state import initial_state
-from logtriage.transition import transition
 
 #: Actions that end a list.
 CLOSERS: Final[tuple[Action, ...]] = (Resolve(), Ignore())
@@ -90,24 +84,3 @@ def _changes(
                 yield (*plan[:place], action, *plan[place:])
     for place in range(len(plan) - 1):
         yield (*plan[:place], plan[place + 1], plan[place], *plan[place + 2 :])
-
-
-def repeated(incident: Incident, rubric: Rubric, plan: Plan) -> tuple[float, tuple[Action, ...]]:
-    """The most that repeating an action earns, and the list that ends in the repetition.
-
-    Tried after every beginning of a list, for every action with every field varied.
-    """
-    most: tuple[float, tuple[Action, ...]] = (0.0, ())
-    state = initial_state(incident)
-    for following in (*plan, None):
-        for action in vocabulary(incident.topology):
-            once = transition(state, action)
-            if once.is_closed:
-                continue
-            twice = transition(once, action)
-            gain = score(twice, rubric) - score(once, rubric)
-            if gain > most[0]:
-                most = gain, twice.actions
-        if following is None or (state := transition(state, following)).is_closed:
-            break
-    return most

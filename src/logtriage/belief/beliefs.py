@@ -247,11 +247,10 @@ def belief(
 ) -> Belief:
     """The exact posterior given all evidence that a state has shown, to a role if given.
 
-    Of a recording nobody knows the probabilities. With a ``world``, one that was fitted to other
-    recordings say, it is what that world would make of the figures: a model, whose calibration
-    must be measured, with nothing to plan.
+    The probabilities of a recording are not known. A ``world``, for example fitted to other
+    recordings, reads its figures as a model: measure its calibration; there is nothing to plan.
 
-    Of a split of roles the evidence is pooled: what was shown to any of them.
+    A split of roles pools the evidence shown to any of its roles.
 
     Where several faults are possible on a topology with too many sets of them, the sets are
     searched, and :attr:`Belief.exact` is False; :mod:`logtriage.belief.search` states how

@@ -23,7 +23,7 @@ def expected_after(held: Belief, now: State, after: State, samples: int) -> floa
     action = after.history[-1][1]
     share, weights = 1.0, held.weights
     if isinstance(action, Escalate):
-        # A mis-page is worth 0; what follows a right one is imagined.
+        # A wrong page is worth 0; what follows a right page is imagined.
         share = held.teams.get(action.team, 0.0)
         if not share:
             return 0.0

@@ -23,7 +23,7 @@ NEVER: Final = -(1 << 44)
 RULED_OUT: Final = NEVER // 2
 #: What lies further below the largest term is nothing in a sum.
 LOST: Final = EXP_BITS * ONE
-#: Bits of a mantissa below its leading one.
+#: Bits of a mantissa below its leading 1.
 MANTISSA: Final = 48
 
 

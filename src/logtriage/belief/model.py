@@ -250,7 +250,7 @@ class Model:
 
     @cached_property
     def listed(self) -> Listed:
-        """Every hypothesis: sets by size, services and kinds, then the benign ones.
+        """Every hypothesis: sets by size, services and kinds, then the benign hypotheses.
 
         Raises:
             InvalidInput: for a topology with too many sets.

@@ -60,7 +60,7 @@ class Pools:
 
     ``down`` says of a service's channels that were asked whether they are down, ``edge`` holds the
     panels of the edge. ``last`` is the number of the last segment, ``count`` that of the cells.
-    Of the readings ``stale``, the sums in ``begun`` do not tell yet.
+    The sums in ``begun`` leave out the readings ``stale``.
     """
 
     listed: Listed
@@ -84,7 +84,7 @@ class Pools:
     ) -> "Pools":
         """The pools of the cells of services; ``breaks`` are the ticks of remedies, in order.
 
-        ``before`` are the pools of the first of these cells, up to a break or the last one.
+        ``before`` are the pools of the first of these cells, up to a break or the last cell.
         """
         readings: Readings = {}
         down: dict[tuple[int, Channel], bool] = {}

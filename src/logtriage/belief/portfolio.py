@@ -98,7 +98,7 @@ class Portfolio(Lists):
         """The plan without naming services that are no likelier root causes than not.
 
         One name always counts, so the first may be in more doubt; what a further name that is
-        rather wrong could earn is little, and a set of causes should be meant as one.
+        rather wrong could earn is little, and a set of causes should be meant as a whole.
         """
         weights = self.weights * self._right(plan.pages)
         half = float(weights.sum()) / 2
@@ -167,7 +167,7 @@ class Portfolio(Lists):
         return chances
 
     def _page_lists(self) -> list[tuple[str, ...]]:
-        """Nobody, then the likeliest team, then the likeliest after that one was right."""
+        """Nobody, then the likeliest team, then the likeliest if that team was right."""
         done = {team for _, team in self.standing.doings.pages}
         lists: list[tuple[str, ...]] = [()]
         while len(lists) <= min(self.teams.shape[1], self.standing.left - 1):

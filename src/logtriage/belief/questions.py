@@ -38,7 +38,7 @@ class Worth:
 def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
-    That is what all fresh readings of a sign tell beyond the earlier ones, as far as
+    That is what all fresh readings of a sign tell beyond the earlier readings, as far as
     :func:`logtriage.belief.asking.several` says it. Hypotheses below 1 in 1,000 are left out
     while planning. A request takes a tick, which may cost. Where several faults are possible, the
     plans that may follow are fixed before the answer is known.

@@ -1,4 +1,4 @@
-"""Beliefs over sets of faults that are too many to weigh one by one.
+"""Beliefs over sets of faults that are too many to weigh each of them.
 
 Faults that reach different services are almost independent, so the faults that together explain a
 screen are also likely by themselves. The search keeps the likeliest single faults, weighs all their

@@ -6,7 +6,7 @@ from logtriage.state import State
 
 
 def value_of(state: State) -> float:
-    """W of a state: the expected grade of the best plan; of a closed one, its grade."""
+    """W of a state: the expected grade of the best plan; of a closed state, its grade."""
     return score(state) if state.is_closed else belief(state).value()
 
 

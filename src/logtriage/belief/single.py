@@ -55,7 +55,7 @@ class Single(Case):
 
     @cached_property
     def rash(self) -> Floats:
-        """What remedies before the page, wrong ones and a fix, have left of the total (H,)."""
+        """The share of the total left by wrong remedies and a fix before the page (H,)."""
         left = [self.stakes.rash(count) / UNIT for count in range(self.applied + 1)]
         early = np.where(self.fixed_early, self.stakes.early_fix / UNIT, 1.0)
         shares: Floats = np.array(left)[self.unapproved] * early

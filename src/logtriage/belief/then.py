@@ -64,7 +64,7 @@ def _said(
     right: Iterable[str],
     benign: float,
 ) -> str:
-    """The share of what was said, and of what was right where that was something else."""
+    """The share of what was said and, if it was wrong, of what was right."""
     right = sorted(right)
     text = f"{describe(action)}: {shares.get(said, 0.0):.0%} right"
     if said in right:

@@ -1,20 +1,17 @@
 """``audit``: can a task's grades be trusted?"""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import attrs
 import typer
 from rich.text import Text
 
 from logtriage._lib.references import imported, is_reference
-from logtriage.cli.completion import ALL, complete_rubric, complete_tasks
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
-from logtriage.cli.options import Json, OfWorld, world_in
+from logtriage.cli.options import ALL, Json, OfWorld, world_in
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from logtriage.audit import Finding, Verdict
-    from logtriage.audit.blackbox import BlackBox
 
 _STYLES: Final = {
     "passed": "green",
@@ -43,15 +39,12 @@ def audit_(
             metavar="TASK",
             help="A task, all (the default: every v3 task), or module:name, which imports, "
             "and so runs, your module. May be repeated.",
-            autocompletion=complete_tasks,
         ),
     ] = None,
     rubric: Annotated[
         str | None,
         typer.Option(
-            metavar="ID",
-            help="Use this rubric, not the task's: an id, or module:name of your own.",
-            autocompletion=complete_rubric,
+            metavar="ID", help="Use this rubric, not the task's: an id, or module:name of your own."
         ),
     ] = None,
     oracle: Annotated[
@@ -73,50 +66,18 @@ def audit_(
     quick: Annotated[
         bool, typer.Option("--quick", help="Take small samples, for a first look.")
     ] = False,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND:PLACE",
-            help="Audit an environment of others from outside: openenv:URL, gymnasium:ID. "
-            "May be repeated.",
-        ),
-    ] = None,
-    action: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JSON", help="With --env: try this action. May be repeated."),
-    ] = None,
-    best: Annotated[
-        float | None,
-        typer.Option(metavar="RETURN", help="With --env: what a perfect episode earns."),
-    ] = None,
     of_world: OfWorld = None,
     as_json: Json = False,
 ) -> None:
     """Check tasks and rubrics for holes.
 
-    Exit with 1 if a check fails, with 3 if one is not exact. The checks cover floor and gap, an
-    exact search for the best grade, farming, random histories, leaks, determinism, and a signal to
-    learn from. Each one gives its evidence, and says where it could not look. With --env: seed,
-    replay, null panel, constant answers, truth in observations, closing.
+    Exit with 1 if a check fails, with 3 if a check is not exact. The checks cover the floor, an
+    exact search for the best grade, random histories, leaks and determinism. Each check gives its
+    evidence, and says where it could not look.
     """
-    from logtriage.adapters.strangers import box_of
     from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
-    from logtriage.audit.blackbox.checks import FEW_SEEDS, SEEDS
     from logtriage.audit.findings import finding_to_json
 
-    if env:
-        if task or rubric or oracle or family or of_world:
-            raise InvalidInput(
-                "--env is audited from outside: it takes no --task, --rubric, --oracle, --family, "
-                "--world"
-            )
-        actions = list(map(_action_of, action or ()))
-        boxes = [box_of(name, actions=actions, best=best) for name in env]
-        seeds = FEW_SEEDS if quick else SEEDS
-        _audit_strangers(boxes, tuple(check or ()), seeds, as_json=as_json)
-        return
-    if action or best is not None:
-        raise InvalidInput("--action and --best are for --env")
     chosen = None if rubric is None else rubric_named(rubric)
     solver = None if oracle is None else imported(oracle)
     if solver is not None and not callable(solver):
@@ -169,35 +130,6 @@ def _shown(
     yield show
     if not as_json:
         say(console)
-
-
-def _action_of(text: str) -> Any:
-    """An action from JSON.
-
-    Raises:
-        InvalidInput: naming the text.
-    """
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InvalidInput(f"--action {text!r}: expected JSON: {error}") from None
-
-
-def _audit_strangers(
-    boxes: Sequence["BlackBox"], checks: tuple[str, ...], seeds: int, *, as_json: bool
-) -> None:
-    """Audit environments of others, one after another."""
-    from logtriage.audit.blackbox import audit_blackbox
-
-    verdicts: list[Verdict] = []
-    for box in boxes:
-
-        def to_json(finding: "Finding", name: str = box.name) -> dict[str, Any]:
-            return {"subject": name, **attrs.asdict(finding)}
-
-        with _shown(heading(box.name), to_json, verdicts, as_json=as_json) as show:
-            audit_blackbox(box, seeds=seeds, checks=checks, on_finding=show)
-    close(verdicts)
 
 
 def print_finding(console: "Console", finding: "Finding") -> None:

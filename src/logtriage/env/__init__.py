@@ -44,9 +44,7 @@ def _env_id(name: str, fog: int) -> str:
 
 #: What is registered with Gymnasium: the id, and the task that it stands for. Tasks that are not
 #: played in batches are made by their names: ``TriageEnv("cascading_failure-v3")``.
-ENV_IDS: dict[str, str] = {
-    _env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items() if fog is not None
-}
+ENV_IDS: dict[str, str] = {_env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items()}
 
 for _id, _task in ENV_IDS.items():
     gymnasium.register(

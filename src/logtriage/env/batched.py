@@ -1,6 +1,6 @@
 """N incidents at a time: :class:`gymnasium.vector.VectorEnv` over the batched engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -10,13 +10,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from logtriage.drawing.ids import SEALED
-from logtriage.env.playlist import Playlist, Tasks, Weighted, option
+from logtriage.env.playlist import Playlist, option
 from logtriage.env.spaces import action_space, belief_box, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.state import Closing
-from logtriage.tasks import task_of
+from logtriage.tasks import TaskSpec, task_of
 from logtriage.topology import Topology
 from logtriage.vector import BatchedTriage, BeliefScreens, Step
 from logtriage.vector.checks import checked_actions, checked_pool
@@ -31,11 +31,11 @@ OBSERVATIONS: Final[tuple[str, ...]] = get_args(Observations)
 _OUT_OF_TIME = CLOSINGS.index(Closing.OUT_OF_TIME)
 
 
-class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
+class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
     """N incidents of one task side by side, by compiled kernels (extra ``fast``).
 
     Autoreset is Gymnasium's ``NEXT_STEP``: the step that closes a row returns its last
-    screen; the next one ignores that row's action, begins its next incident and earns 0.
+    screen; the next step ignores that row's action, begins its next incident and earns 0.
 
     ``reset(options={"ids": […]})`` plays incidents by id or index: the first N at once,
     the rest, then the sequence of the seed, as rows become free. ``infos`` hold
@@ -48,7 +48,7 @@ class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any
         num_envs: how many incidents at a time.
         split: ``train``, ``val`` or ``test``; with a topology also ``ood``.
         observations: ``tokens``, or ``belief``, the columns of
-            :class:`logtriage.vector.BeliefScreens`, for one task.
+            :class:`logtriage.vector.BeliefScreens`.
         dtype: ``float32``, or ``uint8`` for a quarter of the bytes: whole numbers, each column in
             its unit of the layout. Beliefs are float32.
         shaping: as of :class:`logtriage.env.TriageEnv`; a belief is held in each row, which takes
@@ -59,8 +59,7 @@ class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any
     Raises:
         UnknownName: for a task, split, dtype or kind of observations that does not exist.
         InvalidInput: for no environments, split ``ood`` or ``fleet_outage`` without a topology,
-            split ``sealed``, beliefs about several tasks, or shaping with a discount out of
-            (0, 1] or a rubric of your own.
+            split ``sealed``, or shaping with a discount out of (0, 1] or a rubric of your own.
         RubricError: for a rubric of your own that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """
@@ -72,7 +71,7 @@ class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any
 
     def __init__(
         self,
-        task: Tasks,
+        task: str | TaskSpec,
         num_envs: int = 1,
         split: str = "train",
         *,
@@ -94,22 +93,13 @@ class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any
             )
         if observations not in OBSERVATIONS:
             raise UnknownName("kind of observations", observations, OBSERVATIONS)
-        names = task if isinstance(task, Mapping) else (task,)
-        worlds = checked_pool([task_of(name, world) for name in names], pool)
-        self._playlist = Playlist(task, split, topology is not None, world, worlds)
-        self._batch = BatchedTriage(
-            self._playlist.tasks, topology=topology, rubric=rubric, dtype=dtype, pool=pool
-        )
-        self.tasks = tuple(sheet.id for sheet in self._batch.tasks)
+        sheet = task_of(task, world)
+        worlds = checked_pool(sheet, pool)
+        self._playlist = Playlist(sheet, split, topology is not None, worlds)
+        self._batch = BatchedTriage(sheet, topology=topology, rubric=rubric, dtype=dtype, pool=pool)
+        self.task = sheet.id
         self._shaping = None if shaping is None else BatchedShaping(self._batch, shaping)
-        self._beliefs: BeliefScreens | None = None
-        if observations == "belief":
-            if len(self.tasks) > 1:
-                raise InvalidInput(
-                    f"observations 'belief': expected one task, whose prior and signs they rest "
-                    f"on, got {', '.join(self.tasks)}"
-                )
-            self._beliefs = BeliefScreens(self._batch)
+        self._beliefs = BeliefScreens(self._batch) if observations == "belief" else None
         self._split, self._show_id = split, show_id
         self._closed: Bools | None = None
         self.num_envs = num_envs
@@ -137,8 +127,7 @@ class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any
             self._playlist.begin(self.np_random)
         asked = option(options, "ids")
         self._playlist.ask([] if asked is None else asked, 0 if asked is None else self.num_envs)
-        numbers, index = self._playlist.take(self.num_envs)
-        screen = self._batch.reset(self._split, index, numbers)
+        screen = self._batch.reset(self._split, self._playlist.take(self.num_envs))
         if self._shaping is not None:
             self._shaping.begin()
         self._closed = screen.closing >= 0
@@ -160,8 +149,7 @@ class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any
         free = np.flatnonzero(self._closed)
         active = ~self._closed
         if len(free):
-            numbers, index = self._playlist.take(len(free))
-            self._batch.restart(free, index, numbers)
+            self._batch.restart(free, self._playlist.take(len(free)))
         screen = self._batch.step(chosen, active)
         reward = screen.reward
         if self._shaping is not None:
@@ -187,8 +175,6 @@ class TriageVectorEnv(Weighted, VectorEnv[Floats, NDArray[np.int64], NDArray[Any
             "closing": screen.closing,
             "tick": screen.tick,
         }
-        if len(self.tasks) > 1:
-            values["task"] = self._batch.task_of
         if self._shaping is not None:
             values["potential"] = self._shaping.potential.copy()
         if self._show_id:

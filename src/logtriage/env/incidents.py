@@ -1,20 +1,20 @@
-"""The incidents of a task and split, one after another, on the scalar core."""
+"""The incidents of a task and split in turn, on the scalar core."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from logtriage._lib.seal import Seal
 from logtriage.drawing.generator import draw_incident, make_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.drawing.sealing import seal_for
-from logtriage.env.playlist import Playlist, Tasks
+from logtriage.env.playlist import Playlist
 from logtriage.errors import InvalidInput
 from logtriage.grading import Rubric
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.grade import score
 from logtriage.incident import Incident
 from logtriage.state import State
-from logtriage.tasks import get_task, is_registered, task_of
+from logtriage.tasks import TaskSpec, get_task, is_registered, task_of
 from logtriage.topology import Topology
 from logtriage.vector.checks import checked_pool, places_in
 from logtriage.world.loading import WorldLike
@@ -25,8 +25,7 @@ from logtriage.world.unseen import unseen_world
 class Incidents:
     """The incidents that an environment plays, drawn when their turn comes.
 
-    ``number`` is the place in ``tasks`` of the task drawn last. ``task`` is the first task; with a
-    pool, that of the first world.
+    ``task`` is the task; with a pool, that of the first world.
 
     Raises:
         UnknownName: for a task or split that does not exist.
@@ -36,7 +35,7 @@ class Incidents:
 
     def __init__(
         self,
-        tasks: Tasks,
+        task: str | TaskSpec,
         split: str,
         topology: Topology | None,
         seal: Seal | None = None,
@@ -44,17 +43,9 @@ class Incidents:
         world: WorldLike | None = None,
         pool: Sequence[int] | None = None,
     ) -> None:
-        if isinstance(tasks, Mapping):
-            if horizon is not None:
-                raise InvalidInput(f"horizon {horizon!r}: can be given for one task, not several")
-            sheets = [task_of(task, world) for task in tasks]
-        else:
-            tasks = task_of(tasks, world, horizon)
-            sheets = [tasks]
-        numbers = () if pool is None else checked_pool(sheets, pool)
-        self.playlist = Playlist(tasks, split, topology is not None, world, numbers)
-        self.tasks = self.playlist.tasks
-        self.task = self.tasks[0]
+        self.task = self._drawn = task_of(task, world, horizon)
+        numbers = () if pool is None else checked_pool(self.task, pool)
+        self.playlist = Playlist(self.task, split, topology is not None, numbers)
         if numbers:
             if topology is not None:
                 raise InvalidInput(
@@ -62,7 +53,6 @@ class Incidents:
                 )
             self.task = get_task(self.task.id, unseen_world(split, numbers[0]))
         self._pool, self.pooled = numbers, bool(numbers)
-        self.number = 0
         own = topology or self.task.topology
         assert own is not None  # or the playlist would have refused it
         self.topology = own if topology is None else fitting(own, self.task.world)
@@ -70,15 +60,14 @@ class Incidents:
         self._seal = seal_for(split, seal)
 
     def draw(self, asked: Any = None) -> tuple[int, Incident]:
-        """The index and the incident of an id or index, or else the next ones.
+        """The index and the incident of an id or index, or else the next.
 
         Raises:
             UnknownName, InvalidInput: as :meth:`Playlist.ask`.
         """
         self.playlist.ask([] if asked is None else [asked])
-        numbers, indices = self.playlist.take(1)
-        self.number, index = int(numbers[0]), int(indices[0])
-        task = self.tasks[self.number]
+        indices = self.playlist.take(1)
+        index, task = int(indices[0]), self._drawn
         places_in(self._pool, indices)  # refuses an incident of a world outside of the pool
         name = IncidentId(task, self._split, index, self._seal)
         if self._own is None and is_registered(task):

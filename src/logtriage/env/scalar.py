@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 from logtriage.actions import all_actions
 from logtriage.belief.shaping import potential as potential_of
 from logtriage.env.incidents import Incidents, standing
-from logtriage.env.playlist import Tasks, Weighted, option
+from logtriage.env.playlist import option
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.state import Closing, State, initial_state
+from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
 from logtriage.transition import transition
 from logtriage.vector import action_mask, encode_tokens
 from logtriage.vector.layout import Floats
 from logtriage.vector.shaping import checked_discount
-from logtriage.vector.tokens.layout import layout_of_several
-from logtriage.vector.tokens.setting import check_together
+from logtriage.vector.tokens.layout import token_layout_of
 from logtriage.world.loading import WorldLike
 
 
-class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
+class TriageEnv(gymnasium.Env[Floats, np.int64]):
     """A single agent with numeric observations; ``render_mode="ansi"`` shows the text.
 
     ``reset(options={"id": …})`` plays one incident, by id or index; without it incidents
@@ -37,13 +37,11 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
     :data:`logtriage.grading.batch.CLOSINGS` or -1, and ``tick``.
 
     Args:
-        task: such as ``cascading_failure-v3``; or several with weights, such as
-            ``{"cascading_failure-v3-fog0": 3, "cascading_failure-v3": 1}``, see
-            :meth:`set_task_weights`.
+        task: such as ``cascading_failure-v3``.
         split: ``train``, ``val``, ``test`` or, with the key in ``LOGTRIAGE_SEAL``,
             ``sealed``; with a topology also ``ood``.
         topology: the task's, or one of your own, as ``fleet_outage`` needs.
-        rubric: another one than the task's.
+        rubric: in place of the task's.
         render_mode: None or ``ansi``.
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
@@ -67,7 +65,7 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
 
     def __init__(
         self,
-        task: Tasks,
+        task: str | TaskSpec,
         split: str = "train",
         *,
         topology: Topology | None = None,
@@ -86,16 +84,11 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
         if shaping is not None:
             shaping = checked_discount(self._incidents.task, rubric, shaping)
         self._discount, self._potential = shaping, 0.0
-        tasks = (self._incidents.task, *self._incidents.tasks[1:])
-        self.tasks = tuple(sheet.id for sheet in tasks)
-        check_together(tasks, own=topology is not None)
-        self._layout = layout_of_several(
-            [sheet.setting for sheet in tasks],
-            self._incidents.topology,
-            max(sheet.horizon for sheet in tasks),
-        )
+        sheet = self._incidents.task
+        self.task = sheet.id
+        self._layout = token_layout_of(sheet.setting, self._incidents.topology, sheet.horizon)
         self.observation_space = box_of(self._layout)
-        self._hand_over = tasks[0].takes_hand_over
+        self._hand_over = sheet.takes_hand_over
         self.action_space = action_space(self._incidents.topology, hand_over=self._hand_over)
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
@@ -103,7 +96,7 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Floats, dict[str, Any]]:
-        """Begin the incident of ``options["id"]``, or the next one.
+        """Begin the incident of ``options["id"]``, or the next incident.
 
         Raises:
             UnknownName: for an id with an unknown task or split.
@@ -157,8 +150,6 @@ class TriageEnv(Weighted, gymnasium.Env[Floats, np.int64]):
             "action_mask": action_mask(screen),
             **standing(state, self._index if self._show_id else None, self._rubric),
         }
-        if len(self.tasks) > 1:
-            info["task"] = self._incidents.number
         if self._discount is not None:
             info["potential"] = self._potential = potential_of(state)
         # The worlds of a pool name their columns by their own teams.

@@ -1,4 +1,4 @@
-"""Finished episodes that wait for earlier ones; kept at once, since asking costs money.
+"""Finished episodes that wait for earlier episodes; kept at once, since asking costs money.
 
 Transcripts stand in their files in the order of the plan. An episode that is played beside others
 may finish long before its turn.
@@ -40,7 +40,7 @@ class Ahead:
     def line(
         self, agent: str, incident: str, play: Callable[[], tuple[Transcript, bytes]]
     ) -> bytes:
-        """The line of an episode: the kept line, or else a new one by ``play``."""
+        """The line of an episode: the kept line, or else a new line by ``play``."""
         key = spelled(agent), incident
         if key in self._lines:
             return self._lines[key]

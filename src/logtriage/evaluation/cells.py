@@ -69,7 +69,7 @@ def mend(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
 
 
 def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file that have their line break; a torn last one is left out."""
+    """The lines of a file that have their line break; a torn last line is left out."""
     for number, line in numbered_lines(file):
         if line is None:
             raise TranscriptError(TOO_LONG, source=str(file.name), line=number)

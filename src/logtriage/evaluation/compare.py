@@ -68,8 +68,8 @@ def compare_runs(
 ) -> tuple[Comparison, ...]:
     """Compare two runs task by task, policy with policy of the same name.
 
-    Name both policies to compare two of different names; one may be left out where
-    its run has no other, and both where each run has one.
+    Name both policies to compare policies of different names. A run of a single policy needs
+    no name.
 
     Raises:
         UnknownName: for a policy that its run did not play.
@@ -136,7 +136,7 @@ def _policy(run: LoadedRun, name: str | None, side: str) -> str:
     if len(run.policies) == 1:
         return run.policies[0]
     raise InvalidInput(
-        f"which policies are to be compared? Run {side} has {_list(run.policies)}; name one"
+        f"which policies are to be compared? Run {side} has {_list(run.policies)}; name a policy"
     )
 
 
@@ -216,7 +216,7 @@ def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) ->
     Raises:
         SealError: if they are under different seals.
         InvalidInput: if they are of different worlds, or a directory holds no run, or a damaged
-            one.
+            run.
     """
     a, b = Path(run_a), Path(run_b)
     _drawn_alike((a, read_manifest(a)), (b, read_manifest(b)))

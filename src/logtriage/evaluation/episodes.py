@@ -46,7 +46,7 @@ class PolicyFailure(LogTriageError):
 
 
 def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
-    """Every state of an episode, from the first to the closed one.
+    """Every state of an episode, from the first to the closed state.
 
     The generator's return value is what the policy remembers at the end.
 
@@ -84,7 +84,7 @@ def joint_steps(
 
     Raises:
         InvalidInput: if the incident asks for what no role of the split may do.
-        PolicyFailure: as :func:`steps`; the cause names the role, where one is to blame.
+        PolicyFailure: as :func:`steps`; the cause names the role that is to blame, if any.
     """
     check_joint(incident, split)
     state, memory, before = initial_state(incident), None, None
@@ -129,7 +129,7 @@ def play_joint_episode(incident: Incident, team: TeamPolicy, split: RoleSplit) -
 def record_episode(incident: Incident, factory: PolicyFactory, agent: str) -> Transcript:
     """The transcript of an episode; unscored, with its cause, if the policy fails.
 
-    It keeps the ranking of a policy that has one (:class:`logtriage.policies.Ranks`).
+    It keeps the ranking of a policy that ranks (:class:`logtriage.policies.Ranks`).
     """
 
     def play() -> tuple[State, Mapping[str, object]]:
@@ -210,7 +210,7 @@ def played_state(incident: Incident, graded: Grade) -> State:
 
 
 def mis_paged(state: State) -> bool | None:
-    """Whether a wrong team was paged; None where the right ones are unknown, as of recordings."""
+    """Whether a wrong team was paged; None where the right teams are unknown, as of recordings."""
     truth = state.incident.truth
     return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
 

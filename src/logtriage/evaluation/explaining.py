@@ -59,8 +59,8 @@ def explain_run(
 
     Raises:
         InvalidInput: if there is nothing to explain, the directory holds no run or a
-            damaged one, or another evaluation works in it.
-        SealError: if the run is of sealed incidents, and there is no key or another one.
+            damaged run, or another evaluation works in it.
+        SealError: if the run is of sealed incidents, and there is no key or another key.
         LogTriageError: if a process died.
     """
     for name, value in (("episodes", episodes), ("jobs", jobs)):

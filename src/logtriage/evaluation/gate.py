@@ -107,7 +107,7 @@ def gate_runs(
         for theirs, mine in pairs
         for check in _checks(run, base, tasks, mine, theirs, margins or Margins())
     ]
-    if not any(one.incidents for one in checks):
+    if not any(check.incidents for check in checks):
         raise InvalidInput(f"{base.directory} has no scored incident that {run.directory} plays")
     return tuple(checks)
 

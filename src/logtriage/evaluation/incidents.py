@@ -45,10 +45,10 @@ def _loaded(world: WorldLike | None) -> World | None:
 class Incidents:
     """Finds incidents by id: a resolver for grading that can travel to other processes.
 
-    Drawn incidents (``<task>/<split>/<index>``) are always at hand. Recorded ones
+    Drawn incidents (``<task>/<split>/<index>``) are always at hand. Recorded incidents
     (``<source>/<name>``) come from ``bundle``, or are those that ship with the package.
-    ``digest`` identifies the content of the bundle; None for the shipped ones. ``seal``
-    draws sealed incidents; None for that of the environment, if there is one. ``world`` is
+    ``digest`` identifies the content of the bundle; None for the shipped bundle. ``seal``
+    draws sealed incidents; None for that of the environment. ``world`` is
     that of all drawn incidents; None where their ids say it.
     """
 
@@ -64,7 +64,7 @@ class Incidents:
         seal: Seal | None = None,
         world: WorldLike | None = None,
     ) -> "Incidents":
-        """A finder with the recorded incidents of a bundle; for None, the shipped ones.
+        """A finder with the recorded incidents of a bundle; for None, the shipped incidents.
 
         Raises:
             OSError: if the bundle or the world cannot be read.
@@ -117,7 +117,7 @@ class Incidents:
 @lru_cache(maxsize=8)
 def _recorded(
     bundle: Path | None,
-    digest: str | None,  # noqa: ARG001 (a bundle of another content is another one)
+    digest: str | None,  # noqa: ARG001 (a bundle of another content is another bundle)
     task: str,
 ) -> Mapping[str, Incident]:
     # Imported here: most evaluations have no recorded incidents.

@@ -51,7 +51,7 @@ class LoadedRun:
         return tuple(dict.fromkeys(cell.task for cell in self.planned))
 
     def split_of(self, task: str) -> str | None:
-        """The split of a task's incidents; None for recorded ones, which have none."""
+        """The split of a task's incidents; None for recorded incidents."""
         drawn = task in self.manifest.spec.tasks and task not in RECORDED_TASKS
         return self.manifest.spec.split if drawn else None
 
@@ -76,9 +76,9 @@ def load_run(
     incidents; by default that of the environment.
 
     Raises:
-        InvalidInput: if the directory holds no run, or a damaged one; the message
+        InvalidInput: if the directory holds no run, or a damaged run; the message
             names the file and what is wrong.
-        SealError: if the run is of sealed incidents, and there is no key or another one.
+        SealError: if the run is of sealed incidents, and there is no key or another key.
         RubricError: if this version of logtriage grades by other rubrics than the run.
         OSError: if something cannot be read.
     """

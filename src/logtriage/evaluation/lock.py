@@ -1,7 +1,7 @@
 """A lock on the directory of a run: one evaluation at a time, with the name of its process.
 
 The lock is the system's, on an open file: it goes with the process that holds it, however
-that ends, so a file left by a dead one is no obstacle.
+that ends, so a file left by a dead process is no obstacle.
 """
 
 import json
@@ -32,7 +32,7 @@ def holding(directory: Path) -> Iterator[None]:
         os.write(descriptor, json.dumps(holder).encode())
         yield
     finally:
-        with suppress(PermissionError):  # Windows keeps what is open; the next one takes it over
+        with suppress(PermissionError):  # Windows keeps what is open; the next run takes it over
             path.unlink(missing_ok=True)
         os.close(descriptor)
 
@@ -42,7 +42,7 @@ def _locked(path: Path) -> int:
         descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
         try:
             try_lock(descriptor)
-            # The one that held it removes the file: then this lock is on nothing.
+            # The holder removes the file: then this lock is on nothing.
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         except (BlockingIOError, PermissionError):

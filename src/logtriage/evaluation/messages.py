@@ -107,7 +107,7 @@ class Reader:
     def of(
         cls, states: Iterable[State], split: RoleSplit, episodes: int = EPISODES
     ) -> "Reader | None":
-        """The reader of the first ``episodes`` that a team has played; None as :func:`messages_of`."""
+        """The reader of the first ``episodes`` of a team; None as :func:`messages_of`."""
         first = tuple(
             state
             for state in islice(states, episodes)
@@ -125,24 +125,24 @@ class Reader:
             bits = self._bits(delivery, _until(state, delivery.at))
             yield attrs.evolve(delivery, bits=bits)
 
-    def _bits(self, one: Heard, state: State) -> float | None:
+    def _bits(self, delivery: Heard, state: State) -> float | None:
         """The bits of a report about the truth, for its listener, in the state where it came up."""
-        world, listener = state.incident.simulation, self.split.role(one.listener)
-        assert world is not None  # states without one were left out
+        world, listener = state.incident.simulation, self.split.role(delivery.listener)
+        assert world is not None  # others were left out
         cells = {each.cell: each for each in evidence(state, listener)}
         for when, report in state.facts.reports:
-            if when < one.when and hears(state, listener, when, report):
+            if when < delivery.when and hears(state, listener, when, report):
                 for each in _tokens(state, when, report):
                     cells.setdefault(each.cell, each)
         before = belief_of(state, tuple(cells.values()), listener)
-        tokens = _tokens(state, one.when, one.report)
+        tokens = _tokens(state, delivery.when, delivery.report)
         place = before.hypotheses.index(world.truth)
         if tokens:
             after = {each.cell: each for each in tokens} | cells
             now = belief_of(state, tuple(after.values()), listener)
             was = max(before.probabilities[place], LEAST)
             return log2(max(now.probabilities[place], LEAST) / was)
-        return self.codes.bits(state.incident, one.report, before, place)
+        return self.codes.bits(state.incident, delivery.report, before, place)
 
 
 def _until(state: State, tick: int) -> State:
@@ -152,7 +152,7 @@ def _until(state: State, tick: int) -> State:
 
 def _tokens(state: State, when: int, report: Report) -> tuple[Evidence, ...]:
     setting = state.incident.setting
-    assert setting is not None  # states without one were left out
+    assert setting is not None  # others were left out
     return read(report.message, state.incident.topology, setting, when)
 
 
@@ -164,7 +164,7 @@ class _Codes:
         self._own: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
         for state in states:
             world = state.incident.simulation
-            assert world is not None  # states without one were left out
+            assert world is not None  # others were left out
             for _, report in state.facts.reports:
                 for sort, word in _named(report.message, state.incident):
                     truth = _about(sort, world.truth, state.incident.topology.names)
@@ -214,7 +214,7 @@ def _named(message: str, incident: Incident) -> list[tuple[str, str]]:
     What is seen of a service (``cpu_high``) is about the kind of the fault.
     """
     names, setting = incident.topology.names, incident.setting
-    assert setting is not None  # states without one were left out
+    assert setting is not None  # others were left out
     kinds = frozenset((*report_words(setting.world), *setting.world.board_words))
     words = message.split(" ")
     if not all(word in kinds or word in names for word in words):

@@ -20,7 +20,7 @@ def augrc(confidences: Sequence[float], correct: Sequence[bool]) -> float | None
     confidence count as accepted in random order.
 
     Raises:
-        InvalidInput: if the two are not of one length.
+        InvalidInput: if their lengths differ.
     """
     if len(confidences) != len(correct):
         raise InvalidInput(f"{len(confidences)} confidences for {len(correct)} outcomes")
@@ -29,6 +29,6 @@ def augrc(confidences: Sequence[float], correct: Sequence[bool]) -> float | None
     answers = list(zip(confidences, correct, strict=True))
     right = sorted(confidence for confidence, is_right in answers if is_right)
     wrong = [confidence for confidence, is_right in answers if not is_right]
-    # Twice the pairs in which a wrong answer is accepted before a right one, by any threshold.
+    # Twice the pairs in which a wrong answer is accepted before a right answer, by any threshold.
     before = sum(bisect_left(right, stated) + bisect_right(right, stated) for stated in wrong)
     return (before + len(wrong) ** 2) / (2 * len(answers) ** 2)

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from logtriage.drawing.ids import SEALED, check_split, incident_ids
-from logtriage.errors import InvalidInput, RetiredName, UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.grading.offered import check_joint
 from logtriage.roles import RoleSplit
@@ -37,8 +37,8 @@ class RunSpec:
 
     ``tasks`` are ids of drawn tasks, and :data:`RECORDED_TASKS` for recorded incidents,
     which have no split and may be fewer. A name given twice counts once. With a ``role_split`` (or
-    the name of a built-in one) ``policies`` are teams that play jointly, else single agents.
-    ``world`` is the one world of all tasks, as in :func:`~logtriage.tasks.get_task`.
+    the name of a built-in split) ``policies`` are teams that play jointly, else single agents.
+    ``world`` is the world of all tasks, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
         UnknownName: for a world, task, split or role split that does not exist.
@@ -56,7 +56,7 @@ class RunSpec:
 
     def __attrs_post_init__(self) -> None:
         world = world_of_tasks(
-            (one for one in self.tasks if one not in RECORDED_TASKS), self._world
+            (task for task in self.tasks if task not in RECORDED_TASKS), self._world
         )
         object.__setattr__(self, "_world", world)
         tasks = dict.fromkeys(_task_id(task, world) for task in self.tasks)
@@ -72,7 +72,7 @@ class RunSpec:
 
     @property
     def world(self) -> World:
-        """The world of its tasks; the default one where all are recorded."""
+        """The world of its tasks; the default world where all are recorded."""
         assert isinstance(self._world, World)
         return self._world
 
@@ -83,8 +83,6 @@ def _task_id(task: str, world: World) -> str:
         return task
     try:
         return get_task(task, world).id
-    except RetiredName:
-        raise
     except UnknownName as error:
         raise UnknownName("task", task, (*error.known, *RECORDED_TASKS)) from None
 
@@ -108,10 +106,10 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     """
     tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
     for name in spec.tasks:
-        found = _recorded(spec, incidents, name) if name in RECORDED_TASKS else _drawn(spec, name)
-        for task, (rubric, ids) in found.items():
+        own = _recorded(spec, incidents, name) if name in RECORDED_TASKS else _drawn(spec, name)
+        for task, (rubric, ids) in own.items():
             if task in tasks and tasks[task] != (rubric, ids):
-                raise InvalidInput(f"a recorded task has the name of a drawn one: {task!r}")
+                raise InvalidInput(f"a recorded task has the name of a drawn task: {task!r}")
             tasks[task] = rubric, ids
     return tuple(
         Cell(policy, task, rubric, ids)

@@ -52,7 +52,7 @@ def ratio_interval(above: Sequence[int], below: Sequence[int]) -> Interval | Non
     is that of a ratio of sums, never of a mean of ratios.
 
     Raises:
-        InvalidInput: if the two are not of one length, or a value of ``below`` is not above 0.
+        InvalidInput: if their lengths differ, or a value of ``below`` is not above 0.
     """
     if len(above) != len(below):
         raise InvalidInput(f"{len(above)} values cannot be paired with {len(below)}")
@@ -96,7 +96,7 @@ def paired_difference(before: Sequence[float], after: Sequence[float]) -> Interv
     """The mean of ``after - before``, pair by pair, with its bootstrap interval.
 
     Raises:
-        InvalidInput: if the two are not of one length.
+        InvalidInput: if their lengths differ.
     """
     if len(before) != len(after):
         raise InvalidInput(f"{len(before)} values cannot be paired with {len(after)}")
@@ -111,7 +111,7 @@ def paired_share_difference(before: Sequence[bool], after: Sequence[bool]) -> In
     reaches to 0.16 on both sides. None if there are no pairs.
 
     Raises:
-        InvalidInput: if the two are not of one length.
+        InvalidInput: if their lengths differ.
 
     .. [1] T. Tango, "Equivalence test and confidence interval for the difference in
        proportions for the paired-sample design", Statistics in Medicine 17 (1998).
@@ -198,7 +198,7 @@ def brier(confidences: Sequence[float], correct: Sequence[bool]) -> float | None
     Always saying one half earns 0.25.
 
     Raises:
-        InvalidInput: if the two are not of one length.
+        InvalidInput: if their lengths differ.
     """
     if len(confidences) != len(correct):
         raise InvalidInput(f"{len(confidences)} confidences for {len(correct)} outcomes")

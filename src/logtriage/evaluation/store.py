@@ -6,8 +6,8 @@
     transcripts/<policy>--<task>.jsonl   one transcript a line, in the order of the ids
     explanations/<policy>--<task>.jsonl  why they lost what they lost, of those explained
     bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
-    world.json                           the content of the world, if it is not the default one
-    ahead.jsonl                          episodes of served models that wait for earlier ones
+    world.json                           the content of the world, if it is not the default world
+    ahead.jsonl                          episodes of served models that wait for earlier episodes
     summary.json                         the figures; there once the run is finished
 
 JSON files appear whole or not at all. Transcripts are appended one by one, so what
@@ -39,7 +39,7 @@ BUNDLES: Final = ("bundle.jsonl", "bundle.jsonl.gz")
 def open_run(
     directory: Path, manifest: Manifest, incidents: Incidents, *, fresh: bool = False
 ) -> None:
-    """Begin a run in a directory, or check that the one in it is the same run.
+    """Begin a run in a directory, or check that its run is the same.
 
     With ``fresh``, a run that is already there is deleted first. A run that never finished an
     episode is deleted in any case. Files that are not of that run are never touched.
@@ -69,9 +69,9 @@ def _check_empty(directory: Path, manifest: Manifest, incidents: Incidents) -> N
     if manifest.world is not None and world.is_file():
         left |= {WORLD_FILE} if world.read_bytes() == manifest.spec.world.content else set()
     strange = sorted(
-        one.name
-        for one in directory.iterdir()
-        if one.name not in left and not one.name.startswith(".")
+        path.name
+        for path in directory.iterdir()
+        if path.name not in left and not path.name.startswith(".")
     )
     if strange:
         raise InvalidInput(
@@ -127,7 +127,7 @@ def _check_same(directory: Path, manifest: Manifest) -> None:
             run["role_split"] = run["role_split"] and run["role_split"]["name"]
     for run in (there, wanted):
         world = run.get("world")
-        run["world"] = f"{world['name']} ({world['fingerprint']})" if world else "the default one"
+        run["world"] = f"{world['name']} ({world['fingerprint']})" if world else "the default world"
         run |= {f"policy {name!r}": mark for name, mark in run.pop("players").items()}
     differences = [
         f"{key} is {_show(there.get(key))}, asked for {_show(wanted.get(key))}"

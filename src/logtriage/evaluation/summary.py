@@ -55,7 +55,7 @@ class Row:
         policy: the policy's specification.
         task: the task's id.
         rubric: the id of the rubric that the grades are by.
-        episodes: how many were played, unscored ones included.
+        episodes: how many were played, unscored episodes included.
         unscored: how many of them have no grade.
         grade: mean grade of the scored episodes, with its interval.
         bound: mean grade over all planned episodes, with 0 for each that is unscored or missing.
@@ -80,7 +80,7 @@ class Row:
         usage: requests and tokens of served models; None without models.
         net: what the policy is worth beyond handing everything over; None where incidents
             have no price of hand-over.
-        split: the split of the incidents; None for recorded ones.
+        split: the split of the incidents; None for recorded incidents.
     """
 
     policy: str

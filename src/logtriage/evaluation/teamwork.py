@@ -70,7 +70,7 @@ def teamwork_of(
 
 
 def last_decided(state: State) -> State:
-    """The state in which the last actions were chosen: at the tick before the last one."""
+    """The state in which the last actions were chosen: at the tick before the last."""
     last = state.history[-1][0]
     before = tuple((tick, action) for tick, action in state.history if tick < last)
     return State(state.incident, last, before)

@@ -31,7 +31,7 @@ _UNNUMBERED: Final = (Malformed, ClassifyFault, Report, ReportImpact, Wait)
 
 #: Fills up a list of actions that is shorter than the longest of its batch.
 PADDING: Final = -1
-#: Stands for an action that does nothing, such as a malformed one: it has no canonical integer.
+#: Stands for an action without a canonical integer, such as a malformed action: it does nothing.
 MALFORMED: Final = -2
 
 

@@ -86,7 +86,7 @@ def grade_batch(
 
     ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T) or with
     ``layout="time_major"`` (T, N), which is faster. :data:`MALFORMED` stands for a malformed
-    action, :data:`PADDING` follows the last one. Without a ``rubric``, that of the incidents
+    action, :data:`PADDING` follows the last action. Without a ``rubric``, that of the incidents
     grades them. Int8 serves up to 128 actions (16 services) and 63 ticks; more cost more. Every
     number equals, to the last bit, what :func:`grade` says of the state that :func:`play` leads
     to.

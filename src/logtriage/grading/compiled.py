@@ -86,7 +86,7 @@ def _prices(truths: Truths, by: ScoreTables) -> Floats:
     """The prices of hand-overs (N,), if the rubric reads them.
 
     Raises:
-        RubricError: for one outside [0, 1].
+        RubricError: for a price outside [0, 1].
     """
     if by.handed_weight < 0.0:
         return _NO_FLOATS

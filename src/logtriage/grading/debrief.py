@@ -1,4 +1,4 @@
-"""A grade with its reasons, and the one wording that people read."""
+"""A grade with its reasons, worded for people."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -67,7 +67,7 @@ class Grade:
         gate_reason: why it holds.
         closing: why the incident was closed; None if it was left open.
         ticks: ticks used.
-        unplayed: how many actions came after the closing one, and were not graded.
+        unplayed: how many actions came after the closing action, and were not graded.
         cause: why there is no score, in words.
         agent: who played, if the transcript says so.
         schedule: the tick of each action in joint play, where several may share one.

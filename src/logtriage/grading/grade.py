@@ -1,4 +1,4 @@
-"""``grade`` and ``reward``: the one scorer of the project."""
+"""``grade`` and ``reward``: the only scorer of the project."""
 
 from collections.abc import Iterable, Iterator
 from math import isfinite
@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any, Final
 
 from logtriage.actions import Action
-from logtriage.errors import RetiredName, RubricError, UnknownName, kind_of
+from logtriage.errors import RubricError, UnknownName, kind_of
 from logtriage.grading.criteria import Measured
 from logtriage.grading.debrief import AppliedDiscount, CriterionScore, Grade, GradeStatus
 from logtriage.grading.impact import reported_impact
@@ -29,23 +29,17 @@ GRID: Final = 2.0**50
 
 #: Every rubric that some task or recording is graded by, by its id.
 RUBRICS: Final = {rubric.id: rubric for rubric in (TRIAGE_3, RECORDED, RECORDED_2, RECORDED_3)}
-#: Rubrics that are no more, with those that took their places.
-RETIRED: Final = {"logtriage/1": TRIAGE_3.id, "logtriage/2": TRIAGE_3.id}
 
 
 def get_rubric(rubric_id: str) -> Rubric:
     """A built-in rubric by its id.
 
     Raises:
-        UnknownName: if there is none; the message lists the known ids, or names the rubric
-            that took the place of a retired one.
+        UnknownName: if there is none; the message lists the known ids.
     """
-    rubric = RUBRICS.get(rubric_id)
-    if rubric is not None:
-        return rubric
-    if rubric_id in RETIRED:
-        raise RetiredName("rubric", rubric_id, RETIRED[rubric_id], RUBRICS)
-    raise UnknownName("rubric", rubric_id, RUBRICS)
+    if rubric_id not in RUBRICS:
+        raise UnknownName("rubric", rubric_id, RUBRICS)
+    return RUBRICS[rubric_id]
 
 
 def rubric_of(incident: Incident) -> Rubric:

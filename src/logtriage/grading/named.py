@@ -1,4 +1,4 @@
-"""A rubric by its name: the id of a built-in one, or ``module:name`` of one's own."""
+"""A rubric by its name: a built-in id, or ``module:name`` of your own."""
 
 from logtriage._lib.references import imported, is_reference
 from logtriage.errors import InvalidInput

@@ -13,7 +13,7 @@ class Response:
     """The ticks in which one fault was named, its team first paged, and it was fixed.
 
     None as long as it has not happened. Of k faults the first k services declared are
-    counted: one that comes later names nothing.
+    counted: a later declaration names nothing.
     """
 
     said_at: int | None

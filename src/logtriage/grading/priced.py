@@ -48,7 +48,7 @@ def hand_over(state: State) -> Measured:
     """The price times (0.9 + 0.1 x promptness), by the par of the task for every incident.
 
     Raises:
-        RubricError: for an incident without a price of hand-over, or one outside [0, 1].
+        RubricError: for a price of hand-over that is missing or outside [0, 1].
     """
     incident, used = state.incident, state.closed_at or 0
     price = incident.price_of_hand_over
@@ -105,7 +105,7 @@ def dismissal(state: State) -> Measured:
 def unescalated(state: State) -> Measured | None:
     """While no accepted team has been paged: 0.32.
 
-    Of several faults, that much of the share whose team has not been paged, and the rest.
+    With several faults, 0.32 of the share without its team paged, and all of the rest.
     """
     unpaged = 0.0 if state.incident.truth.benign else unpaged_share(state)
     if not unpaged:

@@ -14,7 +14,7 @@ WEIGHTS: Final[Mapping[str, float]] = MappingProxyType({"root_cause": 0.7, "faul
 
 
 def fault_class(state: State) -> Measured:
-    """1 if the first class of fault declared is the right one, else 0."""
+    """1 if the first class of fault declared is right, else 0."""
     declared, truth = state.facts.fault_category, state.incident.truth.fault_category
     if declared is None:
         return (0.0, "no class of fault declared")
@@ -45,7 +45,7 @@ def hand_over(state: State) -> Measured:
     """The price of a hand-over, whenever it comes.
 
     Raises:
-        RubricError: for an incident without a price, or with one outside [0, 1].
+        RubricError: for a price that is missing or outside [0, 1].
     """
     incident = state.incident
     price = incident.price_of_hand_over

@@ -29,8 +29,8 @@ NAMED, PAGES, FIXED, HASTY = (np.uint64(row * BLOCK) for row in range(17, 21))
 #: Behind these stand the rows of each fault, then those of the accepted actions.
 ROWS: Final = 21
 ALONE: Final = np.uint64(ROWS * BLOCK)
-# The rows of a fault: whether it accepts the action, which service was declared as the one of
-# its number, and the ticks in which it was named, paged for and fixed.
+# The rows of a fault: whether it accepts the action, the service declared under its number, and
+# the ticks in which it was named, paged for and fixed.
 MINE, DECLARED, SAID, TEAM, DONE = (np.uint64(row * BLOCK) for row in range(5))
 FAULT_ROWS: Final = 5
 FAULT_SIZE: Final = np.uint64(FAULT_ROWS * BLOCK)

@@ -63,7 +63,7 @@ def begin(n: Int, first: Int, answers: Answers, none: Int, work: Any) -> None:
 
 @kernel
 def _accepted(work: Any, row: Int, at: Int) -> Any:
-    """Whether the action is among the three accepted ones from ``row`` on."""
+    """Whether the action is among the three accepted actions from ``row`` on."""
     action = work[rows.ACTION + at]
     return (
         (action == work[row + at])
@@ -74,7 +74,7 @@ def _accepted(work: Any, row: Int, at: Int) -> Any:
 
 @kernel
 def _mark(n: Int, to: Int, row: Int, triples: Int, work: Any) -> None:
-    """Whether each action is among accepted ones, which begin at ``row``."""
+    """Whether each action is among the accepted actions, which begin at ``row``."""
     for number in range(triples):
         for at in range(n):
             accepted = _accepted(work, row, at)
@@ -84,7 +84,7 @@ def _mark(n: Int, to: Int, row: Int, triples: Int, work: Any) -> None:
 
 @kernel
 def _notice(n: Int, index: Int, faults: Int, to: Letters, work: Any) -> None:
-    """Of several faults: whether a service is declared anew, and then which ones were."""
+    """With several faults: whether a service is declared anew, and the services declared."""
     for at in range(n):
         work[rows.ANEW + at] = 1
     row = rows.ALONE + rows.DECLARED
@@ -126,7 +126,7 @@ def _answer(n: Int, row: Int, index: Int, to: Letters, work: Any) -> None:
 
 @kernel
 def _present(work: Any, number: Int, action: Int, none: Int, at: Int) -> Any:
-    """How many actions a list has so far; ``none`` from where one follows padding."""
+    """How many actions a list has so far; ``none`` once an action follows padding."""
     before = np.int64(work[rows.PRESENT + at])
     after = before + 1 if before == number else none
     return after if action != none else before

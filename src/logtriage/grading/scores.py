@@ -120,7 +120,7 @@ def share_left(share: Any, discount: Discount, benign: Int) -> Any:
 
 @kernel
 def handed_over(total: Any, level: Int, price: Any, by: ScoreTables) -> Any:
-    """The total, or where it was handed over first what that is worth at its price."""
+    """The total; after a hand-over as the first intervention, its worth at its price."""
     worth = by.handed_weight * (price * by.handed[np.uint64(level)])
     return worth if level > 0 else total
 

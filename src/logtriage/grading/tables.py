@@ -40,7 +40,7 @@ OPEN: Final = len(CLOSINGS)
 #: whether the first service declared is accepted. ``named`` and ``paged``: the shares of the
 #: faults that were. ``fixes``: how many faults were fixed, and after how many wrong remedies.
 #: ``dismissed``: whether it was. ``resolved``, ``calmed`` and ``handed``: the ticks until it was
-#: resolved, dismissed or handed over, plus one, in a range for each pair of horizon and par.
+#: resolved, dismissed or handed over, plus 1, in a range for each pair of horizon and par.
 #: ``early``: wrong remedies before an accepted page, ``hasty``: faults fixed before it.
 LEVELS: Final = (
     "off",
@@ -207,14 +207,14 @@ def signed(rubric: Rubric, rows: tuple[Criterion, ...]) -> list[tuple[float, Cri
 
 @attrs.frozen(eq=False)
 class _Group:
-    """Criteria whose sum of points stands in one table; ``strides`` by level."""
+    """Criteria with one table for the sum of their points; ``strides`` by level."""
 
     strides: Numbers
     points: Floats
 
 
 def _groups(rubric: Rubric, rows: tuple[Criterion, ...], span: Span) -> list[_Group]:
-    """The first criteria in one table, the others one by one: floats are added in their order."""
+    """The first criteria in one table, then a table each: floats are added in their order."""
     table, strides = np.zeros(1), np.zeros(len(LEVELS), np.int64)
     groups: list[_Group] = []
     for sign, row in signed(rubric, rows):
@@ -274,7 +274,7 @@ def check_kernels(rubric: Rubric) -> None:
     """Refuse a rubric with a rule that has no kernel.
 
     Raises:
-        RubricError: naming the rule, and those that have one.
+        RubricError: naming the rule, and the rules with a kernel.
     """
     for what, name, function, known in _rules(rubric):
         if function not in known:

@@ -27,7 +27,7 @@ from logtriage.state import check_incident
 from logtriage.transcript import COMPLETED, Splits, Transcript, check_drawn, plays_of
 from logtriage.transition import play, play_jointly, play_parsed
 
-#: Finds an incident by its id; :func:`make_incident` unless recorded ones are at hand.
+#: Finds an incident by its id: :func:`make_incident`, or a lookup of recordings.
 Resolver = Callable[[str], Incident]
 
 
@@ -114,7 +114,7 @@ def _found(incident_id: str, resolve: Resolver) -> Incident:
     """The incident of that id.
 
     Raises:
-        InvalidInput: if the resolver finds another one, or none.
+        InvalidInput: if the resolver finds another incident, or none.
     """
     incident: object = resolve(incident_id)
     if isinstance(incident, Incident) and incident.id == incident_id:

@@ -39,7 +39,7 @@ def remedy_credit(wrong: int) -> float:
 def root_cause(state: State) -> Measured:
     """1 if the first service declared is accepted, and was declared no later than the fix.
 
-    Of k faults, the share that is so named by the first k services declared.
+    With k faults, the share so named by the first k services declared.
     """
     if state.incident.truth.several:
         return _shared_root_cause(state)

@@ -239,7 +239,7 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         teams,
         remedies,
         np.array([incident.horizon for incident in listed], np.int32),
-        np.array([incident.closing.wrong_page for incident in listed]),
+        np.array([incident.wrong_page_closes for incident in listed]),
         np.array([incident.par for incident in listed], np.int32),
         np.array([incident.task_par for incident in listed], np.int32),
         np.array([np.nan if price is None else price for price in prices], np.float64),

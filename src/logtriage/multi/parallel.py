@@ -49,7 +49,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             your own.
         split: of the task, as of :class:`logtriage.env.TriageEnv`.
         role_split: who sees and does what: a built-in name, or a split of your own.
-        horizon: another one than the task's, in ticks.
+        horizon: in place of the task's, in ticks.
         credit: ``team`` gives every agent the grade difference of the tick;
             ``counterfactual`` its difference to the grade had this agent waited.
         observations: ``dict`` (``observation`` float32 and ``action_mask`` int8), ``flat``
@@ -143,7 +143,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], Infos]:
-        """Begin the incident of ``options["id"]``, or the next one.
+        """Begin the incident of ``options["id"]``, or the next incident.
 
         Another option than ``id`` brings a warning, not an error: PettingZoo tests it.
 
@@ -174,26 +174,18 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         """
         if not actions and not self.agents and self._state.is_closed:
             return {}, {}, {}, {}, {}
-        self.check_open()
+        before, split = self._state, self.role_split
+        if before.is_closed:
+            raise EpisodeOver(f"the incident is closed ({before.closing}): call reset()")
         if actions.keys() != self._seats.keys():
             raise InvalidInput(
                 f"actions of {', '.join(map(str, actions)) or 'nobody'}: "
                 f"expected one of each agent: {', '.join(self._seats)}"
             )
-        return self.play([self.read(agent, actions[agent]) for agent in self._seats])
-
-    def read(self, agent: str, action: Any) -> Action:
-        """The action of the core that an agent chose; InvalidInput outside of its action space."""
-        return self._seats[agent].read(action)
-
-    def play(
-        self, acts: Sequence[Action]
-    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """:meth:`step` with actions of the core: one of each agent, in order."""
-        before, split = self._state, self.role_split
+        chosen = [seat.read(actions[agent]) for agent, seat in self._seats.items()]
         acts = [
             as_allowed(act, role, self.topology, requests_left(before, split, role))
-            for act, role in zip(acts, split.roles, strict=True)
+            for act, role in zip(chosen, split.roles, strict=True)
         ]
         after = transition_jointly(before, acts)
         self._now = after
@@ -227,12 +219,6 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def close(self) -> None:
         """Nothing is held."""
-
-    def check_open(self) -> None:
-        """Raise ResetNeeded before the first reset, and EpisodeOver if the incident is closed."""
-        state = self._state
-        if state.is_closed:
-            raise EpisodeOver(f"the incident is closed ({state.closing}): call reset()")
 
     # -- inside -----------------------------------------------------------------------
 

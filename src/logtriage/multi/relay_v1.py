@@ -57,7 +57,7 @@ def _texts() -> list[str]:
     """The JSON of every action on every system that a shift may have."""
     topology = make_shift("quiet_shift-v1/train/0").arrivals[0].incident.topology
     actions = all_actions(topology, hand_over=True)
-    wires = [shift_action_to_wire(On(one, action)) for one in SYSTEMS for action in actions]
+    wires = [shift_action_to_wire(On(system, action)) for system in SYSTEMS for action in actions]
     return list(map(json.dumps, wires))
 
 
@@ -115,7 +115,7 @@ class Relay(pettingzoo.ParallelEnv[str, Any, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-        """Begin a shift: that of ``options["shift"]``, or one drawn from the split."""
+        """Begin a shift: that of ``options["shift"]``, or the next shift of the split."""
         if seed is not None:
             self._random, _ = np_random(seed)
         drawn = f"{self._task}/{self._split}/{int(self._random.integers(1 << 31))}"
@@ -158,10 +158,10 @@ class Relay(pettingzoo.ParallelEnv[str, Any, Any]):
         before = self.shift_state
         if not self.agents:
             raise EpisodeOver("the shift is over; reset() begins another")
-        given = actions.get(self.on_duty())
-        if not isinstance(given, str):
-            raise InvalidInput(f"action of {self.on_duty()}: expected text, got {given!r:.80}")
-        after = transition(before, shift_action_from_wire(wire_in(given), before))
+        reply = actions.get(self.on_duty())
+        if not isinstance(reply, str):
+            raise InvalidInput(f"action of {self.on_duty()}: expected text, got {reply!r:.80}")
+        after = transition(before, shift_action_from_wire(wire_in(reply), before))
         self._state = after
         earned, agents = reward(before, after), self.agents
         if after.is_over:

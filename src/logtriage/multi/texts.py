@@ -10,7 +10,7 @@ from logtriage.parsing.replies import MAX_TEXT
 
 #: More than any screen of a topology of 200 services has, in characters.
 MAX_SCREEN: Final = 100_000
-_SAMPLED: Final = "".join(one for one in string.printable if one.isprintable()) + "\n"
+_SAMPLED: Final = "".join(filter(str.isprintable, string.printable)) + "\n"
 
 
 class AnyText(spaces.Text):

@@ -14,11 +14,10 @@ from logtriage.policies.expert import ExpertPolicy
 from logtriage.policies.first_error import FirstErrorPolicy
 from logtriage.policies.inquiry import InquiryPolicy
 from logtriage.policies.oracle import OraclePolicy, perfect_actions
-from logtriage.policies.oracle_team import OracleRole, OracleTeam, joint_schedule
+from logtriage.policies.oracle_team import OracleRole, joint_schedule, oracles
 from logtriage.policies.random_policy import RandomPolicy, masked_actions
 from logtriage.policies.ranking import METHODS, SCORES, Method, RankingPolicy
 from logtriage.policies.team import (
-    FollowingTeam,
     RoleFactory,
     RoleFailure,
     RolePolicies,
@@ -31,7 +30,7 @@ from logtriage.policies.team import (
 if TYPE_CHECKING:
     from logtriage.policies.lookahead import LookaheadPolicy
     from logtriage.policies.observer import ObserverPolicy
-    from logtriage.policies.observer_team import ObserverRole, ObserverTeam
+    from logtriage.policies.observer_team import ObserverRole, observers
     from logtriage.policies.questioners import RandomQuestionsPolicy, TopSuspectPolicy
     from logtriage.policies.recorded_observer import RecordedObserverPolicy
 
@@ -45,17 +44,14 @@ __all__ = [
     "ExpertPolicy",
     "FirstErrorPolicy",
     "Follower",
-    "FollowingTeam",
     "InquiryPolicy",
     "LookaheadPolicy",
     "Memory",
     "Method",
     "ObserverPolicy",
     "ObserverRole",
-    "ObserverTeam",
     "OraclePolicy",
     "OracleRole",
-    "OracleTeam",
     "Player",
     "Policy",
     "PolicyFactory",
@@ -75,6 +71,8 @@ __all__ = [
     "idle",
     "joint_schedule",
     "masked_actions",
+    "observers",
+    "oracles",
     "perfect_actions",
 ]
 
@@ -82,7 +80,7 @@ _BY_BELIEF: Final = {
     "LookaheadPolicy": "lookahead",
     "ObserverPolicy": "observer",
     "ObserverRole": "observer_team",
-    "ObserverTeam": "observer_team",
+    "observers": "observer_team",
     "RandomQuestionsPolicy": "questioners",
     "RecordedObserverPolicy": "recorded_observer",
     "TopSuspectPolicy": "questioners",

@@ -30,13 +30,11 @@ from logtriage.evidence import evidence
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.observation import Observation
-from logtriage.policies.base import Memory
 from logtriage.policies.observer import best_of, requests_in_doubt
-from logtriage.policies.team import as_taken, idle
+from logtriage.policies.team import RolePolicies, idle
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles import Role, RoleSplit, may_ask
-from logtriage.state import State, initial_state
-from logtriage.transition import transition_jointly
+from logtriage.state import State
 from logtriage.world.channels import Channel, Evidence
 from logtriage.world.conditions import errors_first
 from logtriage.world.tables import CALM, edge_weights
@@ -67,35 +65,22 @@ class Board:
 
 
 @attrs.frozen
-class ObserverTeam:
-    """Plays all roles of a split; memory is the state after the last joint actions.
+class ObserverRole:
+    """Plays a role of a split by its own evidence, the reports that reached it and the actions.
 
     It is given the incident, as an environment is, to know the evidence; it never reads the
-    truth. A role decides by its own evidence, by the reports that reached it and by the actions
-    so far. With ``pooled`` every role knows at once the evidence of all: the most that talking
-    could reach.
+    truth. If ``pooled``, it knows at once the evidence of all roles: the most that talking could
+    reach.
     """
 
     incident: Incident
     split: RoleSplit
+    role: Role
     pooled: bool = False
 
-    def act(
-        self,
-        observations: tuple[Observation, ...],
-        memory: Memory,
-    ) -> tuple[tuple[Action, ...], Memory]:
-        """For each role: report the best tokens, ask the best question, or act."""
-        state: State = initial_state(self.incident) if memory is None else memory
-        actions = tuple(
-            self.decide(state, role, seen)
-            for role, seen in zip(self.split.roles, observations, strict=True)
-        )
-        taken = as_taken(actions, self.split, state)
-        return actions, transition_jointly(state, taken)
-
-    def decide(self, state: State, role: Role, seen: Observation) -> Action:
-        """The action of a role in a state, from its slice of it."""
+    def act_in(self, state: State, seen: Observation) -> Action:
+        """Report the best tokens, ask the best question, or act."""
+        role = self.role
         board = board_of(seen, state)
         held = belief(state, self.split) if self.pooled else known(state, role, board)
         late = state.incident.horizon - state.tick <= LATE
@@ -178,17 +163,10 @@ class ObserverTeam:
         return next(role for role in self.split.roles if action_name(action) in role.kinds)
 
 
-@attrs.frozen
-class ObserverRole:
-    """One role of an :class:`ObserverTeam`, in a team with others."""
-
-    incident: Incident
-    split: RoleSplit
-    role: Role
-
-    def act_in(self, state: State, seen: Observation) -> Action:
-        """The team's action for this role."""
-        return ObserverTeam(self.incident, self.split).decide(state, self.role, seen)
+def observers(incident: Incident, split: RoleSplit, *, pooled: bool = False) -> RolePolicies:
+    """A team of observers, one for each role."""
+    roles = [ObserverRole(incident, split, role, pooled) for role in split.roles]
+    return RolePolicies(roles, incident, split)
 
 
 def board_of(seen: Observation, state: State) -> Board:

@@ -16,8 +16,9 @@ from logtriage.actions import (
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
+from logtriage.policies.constant import ConstantPolicy
 from logtriage.policies.oracle import perfect_actions
-from logtriage.policies.team import idle
+from logtriage.policies.team import RolePolicies, idle
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.words import NO_FAULT, report_words
 
@@ -79,24 +80,9 @@ def _first_able(action: Action, split: RoleSplit) -> int:
     return next(place for place, role in enumerate(split.roles) if kind in role.kinds)
 
 
-@attrs.frozen
-class OracleTeam:
-    """Plays :func:`joint_schedule`: the ceiling for a team that knows everything."""
-
-    incident: Incident
-    split: RoleSplit
-
-    def act(
-        self,
-        observations: tuple[Observation, ...],  # noqa: ARG002
-        memory: Memory,
-    ) -> tuple[tuple[Action, ...], Memory]:
-        """Play the next scheduled row; memory counts the rows played."""
-        row = 0 if memory is None else memory
-        schedule = joint_schedule(self.incident, self.split)
-        if row >= len(schedule):
-            return tuple(map(idle, self.split.roles)), row
-        return schedule[row], row + 1
+def oracles(incident: Incident, split: RoleSplit) -> RolePolicies:
+    """A team that plays :func:`joint_schedule`: the ceiling for roles that know everything."""
+    return RolePolicies(map(ConstantPolicy, zip(*joint_schedule(incident, split), strict=True)))
 
 
 @attrs.frozen

@@ -61,45 +61,18 @@ def _as_players(players: Iterable[Player]) -> tuple[Player, ...]:
 
 @attrs.frozen
 class RolePolicies:
-    """A team of one ordinary policy for each role, in role order.
+    """A team of one player for each role, in role order.
 
-    Each has its own slice and its own memory, and knows of the others from the board alone. The
-    team's memory is the tuple of theirs.
+    Each has its own slice and its own memory, and knows of the others from the board alone. A
+    screen shows the readings of one tick; a belief rests on all of them, and on the actions of
+    others. So a :class:`~logtriage.policies.Follower` is handed the state beside its slice; it may
+    look only at what its role was shown. A team with followers needs ``incident`` and ``split``.
+    Memory is the state after the last joint actions, and the notes of each player.
     """
 
-    policies: tuple[Player, ...] = attrs.field(converter=_as_players)
-
-    def act(
-        self, observations: tuple[Observation, ...], memory: Memory
-    ) -> tuple[tuple[Action, ...], Memory]:
-        """The action of each policy, from its own slice.
-
-        Raises:
-            InvalidInput: if there are not as many observations as policies.
-            RoleFailure: if a policy raises; its exception is the cause.
-        """
-        _check_count(len(observations), len(self.policies))
-        notes = (None,) * len(self.policies) if memory is None else memory
-        decided = [
-            ask(number, *row)
-            for number, row in enumerate(zip(self.policies, observations, notes, strict=True))
-        ]
-        return tuple(action for action, _ in decided), tuple(note for _, note in decided)
-
-
-@attrs.frozen
-class FollowingTeam:
-    """A team of one player for each role, some of whom follow the state behind the screens.
-
-    A screen shows the readings of one tick; a belief rests on all of them, and on the actions of
-    others. So a :class:`~logtriage.policies.Follower` is handed the state beside its slice. It may
-    look only at what its role was shown. Memory is the state after the last joint actions, and the
-    notes of each player.
-    """
-
-    incident: Incident
-    split: RoleSplit
     players: tuple[Player, ...] = attrs.field(converter=_as_players)
+    incident: Incident | None = None
+    split: RoleSplit | None = None
 
     def act(
         self, observations: tuple[Observation, ...], memory: Memory
@@ -110,20 +83,18 @@ class FollowingTeam:
             InvalidInput: if there are not as many observations as players.
             RoleFailure: if a player raises; its exception is the cause.
         """
-        _check_count(len(observations), len(self.players))
-        state, notes = memory or (initial_state(self.incident), (None,) * len(self.players))
+        if len(observations) != len(self.players):
+            raise InvalidInput(f"{len(self.players)} policies for {len(observations)} roles")
+        begun = None if self.incident is None else initial_state(self.incident)
+        state, notes = memory or (begun, (None,) * len(self.players))
         decided = [
             ask(number, *row, state)
             for number, row in enumerate(zip(self.players, observations, notes, strict=True))
         ]
         actions = tuple(action for action, _ in decided)
-        after = transition_jointly(state, as_taken(actions, self.split, state))
-        return actions, (after, tuple(note for _, note in decided))
-
-
-def _check_count(roles: int, policies: int) -> None:
-    if roles != policies:
-        raise InvalidInput(f"{policies} policies for {roles} roles")
+        if state is not None and self.split is not None:
+            state = transition_jointly(state, as_taken(actions, self.split, state))
+        return actions, (state, tuple(note for _, note in decided))
 
 
 def ask(

@@ -17,7 +17,7 @@ from logtriage._lib.files import replacing
 from logtriage.codec import reason_of, strict_converter
 from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import BundleError
-from logtriage.incident import ClosingRules, Fault, Incident, Truth
+from logtriage.incident import Fault, Incident, Truth
 from logtriage.recorded.reading import json_lines
 from logtriage.recorded.records import RUBRICS, SCHEMA, TEAM, RecordedIncident, task_id
 from logtriage.recorded.telemetry import RecordedTelemetry
@@ -26,7 +26,6 @@ from logtriage.rng import hash_name
 #: The rubric of records without a rubric.
 RUBRIC: Final = RUBRICS[0]
 #: Nobody knows whom to page in a recording, so a page closes nothing.
-CLOSING: Final = ClosingRules(wrong_page=False)
 
 
 def as_incident(record: RecordedIncident) -> Incident:
@@ -51,7 +50,7 @@ def as_incident(record: RecordedIncident) -> Incident:
             fault_category=record.truth.category if roots and record.rubric != RUBRIC else None,
         ),
         telemetry=RecordedTelemetry(record.recording, on_request=record.rubric == on_request),
-        closing=CLOSING,
+        wrong_page_closes=False,
         rubric=record.rubric,
         price_of_hand_over=(
             price_of_hand_over(hash_name(record.id)) if record.rubric == priced else None

@@ -15,7 +15,7 @@ from logtriage.roles import Role, RoleSplit
 #: Words with a meaning of their own before a colon, so no modules.
 _TAKEN: Final = frozenset(
     (
-        *("central", "constant", "net", "observer"),
+        *("constant", "net", "observer"),
         *("openai", "random", "random_questions", "top_suspect"),
     )
 )

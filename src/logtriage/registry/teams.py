@@ -10,17 +10,15 @@ from logtriage.incident import Incident
 from logtriage.policies import (
     ExpertPolicy,
     Follower,
-    FollowingTeam,
     ObserverRole,
-    ObserverTeam,
     OracleRole,
-    OracleTeam,
     Policy,
     RandomPolicy,
     RoleFactory,
     RolePolicies,
     TeamFactory,
     TeamPolicy,
+    oracles,
 )
 from logtriage.registry.own import is_own, own_role
 from logtriage.registry.policies import seed_of
@@ -59,24 +57,16 @@ _ROLES: Final[dict[str, RoleFactory]] = {
     "oracle": OracleRole,
     "expert": _expert_role,
     "observer": ObserverRole,
+    "pooled": partial(ObserverRole, pooled=True),
 }
-
-
-def _oracles(split: RoleSplit, incident: Incident) -> TeamPolicy:
-    return OracleTeam(incident, split)
-
-
-def _observers(split: RoleSplit, pooled: bool, incident: Incident) -> TeamPolicy:
-    return ObserverTeam(incident, split, pooled=pooled)
 
 
 def _by_role(factories: Sequence[RoleFactory], split: RoleSplit, incident: Incident) -> TeamPolicy:
     pairs = zip(factories, split.roles, strict=True)
     players = [make(incident, split, role) for make, role in pairs]
-    alone = [player for player in players if not isinstance(player, Follower)]
-    if len(alone) == len(players):
-        return RolePolicies(alone)
-    return FollowingTeam(incident, split, players)
+    if any(isinstance(player, Follower) for player in players):
+        return RolePolicies(players, incident, split)
+    return RolePolicies(players)
 
 
 def make_team(
@@ -97,9 +87,7 @@ def make_team(
     """
     own = roles or {}
     if spec == "oracle" and spec not in own:
-        return partial(_oracles, split)
-    if spec in ("observer", "pooled") and spec not in own:
-        return partial(_observers, split, spec == "pooled")
+        return partial(oracles, split=split)
     factory = _role_factory(spec, own)
     if factory is not None:
         return partial(_by_role, (factory,) * len(split), split)

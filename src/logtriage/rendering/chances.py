@@ -19,15 +19,15 @@ from logtriage.world.schema.tokens import Gauge
 from logtriage.world.setting import Setting
 from logtriage.world.vocabulary import LOG
 
-#: What a reading says that does not show its sign, and what every condition shows.
+#: The word for readings that do not show their sign, and for signs of every condition.
 ANY: Final = "ANY"
-#: Signs that are rarer, in per cent, go unsaid.
+#: Signs rarer than this, in per cent, go unsaid.
 LEAST: Final = 4
-#: Of what any service might show, only from where to where the shares go of what is rarer.
+#: Signs of any service that are rarer than this are summed up by the range of their shares.
 COMMON: Final = 18
 #: As many different shares as a grid has at most.
 GRID: Final = 6
-#: Of a line that names its cause.
+#: The words for a line that names its cause.
 _NAMED: Final = "its cause"
 #: A share and the words of its sign, or the text of a pair, which has its own figures.
 Share = tuple[int, str, bool]
@@ -136,7 +136,7 @@ def _band(gauge: Gauge, name: str) -> str:
 def _typical(world: World) -> tuple[Mapping[str, Pair], Mapping[str, Pair]]:
     """The pairs of signs that most kinds show that lead with latency, and with errors.
 
-    Of a pair that not all of them show there is nothing typical.
+    A pair shown by only some of them is not typical.
     """
     typical: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
     for lead in (False, True):

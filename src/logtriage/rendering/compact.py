@@ -86,7 +86,7 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
 def owners(observation: Observation) -> dict[str, str]:
     """The owners of the services that stand on this screen or were just asked for.
 
-    Of which service a player wants to know the owner, for that one it asks or declares it.
+    A player learns the owner of another service by asking for it or declaring it.
     """
     wanted = {alert.service for alert in observation.alerts}
     wanted.update(line.service for line in observation.window)

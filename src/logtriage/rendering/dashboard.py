@@ -40,7 +40,7 @@ def dashboard(observation: Observation) -> str:
 
 
 def _span(observation: Observation) -> str:
-    """Of how long the figures are."""
+    """The span of time that the figures cover."""
     minutes = max(1, observation.tick_seconds // 60)
     return " of the last minute" if minutes == 1 else f" of the last {minutes} minutes"
 

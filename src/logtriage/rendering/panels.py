@@ -44,6 +44,6 @@ def traces(spans: Iterable[Trace]) -> Iterator[str]:
 
 
 def _readings(starts: tuple[int, ...]) -> str:
-    """Of which ticks the readings are; where all agree, one of them is shown."""
+    """The ticks of the readings."""
     ticks = " > ".join(map(str, starts))
     return f"read at tick {ticks}" if len(starts) == 1 else f"read at ticks {ticks}"

@@ -106,9 +106,9 @@ def _timeline(policy: str, state: ShiftState, firing: Mapping[str, list[int]], r
     height = _ROW * (len(graded.incidents) + 2)
     width = _LEFT + _TICK * state.shift.task.ticks + 20
     reasons = "".join(
-        f"<li><b>{escape(one.system)}</b> (counts {one.weight}) {one.grade.score:.3f}: "
-        f"{escape(one.reason)}</li>"
-        for one in graded.incidents
+        f"<li><b>{escape(row.system)}</b> (counts {row.weight}) {row.grade.score:.3f}: "
+        f"{escape(row.reason)}</li>"
+        for row in graded.incidents
     )
     return (
         f"<h2>{escape(policy)} on {escape(graded.shift)}: {graded.score:.3f}</h2>"
@@ -132,17 +132,17 @@ def _row(
     at: int,
     shift: ShiftState,
     graded: IncidentGrade,
-    one: State,
+    state: State,
     firing: Mapping[str, list[int]],
     replays: str,
 ) -> str:
     arrived, system = graded.arrived_at, graded.system
-    end = arrived + (one.closed_at or one.tick)
+    end = arrived + (state.closed_at or state.tick)
     top = _ROW * (at + 1)
     full = 0.08 + 0.8 * (graded.grade.score or 0.0)
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
-    if one.history:
-        name = f'<a href="{escape(f"{replays}/{quote(one.incident.id)}")}">{name}</a>'
+    if state.history:
+        name = f'<a href="{escape(f"{replays}/{quote(state.incident.id)}")}">{name}</a>'
     parts = [
         name,
         f'<rect x="{_x(arrived)}" y="{top + 3}" width="{_TICK * (end - arrived)}" height="15" '

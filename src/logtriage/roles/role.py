@@ -255,7 +255,7 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
 def role_words(role: Role, topology: Topology, world: World | None = None) -> tuple[str, ...]:
     """The words that a numeric agent in a role may report, in order; none without ``report``.
 
-    Kinds and tokens have the words of the world, by default the default one.
+    Kinds and tokens have the words of the world; without it, of the default world.
     """
     words = spelt(role.words, topology, default_world() if world is None else world)
     return words if "report" in role.may else ()
@@ -274,9 +274,9 @@ def role_actions(
     """
     return (
         *(
-            one
-            for one in all_actions(topology)
-            if action_name(one) in role.may and may_ask(role, one, topology)
+            action
+            for action in all_actions(topology)
+            if action_name(action) in role.may and may_ask(role, action, topology)
         ),
         *(Report(word, role.name) for word in role_words(role, topology, world)),
         *((Wait(),) if "wait" in role.may else ()),

@@ -144,7 +144,7 @@ def get_role_split(name: str) -> RoleSplit:
     """A built-in role split by its name.
 
     Raises:
-        UnknownName: listing the known ones.
+        UnknownName: listing the known splits.
     """
     try:
         return ROLE_SPLITS[name]

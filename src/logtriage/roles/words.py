@@ -24,4 +24,6 @@ def spelt(words: Iterable[str], topology: Topology, world: World) -> tuple[str, 
         "tokens": world.board_words,
         "services": topology.names,
     }
-    return tuple(dict.fromkeys(one for word in words for one in groups.get(word, (word,))))
+    return tuple(
+        dict.fromkeys(spelling for word in words for spelling in groups.get(word, (word,)))
+    )

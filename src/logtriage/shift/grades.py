@@ -21,7 +21,7 @@ RUBRIC: Final = "shift/1"
 
 @attrs.frozen
 class IncidentGrade:
-    """What became of one incident, in ticks of the shift.
+    """What became of an incident, in ticks of the shift.
 
     ``touched_at``, ``paged_at`` and ``fixed_at`` are None for what did not happen: the first
     action on it, the first right page, the fix. ``closing`` is None while it is open.
@@ -62,33 +62,33 @@ class ShiftGrade:
 
     @property
     def mtta(self) -> float | None:
-        """Mean ticks from the first alert to the first action, of incidents that had one."""
-        return _mean([(one.arrived_at, one.touched_at) for one in self.incidents])
+        """Mean ticks from the first alert to the first action, of incidents that had an action."""
+        return _mean([(row.arrived_at, row.touched_at) for row in self.incidents])
 
     @property
     def mttr(self) -> float | None:
         """Mean ticks from the first alert to the fix, of incidents that were fixed."""
-        return _mean([(one.arrived_at, one.fixed_at) for one in self.incidents])
+        return _mean([(row.arrived_at, row.fixed_at) for row in self.incidents])
 
     @property
     def missed(self) -> int:
         """How many incidents nobody touched, or that ran out of time."""
         return sum(
-            one.touched_at is None or one.closing is Closing.OUT_OF_TIME for one in self.incidents
+            row.touched_at is None or row.closing is Closing.OUT_OF_TIME for row in self.incidents
         )
 
     @property
     def handed_over(self) -> int:
         """How many incidents were handed over."""
-        return sum(one.closing is Closing.HANDED_OVER for one in self.incidents)
+        return sum(row.closing is Closing.HANDED_OVER for row in self.incidents)
 
     @property
     def pages(self) -> Mapping[str, int]:
         """How often each team was paged, by its name."""
         teams = [
             action.team
-            for one in self.incidents
-            for action in one.grade.actions
+            for row in self.incidents
+            for action in row.grade.actions
             if isinstance(action, Escalate)
         ]
         return {team: teams.count(team) for team in sorted(set(teams))}
@@ -105,14 +105,14 @@ def grade(state: ShiftState) -> ShiftGrade:
     Each incident is graded by ``logtriage/3`` with its own gates; none of them stops the shift.
     """
     rows = []
-    for arrival, one in state.arrived:
-        facts, at = one.facts, arrival.tick
-        ticks = (one.history[0][0] if one.history else None, facts.paged_at, facts.fixed_at)
+    for arrival, alone in state.arrived:
+        facts, at = alone.facts, arrival.tick
+        ticks = (alone.history[0][0] if alone.history else None, facts.paged_at, facts.fixed_at)
         touched, paged, fixed = [None if tick is None else at + tick for tick in ticks]
         rows.append(
             IncidentGrade(
-                arrival.system, arrival.weight, at, touched, paged, fixed, one.closing,
-                grade_incident(one),
+                arrival.system, arrival.weight, at, touched, paged, fixed, alone.closing,
+                grade_incident(alone),
             )
         )  # fmt: skip
     return ShiftGrade(state.shift.id, state.tick, score(state), tuple(rows))
@@ -126,7 +126,7 @@ def _earned(state: State) -> int:
 def score(state: ShiftState) -> float:
     """The score of :func:`grade` alone, on the grid on which grades lie."""
     earned = sum(arrival.weight * _earned(alone) for arrival, alone in state.arrived)
-    return round(Fraction(earned, sum(one.weight for one in state.shift.arrivals))) / GRID
+    return round(Fraction(earned, sum(arrival.weight for arrival in state.shift.arrivals))) / GRID
 
 
 def reward(before: ShiftState, after: ShiftState) -> float:
@@ -138,11 +138,11 @@ def shift_grade_to_json(graded: ShiftGrade) -> dict[str, Any]:
     """The grade as JSON data."""
     incidents = [
         {
-            **attrs.asdict(one, recurse=False, filter=lambda field, _: field.name != "grade"),
-            "reason": one.reason,
-            "grade": grade_to_json(one.grade),
+            **attrs.asdict(row, recurse=False, filter=lambda field, _: field.name != "grade"),
+            "reason": row.reason,
+            "grade": grade_to_json(row.grade),
         }
-        for one in graded.incidents
+        for row in graded.incidents
     ]
     names = ("mtta", "mttr", "missed", "handed_over", "pages")
     figures = {name: getattr(graded, name) for name in names}

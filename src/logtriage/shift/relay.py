@@ -29,7 +29,7 @@ from logtriage.world.channels import Channel, Evidence
 #: What only those know who asked.
 _ASKED: Final = {"l": Channel.LOGS, "m": Channel.METRICS, "t": Channel.TRACES}
 _LETTERS: Final = {channel: letter for letter, channel in _ASKED.items()}
-_READING: Final = re.compile(r"([lmt])(\d+)\.(\d+)\.(\d+)=(\S+)")
+READING: Final = re.compile(r"([lmt])(\d+)\.(\d+)\.(\d+)=(\S+)")
 
 
 def half_time(shift: Shift) -> int:
@@ -46,15 +46,17 @@ def noted(state: ShiftState) -> Note:
     left = MAX_NOTE
     rows: dict[str, list[str]] = {}
     asked = {
-        system: iter([one for one in reversed(evidence(alone)) if one.channel in _LETTERS])
+        system: iter(
+            [reading for reading in reversed(evidence(alone)) if reading.channel in _LETTERS]
+        )
         for system, alone in state.open.items()
     }
     while asked:
         for system, readings in list(asked.items()):
-            one = next(readings, None)
-            text = "" if one is None else _written(one)
+            reading = next(readings, None)
+            text = "" if reading is None else _written(reading)
             cost = len(text) + 1 + (0 if system in rows else len(system) + 1)
-            if one is None or cost > left:
+            if reading is None or cost > left:
                 del asked[system]
                 continue
             left -= cost
@@ -62,15 +64,16 @@ def noted(state: ShiftState) -> Note:
     return Note(" ".join(" ".join((system, *texts)) for system, texts in rows.items()))
 
 
-def _written(one: Evidence) -> str:
-    return f"{_LETTERS[one.channel]}{one.service}.{one.slot}.{one.start}={one.token}"
+def _written(reading: Evidence) -> str:
+    place = f"{reading.service}.{reading.slot}.{reading.start}"
+    return f"{_LETTERS[reading.channel]}{place}={reading.token}"
 
 
 def told_by(notes: str, system: str) -> Iterator[Evidence]:
     """The readings that a note has of a system."""
     here = False
     for word in notes.split():
-        found = _READING.fullmatch(word)
+        found = READING.fullmatch(word)
         if found is None:
             here = word == system
         elif here:
@@ -85,8 +88,10 @@ def second(state: ShiftState, notes: str, since: int) -> ShiftAction:
     system, alone = next(iter(state.open.items()))
     arrived = next(arrival.tick for arrival, _ in state.arrived if arrival.system == system)
     seen = evidence(alone, since=max(0, since - arrived))
-    cells = {one.cell: one for one in told_by(notes, system) if one.start <= alone.tick}
-    told = {**cells, **{one.cell: one for one in seen}}
+    cells = {
+        reading.cell: reading for reading in told_by(notes, system) if reading.start <= alone.tick
+    }
+    told = {**cells, **{reading.cell: reading for reading in seen}}
     try:
         held = belief_of(alone, tuple(told.values()))
     except InvalidInput:  # a note of something else may say what cannot be
@@ -97,7 +102,7 @@ def second(state: ShiftState, notes: str, since: int) -> ShiftAction:
 def relieved(state: ShiftState, note: str | None = None) -> Iterator[ShiftState]:
     """The states of a shift whose engineer writes a note in this tick, and leaves.
 
-    ``note`` stands in the place of the engineer's own; an empty one says nothing.
+    ``note`` stands in the place of the engineer's own; an empty note says nothing.
     """
     if not state.is_over:
         state = transition(state, noted(state) if note is None else Note(note))
@@ -115,10 +120,3 @@ def relayed(shift: Shift, note: str | None = None) -> ShiftState:
         state = transition(state, first_come(state))
     *_, last = (state, *relieved(state, note))
     return last
-
-
-def renamed_note(notes: str, state: ShiftState) -> str:
-    """Another shift's note, with the names of the systems that are open here."""
-    names = iter(state.open)
-    words = (word if _READING.fullmatch(word) else next(names, word) for word in notes.split())
-    return " ".join(words)[:MAX_NOTE]

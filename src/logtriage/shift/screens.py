@@ -86,17 +86,17 @@ def observe(state: ShiftState) -> ShiftObservation:
     if not isinstance(state, ShiftState):
         raise InvalidInput(f"expected the state of a shift, got {kind_of(state)}")
     rows = []
-    for system, one in state.open.items():
-        alerts, panel = glance(one)
-        worth = one.incident.price_of_hand_over
+    for system, alone in state.open.items():
+        alerts, panel = glance(alone)
+        worth = alone.incident.price_of_hand_over
         assert worth is not None  # or it could not be open here
-        pages = tuple(team for _, team in one.facts.pages)
-        horizon, touched = one.incident.horizon, bool(one.history)
-        rows.append(BoardRow(system, one.tick, horizon, worth, alerts, panel, pages, touched))
+        pages = tuple(team for _, team in alone.facts.pages)
+        horizon, touched = alone.incident.horizon, bool(alone.history)
+        rows.append(BoardRow(system, alone.tick, horizon, worth, alerts, panel, pages, touched))
     closed = tuple(
-        (arrival.system, str(one.closing))
-        for arrival, one in state.arrived
-        if one.closed_at is not None and arrival.tick + one.closed_at == state.tick
+        (arrival.system, str(alone.closing))
+        for arrival, alone in state.arrived
+        if alone.closed_at is not None and arrival.tick + alone.closed_at == state.tick
     )
     focus = state.touched if state.touched in state.open else None
     return ShiftObservation(
@@ -159,8 +159,8 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
     if in_full:
         return f"{head}; hand-over {row.worth:.2f}; in full below"
     alerts: dict[str, list[str]] = {}
-    for one in row.alerts:
-        alerts.setdefault(one.name, []).append(one.service)
+    for alert in row.alerts:
+        alerts.setdefault(alert.name, []).append(alert.service)
     firing = "; ".join(f"{name} {', '.join(services)}" for name, services in alerts.items())
     paged = f"; paged {', '.join(row.pages)}" if row.pages else ""
     new = "" if row.touched else ", untouched"

@@ -49,10 +49,10 @@ class Arrival:
 
 
 def _check_arrivals(arrivals: tuple[Arrival, ...]) -> None:
-    ticks = [one.tick for one in arrivals]
+    ticks = [arrival.tick for arrival in arrivals]
     if ticks != sorted(ticks) or not ticks or ticks[0] < 0:
         raise InvalidInput(f"arrivals: expected ticks from 0 on, in order; got {ticks}")
-    systems = [one.system for one in arrivals]
+    systems = [arrival.system for arrival in arrivals]
     if len(set(systems)) < len(systems):
         raise InvalidInput(f"arrivals: expected a system of its own for each; got {systems}")
 
@@ -83,10 +83,10 @@ class Shift:
         Raises:
             UnknownName: listing the systems.
         """
-        for one in self.arrivals:
-            if one.system == system:
-                return one.incident
-        raise UnknownName("system", system, [one.system for one in self.arrivals])
+        for arrival in self.arrivals:
+            if arrival.system == system:
+                return arrival.incident
+        raise UnknownName("system", system, [arrival.system for arrival in self.arrivals])
 
 
 def make_shift(shift_id: str) -> Shift:

@@ -81,8 +81,8 @@ class ShiftState:
     def open(self) -> dict[str, State]:
         """The open incidents by their systems, with what a hand-over is worth now."""
         return {
-            one.system: at_price(state, self.fade)
-            for one, state in self.arrived
+            arrival.system: at_price(state, self.fade)
+            for arrival, state in self.arrived
             if state.closing is None
         }
 
@@ -96,8 +96,8 @@ class ShiftState:
     def hand_overs(self) -> int:
         """How many incidents were handed over in the last :data:`MEMORY` ticks."""
         closed = [
-            one.tick + (state.closed_at or 0)
-            for one, state in self.arrived
+            arrival.tick + (state.closed_at or 0)
+            for arrival, state in self.arrived
             if state.closing is Closing.HANDED_OVER
         ]
         return sum(when > self.tick - MEMORY for when in closed)
@@ -110,12 +110,16 @@ class ShiftState:
     @property
     def notes(self) -> str:
         """What the notebook holds."""
-        return next((one.text for one in reversed(self.history) if isinstance(one, Note)), "")
+        return next(
+            (action.text for action in reversed(self.history) if isinstance(action, Note)), ""
+        )
 
     @property
     def touched(self) -> str | None:
         """The system of the last action on an incident."""
-        return next((one.system for one in reversed(self.history) if isinstance(one, On)), None)
+        return next(
+            (action.system for action in reversed(self.history) if isinstance(action, On)), None
+        )
 
 
 def fade_after(hand_overs: int) -> float:
@@ -156,7 +160,9 @@ def _check_shift(given: object) -> None:
 
 
 def _new(shift: Shift, now: int) -> tuple[State, ...]:
-    return tuple([initial_state(one.incident) for one in shift.arrivals if one.tick == now])
+    return tuple(
+        [initial_state(arrival.incident) for arrival in shift.arrivals if arrival.tick == now]
+    )
 
 
 def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
@@ -176,12 +182,12 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
     states = list(state.states)
     if isinstance(action, On):
         place = _place(state, action.system)
-        one = states[place]
-        if one.closing is None:
+        alone = states[place]
+        if alone.closing is None:
             fade = state.fade if isinstance(action.action, HandOver) else 1.0
-            states[place] = apply(at_price(one, fade), action.action)
+            states[place] = apply(at_price(alone, fade), action.action)
     now = state.tick + 1
-    passed = [one if _stands(one) else tick(one) for one in states]
+    passed = [alone if _stands(alone) else tick(alone) for alone in states]
     return ShiftState(
         state.shift,
         now,
@@ -198,7 +204,7 @@ def _check_action(given: object) -> None:
 
 
 def _place(state: ShiftState, system: str) -> int:
-    systems = [one.system for one, _ in state.arrived]
+    systems = [arrival.system for arrival, _ in state.arrived]
     if system not in systems:
         raise UnknownName("system", system, systems)
     return systems.index(system)

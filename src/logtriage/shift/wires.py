@@ -29,11 +29,13 @@ def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftA
             return Note(value)
         return Malformed(f"{wire}", "a note wants a text as its value")
     named = system if isinstance(system, str) else ""
-    one = state.open.get(named)
-    if one is None and isinstance(kind, str) and kind in KINDS:
+    alone = state.open.get(named)
+    if alone is None and isinstance(kind, str) and kind in KINDS:
         given = "no system is named" if system is None else f"nothing is open on {system!r:.60}"
         return Malformed(f"{wire}", f"{given}; open: {', '.join(state.open) or 'none'}")
-    topology = state.shift.arrivals[0].incident.topology if one is None else one.incident.topology
+    topology = (
+        state.shift.arrivals[0].incident.topology if alone is None else alone.incident.topology
+    )
     action = action_from_wire(wire, topology, KINDS)
     return action if isinstance(action, Malformed) else On(named, action)
 

@@ -19,9 +19,9 @@ REPEATED: Final = {
     Channel.METRICS: 2,
     Channel.TRACES: 3,
 }
-#: The row of ``seen`` of each channel; -1 for one whose cells are shown once.
+#: The row of ``seen`` of each channel; -1 where cells are shown once.
 SEEN_ROW: Final = tuple(REPEATED.get(channel, -1) for channel in CHANNELS)
-#: No cell of the edge panel was seen that holds from this start.
+#: No cell of the edge panel with this start was seen.
 NO_PANEL: Final = -1
 #: The tick of a break that is free.
 NO_BREAK: Final = -1
@@ -30,7 +30,7 @@ NO_BREAK: Final = -1
 class BeliefState(NamedTuple):
     """N incidents, n services, U unaffected conditions, H hypotheses, S starts (horizon + 1).
 
-    ``world`` (N,) is the number of each one's world. ``gains`` (N, T) are sums over readings,
+    ``world`` (N,) is the number of each row's world. ``gains`` (N, T) are sums over readings,
     ``pooled`` (N, rows) what the pools say of their rows of conditions
     (:class:`~logtriage.vector.belief_pools.PoolTables`). ``own`` (N, U) are sums over the pools of
     a service, ``aloof`` (N, n) what it says where nothing reaches it;

@@ -124,7 +124,7 @@ class BeliefTables(NamedTuple):
 def tables_of(models: Sequence[Model]) -> BeliefTables:
     """The tables of W worlds that are alike in size: (W, …) each but for what all share.
 
-    A world with fewer hypotheses is filled up with ones of no weight.
+    A world with fewer hypotheses is filled up with hypotheses of no weight.
     """
     each = [tables_in_one(model) for model in models]
     pools = side_by_side([table.pools for table in each], {})

@@ -112,7 +112,7 @@ class BeliefScreens:
 
     def begin(self, screen: Step) -> Floats:
         """The observation (N, D) of a batch that was just reset."""
-        self._values = BatchedValues(self._batch.settings[0], len(screen.tick))
+        self._values = BatchedValues(self._batch.setting, len(screen.tick))
         self._begin(np.arange(len(screen.tick)))
         return self._observe(screen)
 
@@ -158,12 +158,12 @@ class BeliefScreens:
         expected grade of the best plan; ``worlds`` (N,) are the numbers of the models.
         """
         batch = self._batch
-        models = batch.settings[0].models  # a pool's are drawn when a split is reset
+        models = batch.setting.models  # a pool's are drawn when a split is reset
         if models is not self._models:
             self._models, self._marginals = models, Marginals(*models)
         marginals = self._marginals.of(np.asarray(weights), worlds)
         every = np.arange(len(screen.tick))
-        team = marginals.team(owners_of(batch.settings[0], batch.incidents, every))
+        team = marginals.team(owners_of(batch.setting, batch.incidents, every))
         parts = [
             marginals.root,
             marginals.remedy,

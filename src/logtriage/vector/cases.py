@@ -14,7 +14,7 @@ Bools = NDArray[np.bool_]
 
 
 class PlanTables(NamedTuple):
-    """Tables for plans over H hypotheses in W worlds, or in one; credits in units of 2**-20.
+    """Tables for plans over H hypotheses in W worlds; credits in units of 2**-20.
 
     ``root`` (W, H) is -1 where there is no fault. Pairs of a remedy and a hypothesis that accepts
     it are listed by remedy: ``hypothesis`` (W, P), and where the pairs of each remedy begin, the
@@ -94,7 +94,7 @@ def plan_tables(stakes: Stakes, root: Ints, accepts: Bools) -> PlanTables:
 class Cases(NamedTuple):
     """Arrays that plans depend on, for R incidents, as in :class:`logtriage.belief.single.Single`.
 
-    ``world`` (R,) is the number of each one's world. ``weights`` (R, H) whole numbers with a sum
+    ``world`` (R,) is the number of each row's world. ``weights`` (R, H) whole numbers with a sum
     of about 2**30; ``team``, ``wrong`` and ``rash`` (R, H); ``fix`` (R, H) in units of 2**-20;
     ``root_counts`` (R, H); ``severities`` (R, H, 3) in units of 2**-20. ``tick``, ``over`` (what a
     hand-over is worth, in units of 2**-20, 0 if it cannot be any more), ``fixed``, ``paged``, and

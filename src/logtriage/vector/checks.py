@@ -34,16 +34,16 @@ def checked_task(
     return spec
 
 
-def checked_pool(tasks: Sequence[TaskSpec], pool: Sequence[int] | None) -> tuple[int, ...]:
-    """The numbers of the worlds of a pool; empty for tasks of a single world.
+def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
+    """The numbers of the worlds of a pool; empty for a task of a single world.
 
     Raises:
         InvalidInput: for a pool without unseen worlds, for too many worlds, and for a number that
             no world has or that stands there twice.
     """
-    if not tasks or not tasks[0].unseen:
-        if tasks and pool is not None:
-            raise InvalidInput(f"pool: task {tasks[0].id!r} has one world, and needs none")
+    if not task.unseen:
+        if pool is not None:
+            raise InvalidInput(f"pool: task {task.id!r} has one world, and needs none")
         return ()
     numbers = tuple(range(MOST_IN_POOL)) if pool is None else tuple(pool)
     if not 1 <= len(numbers) <= MOST_IN_POOL or len(set(numbers)) != len(numbers):
@@ -143,21 +143,8 @@ def checked_integers(
     return array.astype(np.int64)
 
 
-def checked_numbers(task: ArrayLike | None, wanted: int, tasks: int) -> Longs:
-    """The number of each incident's task (R,); there are ``tasks`` tasks and ``wanted`` incidents.
-
-    Raises:
-        InvalidInput: as :func:`checked_integers`, and for several tasks without ``task``.
-    """
-    if task is None:
-        if tasks > 1:
-            raise InvalidInput(f"task: expected the number of each incident's task, of {tasks}")
-        return np.zeros(wanted, np.int64)
-    return checked_integers("task", task, (wanted,), 0, tasks - 1)
-
-
 def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
-    """The rows that are meant: these, or every one.
+    """The rows that are meant: these, or all.
 
     Raises:
         InvalidInput: for rows that are not among the batch's, or named twice.

@@ -26,7 +26,6 @@ from logtriage.vector.checks import (
     check_place,
     checked_actions,
     checked_indices,
-    checked_numbers,
     checked_pool,
     checked_task,
     nth_index,
@@ -35,7 +34,7 @@ from logtriage.vector.checks import (
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
-from logtriage.vector.tokens.setting import TokenSetting, settings_of
+from logtriage.vector.tokens.setting import TokenSetting, batch_setting
 from logtriage.world.loading import WorldLike
 from logtriage.world.unseen import unseen_world
 
@@ -70,40 +69,35 @@ class BatchedTriage:
     """N incidents side by side. Needs the extra ``fast``.
 
     Args:
-        task: a drawn task, such as ``cascading_failure-v3``, or one of your own making; or
-            several, whose observations then have one layout: rows are told apart by
-            ``task_of``.
+        task: a drawn task, such as ``cascading_failure-v3``, or one of your own making.
         topology: another topology than the task's; there every (service, fault) pair may occur.
-        rubric: another rubric than the task's. lanes: how many act in each tick; more than one is
-        for
-            :class:`logtriage.vector.BatchedTeam`.
+        rubric: another rubric than the task's.
+        lanes: how many act in each tick; :class:`logtriage.vector.BatchedTeam` has several.
         apart: whether lines of the window count apart from those asked for, as
             :class:`logtriage.vector.BatchedTeam` needs it.
         copy: whether each ``observation`` is an array of the caller's own. If not, it is
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
         pool: for a task of unseen worlds, the numbers of the worlds to play: at most 64, by default
-        the first 64. :meth:`nth` has their incidents. ood: whether to play split ``ood`` alone, the
-        half of it on the task's topology. On a topology of your own every split can be played
-        without it. dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the
-        bytes, whole
+            the first 64. :meth:`nth` has their incidents.
+        ood: whether to play split ``ood`` alone, the half of it on the task's topology. On a
+            topology of your own every split can be played without it.
+        dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes: whole
             numbers of ``layout.units``.
-        world: the world of the tasks: a :class:`~logtriage.world.model.World`, a name or a folder;
-            without it, the tasks' ids say it.
+        world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
+            without it, the task's id says it.
 
     Raises:
         UnknownName: for a task or a dtype that does not exist.
         InvalidInput: as :func:`logtriage.vector.checks.checked_task` and ``checked_pool``; for a
-            topology with no place
-            for the faults of a task, or none for a task whose incidents have one each; for
-            several tasks that cannot be played together
-            (:func:`logtriage.vector.tokens.setting.check_together`).
+            topology with no place for the faults of the task, or none for a task whose incidents
+            have one each.
         RubricError: for a rubric that cannot score a batch.
         MissingExtra: where Numba is not installed.
     """
 
     def __init__(
         self,
-        task: str | TaskSpec | Sequence[str | TaskSpec],
+        task: str | TaskSpec,
         *,
         topology: Topology | None = None,
         rubric: Rubric | None = None,
@@ -119,21 +113,18 @@ class BatchedTriage:
 
         if dtype not in DTYPES:
             raise UnknownName("dtype", dtype, DTYPES)
-        named = [task] if isinstance(task, str | TaskSpec) else task
-        self.tasks = tuple(checked_task(which, world=world) for which in named)
-        if not self.tasks:
-            raise InvalidInput("task: expected at least one")
-        self.task = self.tasks[0]
+        self.task = checked_task(task, world=world)
         self.rubric = get_rubric(self.task.rubric) if rubric is None else rubric
         check_kernels(self.rubric)
-        self.pool = checked_pool(self.tasks, pool)
-        self.settings: tuple[TokenSetting, ...]
-        self._make = partial(settings_of, self.tasks, topology, lanes, apart=apart)
+        self.pool = checked_pool(self.task, pool)
+        #: The task on its topology, or in the worlds of the pool.
+        self.setting: TokenSetting
+        self._make = partial(batch_setting, self.task, topology, lanes, apart=apart)
         self._kernels_of, self._ood = TokenKernels, ood
         self._settle("train", self.pool[:1])  # the worlds of a pool are drawn with its split
-        self.topology = self._setting.topology
-        self.layout: TokenLayout = self._setting.layout
-        self.action_count = self._setting.action_count
+        self.topology = self.setting.topology
+        self.layout: TokenLayout = self.setting.layout
+        self.action_count = self.setting.action_count
         self._incidents: TokenIncidents
         self._episodes: TokenEpisodes
         self._score = np.empty(0)
@@ -144,11 +135,6 @@ class BatchedTriage:
 
     def __len__(self) -> int:
         return len(self._score)
-
-    @property
-    def task_of(self) -> Ints:
-        """The number of each row's task (N,) in ``tasks``."""
-        return self._kernels.task_of.astype(np.int64)
 
     def nth(self, numbers: Ints) -> Ints:
         """The indices (R,) of the n-th incidents (R,) that this batch can play."""
@@ -170,24 +156,21 @@ class BatchedTriage:
         index: Ints = self._incidents.index.copy()
         return index
 
-    def reset(self, split: str, index: ArrayLike, task: ArrayLike | None = None) -> Step:
+    def reset(self, split: str, index: ArrayLike) -> Step:
         """Begin the incidents ``index`` (N,) of a split, in this order.
-
-        ``task`` (N,) has the number of each incident's task, if there are several.
 
         Raises:
             UnknownName: for an unknown split.
             InvalidInput: for indices that are none, or no whole numbers in range, for a split
                 that the batch was not made for, and for incidents of ``ood`` that lie elsewhere.
         """
-        rows, numbers, worlds = self._indices(split, index, task)
+        rows, worlds = self._indices(split, index)
         if not len(rows):
             raise InvalidInput("a batch needs at least one incident")
         if self.pool and self._settled != (split, self.pool):
             self._settle(split, self.pool)
         count, every = len(rows), np.arange(len(rows))
-        self._kernels.task_of = numbers.astype(np.min_scalar_type(len(self.tasks)))
-        incidents = self._setting.room(count)
+        incidents = self.setting.room(count)
         self._kernels.draw(incidents, every, split, rows, worlds)
         self._split, self._incidents = split, incidents
         self._episodes = TokenEpisodes.empty(incidents)
@@ -196,23 +179,20 @@ class BatchedTriage:
         self._score = np.zeros(count)
         return self._screen(np.zeros(count))
 
-    def restart(self, rows: ArrayLike, index: ArrayLike, task: ArrayLike | None = None) -> None:
+    def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
         """Begin new incidents ``index`` (R,) of the split in ``rows`` (R,); see :meth:`look`.
-
-        ``task`` (R,) as in :meth:`reset`.
 
         Raises:
             InvalidInput: before a reset, for indices as :meth:`reset`, and for rows that
                 are not R different ones of the batch.
         """
         self._check_begun()
-        chosen, numbers, worlds = self._indices(self._split, index, task)
+        chosen, worlds = self._indices(self._split, index)
         places = as_rows(rows, np.arange(len(self)))
         if len(places) != len(chosen):
             raise InvalidInput(f"rows: {len(places)} of them for {len(chosen)} incidents")
         if not len(places):
             return
-        self._kernels.task_of[places] = numbers
         self._kernels.draw(self._incidents, places, self._split, chosen, worlds)
         self._kernels.begin(self._episodes, places)
         self._kernels.read(self._incidents, self._episodes, places)
@@ -283,7 +263,7 @@ class BatchedTriage:
     @property
     def ticks(self) -> Ints:
         """The ticks used in each row (N,)."""
-        return self._setting.ticks(self._episodes)
+        return self.setting.ticks(self._episodes)
 
     # -- inside -----------------------------------------------------------------------
 
@@ -295,27 +275,20 @@ class BatchedTriage:
             raise InvalidInput("no incidents are open: call reset() first")
 
     def _settle(self, split: str, worlds: tuple[int, ...]) -> None:
-        """Make the tables of the tasks, or of these worlds of a split."""
+        """Make the tables of the task, or of these worlds of a split."""
         drawn = [unseen_world(split, number) for number in worlds]
         self._settled = split, worlds
         ood = split == "ood" if worlds else self._ood
-        self.settings = self._make(ood=ood, worlds=drawn)
-        self._kernels = self._kernels_of(self.settings, self.rubric)
-        self._setting = max(
-            self.settings, key=lambda setting: setting.tables.condition_type.itemsize
-        )
+        self.setting = self._make(ood=ood, worlds=drawn)
+        self._kernels = self._kernels_of(self.setting, self.rubric)
 
-    def _indices(
-        self, split: str, index: ArrayLike, task: ArrayLike | None
-    ) -> tuple[Ints, Ints, Ints]:
-        """(indices of incidents, numbers of tasks, places of worlds in the pool), (R,) each."""
-        held = None if self.pool else self._setting.held
+    def _indices(self, split: str, index: ArrayLike) -> tuple[Ints, Ints]:
+        """(indices of incidents, places of worlds in the pool), (R,) each."""
+        held = None if self.pool else self.setting.held
         rows = checked_indices(split, index, held=held)
-        numbers = checked_numbers(task, len(rows), len(self.tasks))
         if held:
-            for number, spec in enumerate(self.tasks):
-                check_place(spec, rows[numbers == number])
-        return rows, numbers, places_in(self.pool, rows)
+            check_place(self.task, rows)
+        return rows, places_in(self.pool, rows)
 
     def _mask(self) -> NDArray[np.int8]:
         """All actions but declarations that were already made."""
@@ -350,7 +323,7 @@ class BatchedTriage:
             reward,
             now.closing.copy(),
             self._score.copy(),
-            self._setting.ticks(now),
+            self.setting.ticks(now),
         )
 
 

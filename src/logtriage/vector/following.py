@@ -1,4 +1,4 @@
-"""Beliefs that follow the screens of an engine, one posterior a viewer."""
+"""Beliefs that follow the screens of an engine: a posterior for each viewer."""
 
 from collections.abc import Sequence
 
@@ -50,7 +50,7 @@ class Viewer:
 class FollowingBeliefs:
     """The posteriors of N incidents of a setting, screen after screen.
 
-    :attr:`of` has one :class:`BeliefBatch` a viewer, and without ``viewers`` one that sees all.
+    :attr:`of` has a :class:`BeliefBatch` for each viewer; the default viewer sees all. Call
     :meth:`begin` in rows whose incidents are fresh, :meth:`follow` after each tick of those that
     are open; ``incidents`` and ``episodes`` are the engine's.
     """

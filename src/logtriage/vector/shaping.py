@@ -1,7 +1,5 @@
 """Shaped rewards of N incidents: as :func:`logtriage.belief.shaping.shaped_reward`, row by row."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,10 +41,8 @@ class BatchedShaping:
     def __init__(self, batch: BatchedTriage, gamma: float = 1.0) -> None:
         self.gamma = checked_discount(batch.task, batch.rubric, gamma)
         self._batch = batch
-        self._settings = batch.settings
-        lanes = self._settings[0].lanes
-        if lanes != 1:
-            raise InvalidInput(f"shaping: one acts in each tick, not {lanes}")
+        if batch.setting.lanes != 1:
+            raise InvalidInput(f"shaping: one acts in each tick, not {batch.setting.lanes}")
         self.potential = np.zeros(0)
 
     def begin(self, rows: Ints | None = None) -> None:
@@ -55,19 +51,20 @@ class BatchedShaping:
         if rows is None:
             count = len(batch)
             if len(self.potential) != count:
-                self._values = [BatchedValues(setting, count) for setting in self._settings]
+                self._values = BatchedValues(batch.setting, count)
             self.potential = np.zeros(count)
             rows = np.arange(count)
-        for values, some in self._by_task(rows):
-            values.begin(batch.incidents, batch.episodes, some)
+        if len(rows):
+            self._values.begin(batch.incidents, batch.episodes, rows)
         self._look(rows)
 
     def shaped(self, rewards: Floats, actions: Ints, acted: Bools) -> Floats:
         """The shaped rewards (N,) of a step: ``actions`` (N,) were taken where ``acted`` (N,)."""
         rows, before = np.flatnonzero(acted), self.potential.copy()
         going = rows[self._batch.episodes.closing[rows] < 0]
-        for values, some in self._by_task(going):
-            values.follow(self._batch.incidents, self._batch.episodes, actions[some], some)
+        if len(going):
+            batch = self._batch
+            self._values.follow(batch.incidents, batch.episodes, actions[going], going)
         self._look(rows)
         shaped = rewards.copy()
         shaped[rows] = rewards[rows] + self.gamma * self.potential[rows] - before[rows]
@@ -78,14 +75,6 @@ class BatchedShaping:
         batch = self._batch
         going = rows[batch.episodes.closing[rows] < 0]
         self.potential[rows] = 0.0
-        for values, some in self._by_task(going):
-            worth = values.values(batch.incidents, batch.episodes, some)
-            self.potential[some] = worth - batch.scores[some]
-
-    def _by_task(self, rows: Ints) -> Iterator[tuple[BatchedValues, Ints]]:
-        """(values, rows) of each task: those of ``rows`` (R,) that play it."""
-        numbers = self._batch.task_of[rows]
-        for number, values in enumerate(self._values):
-            some = rows[numbers == number]
-            if len(some):
-                yield values, some
+        if len(going):
+            worth = self._values.values(batch.incidents, batch.episodes, going)
+            self.potential[going] = worth - batch.scores[going]

@@ -30,7 +30,7 @@ from logtriage.vector.team import BatchedTeam
 class TeamBeliefs:
     """The posteriors of the roles of a batch of teams, screen after screen.
 
-    :attr:`of` holds one :class:`BeliefBatch` a viewer: each role of the split, or each of
+    :attr:`of` holds a :class:`BeliefBatch` for each viewer: each role of the split, or each of
     ``viewers``; a split there sees what all its roles see. Everybody knows that others paged and
     applied remedies, and when. Tell :meth:`begin` of every reset and restart, and :meth:`follow` of
     every step.
@@ -59,7 +59,7 @@ class TeamBeliefs:
         engine = self._team.engine
         if rows is None or self._beliefs is None:
             rows = np.arange(len(engine))
-            self._beliefs = FollowingBeliefs(engine.settings[0], len(rows), self._eyes)
+            self._beliefs = FollowingBeliefs(engine.setting, len(rows), self._eyes)
         self._beliefs.begin(engine.incidents, engine.episodes, rows)
 
     def follow(self, rows: Ints | None = None) -> None:

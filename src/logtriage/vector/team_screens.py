@@ -1,6 +1,6 @@
 """The screens of N teams as arrays: each role's columns, and what it may not see.
 
-Row by row as :mod:`logtriage.vector.team_token_encoding` has it for one.
+Row by row as in :mod:`logtriage.vector.team_token_encoding`.
 """
 
 from typing import Any
@@ -108,7 +108,7 @@ class TokenScreens:
     """The observations and masks of N teams, made from the screens of the engine."""
 
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
-        setting = batch.settings[0].public
+        setting = batch.setting.public
         where = setting, batch.topology, batch.task.horizon
         self.layout = team_tokens_of(split, *where)
         self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)
@@ -171,7 +171,7 @@ class TokenScreens:
         declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
         state[:, owners] = 0
         batch = self._batch
-        team = owners_of(batch.settings[0], batch.incidents, np.arange(len(batch)))
+        team = owners_of(batch.setting, batch.incidents, np.arange(len(batch)))
         row, service = np.nonzero(declared)
         state[row, owners.start + team[row, service]] = 1
         for lane, role in enumerate(self._split.roles):

@@ -1,4 +1,4 @@
-"""W of N incidents as they are played: the expected grade of each one's best plan.
+"""W of N incidents as they are played: the expected grade of the best plan of each.
 
 A belief in each row follows the screens of an engine, and a plan is made of it. Equal to
 :func:`logtriage.belief.shaping.value_of` row by row, to the last bit.

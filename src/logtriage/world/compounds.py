@@ -25,7 +25,7 @@ from logtriage.world.setting import Setting
 
 #: Weights of single faults are cut to this many bits; the lightest keeps a dozen.
 _BITS: Final = 16
-#: More sets than this are not listed one by one.
+#: At most this many sets are listed.
 LISTED: Final = 150_000
 
 Fault = tuple[str, int]
@@ -171,7 +171,7 @@ class SetPrior:
 
     @cached_property
     def listed(self) -> Prior:
-        """All hypotheses one by one.
+        """Every hypothesis.
 
         Raises:
             InvalidInput: if there are more than :data:`LISTED`.
@@ -183,7 +183,7 @@ class SetPrior:
 
     @property
     def listable(self) -> bool:
-        """Whether the sets are few enough to be listed one by one."""
+        """Whether the sets are few enough to be listed."""
         return self.many <= LISTED
 
     def check_listed(self) -> None:

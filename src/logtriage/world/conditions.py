@@ -87,7 +87,7 @@ _LOADED: Final = Condition(LOADED)
 def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
     """The condition of every service that the hypothesis reaches, by index.
 
-    Precedence where faults overlap: root (of the first one there), then loaded, then waiting;
+    Precedence where faults overlap: root (of the first fault there), then loaded, then waiting;
     what none of them reaches may be distracted. A service that is loaded and calls a sick one
     looks loaded, and its callers wait for it all the same. A secondary fault hides behind
     waiting.

@@ -8,5 +8,5 @@ from logtriage.world.model import World
 
 @lru_cache(maxsize=1)
 def default_world() -> World:
-    """The world of whatever is not handed one; read when it is first asked for."""
+    """The default world; read when it is first asked for."""
     return load_world("oncall")

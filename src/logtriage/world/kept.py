@@ -202,7 +202,7 @@ class Kept:
         return down
 
     def edge(self, severity: int, errors_first: bool | None, begin: int, start: int) -> str:
-        """The token of the edge panel, which keeps one from tick ``begin`` on."""
+        """The token that the edge panel keeps from tick ``begin`` on."""
         sign = self._edges.get((severity, begin))
         if sign is None:
             sign = drawn_edge_sign(self._setting, self._seed, severity, errors_first, begin)

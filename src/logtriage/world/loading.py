@@ -34,7 +34,7 @@ _FOLDER_PARTS: Final[Mapping[str, type]] = dict(
     zip(FOLDERS, (parts.Kind, parts.Benign, parts.Topic, parts.Layout), strict=True)
 )
 _INTERNED: Final[dict[str, World]] = {}
-#: A world, the name of a shipped one or of one on the search path, or a folder.
+#: A world, the name of a shipped world or of a world on the search path, or a folder.
 WorldLike = World | str | Path
 
 
@@ -87,7 +87,7 @@ def folder_or_name(typed: str) -> str | Path:
 
 
 def world_named(name: str) -> World:
-    """The shipped world of that name, or else the first one on the search path; no folder.
+    """The shipped world of that name, or else the first on the search path; no folder.
 
     Raises:
         UnknownName: for a name that neither logtriage ships nor the folders in
@@ -98,7 +98,7 @@ def world_named(name: str) -> World:
 
 
 def is_world(name: str) -> bool:
-    """Whether a shipped world has that name, or one on the search path."""
+    """Whether a world has that name, shipped or on the search path."""
     return (
         name in shipped_worlds() or _on_path(name, os.environ.get(WORLDS_VARIABLE, "")) is not None
     )
@@ -236,7 +236,7 @@ def _named(name: str, world: World) -> World:
 
 
 def _own(world: World) -> World:
-    """Refuse a world that bears the name of a shipped one: ids would mean two things."""
+    """Refuse a world with the name of a shipped world: ids would mean two things."""
     if world.name in shipped_worlds() and world != load_world(world.name):
         raise WorldError(
             f"{RULES_FILE}: name: {world.name!r} is the name of a world that logtriage ships; "

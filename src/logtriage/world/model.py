@@ -33,7 +33,7 @@ from logtriage.world.vocabulary import LOG, Vocabulary, by_name, named
 HEALTHY: Final = "healthy"
 WAITING: Final = "waiting"
 LOADED: Final = "loaded"
-#: Shares of 65,536 stand for whole ones in all tables that draws read.
+#: In all tables that draws read, 65,536 stands for a whole.
 FULL: Final = 65_536
 
 

@@ -46,7 +46,7 @@ def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
     """The prior of a setting on a topology.
 
     ``held`` False leaves out the pairs that are kept for ``ood``; True raises them to
-    half of the weight; None treats all pairs alike (topologies of one's own).
+    half of the weight; None treats all pairs alike (topologies of your own).
 
     Raises:
         InvalidInput: if the topology has no place for a fault of the setting.

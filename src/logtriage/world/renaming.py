@@ -12,7 +12,7 @@ from logtriage.world.schema.parts import OWNER, Benign, Kind, Layout, NounPhrase
 
 NAME_STREAM: Final = hash_name("names of a drawn world")
 ORDER_STREAM: Final = hash_name("order of a drawn world")
-#: Names for kinds of faults, and for benign ones: birds.
+#: Names for kinds of faults and for benign kinds: birds.
 KINDS: Final = (
     "coot", "crake", "crane", "crow", "dove", "egret", "eider", "finch", "grebe", "hawk", "heron",
     "hobby", "ibis", "jay", "kite", "knot", "lark", "loon", "owl", "pipit", "quail", "rail",

@@ -7,7 +7,7 @@ from logtriage.world.model import World
 from logtriage.world.schema.parts import SeverityRow
 from logtriage.world.telemetry import EdgePanel, Reading
 
-#: The rule where no world has one: in recordings.
+#: The rule in recordings, which have no world.
 SEVERITY_RULE: Final = (
     SeverityRow(Severity.P1, 500, 2000),
     SeverityRow(Severity.P2, 100, 800),

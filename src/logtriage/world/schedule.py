@@ -132,7 +132,7 @@ def _answers(setting: Setting, services: int, now: int, doings: Doings) -> Itera
 
 
 def _requested(services: int, now: int, doings: Doings) -> Iterator[Row]:
-    """The lines asked for in the last tick: new ones each time."""
+    """The lines asked for in the last tick: new lines each time."""
     asked: dict[int, int] = {}
     for when, service in doings.logs:
         before = asked.get(service, 0)

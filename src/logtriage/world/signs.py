@@ -267,7 +267,7 @@ def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> We
 
 
 def _milder(world: World, severity: int, sign: str) -> str:
-    """The row one severity milder in which the same of errors and latency leads."""
+    """The row with the same lead (errors or latency), one severity milder."""
     bands = tuple(world.bands)
     if severity >= CALM - 1:
         return sign

@@ -41,7 +41,7 @@ def places(topology: Topology) -> tuple[Place, ...]:
 
 @lru_cache(maxsize=8192)
 def alphabet(setting: Setting, sort: str, place: Place) -> tuple[str, ...]:
-    """The tokens that a cell of this sort can hold at a place; the ordinary one first.
+    """The tokens that a cell of this sort can hold at a place; the ordinary token first.
 
     Raises:
         UnknownName: for a sort that the world does not have.
@@ -105,7 +105,7 @@ def mix(first: Weights, second: Weights, share: int) -> Weights:
 
 # --- the edge panel ------------------------------------------------------------------
 
-#: The severities in order, and after them what a benign incident and a recovered one show.
+#: The severities in order, then what benign and recovered incidents show.
 CALM, RECOVERED = 3, 4
 #: ``edge.unmoved`` is a share of this many: so often a P3 moves nothing at the edge.
 UNMOVED_OF: Final = 16

@@ -14,7 +14,7 @@ TICK_SECONDS: Final = 30
 #: How far back the ``earlier`` value of a :class:`Reading` lies.
 TREND_TICKS: Final = 4
 
-#: Names of alerts on what a fault does: failed requests, and slow ones.
+#: Names of alerts on what a fault does: failed requests, slow requests.
 ERROR_ALERT: Final = "HighErrorRate"
 LATENCY_ALERT: Final = "HighLatency"
 
@@ -178,13 +178,13 @@ class Telemetry(Protocol):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Recent changes, innocent ones included; the same at every tick."""
+        """Recent changes, also the innocent; the same at every tick."""
 
     def slo(self, tick: int) -> Reading | None:
         """The user-facing panel, measured at the edge; None where nothing was."""
 
     def notes(self, tick: int) -> tuple[str, ...]:
-        """What a player must know of the screen at ``tick``, such as that it is an old one."""
+        """What a player must know of the screen at ``tick``, such as its age."""
 
     def alerts(self, tick: int) -> tuple[Alert, ...]:
         """Alerts that fire at ``tick``."""

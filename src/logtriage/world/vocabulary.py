@@ -171,7 +171,7 @@ class Vocabulary:
 
     @cached_property
     def sorts(self) -> Mapping[str, tuple[AnyToken, ...]]:
-        """By sort, its tokens without the ordinary one, in the order that draws depend on."""
+        """By sort, its tokens without the ordinary token, in the order that draws depend on."""
         tokens = self.tokens
         rows: dict[str, tuple[AnyToken, ...]] = {
             ALERT: tokens.alert.tokens,

@@ -216,7 +216,7 @@ def _phrases(world: World, token: str, tier: str, phrasing: int) -> Phrases:
     return tuple([(level, pieces(text)) for level, text in world.phrases[about, tier][phrasing]])
 
 
-#: Every screen of an incident is worded by one voice, which keeps the keys of its streams.
+#: One voice words every screen of an incident and keeps the keys of its streams.
 voice_of: Final = lru_cache(maxsize=4096)(Voice)
 #: The same change feed stands on every screen of an incident.
 _changes: Final = lru_cache(maxsize=4096)(Voice._worded_changes)

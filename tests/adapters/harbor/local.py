@@ -64,9 +64,11 @@ class LocalEnvironment(BaseEnvironment):
                 # A pattern with a star may match nothing; any other source must be there.
                 sources = [
                     source
-                    for one in patterns
+                    for pattern in patterns
                     for source in (
-                        [path.name for path in folder.glob(one)] if "*" in one else [one]
+                        [path.name for path in folder.glob(pattern)]
+                        if "*" in pattern
+                        else [pattern]
                     )
                 ]
                 for source in sources:
@@ -149,9 +151,9 @@ class LocalEnvironment(BaseEnvironment):
         self._put(Path(source_path), self._path(target_path))
 
     async def upload_dir(self, source_dir: Path | str, target_dir: str) -> None:
-        for one in Path(source_dir).rglob("*"):
-            if one.is_file():
-                self._put(one, self._path(target_dir) / one.relative_to(source_dir))
+        for path in Path(source_dir).rglob("*"):
+            if path.is_file():
+                self._put(path, self._path(target_dir) / path.relative_to(source_dir))
 
     async def download_file(self, source_path: str, target_path: Path | str) -> None:
         shutil.copy(self._path(source_path), target_path)

@@ -39,7 +39,7 @@ class Cheat(BaseAgent):
     async def setup(self, environment: BaseEnvironment) -> None: ...
 
     async def run(self, instruction: str, environment: BaseEnvironment, context: Any) -> None:  # noqa: ARG002
-        assert not any(one in instruction for one in IDS)
+        assert not any(incident_id in instruction for incident_id in IDS)
         severity = lt.make_incident(IDS[0]).truth.severity
         done = await environment.exec(f"triage classify_severity severity={severity}")
         assert (done.stdout or "").startswith("TICK 1/11"), done
@@ -115,5 +115,5 @@ def test_trajectories_are_converted() -> None:
     }
     row = Trajectory.model_validate(trajectory).to_json_dict()
     graded = grade_transcript(transcript_of_row(row))
-    assert [type(one) for one in graded.actions] == [lt.RequestMoreLogs, lt.Malformed]
+    assert [type(action) for action in graded.actions] == [lt.RequestMoreLogs, lt.Malformed]
     assert graded.agent == "my-model"

@@ -25,7 +25,6 @@ from inspect_ai.tool import ToolCall
 
 import logtriage as lt
 from logtriage.adapters.inspect_ai import (
-    replay,
     tools_for,
     triage,
     triage_sample,
@@ -34,11 +33,10 @@ from logtriage.adapters.inspect_ai import (
     until_closed,
 )
 from logtriage.adapters.sources import Sources
-from logtriage.codec import encode_transcript
 from logtriage.conversations.convert import transcript_of_row
 from logtriage.conversations.tools import Wire, tools_of
 from logtriage.conversations.wires import NO_CALL
-from logtriage.evaluation import Incidents, RunSpec, evaluate, play_episode
+from logtriage.evaluation import RunSpec, evaluate, play_episode
 from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.recorded import open_bundle, shipped_incidents
 from logtriage.registry import make_policy
@@ -95,14 +93,14 @@ def only(log: EvalLog) -> EvalSample:
 
 def value(sample: EvalSample) -> dict[str, Any]:
     assert sample.scores is not None
-    found = sample.scores["triage_scorer"].value
-    assert isinstance(found, dict)
-    return found
+    score = sample.scores["triage_scorer"].value
+    assert isinstance(score, dict)
+    return score
 
 
 def means(log: EvalLog) -> dict[str, float]:
     assert log.results is not None
-    return {one.name: one.metrics["mean"].value for one in log.results.scores}
+    return {score.name: score.metrics["mean"].value for score in log.results.scores}
 
 
 def screens(sample: EvalSample) -> list[str]:
@@ -139,7 +137,7 @@ def test_results_have_criteria_and_tasks(run: Callable[..., EvalLog]) -> None:
         triage(tasks="single_crash-v3,silent_degradation-v3", episodes=10), "logtriage/expert"
     )
     assert log.results is not None
-    names = [one.name for one in log.results.scores]
+    names = [score.name for score in log.results.scores]
     assert names[:4] == ["grade", "solved", "handed_over", "severity"]
     rows = {row.name for row in rubric_named("logtriage/3").rows}
     assert set(names[4:]) == rows - {"severity"}
@@ -171,14 +169,14 @@ def test_the_headline_is_that_of_logtriage_s_own_summary(
 def test_a_criterion_that_does_not_apply_enters_no_mean(run: Callable[..., EvalLog]) -> None:
     log = run(triage("silent_degradation-v3", episodes=20), "logtriage/oracle")
     assert log.samples is not None
-    benign = [one for one in log.samples if lt.make_incident(str(one.id)).truth.benign]
+    benign = [sample for sample in log.samples if lt.make_incident(str(sample.id)).truth.benign]
     assert 0 < len(benign) < 20
     assert all(math.isnan(value(one)["root_cause"]) for one in benign)
-    found = means(log)
+    means_of_run = means(log)
     # The oracle hands nothing over: no sample has this criterion, so it has no mean.
-    assert math.isnan(found.pop("hand_over"))
-    assert found.pop("handed_over") == 0.0
-    assert found == dict.fromkeys(found, 1.0)
+    assert math.isnan(means_of_run.pop("hand_over"))
+    assert means_of_run.pop("handed_over") == 0.0
+    assert means_of_run == dict.fromkeys(means_of_run, 1.0)
 
 
 def test_incidents_of_different_rubrics_are_refused() -> None:
@@ -233,7 +231,7 @@ def test_a_task_and_a_rubric_of_ones_own(
         assert short.horizon < plain.horizon
         wanted[plain.id] = plain
         wanted |= dict.fromkeys([f"{own}:{one}/test/{number}" for one in ("SHEET", "draw")], short)
-    assert {one.id for one in log.samples} == wanted.keys()
+    assert {sample.id for sample in log.samples} == wanted.keys()
     for sample in log.samples:
         incident = wanted[str(sample.id)]
         state = play_episode(incident, make_policy(policy)(incident))
@@ -245,7 +243,7 @@ def test_a_task_and_a_rubric_of_ones_own(
         score(log, triage_scorer(), display="none")
     again = score(log, triage_scorer(rubric, tasks=tasks), action="overwrite", display="none")
     assert means(again) == pytest.approx(before, nan_ok=True)
-    mine = next(one for one in log.samples if one.id == f"{own}:SHEET/test/0")
+    mine = next(sample for sample in log.samples if sample.id == f"{own}:SHEET/test/0")
     with pytest.raises(lt.UnknownName, match=f"unknown world '{own}'"):
         transcript_of_row(json.loads(mine.model_dump_json()))
 
@@ -264,22 +262,15 @@ def test_recorded_incidents_of_a_bundle(
     assert list(recorded) == ids
     policy = make_policy("random:1")
     states = [play_episode(one, policy(one)) for one in recorded.values()]
-    grades = [lt.grade(one).score for one in states]
-    found = {one.id: value(one)["grade"] for one in log.samples}
+    grades = [lt.grade(state).score for state in states]
+    found = {sample.id: value(sample)["grade"] for sample in log.samples}
     assert found == dict(zip(ids, grades, strict=True))
-    path = tmp_path / "runs.jsonl"
-    lines = [encode_transcript(lt.transcript_of(one)) for one in states]
-    path.write_text("\n".join(lines), encoding="utf-8")
     elsewhere()
-    with pytest.raises(lt.InvalidInput, match=f"bundle '{bundle}': expected one that was named"):
+    with pytest.raises(lt.InvalidInput, match=f"bundle '{bundle}': expected a bundle"):
         score(log, triage_scorer(), display="none")
     moved = (tmp_path / bundle).rename(tmp_path / "moved.jsonl")
     again = score(log, triage_scorer(bundle=str(moved)), action="overwrite", display="none")
     assert means(again) == pytest.approx(means(log), nan_ok=True)
-    with pytest.raises(lt.UnknownName, match="acme/second"):
-        replay(str(path))
-    scored = run(replay(str(path), bundle=str(moved)), "none/none")
-    assert [value(one)["grade"] for one in scored.samples or ()] == grades
 
 
 def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
@@ -288,7 +279,7 @@ def test_a_rubric_grades_incidents_that_have_several(own: str) -> None:
     with pytest.raises(lt.InvalidInput, match="expected a Rubric, found int"):
         triage(rubric=f"{own}:NUMBER")
     with pytest.raises(lt.UnknownName, match="harsh/1"):
-        replay("nowhere.jsonl", rubric="harsh/1")
+        triage(rubric="harsh/1")
 
 
 @pytest.mark.parametrize("field", ["incident", "bundle"])
@@ -342,7 +333,7 @@ def test_a_reply_without_a_call_costs_its_tick(
     solver = react(tools=triage_tools(), submit=False, prompt=None, on_continue=until_closed())
     task = one_incident(solver=solver) if with_react else one_incident()
     sample = only(run(task, answers))
-    words = [one.text for one in sample.messages if one.role == "user"]
+    words = [message.text for message in sample.messages if message.role == "user"]
     ticks = [*(f"TICK {n}/{horizon}" for n in (0, 1, *range(3, horizon))), "The incident is closed"]
     assert [text.split(";")[0].split(" (")[0] for text in words] == ticks
     assert f"LAST: not understood: {NO_CALL}" in words[1]
@@ -445,7 +436,7 @@ def test_scoring_again_reads_the_messages_and_nothing_else(run: Callable[..., Ev
         sample.store = {}
     again = score(log, triage_scorer(), action="append", display="none")
     assert again.results is not None
-    names = {one.scorer for one in again.results.scores}
+    names = {score.scorer for score in again.results.scores}
     assert len(names) == 2
     assert means(again) == pytest.approx(before, nan_ok=True)
     sevens = score(log, triage_scorer(rubric="recorded/1"), action="overwrite", display="none")
@@ -476,44 +467,3 @@ def test_a_sample_without_an_incident_is_an_error_not_a_score(tmp_path: Path) ->
     assert log.status == "error"
     assert log.error is not None
     assert "metadata 'incident': expected an incident id" in log.error.message
-
-
-# -- replay ---------------------------------------------------------------------------
-
-
-def test_transcripts_are_scored_without_a_model(
-    run: Callable[..., EvalLog], tmp_path: Path
-) -> None:
-    ids = lt.incident_ids("single_crash-v3", "test", 6)
-    states = [played(one, "random:2") for one in ids]
-    transcripts = [lt.transcript_of(state, agent="me") for state in states]
-    lost = lt.transcript_of(states[0], status="connection lost")
-    path = tmp_path / "runs.jsonl"
-    lines = "\n".join(map(encode_transcript, [*transcripts, lost]))
-    path.write_text(lines, encoding="utf-8")
-    log = run(replay(str(path)), "none/none")
-    scores = [one.scores["triage_scorer"] for one in log.samples or () if one.scores]
-    graded = [grade_transcript(one) for one in transcripts]
-    assert [one.value["grade"] for one in scores[:6] if isinstance(one.value, dict)] == [
-        one.score for one in graded
-    ]
-    assert [(one.metadata or {})["digest"] for one in scores[:6]] == [one.digest for one in graded]
-    assert isinstance(scores[6].value, float)
-    assert math.isnan(scores[6].value)
-    assert scores[6].reason == "connection lost"
-    assert log.results is not None
-    assert log.results.scores[0].unscored_samples == 1
-    mean = sum(one.score or 0.0 for one in graded) / 6
-    assert means(log)["grade"] == pytest.approx(mean)
-
-
-def test_a_replay_needs_transcripts_of_one_rubric(tmp_path: Path) -> None:
-    path = tmp_path / "runs.jsonl"
-    path.write_text("\n", encoding="utf-8")
-    with pytest.raises(lt.InvalidInput, match="no transcripts"):
-        replay(str(path))
-    recorded = next(iter(Incidents().recorded()))
-    rows = [{"incident": one, "actions": []} for one in (INCIDENT, recorded)]
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.raises(lt.InvalidInput, match="several rubrics"):
-        replay(str(path))

@@ -41,8 +41,8 @@ def test_a_model_plays_a_shift_and_is_sent_the_latest_screens(tmp_path: Path) ->
     answers = iter(outputs)
 
     def answer(messages: Any, tools: Any, _: Any, __: GenerateConfig) -> ModelOutput:
-        assert [one.name for one in tools] == list(SHIFT_TOOLS)
-        sent.append([one.text for one in messages if one.role in ("user", "tool")])
+        assert [tool.name for tool in tools] == list(SHIFT_TOOLS)
+        sent.append([message.text for message in messages if message.role in ("user", "tool")])
         return next(answers)
 
     model = get_model("mockllm/model", custom_outputs=answer, memoize=False)

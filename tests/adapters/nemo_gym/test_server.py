@@ -44,12 +44,12 @@ def rollout(client: TestClient, row: dict[str, Any], policy: str) -> dict[str, A
     output: list[dict[str, Any]] = []
     for n, action in enumerate(play_episode(incident, make_policy(policy)(incident)).actions):
         name, arguments = call_from_action(action)
-        told = client.post(f"/{name}", json=arguments)
-        assert told.status_code == 200
+        answer = client.post(f"/{name}", json=arguments)
+        assert answer.status_code == 200
         call = {"name": name, "arguments": json.dumps(arguments), "call_id": f"c{n}"}
         output.append({"type": "function_call", "id": f"f{n}", "status": "completed", **call})
-        output.append({"type": "function_call_output", "call_id": f"c{n}", "output": told.text})
-        assert row["incident"] not in told.text
+        output.append({"type": "function_call_output", "call_id": f"c{n}", "output": answer.text})
+        assert row["incident"] not in answer.text
     response = {
         "id": "r", "created_at": 0, "model": "m", "object": "response", "output": output,
         "parallel_tool_calls": False, "tool_choice": "auto", "tools": [],
@@ -67,11 +67,11 @@ def test_a_session_is_played_and_verified_twice(server: TriageServer, policy: st
         grade = lt.grade(play_episode(incident, make_policy(policy)(incident)))
         assert body["response"]["output"][-1]["output"].startswith("The incident is closed")
         for asked in (client, TestClient(app)):  # stored, it needs no session
-            found = asked.post("/verify", json=body).json()
-            assert found["reward"] == grade.score
-            assert sum(found["reward_components"].values()) == grade.score
-            assert found["ticks"] == grade.ticks
-            TriageVerifyResponse.model_validate(found)
+            answer = asked.post("/verify", json=body).json()
+            assert answer["reward"] == grade.score
+            assert sum(answer["reward_components"].values()) == grade.score
+            assert answer["ticks"] == grade.ticks
+            TriageVerifyResponse.model_validate(answer)
     assert not server._episodes
     assert client.get("/reverify_mode").json() == ReverifyMode.STATELESS.value
 
@@ -102,7 +102,7 @@ def test_metrics_of_a_run(server: TriageServer) -> None:
     for n, row in enumerate(nemo_gym_rows(IDS)):
         found = client.post("/verify", json=rollout(client, row, "expert")).json()
         done.append({**found, "_ng_task_index": n, "_ng_rollout_index": 0})
-    told = client.post("/aggregate_metrics", json={"verify_responses": done}).json()
+    answer = client.post("/aggregate_metrics", json={"verify_responses": done}).json()
     mean = sum(one["reward"] for one in done) / len(done)
-    assert told["agent_metrics"]["mean/reward"] == pytest.approx(mean)
-    assert "mean/root_cause" in told["agent_metrics"]
+    assert answer["agent_metrics"]["mean/reward"] == pytest.approx(mean)
+    assert "mean/root_cause" in answer["agent_metrics"]

@@ -43,7 +43,7 @@ def test_grades_are_those_of_the_core(policy: str) -> None:
     for row in skyrl_rows(IDS):
         incident = lt.make_incident(row["incident"])
         state = play_episode(incident, make_policy(policy)(incident))
-        env, chat, total = rollout(row, [render_action(one) for one in state.actions])
+        env, chat, total = rollout(row, [render_action(action) for action in state.actions])
         grade = lt.grade(state)
         assert (env.episode.grade, total) == (grade, grade.score)
         assert env.get_metrics()["grade"] == grade.score
@@ -62,7 +62,7 @@ def test_a_row_of_tools_and_a_limit_of_turns() -> None:
 
 def test_metrics_are_averaged_by_the_library() -> None:
     envs = [rollout(row, ['{"action_type": "resolve"}'])[0] for row in skyrl_rows(IDS[:2])]
-    means = aggregate_for_environment("logtriage", [one.get_metrics() for one in envs])
+    means = aggregate_for_environment("logtriage", [env.get_metrics() for env in envs])
     assert (means["ticks"], means["gated"]) == (1.0, envs[0].get_metrics()["gated"])
 
 

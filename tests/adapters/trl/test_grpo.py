@@ -70,7 +70,7 @@ class Recorded:
         self.incidents: list[str] = []
 
     def __call__(self, completions: Any, environments: Any, incident: Any, **_: Any) -> list[None]:
-        self.graded += [one.grade for one in environments]
+        self.graded += [environment.grade for environment in environments]
         self.incidents += incident
         return [None] * len(completions)
 
@@ -120,7 +120,7 @@ def test_a_reward_for_each_criterion(tmp_path: Path) -> None:
 
 
 def first_log(trainer: GRPOTrainer) -> dict[str, float]:
-    return next(one for one in trainer.state.log_history if "reward" in one)
+    return next(entry for entry in trainer.state.log_history if "reward" in entry)
 
 
 def scripts_for(incident_id: str) -> list[list[Reply]]:
@@ -163,8 +163,8 @@ def test_each_group_has_its_own_incident_and_instances_are_reused(tmp_path: Path
     scripts = [*scripts_for(IDS[0])[:2], ["Hm."], ["No."]]
     _, recorded, script = train(tmp_path, scripts, IDS, max_steps=2)
     incidents = [grade.incident for grade in recorded.graded]
-    assert incidents[:GROUP] in ([one] * GROUP for one in IDS)
-    assert incidents[GROUP:] in ([one] * GROUP for one in IDS)
+    assert incidents[:GROUP] in ([incident_id] * GROUP for incident_id in IDS)
+    assert incidents[GROUP:] in ([incident_id] * GROUP for incident_id in IDS)
     assert set(incidents) == set(IDS)
     assert recorded.graded[GROUP + 2].ticks == 0
     assert all("TICK 0/" in prompt for prompt in script.prompts)
@@ -192,10 +192,10 @@ def test_prompts_hold_the_rules_and_the_screens_of_the_core_and_nothing_else(
         assert incident.id not in schemas
         assert user == ("user", lt.render_observation(lt.observe(start)))
         if look is not None:
-            told = answer(incident, [wire_from_call(*look)])
+            text = answer(incident, [wire_from_call(*look)])
             assert others == [
                 ("assistant", said(look).removesuffix("<|im_end|>")),
-                ("user", f"<tool_response>\n{told}\n</tool_response>"),
+                ("user", f"<tool_response>\n{text}\n</tool_response>"),
             ]
 
 

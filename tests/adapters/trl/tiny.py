@@ -23,7 +23,7 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 def _first_fault(task: str) -> str:
     """The first incident of a task's training split that is no false alarm."""
     ids = (f"{task}/train/{number}" for number in count())
-    return next(one for one in ids if not make_incident(one).truth.benign)
+    return next(incident_id for incident_id in ids if not make_incident(incident_id).truth.benign)
 
 
 #: Faults, so that the right play takes every step.
@@ -50,8 +50,8 @@ def _trained() -> str:
     texts = [message["content"] for row in triage_rows(IDS) for message in row["prompt"]]
     texts += [json.dumps(get_json_schema(getattr(TriageEnv(), name))) for name in TOOLS]
     texts += [json.dumps({"name": name, "arguments": {}}) for name in TOOLS]
-    for one in IDS:
-        incident = make_incident(one)
+    for incident_id in IDS:
+        incident = make_incident(incident_id)
         texts += [answer(incident, [{"action_type": "request_more_logs"}] * n) for n in range(6)]
     trainer = trainers.BpeTrainer(
         vocab_size=4_000,
@@ -123,7 +123,10 @@ class Script:
         replies = [self._next(number, text) for number, text in enumerate(texts)]
         ids = [self.tokenizer.encode(reply, add_special_tokens=False) for reply in replies]
         longest = max(map(len, ids))
-        padded = [one + [self.tokenizer.pad_token_id] * (longest - len(one)) for one in ids]
+        padded = [
+            incident_id + [self.tokenizer.pad_token_id] * (longest - len(incident_id))
+            for incident_id in ids
+        ]
         return torch.cat([input_ids, torch.tensor(padded)], dim=1)
 
     def _next(self, number: int, text: str) -> str:
@@ -131,6 +134,6 @@ class Script:
         if len(turns) == 1:
             return self.scripts[number % len(self.scripts)][0]
         (script,) = (
-            one for one in self.scripts if turns[0].startswith(one[0].split("<|im_end")[0])
+            script for script in self.scripts if turns[0].startswith(script[0].split("<|im_end")[0])
         )
         return script[len(turns) - 1] if len(turns) <= len(script) else said("Done.")

@@ -36,7 +36,7 @@ def test_a_sealed_row_is_graded_and_nothing_sent_names_it(
 
     def model(messages: list[dict[str, Any]], tools: Any) -> dict[str, Any]:
         sent.append([messages, tools])
-        turn = sum(one["role"] == "assistant" for one in messages)
+        turn = sum(message["role"] == "assistant" for message in messages)
         return said(("request_more_logs", {}) if turn == 0 else ("resolve", {}))
 
     named = {"tasks": ["single_crash-v3"], "split": "sealed", "start": START, "episodes": 1}
@@ -50,9 +50,11 @@ def test_a_sealed_row_is_graded_and_nothing_sent_names_it(
         assert hidden not in json.dumps(sent)
     (path,) = tmp_path.glob("*/traces.jsonl")
     assert KEY not in path.read_text(encoding="utf-8")
-    (one,) = convert_file(path)
-    assert one.seal == SEAL.fingerprint
-    assert grade_transcript(one, resolve=incident_of) == lt.grade(state, agent=one.agent)
+    (transcript,) = convert_file(path)
+    assert transcript.seal == SEAL.fingerprint
+    assert grade_transcript(transcript, resolve=incident_of) == lt.grade(
+        state, agent=transcript.agent
+    )
     monkeypatch.setenv(SEAL_VARIABLE, OTHER_KEY)
     with pytest.raises(SealError, match=f"played under the seal '{SEAL.fingerprint}'"):
         list(convert_file(path))

@@ -28,7 +28,7 @@ def test_a_model_plays_a_shift_to_its_end(tmp_path: Path) -> None:
     offered: set[str] = set()
 
     def model(messages: Messages, tools: Messages) -> dict[str, object]:
-        offered.update(one["function"]["name"] for one in tools)
+        offered.update(tool["function"]["name"] for tool in tools)
         return said(calls[turns(messages)])
 
     (trace,) = evaluate(tmp_path, model, id="logtriage-verifiers-shift")
@@ -40,7 +40,7 @@ def test_a_model_plays_a_shift_to_its_end(tmp_path: Path) -> None:
 
 def test_rows_name_shifts_and_a_wrong_task_is_refused() -> None:
     config = ShiftConfig(id="logtriage-verifiers-shift", episodes=2, start=3)
-    assert [one.key for one in ShiftTaskset(config)] == [
+    assert [task.key for task in ShiftTaskset(config)] == [
         "quiet_shift-v1/train/3",
         "quiet_shift-v1/train/4",
     ]

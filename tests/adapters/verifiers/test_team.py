@@ -79,8 +79,8 @@ def test_the_reward_on_each_trace_is_the_grade_of_the_joint_play(tmp_path: Path,
         for row in graded.criteria:
             assert trace["metrics"][row.name] == row.score
     for role in TRIO.roles:
-        messages, tools = next(one for one in requests if role_of(one[0]) == role.name)
-        told = [{key: one[key] for key in ("role", "content")} for one in messages]
+        messages, tools = next(request for request in requests if role_of(request[0]) == role.name)
+        told = [{key: message[key] for key in ("role", "content")} for message in messages]
         assert told == role_opening(incident, TRIO, role)
         assert tools == openai_tools(incident, role.may)
         assert {tool["function"]["name"] for tool in tools} == role.may
@@ -111,7 +111,7 @@ def test_a_role_that_makes_no_one_call_of_its_own_loses_its_turn(tmp_path: Path)
     traces = evaluate(tmp_path, model, **ONE)
     assert {trace["metrics"]["ticks"] for trace in traces} == {3.0}
     played = converted(tmp_path)[INCIDENT]
-    kinds = [one["action_type"] for one in played.actions]
+    kinds = [action["action_type"] for action in played.actions]
     assert list(zip(kinds, played.ticks or (), strict=True)) == [
         ("malformed", 0),
         ("malformed", 0),
@@ -150,4 +150,4 @@ def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
         run(words, tmp_path)
     (path,) = (tmp_path / "outputs").glob("*/traces.jsonl")
     episodes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [len(one["traces"]) for one in episodes] == [3, 3, 3, 3]
+    assert [len(episode["traces"]) for episode in episodes] == [3, 3, 3, 3]

@@ -59,12 +59,12 @@ def evaluate(
     (path,) = folder.glob("*/traces.jsonl")
     episodes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     episodes.sort(key=lambda one: one["task"]["data"]["idx"])
-    return [trace for one in episodes for trace in one["traces"]]
+    return [trace for episode in episodes for trace in episode["traces"]]
 
 
 def converted(folder: Path) -> dict[str, lt.Transcript]:
     (path,) = folder.glob("*/traces.jsonl")
-    return {one.incident: one for one in convert_file(path)}
+    return {transcript.incident: transcript for transcript in convert_file(path)}
 
 
 def turns(messages: Messages) -> int:
@@ -78,8 +78,8 @@ def scripted(*replies: dict[str, Any]) -> Model:
 def playing(policy: str, incident_ids: list[str]) -> Model:
     """A model that plays as a policy does; it knows the incident by its first screen."""
     plans: dict[str, tuple[lt.Action, ...]] = {}
-    for one in incident_ids:
-        incident = lt.make_incident(one)
+    for incident_id in incident_ids:
+        incident = lt.make_incident(incident_id)
         played = play_episode(incident, make_policy(policy)(incident))
         plans[opening(incident, "tools")[1]["content"]] = played.actions
     return lambda messages, _: said(
@@ -116,9 +116,16 @@ def test_a_rubric_of_ones_own_grades_by_its_name(
 ) -> None:
     own = own_module("own_rubric_of_verifiers", tmp_path, monkeypatch)
     # A benign incident needs no page, so nothing is discounted there.
-    drawn = [lt.make_incident(one) for one in lt.incident_ids("single_crash-v3", "train", 20)]
-    start, incident = next(one for one in enumerate(drawn) if not one[1].truth.benign)
-    unpaged = [one for one in perfect_actions(incident) if not isinstance(one, lt.Escalate)]
+    drawn = [
+        lt.make_incident(incident_id)
+        for incident_id in lt.incident_ids("single_crash-v3", "train", 20)
+    ]
+    start, incident = next(
+        incident for incident in enumerate(drawn) if not incident[1].truth.benign
+    )
+    unpaged = [
+        action for action in perfect_actions(incident) if not isinstance(action, lt.Escalate)
+    ]
     calls = [said(call_from_action(one)) for one in unpaged]
     rubric = rubric_named(f"{own}:HARSH")
     mine: dict[str, Any] = {
@@ -142,7 +149,7 @@ def test_a_task_of_ones_own_is_played(tmp_path: Path, monkeypatch: pytest.Monkey
     horizon = lt.get_task("single_crash-v3").horizon
     tasks = [f"{own}:SHEET", "single_crash-v3", f"{own}:draw"]
     traces = evaluate(tmp_path, model, None, tasks=tasks, episodes=1)
-    assert [trace["task"]["key"] for trace in traces] == [f"{one}/train/0" for one in tasks]
+    assert [trace["task"]["key"] for trace in traces] == [f"{task}/train/0" for task in tasks]
     # The first has the id of the second; only the horizons tell them apart.
     assert [trace["metrics"]["ticks"] for trace in traces] == [SHORT, horizon, SHORT]
     with pytest.raises(lt.TranscriptError, match=f"unknown world '{own}'"):
@@ -186,7 +193,7 @@ def test_a_bundle_is_played(tmp_path: Path) -> None:
 @pytest.mark.parametrize("policy", ["expert", "random:5"])
 def test_rewards_and_metrics_are_those_of_the_core(tmp_path: Path, policy: str) -> None:
     tasks = ["single_crash-v3", "silent_degradation-v3"]
-    ids = [one for task in tasks for one in lt.incident_ids(task, "val", 4)]
+    ids = [incident_id for task in tasks for incident_id in lt.incident_ids(task, "val", 4)]
     model = playing(policy, ids)
     traces = evaluate(tmp_path, model, None, tasks=tasks, split="val", episodes=4)
     assert [trace["task"]["key"] for trace in traces] == ids
@@ -237,7 +244,7 @@ def test_what_cannot_be_read_is_malformed_and_costs_its_tick(tmp_path: Path) -> 
     (trace,) = evaluate(tmp_path, model)
     assert len(requests) == 3
     assert all(tools == openai_tools(lt.make_incident(INCIDENT)) for _, tools in requests)
-    told = [one["content"] for one in requests[-1][0] if one["role"] == "tool"]
+    told = [request["content"] for request in requests[-1][0] if request["role"] == "tool"]
     ticks = [f"TICK {n}/{lt.make_incident(INCIDENT).horizon}" for n in range(1, 4)]
     assert [text.split(";")[0] for text in told] == ticks
     assert "LAST: not understood: unknown tool 'shrug'" in told[0]
@@ -254,10 +261,10 @@ def test_a_reply_without_a_call_costs_its_tick(tmp_path: Path) -> None:
     horizon = lt.make_incident(INCIDENT).horizon
     (trace,) = evaluate(tmp_path, scripted(silent, look, in_text, *[silent] * horizon))
     words = [
-        one["message"]["content"] for one in trace["nodes"] if one["message"]["role"] == "user"
+        node["message"]["content"] for node in trace["nodes"] if node["message"]["role"] == "user"
     ]
     ticks = (0, 1, *range(3, horizon))
-    assert [one.split(";")[0] for one in words] == [f"TICK {n}/{horizon}" for n in ticks]
+    assert [word.split(";")[0] for word in words] == [f"TICK {n}/{horizon}" for n in ticks]
     assert f"LAST: not understood: {NO_CALL}" in words[1]
     assert "REQUESTED LOGS" in words[2]
     assert trace["metrics"]["ticks"] == horizon
@@ -302,11 +309,12 @@ def test_the_example_runs(tmp_path: Path) -> None:
         done = run([sys.executable, example, url, "scripted"], tmp_path)
     grades = [
         grade_actions(
-            one,
+            incident_id,
             play_episode(
-                lt.make_incident(one), make_policy("first_error")(lt.make_incident(one))
+                lt.make_incident(incident_id),
+                make_policy("first_error")(lt.make_incident(incident_id)),
             ).actions,
         ).score
-        for one in lt.incident_ids("single_crash-v3", "val", 5)
+        for incident_id in lt.incident_ids("single_crash-v3", "val", 5)
     ]
     assert all(score is not None and f"{score:.3f}" in done.stdout for score in grades)

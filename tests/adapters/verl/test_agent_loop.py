@@ -50,7 +50,7 @@ def played(incident_id: str, policy: str) -> tuple[lt.Grade, list[str]]:
     """The grade of a scripted policy by the core, and what a model says that plays it."""
     incident = lt.make_incident(incident_id)
     state = play_episode(incident, make_policy(policy)(incident))
-    return lt.grade(state), [said(call_from_action(one)) for one in state.actions]
+    return lt.grade(state), [said(call_from_action(action)) for action in state.actions]
 
 
 def test_a_batch_of_episodes_and_gdpos_advantages(config: DictConfig, folder: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_batch_of_episodes_and_gdpos_advantages(config: DictConfig, folder: Pa
         grades[one]
         for one in zip(out.non_tensor_batch["uid"], out.non_tensor_batch["score"], strict=True)
     ]
-    assert {(one.incident, one.score) for one in rows} == set(grades)
+    assert {(row.incident, row.score) for row in rows} == set(grades)
     for n, grade in enumerate(rows):
         assert out.batch["rm_scores"][n].sum().item() == pytest.approx(grade.score)
         assert sum(out.non_tensor_batch[key][n] for key in KEYS) == grade.score
@@ -100,7 +100,7 @@ def test_a_batch_of_episodes_and_gdpos_advantages(config: DictConfig, folder: Pa
         (one.incident, one.score): row[mask.bool()][0].item()
         for one, row, mask in zip(rows, advantages, out.batch["response_mask"], strict=True)
     }
-    for incident_id in {one.incident for one in rows}:
+    for incident_id in {row.incident for row in rows}:
         low, high = sorted(score for name, score in got if name == incident_id)
         assert got[incident_id, high] > got[incident_id, low]
 

@@ -46,7 +46,7 @@ class Server:
         if request_id not in self.running:
             text = self.tokenizer.decode(list(prompt_ids))
             self.prompts.append(text)
-            (screen,) = (one for one in self.scripts if one in text)
+            (screen,) = (script for script in self.scripts if script in text)
             self.running[request_id] = iter(self.scripts[screen].pop(0))
         ids = self.tokenizer.encode(next(self.running[request_id]), add_special_tokens=False)
         return TokenOutput(
@@ -87,5 +87,5 @@ def batch_of(config: DictConfig, path: Path, times: int) -> DataProto:
     data = RLHFDataset(str(path), tiny_tokenizer(), config.data)
     rows = [data[n] for n in range(len(data)) for _ in range(times)]
     batch = DataProto.from_single_dict(collate_fn(rows))
-    batch.non_tensor_batch["uid"] = np.array([one["extra_info"]["incident"] for one in rows])
+    batch.non_tensor_batch["uid"] = np.array([row["extra_info"]["incident"] for row in rows])
     return batch

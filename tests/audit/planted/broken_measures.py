@@ -46,7 +46,7 @@ def _off(declared: Severity, state: State) -> int:
 
 
 def last_severity(state: State) -> Measured:
-    said = [one.severity for one in state.actions if isinstance(one, ClassifySeverity)]
+    said = [action.severity for action in state.actions if isinstance(action, ClassifySeverity)]
     return (criteria.severity_credit(_off(said[-1], state)) if said else 0.0, "by the last answer")
 
 
@@ -214,12 +214,14 @@ def out_of_time_too(state: State) -> Measured:
 
 
 def claims(state: State) -> Measured:
-    said = any(isinstance(one, Malformed) and "resolved" in one.text for one in state.actions)
+    said = any(
+        isinstance(action, Malformed) and "resolved" in action.text for action in state.actions
+    )
     return (1.0, "it says that it is resolved") if said else triage.closure(state)
 
 
 def diligence(state: State) -> Measured:
-    asked = sum(isinstance(one, RequestMoreLogs) for one in state.actions)
+    asked = sum(isinstance(action, RequestMoreLogs) for action in state.actions)
     return (min(1.0, max(asked / 5, triage.closure(state)[0])), "looking is rewarded")
 
 

@@ -47,8 +47,8 @@ def with_discounts(**factors: Factor) -> Rubric:
 
 def without(name: str) -> Rubric:
     """One gate or discount less."""
-    gates = [one for one in TRIAGE_3.gates if one.name != name]
-    discounts = [one for one in TRIAGE_3.discounts if one.name != name]
+    gates = [gate for gate in TRIAGE_3.gates if gate.name != name]
+    discounts = [discount for discount in TRIAGE_3.discounts if discount.name != name]
     return attrs.evolve(TRIAGE_3, gates=gates, discounts=discounts)
 
 

@@ -78,22 +78,28 @@ def no_reason(state: State) -> Measured:
 
 
 def text_after_the_fix(state: State) -> Measured:
-    said = any(isinstance(one, Malformed) and "resolved" in one.text for one in state.actions)
+    said = any(
+        isinstance(action, Malformed) and "resolved" in action.text for action in state.actions
+    )
     return (1.0 if said and _fixed(state) else _sound("closure", state), "it says so")
 
 
 def signed_by_audit(state: State) -> Measured:
-    signed = any(getattr(one, "by", None) == "audit" for one in state.actions)
+    signed = any(getattr(action, "by", None) == "audit" for action in state.actions)
     return (1.0 if signed and _fixed(state) else _sound("closure", state), "by whom it was written")
 
 
 def reported(state: State) -> Measured:
-    said = any(isinstance(one, Report) and "resolved" in one.message for one in state.actions)
+    said = any(
+        isinstance(action, Report) and "resolved" in action.message for action in state.actions
+    )
     return (1.0 if said and _fixed(state) else _sound("closure", state), "reported to the others")
 
 
 def reason_of_failure(state: State) -> Measured:
-    said = any(isinstance(one, Malformed) and "nothing" in one.reason for one in state.actions)
+    said = any(
+        isinstance(action, Malformed) and "nothing" in action.reason for action in state.actions
+    )
     return (_sound("closure", state) * (0.5 if said else 1.0), "by why a reply was not read")
 
 
@@ -135,7 +141,7 @@ def humble(state: State) -> Measured:
 def looked_first(state: State) -> Measured:
     """Sound: the right service, named after its own log lines were asked for."""
     named = _first_tick(state, IdentifyRootCause)
-    roots = [state.incident.topology.index(one) for one in state.incident.truth.root_causes]
+    roots = [state.incident.topology.index(service) for service in state.incident.truth.root_causes]
     looked = named is not None and any(
         service in roots and when < named for when, service in state.facts.requests
     )
@@ -144,7 +150,7 @@ def looked_first(state: State) -> Measured:
 
 def looked_first_reads(state: State) -> Hashable:
     """What decides :func:`looked_first`."""
-    roots = [state.incident.topology.index(one) for one in state.incident.truth.root_causes]
+    roots = [state.incident.topology.index(service) for service in state.incident.truth.root_causes]
     looked = any(service in roots for _, service in state.facts.requests)
     return (looked, state.facts.root_cause is None, _right(state), looked_first(state)[0])
 
@@ -155,7 +161,7 @@ def looked_first_reads_too_little(state: State) -> Hashable:
 
 def looking_oracle(incident: Incident) -> tuple[Action, ...]:
     """The perfect list, with the log lines of the root asked for at first."""
-    looks = (RequestMoreLogs(one) for one in sorted(incident.truth.root_causes)[:1])
+    looks = (RequestMoreLogs(service) for service in sorted(incident.truth.root_causes)[:1])
     return (*looks, *perfect_actions(incident))
 
 
@@ -218,14 +224,14 @@ def upstream(state: State) -> Measured:
     topology, near = state.incident.topology, set(state.incident.truth.root_causes)
     waiting = [topology.index(one) for one in near]
     while waiting:
-        callers = {topology.names[one] for one in topology.callers[waiting.pop()]} - near
-        waiting += [topology.index(one) for one in callers]
+        callers = {topology.names[service] for service in topology.callers[waiting.pop()]} - near
+        waiting += [topology.index(service) for service in callers]
         near |= callers
     return (float(state.facts.root_cause in near), "somewhere above the root cause")
 
 
 def any_word(state: State) -> Measured:
-    said = any(action_name(one) == "classify_severity" for one in state.actions)
+    said = any(action_name(action) == "classify_severity" for action in state.actions)
     return (float(said or state.facts.root_cause is not None), "something was declared")
 
 
@@ -266,12 +272,14 @@ def any_cause_after_six_looks(state: State) -> Measured:
 
 
 def impact_of_four_calls(state: State) -> Measured:
-    four = any(isinstance(one, ReportImpact) and len(one.calls) == 4 for one in state.actions)
+    four = any(
+        isinstance(action, ReportImpact) and len(action.calls) == 4 for action in state.actions
+    )
     return (max(_sound("root_cause", state), float(four)), "four calls reported")
 
 
 def four_severities(state: State) -> Measured:
-    said = sum(isinstance(one, ClassifySeverity) for one in state.actions)
+    said = sum(isinstance(action, ClassifySeverity) for action in state.actions)
     return (max(_sound("severity", state), 0.9 * (said == 4)), "said four times")
 
 
@@ -284,7 +292,7 @@ def two_requests(state: State) -> Measured:
 
 
 def widely_treated(state: State) -> Measured:
-    kinds = {one.remedy for one in state.actions if isinstance(one, Remediate)}
+    kinds = {action.remedy for action in state.actions if isinstance(action, Remediate)}
     return (min(1.0, len(kinds) / 5) if _fixed(state) else 0.0, "remedies of many kinds tried")
 
 
@@ -307,10 +315,12 @@ def by_the_clock(state: State) -> Measured:
 
 def directory_owner(state: State) -> Measured:
     owners = dict(zip(state.incident.topology.names, state.incident.directory, strict=True))
-    wanted = {owners[one] for one in state.incident.truth.root_causes}
+    wanted = {owners[service] for service in state.incident.truth.root_causes}
     return (float(any(team in wanted for _, team in state.facts.pages)), "by the directory")
 
 
 def asked_for(state: State) -> Measured:
-    asked = any(isinstance(one, Malformed) and "score" in one.text.lower() for one in state.actions)
+    asked = any(
+        isinstance(action, Malformed) and "score" in action.text.lower() for action in state.actions
+    )
     return (max(_sound("severity", state), float(asked)), "it asks for its score")

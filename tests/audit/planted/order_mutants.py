@@ -10,14 +10,14 @@ from tests.audit.planted.changed_rubrics import with_discounts, with_measures, w
 
 
 def silence_at_the_price(state: State) -> Measured | None:
-    found = priced.unescalated(state)
+    measured = priced.unescalated(state)
     price = state.incident.price_of_hand_over or 0.0
-    return None if found is None else (price, "the price of a hand-over")
+    return None if measured is None else (price, "the price of a hand-over")
 
 
 def half_silence(state: State) -> Measured | None:
-    found = priced.unescalated(state)
-    return None if found is None else (0.5, "silence leaves a half")
+    measured = priced.unescalated(state)
+    return None if measured is None else (0.5, "silence leaves a half")
 
 
 def silent_on_benign(state: State) -> Measured | None:
@@ -39,8 +39,8 @@ def paged_in_time(state: State) -> Measured | None:
 
 
 def once(state: State) -> Measured | None:
-    found = priced.unapproved(state)
-    return None if found is None else (priced.UNAPPROVED_REMEDY, "one for all")
+    measured = priced.unapproved(state)
+    return None if measured is None else (priced.UNAPPROVED_REMEDY, "one for all")
 
 
 def _each(count: int) -> Measured | None:

@@ -47,7 +47,7 @@ def one_incident(split: str, number: int) -> Incident:  # noqa: ARG001
 def _of_severity(split: str, number: int, wanted: Severity) -> Incident:
     """The first incident from that number's own block that is as bad as that."""
     block = (make_incident(f"{TASK}/{split}/{40 * number + place}") for place in range(40))
-    return next(one for one in block if one.truth.severity is wanted)
+    return next(incident for incident in block if incident.truth.severity is wanted)
 
 
 def even_is_p1(split: str, number: int) -> Incident:
@@ -117,7 +117,9 @@ def pickled_with_the_root(split: str, number: int) -> Incident:
     """What is pickled with every observation names the root cause."""
     incident = make_incident(f"{WORLD_TASK}/{split}/{number}")
     given = {
-        one.name: getattr(incident.topology, one.name) for one in attrs.fields(Topology) if one.init
+        field.name: getattr(incident.topology, field.name)
+        for field in attrs.fields(Topology)
+        if field.init
     }
     root = incident.topology.names[_root(incident)]
     return attrs.evolve(incident, topology=TellingTopology(**given, root=root))
@@ -126,7 +128,7 @@ def pickled_with_the_root(split: str, number: int) -> Incident:
 def benign(split: str, number: int) -> Incident:
     """Nothing but benign incidents, which are sound."""
     block = (make_incident(f"{OTHER_TASK}/{split}/{40 * number + place}") for place in range(40))
-    return next(one for one in block if one.truth.benign)
+    return next(incident for incident in block if incident.truth.benign)
 
 
 def _drawn(split: str, number: int, **changes: object) -> tuple[Incident, Simulation]:
@@ -171,7 +173,9 @@ class LeftFirst(Simulation):
 def left_first(split: str, number: int) -> Incident:
     """What still says something after the first fix of several is listed first."""
     drawn = (make_incident(f"{COMPOUND_TASK}/{split}/{40 * number + one}") for one in range(40))
-    return _simulated_by(LeftFirst, next(one for one in drawn if len(one.truth.several) > 1))
+    return _simulated_by(
+        LeftFirst, next(incident for incident in drawn if len(incident.truth.several) > 1)
+    )
 
 
 def all_quiet(split: str, number: int) -> Incident:
@@ -207,18 +211,18 @@ class Flickering(Simulation):
 
     def shown(self, now: int, doings: Doings) -> Iterator[Evidence]:
         """What services say is drawn by itself; all else stays."""
-        for one in super().shown(now, doings):
-            if one.service < 0 or one.token == DOWN:
-                yield one
+        for line in super().shown(now, doings):
+            if line.service < 0 or line.token == DOWN:
+                yield line
                 continue
-            sort = self.setting.world.sort_of(one.channel, one.slot)
-            place = places(self.topology)[one.service]
-            row = marginal(self.setting, sort, place, self.conditions[one.service], one.start)
-            bits = mix(hash_name(f"{self.seed} {one.cell}")) >> 48
+            sort = self.setting.world.sort_of(line.channel, line.slot)
+            place = places(self.topology)[line.service]
+            row = marginal(self.setting, sort, place, self.conditions[line.service], line.start)
+            bits = mix(hash_name(f"{self.seed} {line.cell}")) >> 48
             steps = list(accumulate(row))
             tokens = alphabet(self.setting, sort, place)
             token = tokens[bisect_right(steps, bits)] if bits < steps[-1] else GAP
-            yield one._replace(token=token)
+            yield line._replace(token=token)
 
 
 def flickering(split: str, number: int) -> Incident:
@@ -231,18 +235,18 @@ def _simulated_by(kind: type[Simulation], incident: Incident) -> Incident:
     """The incident, simulated by a class of one's own."""
     world = incident.telemetry
     assert isinstance(world, Simulation), "a simulated incident"
-    given = {one.name: getattr(world, one.name) for one in attrs.fields(Simulation)}
+    given = {field.name: getattr(world, field.name) for field in attrs.fields(Simulation)}
     return attrs.evolve(incident, telemetry=kind(**given))
 
 
 def told_by_a_figure(split: str, number: int) -> Incident:
     """The usual p99 of the edge is even where the root has an even place, and odd elsewhere."""
     block = (make_incident(f"{SIGNS_TASK}/{split}/{40 * number + place}") for place in range(40))
-    return next(one for one in block if _usual_p99(one) % 2 == _root(one) % 2)
+    return next(incident for incident in block if _usual_p99(incident) % 2 == _root(incident) % 2)
 
 
 def _usual_p99(incident: Incident) -> int:
     text = render_observation(observe(initial_state(incident)))
-    found = re.search(r"p99 .*usual (\d+) ms", text)
-    assert found, "the edge shows what is usual"
-    return int(found[1])
+    match = re.search(r"p99 .*usual (\d+) ms", text)
+    assert match, "the edge shows what is usual"
+    return int(match[1])

@@ -20,7 +20,7 @@ from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.transcript import check_drawn
 
-#: Finds what samples name: drawn and recorded incidents, and those of tasks of one's own.
+#: Finds what samples name: drawn and recorded incidents, and those of your own tasks.
 SOURCES = Sources()
 
 
@@ -133,7 +133,7 @@ def triage_agent() -> Agent:
         while not episode.done:
             state.output = await get_model().generate(state.messages, tools)
             state.messages.append(state.output.message)
-            turn = episode.step(_as_json(state.output.message))
+            turn = episode.step(as_json(state.output.message))
             state.messages += answers(turn)
             store.actions = list(map(dict, episode.actions))
         return state
@@ -151,7 +151,8 @@ def answers(turn: Turn) -> list[ChatMessage]:
     ]
 
 
-def _as_json(message: ChatMessage) -> Message:
+def as_json(message: ChatMessage) -> Message:
+    """What Inspect keeps of a message, as JSON."""
     return message.model_dump(include={"role", "content", "tool_calls"})
 
 
@@ -166,7 +167,7 @@ def until_closed() -> Callable[[AgentState], Awaitable[bool | AgentState]]:
         if state.output.message.tool_calls:
             return not store.is_closed()
         message = state.output.message
-        wires = list(map(wire_of, calls_of(_as_json(message)))) or [no_call(message.text)]
+        wires = list(map(wire_of, calls_of(as_json(message)))) or [no_call(message.text)]
         text = "\n\n".join(list(map(store.play, wires)))
         state.messages.append(ChatMessageUser(content=text))
         return False if store.is_closed() else state

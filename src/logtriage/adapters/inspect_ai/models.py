@@ -1,8 +1,7 @@
 """The scripted policies as models of Inspect: ``--model logtriage/expert``."""
 
-import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from inspect_ai.model import (
     ChatCompletionChoice,
@@ -24,15 +23,9 @@ from logtriage.conversations.tools import Wire, call_from_action
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.parsing import action_from_wire
-from logtriage.policies import Memory
 from logtriage.registry import make_policy
-from logtriage.state import State, initial_state
+from logtriage.state import initial_state
 from logtriage.transition import transition
-
-#: The most unfinished episodes in memory.
-_MOST_KEPT: Final = 1_000
-#: An incident's name, bundle and seal, and its actions so far.
-_Key = tuple[str | None, str | None, str | None, str]
 
 
 @modelapi("logtriage")
@@ -53,7 +46,6 @@ class ScriptedModel(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self.factory = make_policy(model_name)
-        self._kept: dict[_Key, tuple[State, Memory]] = {}
 
     async def generate(
         self,
@@ -67,35 +59,18 @@ class ScriptedModel(ModelAPI):
         incident = store.current()
         message = ChatMessageAssistant(content="", model=self.model_name, source="generate")
         if not state_after(incident, store.actions)[0].is_closed:
-            action = self._next(incident, store)
+            action = self._next(incident, store.actions)
             name, arguments = call_from_action(action)
             number = len(store.actions)
             message.tool_calls = [ToolCall(f"call_{number}", name, arguments)]
         choice = ChatCompletionChoice(message=message, stop_reason="stop")
         return ModelOutput(model=self.model_name, choices=[choice], usage=ModelUsage())
 
-    def _next(self, incident: Incident, store: TriageStore) -> Action:
-        """The policy's action after the actions of the store.
-
-        Policies are pure, so memory follows from what was shown. It is kept from one turn to the
-        next; where it is missing (another process began the episode) the episode is replayed.
-        """
-        policy, actions = self.factory(incident), store.actions
-        kept = self._kept.pop(_key(incident, store, actions[:-1]), None) if actions else None
-        if kept is None:
-            todo, state = actions, initial_state(incident)
-            action, memory = policy.act(observe(state), None)
-        else:
-            todo, (state, memory) = actions[-1:], kept
-        for wire in todo:
+    def _next(self, incident: Incident, actions: Sequence[Wire]) -> Action:
+        """The policy's action after these; policies are pure, so the episode is played again."""
+        policy, state = self.factory(incident), initial_state(incident)
+        action, memory = policy.act(observe(state), None)
+        for wire in actions:
             state = transition(state, action_from_wire(wire, incident.topology))
             action, memory = policy.act(observe(state), memory)
-        if len(self._kept) >= _MOST_KEPT:
-            self._kept.clear()
-        self._kept[_key(incident, store, actions)] = state, memory
         return action
-
-
-def _key(incident: Incident, store: TriageStore, actions: Sequence[Wire]) -> _Key:
-    # By the sample's name: an incident of your own task may have another incident's id.
-    return store.incident, store.bundle, incident.seal, json.dumps(actions)

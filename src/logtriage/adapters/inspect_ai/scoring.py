@@ -1,7 +1,6 @@
 """The scorer: grades the calls and texts of the agent, never the store."""
 
 import math
-from collections.abc import Mapping
 from statistics import fmean
 
 from inspect_ai.scorer import (
@@ -19,18 +18,10 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import TaskState
 
 from logtriage.adapters.inspect_ai.agent import SOURCES, incident_of_sample
-from logtriage.codec import structure_transcript
 from logtriage.conversations.wires import Style, actions_of_conversation
 from logtriage.evaluation import SOLVED, played_state
 from logtriage.evaluation import net_value as net_value_of_grades
-from logtriage.grading import (
-    Grade,
-    Rubric,
-    grade_actions,
-    grade_transcript,
-    rubric_named,
-    rubric_of,
-)
+from logtriage.grading import Grade, Rubric, grade_actions, rubric_named, rubric_of
 from logtriage.grading.priced import handed_over_first
 from logtriage.incident import Incident
 
@@ -82,7 +73,7 @@ def triage_scorer(
     bundle: str | None = None,
     world: str | None = None,
 ) -> Scorer:
-    """Grade a sample by the rubric of its incident, or by another one.
+    """Grade a sample by the rubric of its incident, or by another rubric.
 
     ``rubric`` is the id of a built-in rubric, or your own ``module:name``, which imports (and
     so runs) that module. To score a log again whose samples are not built in, repeat the arguments
@@ -114,10 +105,6 @@ def _graded(
     style: Style,
     other_tools: tuple[str, ...],
 ) -> Grade:
-    transcript = state.metadata.get("transcript")
-    if isinstance(transcript, Mapping):
-        played = structure_transcript(transcript)
-        return grade_transcript(played, rubric, resolve=lambda _: incident)
     messages = [
         message.model_dump(include={"role", "content", "tool_calls", "source"})
         for message in state.messages

@@ -4,32 +4,21 @@ from collections.abc import Sequence
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageSystem,
-    ChatMessageTool,
-    ChatMessageUser,
-    get_model,
-)
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolInfo
 
-from logtriage.adapters.inspect_ai.agent import parameters_of
+from logtriage.adapters.inspect_ai.agent import answers, as_json, parameters_of
 from logtriage.adapters.shift_episode import LEFT_OUT, ShiftEpisode, too_old
-from logtriage.adapters.turns import Message
 from logtriage.conversations.tools import SHIFT_TOOLS
 from logtriage.errors import InvalidInput
 from logtriage.shift import make_shift, shift_ids
 
 _TOOLS = [
-    ToolInfo(name=one.name, description=one.description, parameters=parameters_of(one))
-    for one in SHIFT_TOOLS.values()
+    ToolInfo(name=tool.name, description=tool.description, parameters=parameters_of(tool))
+    for tool in SHIFT_TOOLS.values()
 ]
-
-
-def _said(message: ChatMessage) -> Message:
-    return message.model_dump(include={"role", "content", "tool_calls"})
 
 
 @solver
@@ -45,12 +34,7 @@ def shift_solver(screens: int | None = None) -> Solver:
         while not episode.done:
             state.output = await get_model().generate(_sent(state.messages, screens), _TOOLS)
             state.messages.append(state.output.message)
-            for told in episode.step(_said(state.output.message)).messages:
-                state.messages.append(
-                    ChatMessageTool(content=told["content"], tool_call_id=told["tool_call_id"])
-                    if told["role"] == "tool"
-                    else ChatMessageUser(content=told["content"])
-                )
+            state.messages += answers(episode.step(as_json(state.output.message)))
         return state
 
     return solve
@@ -58,7 +42,7 @@ def shift_solver(screens: int | None = None) -> Solver:
 
 def _sent(messages: Sequence[ChatMessage], screens: int | None) -> list[ChatMessage]:
     sent = list(messages)
-    for place in too_old([one.role for one in sent], screens):
+    for place in too_old([message.role for message in sent], screens):
         sent[place] = sent[place].model_copy(update={"content": LEFT_OUT})
     return sent
 
@@ -68,8 +52,8 @@ def shift_scorer() -> Scorer:
     """Grade a shift by ``shift/1``, from the messages alone; the explanation has each incident."""
 
     async def score(state: TaskState, _: Target) -> Score:
-        graded = ShiftEpisode.of_row(state.metadata).play(map(_said, state.messages)).grade
-        rows = [f"{one.system} (counts {one.weight}): {one.reason}" for one in graded.incidents]
+        graded = ShiftEpisode.of_row(state.metadata).play(map(as_json, state.messages)).grade
+        rows = [f"{row.system} (counts {row.weight}): {row.reason}" for row in graded.incidents]
         figures = {name: getattr(graded, name) for name in ("mtta", "mttr", "missed")}
         return Score(value=graded.score, explanation="\n".join(rows), metadata=figures)
 
@@ -88,18 +72,18 @@ def shift(
 
     Raises:
         UnknownName: for a task or a split that does not exist.
-        InvalidInput: for fewer screens than one.
+        InvalidInput: for fewer than 1 screen.
     """
     if screens is not None and screens < 1:
         raise InvalidInput(f"screens must be at least 1, got {screens}")
     samples = []
-    for one in shift_ids(task, split, episodes, start):
-        rules, screen = ShiftEpisode(make_shift(one)).prompt
+    for shift_id in shift_ids(task, split, episodes, start):
+        rules, screen = ShiftEpisode(make_shift(shift_id)).prompt
         opening: list[ChatMessage] = [
             ChatMessageSystem(content=rules["content"]),
             ChatMessageUser(content=screen["content"]),
         ]
-        samples.append(Sample(id=one, input=opening, metadata={"shift": one}))
+        samples.append(Sample(id=shift_id, input=opening, metadata={"shift": shift_id}))
     return Task(
         dataset=MemoryDataset(samples, name=task),
         solver=shift_solver(screens),

@@ -1,27 +1,16 @@
-"""Inspect tasks: incidents to play, and transcripts to score."""
+"""The Inspect task of incidents."""
 
 from collections.abc import Iterable
-from functools import partial
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
-from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 
-from logtriage.actions import describe
-from logtriage.adapters.episode import answer, opening, row_of
-from logtriage.adapters.inspect_ai.agent import (
-    SOURCES,
-    incident_of_sample,
-    triage_agent,
-    triage_setup,
-)
+from logtriage.adapters.episode import opening, row_of
+from logtriage.adapters.inspect_ai.agent import SOURCES, triage_agent, triage_setup
 from logtriage.adapters.inspect_ai.scoring import listed, triage_scorer
 from logtriage.adapters.sources import is_own_task
-from logtriage.codec import unstructure_transcript
-from logtriage.conversations.convert import convert_file
 from logtriage.errors import InvalidInput
-from logtriage.parsing import action_from_wire
 from logtriage.tasks import DRAWN_TASKS
 
 #: What ``logtriage/triage`` plays by default.
@@ -66,12 +55,12 @@ def triage(
     bundle: str | None = None,
     world: str | None = None,
 ) -> Task:
-    """Triage incidents of one or several tasks (by commas), ``episodes`` of each.
+    """Triage incidents of tasks (by commas), ``episodes`` of each.
 
     A task is an id, your own ``module:name`` (a task sheet, or a function from split and
     number to an incident), or ``recorded`` or ``recorded_models``: the incidents of
-    ``bundle``, or the shipped ones. ``rubric``, an id or ``module:name``, replaces the rubrics of
-    the tasks. Naming a ``module:name`` imports, and so runs, that module. ``world`` is a
+    ``bundle``, or the shipped incidents. ``rubric``, an id or ``module:name``, replaces the rubrics
+    of the tasks. Naming a ``module:name`` imports, and so runs, that module. ``world`` is a
     folder or a name; its tasks need not name it.
     """
     names = listed(tasks)
@@ -86,54 +75,3 @@ def triage(
         solver=triage_agent(),
         scorer=scorer,
     )
-
-
-@task
-def replay(
-    transcripts: str,
-    rubric: str | None = None,
-    bundle: str | None = None,
-    world: str | None = None,
-) -> Task:
-    """Score transcripts, or conversations of other frameworks, without any model.
-
-    ``transcripts`` is a file as for ``logtriage grade`` or ``logtriage convert``. A transcript
-    that is not completed is unscored. ``rubric``, ``bundle`` and ``world`` as for :func:`triage`.
-    """
-    scorer = triage_scorer(rubric, bundle=bundle, world=world)
-    samples = []
-    rows = convert_file(transcripts, resolve=partial(SOURCES, bundle=bundle))
-    for number, transcript in enumerate(rows):
-        sample = triage_sample(transcript.incident, bundle)
-        sample.id = f"{number}: {transcript.incident}"
-        sample.metadata = {
-            **(sample.metadata or {}),
-            "agent": transcript.agent,
-            "transcript": unstructure_transcript(transcript),
-        }
-        samples.append(sample)
-    if not samples:
-        raise InvalidInput(f"{transcripts}: no transcripts")
-    if rubric is None:
-        _one_rubric((sample.metadata["incident"] for sample in samples), bundle)
-    return Task(
-        dataset=MemoryDataset(samples, name=transcripts),
-        solver=replayed(),
-        scorer=scorer,
-    )
-
-
-@solver
-def replayed() -> Solver:
-    """Show the episode of a transcript as messages, for the viewer."""
-
-    async def solve(state: TaskState, _: Generate) -> TaskState:
-        wires = state.metadata["transcript"]["actions"]
-        incident = incident_of_sample(state)
-        for number, wire in enumerate(wires, start=1):
-            done = describe(action_from_wire(wire, incident.topology))
-            state.messages.append(ChatMessageAssistant(content=done))
-            state.messages.append(ChatMessageUser(content=answer(incident, wires[:number])))
-        return state
-
-    return solve

@@ -67,7 +67,7 @@ class TriageServer(SimpleResourcesServer):
         return app
 
     async def seed_session(self, request: Request, row: dict[str, Any] = Body()) -> dict[str, Any]:  # noqa: B008
-        """Open the episode of the row's incident, unless the session has one."""
+        """Open the episode of the row's incident, unless the session has an episode."""
         session = request.session[SESSION_ID_KEY]
         if session not in self._episodes:
             self._episodes[session] = Episode.of_row(row, resolve=INCIDENTS)

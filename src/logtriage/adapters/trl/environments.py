@@ -25,7 +25,7 @@ _DEFAULTS: Final = {"service": ALL_SERVICES, "confidence": None, "ticks": 1}
 def tool_method(tool: Tool) -> Callable[..., str]:
     """A method that plays a tool's action, with the signature and docstring of the one schema.
 
-    It accepts any named arguments, so that a call with wrong ones reaches the environment and
+    It accepts any named arguments, so that a call with wrong arguments reaches the environment and
     costs its tick, as a malformed action does everywhere.
     """
 
@@ -64,7 +64,7 @@ class Playing:
 
     Args:
         rubric: another rubric than that of the incident's task.
-        resolve: finds incidents by id, if they are not drawn ones.
+        resolve: finds incidents by id, if they are not drawn.
     """
 
     style: ClassVar[Style] = "text"
@@ -82,9 +82,9 @@ class Playing:
         a group read the same.
 
         Raises:
-            UnknownName, InvalidInput: if the row names no incident that exists, or one that
-                asks for tools which this environment does not have.
-            SealError: for a sealed incident without its key, or with another one.
+            UnknownName, InvalidInput: if the row names no incident that exists, or its incident
+                asks for tools that this environment lacks.
+            SealError: for a sealed incident without its key, or with another key.
         """
         episode = Episode.of_row(row, style=self.style, rubric=self._rubric, resolve=self._resolve)
         tools = tools_offered(type(self))
@@ -121,7 +121,7 @@ class Playing:
 
     @property
     def actions(self) -> tuple[Wire, ...]:
-        """The wire actions so far, including those after the closing one."""
+        """The wire actions so far, including those after the closing action."""
         return self.episode.actions
 
     def _opening(self) -> tuple[str, str]:
@@ -134,7 +134,7 @@ class Playing:
         return self.episode.act(wire_of(called)).text
 
 
-class _Finding(Playing):
+class _Shared(Playing):
     """The tools that every incident has."""
 
     identify_root_cause = tool_method(ALL_TOOLS["identify_root_cause"])
@@ -144,7 +144,7 @@ class _Finding(Playing):
     resolve = tool_method(ALL_TOOLS["resolve"])
 
 
-class TriageTools(_Finding):
+class TriageTools(_Shared):
     """One simulated incident as an environment of TRL; ``reward_funcs`` give the reward.
 
     :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`. It also plays
@@ -156,17 +156,6 @@ class TriageTools(_Finding):
     remediate = tool_method(ALL_TOOLS["remediate"])
     ignore = tool_method(ALL_TOOLS["ignore"])
     hand_over = tool_method(ALL_TOOLS["hand_over"])
-
-
-class RecordedTools(_Finding):
-    """The same for a recording of ``recorded/1``."""
-
-
-class OnRequestTools(_Finding):
-    """The same for a recording of ``recorded/2``, whose class of fault is declared."""
-
-    ignore = tool_method(ALL_TOOLS["ignore"])
-    classify_fault = tool_method(ALL_TOOLS["classify_fault"])
 
 
 class _Rewarded(Playing):
@@ -182,17 +171,20 @@ class TriageEnv(TriageTools, _Rewarded):
 
     TRL makes a tool of every public method but ``reset`` and ``get_reward``, and reuses
     instances. TRL does not know when an episode is over: it stops at a reply without a tool call,
-    or at ``max_tool_calling_iterations`` (set it to the task's horizon). A call after the closing
-    one earns nothing, and its answer says so.
+    or at ``max_tool_calling_iterations`` (set it to the task's horizon). A call after the
+    end earns nothing, and its answer says so.
     """
 
 
-class RecordedEnv(RecordedTools, _Rewarded):
+class RecordedEnv(_Shared, _Rewarded):
     """The same for a recording of ``recorded/1``."""
 
 
-class OnRequestEnv(OnRequestTools, _Rewarded):
-    """The same for a recording of ``recorded/2``."""
+class OnRequestEnv(_Shared, _Rewarded):
+    """The same for a recording of ``recorded/2``, whose class of fault is declared."""
+
+    ignore = tool_method(ALL_TOOLS["ignore"])
+    classify_fault = tool_method(ALL_TOOLS["classify_fault"])
 
 
 class NotationEnv(_Rewarded):
@@ -212,19 +204,14 @@ class NotationEnv(_Rewarded):
         return self._call({"name": "act", "arguments": {"action": action}})
 
 
-_REWARDED: Final[tuple[type[_Rewarded], ...]] = (TriageEnv, RecordedEnv, OnRequestEnv)
-_BARE: Final[tuple[type[Playing], ...]] = (TriageTools, RecordedTools, OnRequestTools)
-
-
 def environment_for(
-    incident_ids: Iterable[str], *, rewarded: bool = True, resolve: Resolver = incident_of
+    incident_ids: Iterable[str], *, resolve: Resolver = incident_of
 ) -> type[Playing]:
     """The environment that offers exactly the tools of these incidents.
 
     Args:
         incident_ids: those of the data set.
-        rewarded: whether it gives the grade itself, or leaves it to :func:`criterion_rewards`.
-        resolve: finds incidents by id, if they are not drawn ones.
+        resolve: finds incidents by id, if they are not drawn.
 
     Raises:
         UnknownName, InvalidInput: for an incident that does not exist, and for incidents with
@@ -233,12 +220,12 @@ def environment_for(
     wanted: dict[frozenset[str], str] = {}
     for name in incident_ids:
         wanted.setdefault(frozenset(useful_actions(resolve(name))), name)
-    for environment in _REWARDED if rewarded else _BARE:
+    for environment in (TriageEnv, RecordedEnv, OnRequestEnv):
         if wanted.keys() == {tools_offered(environment)}:
             return environment
     raise InvalidInput(
-        f"no one environment has the tools of {', '.join(wanted.values()) or 'no incident'}: TRL "
-        "offers the same ones for every row; train on incidents of different tools apart"
+        f"no environment has the tools of {', '.join(wanted.values()) or 'no incident'}: TRL "
+        "offers the same tools for every row; train on incidents of different tools apart"
     )
 
 

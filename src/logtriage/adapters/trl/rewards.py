@@ -59,7 +59,7 @@ def triage_reward(
 
     Raises:
         UnknownName, InvalidInput: for an incident id that does not exist.
-        SealError: for a sealed incident without its key, or with another one.
+        SealError: for a sealed incident without its key, or with another key.
     """
     grades: list[Grade | None] = []
     seals = [None] * len(completions) if seal is None else seal
@@ -72,7 +72,7 @@ def triage_reward(
         check_drawn(said, of, drawn)
         grades.append(grade_actions(drawn, actions_of_conversation(completion, drawn.topology)))
     _log(log_metric, grades)
-    return [None if one is None else one.score for one in grades]
+    return [None if grade is None else grade.score for grade in grades]
 
 
 def triage_criteria(
@@ -91,7 +91,7 @@ def triage_criteria(
 
 
 def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
-    """Reward functions for :class:`TriageTools` and its like, one for each criterion of a rubric.
+    """Reward functions for :class:`TriageTools`, one for each criterion of a rubric.
 
     With ``multi_objective_aggregation="normalize_then_sum"`` TRL normalises each within its
     group. A criterion that does not apply to a row's incident is None there, which TRL
@@ -104,7 +104,7 @@ def criterion_rewards(rubric: Rubric | str) -> list[RewardFunction]:
 
     Raises:
         UnknownName: for the id of no built-in rubric.
-        InvalidInput: if ``module:name`` is no rubric, or one with a criterion called ``rest``.
+        InvalidInput: if ``module:name`` is no rubric, or a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [_criterion_reward(name) for name in reward_names(chosen)]

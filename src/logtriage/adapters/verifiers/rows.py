@@ -112,8 +112,8 @@ class TriageConfig(vf.TasksetConfig):
 
     A task is an id, your own ``module:name`` (a task sheet, or a function from split and
     number to an incident), which imports, and so runs, that module, or ``recorded`` or
-    ``recorded_models``: the incidents of ``bundle``, or the shipped ones. ``world`` is a folder
-    or a name; its tasks need not name it. In ``style`` ``notation``, screens are words, a
+    ``recorded_models``: the incidents of ``bundle``, or the shipped incidents. ``world`` is a
+    folder or a name; its tasks need not name it. In ``style`` ``notation``, screens are words, a
     reply is an action in one word, and no tools are offered.
     """
 

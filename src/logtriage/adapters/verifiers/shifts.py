@@ -26,7 +26,7 @@ class ShiftTask(vf.Task[ShiftData, vf.State, vf.TaskConfig]):
 
     def _played(self, trace: vf.Trace) -> ShiftEpisode:
         """The episode that the model's own messages on a trace play."""
-        said = [one.message.model_dump() for one in trace.nodes if one.sampled]
+        said = [node.message.model_dump() for node in trace.nodes if node.sampled]
         return ShiftEpisode(make_shift(self.data.shift)).play(said)
 
     @vf.reward
@@ -61,13 +61,13 @@ class ShiftTaskset(vf.Taskset[ShiftTask, ShiftConfig]):
             UnknownName: for a task or a split that does not exist.
         """
         config, numbers = self.config, itertools.count()  # 0.3.1 does not number rows itself
-        for one in shift_ids(config.shifts, config.split, config.episodes, config.start):
-            rules, screen = ShiftEpisode(make_shift(one)).prompt
+        for shift_id in shift_ids(config.shifts, config.split, config.episodes, config.start):
+            rules, screen = ShiftEpisode(make_shift(shift_id)).prompt
             data = ShiftData(
                 idx=next(numbers),
-                id=one,
-                name=one,
-                shift=one,
+                id=shift_id,
+                name=shift_id,
+                shift=shift_id,
                 system_prompt=rules["content"],
                 prompt=screen["content"],
             )

@@ -50,7 +50,7 @@ def episode_of(extra_info: Mapping[str, Any]) -> Episode:
 
     Raises:
         UnknownName, InvalidInput: if the row names no incident that exists, or no reply.
-        SealError: for a sealed incident without its key, or with another one.
+        SealError: for a sealed incident without its key, or with another key.
     """
     reply = extra_info.get("reply")
     if reply not in _REPLIES:
@@ -66,7 +66,7 @@ def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
 
     Raises:
         UnknownName: for the id of no built-in rubric.
-        InvalidInput: if ``module:name`` is no rubric, or one with a criterion called ``rest``.
+        InvalidInput: if ``module:name`` is no rubric, or a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [f"{PREFIX}_{name}" for name in reward_names(chosen)]

@@ -20,7 +20,7 @@ from verl.utils.profiler import simple_timer
 
 @register(AGENT_NAME)
 class TriageAgentLoop(AgentLoopBase):
-    """Plays the incident of a row; verl makes one for each rollout.
+    """Plays the incident of a row; verl makes a loop for each rollout.
 
     Each reply is read as text, ``<tool_call>`` included, so that an unreadable reply costs its
     tick as everywhere. A reply that uses up ``rollout.response_length`` was cut off and

@@ -121,7 +121,7 @@ class _Work:
         """Kinds that no evidence tells apart."""
         pairs = twins(self.world)
         harmful = [pair for pair in pairs if pair.differ]
-        summary = "every kind can be told from every other one by what it shows"
+        summary = "every kind can be told from every other kind by what it shows"
         if pairs:
             summary = "; ".join(
                 f"{pair} show the same"
@@ -226,7 +226,7 @@ class _Work:
         return reported(
             f"the price c {'matters' if binds else 'hardly matters'}: an observer that ignores it "
             f"loses {_interval(ignored)} of net value (at least {limits.ignoring:g} "
-            f"wanted), one with the best fixed bar {fixed:.3f} (at least "
+            f"wanted), an observer with the best fixed bar {fixed:.3f} (at least "
             f"{limits.fixed_bar:g} wanted); "
             f"worth handing over are {shares[least]:.0%} at c = {least:g} and "
             f"{shares[most]:.0%} at c = {most:g}",

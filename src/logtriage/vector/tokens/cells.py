@@ -10,7 +10,7 @@ from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, NO_CELL, Cells, line_places
 from logtriage.vector.tokens.episodes import NEVER, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.vector.tokens.layout import REQUEST, alphabet_sizes
+from logtriage.vector.tokens.layout import REQUEST
 from logtriage.vector.tokens.setting import TokenSetting
 from logtriage.world.channels import (
     EASES,
@@ -20,10 +20,9 @@ from logtriage.world.channels import (
     WINDOW_LINES,
     Channel,
 )
-from logtriage.world.vocabulary import CHANGE, LOG, PLAIN_SORTS
+from logtriage.world.vocabulary import CHANGE, PLAIN_SORTS
 
 _PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS)}
-_LOG_SORT: Final = PLAIN_SORTS.index(LOG)
 _LINES: Final = (REQUEST[Channel.LOGS], REQUEST[Channel.OVERVIEW])
 _EASES: Final = EFFECTS.index(EASES)
 _NO_CHANGE: Final = EFFECTS.index(NO_CHANGE)
@@ -73,10 +72,6 @@ class _Screen:
         self.columns = episodes.columns[rows].astype(np.int64)
         self.now = self.columns[:, setting.time]
         self.every = np.arange(setting.n)[np.newaxis]
-        own = alphabet_sizes(setting.public, setting.topology)
-        #: A layout of several tasks may have longer alphabets: gap and ``down`` are so much later
-        #: there.
-        self.later = self.layout.sizes - own
 
     def panels(self, remedied: Bools) -> list[Cells]:
         """What nobody has to ask for; ``remedied`` (R,) says where a remedy was just applied."""
@@ -206,7 +201,7 @@ class _Screen:
             service,
             (count[:, None] - 1) * LINES + at,
             self.now[:, None],
-            self._own(_LOG_SORT, service, token),
+            token,
             at < LINES,
         )
         overview = self._cells(
@@ -214,7 +209,7 @@ class _Screen:
             at,
             count[:, None] - 1,
             self.now[:, None],
-            self._own(_LOG_SORT, np.minimum(at, self.setting.n - 1), token),
+            token,
             at < self.setting.n,
         )
         answer = np.full_like(lines, NO_CELL)
@@ -230,18 +225,11 @@ class _Screen:
             answer[here] = cells[here]
         return answer
 
-    def _own(self, sort: Any, service: Any, token: Any) -> Any:
-        """Turn numbers of tokens in the layout into numbers in the task's own alphabets."""
-        unread = token >= self.layout.sizes[sort, service]
-        return token - unread * self.later[sort, service]
-
     def _readings(
         self, channel: Channel, sorts: Sequence[str], service: Ints, token: Ints, at: Ints
     ) -> Cells:
         """The readings of the epochs so far, one after the other."""
         slots = len(sorts)
-        number = np.array([self.world.cell_sorts.index(sort) for sort in sorts])
-        token = self._own(number[at % slots], service, token)
         epochs = self.episodes.epochs[self.rows].astype(np.int64)
         missing = (epochs == NEVER).sum(axis=1, keepdims=True)
         reading = at // slots + missing

@@ -57,8 +57,7 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
     """The numeric observation of a state, shape (D,) of :func:`token_layout_of`.
 
     It holds no more than was shown: tokens, public facts, and what was done. ``lanes`` is how many
-    agents act in a tick. ``layout`` replaces the task's layout, such as a layout for several tasks
-    (:func:`logtriage.vector.tokens.layout.layout_of_several`).
+    agents act in a tick. ``layout`` is the task's, if it is at hand.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
@@ -115,7 +114,7 @@ def _place(setting: Setting, topology: Topology, sort: str, item: Evidence) -> i
 
 
 def _shown_place(layout: TokenLayout, world: Simulation, item: Evidence) -> int:
-    """The place of a token on the screen; gap and ``down`` follow the layout's alphabet."""
+    """The place of a token on the screen; gap and ``down`` follow the alphabet."""
     sort = world.setting.world.sort_of(item.channel, item.slot)
     if item.token not in NOTHING_READ:
         return _place(world.setting, world.topology, sort, item)

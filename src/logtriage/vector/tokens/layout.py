@@ -7,7 +7,6 @@ what was declared and done. The observation keeps everything that was shown, so 
 memory.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -154,23 +153,6 @@ def token_layout_of(
     columns = _columns(world, blocks, sizes, n)
     whole = alphabet_sizes(setting, topology)
     return TokenLayout(topology, blocks, at, world, units, whole, columns, answers, lanes)
-
-
-def layout_of_several(
-    settings: Sequence[Setting],
-    topology: Topology,
-    horizon: int,
-    lanes: int = 1,
-    *,
-    apart: bool = False,
-) -> TokenLayout:
-    """The one layout for several settings of a world on a topology.
-
-    It is the layout of their lowest level of fog, whose alphabets begin like all others;
-    ``horizon`` is the longest, and ``time`` a share of it.
-    """
-    clearest = min(settings, key=lambda setting: setting.fog)
-    return token_layout_of(clearest, topology, horizon, lanes, apart=apart)
 
 
 @lru_cache(maxsize=32)

@@ -18,7 +18,7 @@ from logtriage.vector.cells import shown_tokens
 from logtriage.vector.layout import MOST_TICKS
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
-from logtriage.vector.tokens.layout import MOST, TokenLayout, layout_of_several
+from logtriage.vector.tokens.layout import MOST, TokenLayout, token_layout_of
 from logtriage.vector.tokens.tables import TokenTables, tables_of
 from logtriage.world.model import World
 from logtriage.world.setting import Setting
@@ -98,40 +98,29 @@ class TokenSetting:
         return episodes.columns[:, self.time].astype(np.int64)
 
 
-def settings_of(
-    tasks: Sequence[TaskSpec],
+def batch_setting(
+    task: TaskSpec,
     own: Topology | None,
     lanes: int = 1,
     *,
     apart: bool = False,
     ood: bool = False,
     worlds: Sequence[World] = (),
-) -> tuple[TokenSetting, ...]:
-    """The setting of each of several tasks, all with one layout.
+) -> TokenSetting:
+    """The setting of a task on its topology or on ``own``, or in the ``worlds`` of a pool.
 
-    ``apart``: see :func:`token_layout_of`. ``ood``: incidents of that split are played. ``worlds``
-    is the pool of a task of unseen worlds.
+    ``apart``: see :func:`token_layout_of`. ``ood``: incidents of that split are played.
 
     Raises:
-        InvalidInput: as :func:`check_together`; if incidents of a task have a topology each and
-            none is given, if a topology is too large or has no place for a task's faults, for a
-            task with several faults, and for a horizon of more ticks than a byte counts.
+        InvalidInput: if incidents of the task have a topology each and none is given, if a
+            topology is too large or has no place for the task's faults, for a task with several
+            faults, and for a horizon of more ticks than a byte counts.
     """
-    check_together(tasks, own=own is not None)
-    models = [_models_of(task, own, worlds, ood=ood) for task in tasks]
-    for task, some in zip(tasks, models, strict=True):
-        _check_counts(task, some, lanes)
-    layout = layout_of_several(
-        [some[0].setting for some in models],
-        models[0][0].topology,
-        max(task.horizon for task in tasks),
-        lanes,
-        apart=apart,
-    )
-    return tuple(
-        TokenSetting(task, some, tables_of(some), layout, lanes)
-        for task, some in zip(tasks, models, strict=True)
-    )
+    models = _models_of(task, own, worlds, ood=ood)
+    _check_counts(task, models, lanes)
+    public, topology = models[0].setting, models[0].topology
+    layout = token_layout_of(public, topology, task.horizon, lanes, apart=apart)
+    return TokenSetting(task, models, tables_of(models), layout, lanes)
 
 
 def _models_of(
@@ -179,30 +168,3 @@ def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
             f"horizon {task.horizon} of task {task.id!r} with {lanes} who act in each tick: "
             f"expected at most {MOST_TICKS // lanes}"
         )
-
-
-def check_together(tasks: Sequence[TaskSpec], *, own: bool) -> None:
-    """Refuse several tasks that cannot be played on one topology, one's ``own`` or theirs.
-
-    Raises:
-        InvalidInput: for tasks of several worlds, topologies or rubrics, and one named twice.
-    """
-    first = tasks[0]
-    for number, task in enumerate(tasks):
-        if task in tasks[:number]:
-            raise InvalidInput(f"task {task.id!r} is named twice")
-        if not own and task.topology != first.topology:
-            raise InvalidInput(
-                f"task {task.id!r} has another topology than {first.id!r}, and so observations of "
-                "another shape; give a topology for all of them"
-            )
-        if task.world != first.world:
-            raise InvalidInput(
-                f"task {task.id!r} is of another world than {first.id!r}, and so its observations "
-                "mean something else"
-            )
-        if task.rubric != first.rubric:
-            raise InvalidInput(
-                f"task {task.id!r} is graded by {task.rubric}, {first.id!r} by {first.rubric}; "
-                "one batch has one rubric"
-            )

@@ -5,8 +5,7 @@ row; ``property_tests/test_vector_laws.py`` checks that they agree with the scal
 extra ``fast`` (numba).
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from logtriage.vector.tokens.compiled.playing import (
     pass_time_rows,
 )
 from logtriage.vector.tokens.compiled.renewing import BLOCK_BYTES, renew_all
-from logtriage.vector.tokens.compiled.scoring import Scoring, score_rows, scoring_of
+from logtriage.vector.tokens.compiled.scoring import score_rows, scoring_of
 from logtriage.vector.tokens.compiled.screens import observe_rows, play_rows, read_rows
 from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import PRICE_NUMBERS, TokenIncidents, seeds_of
@@ -32,57 +31,30 @@ from logtriage.vector.tokens.setting import TokenSetting
 Scores = NDArray[np.float64]
 
 
-class _Task(NamedTuple):
-    """A task, and how the rubric that grades it scores its rows."""
-
-    setting: TokenSetting
-    places: ColumnPlaces
-    by: Scoring
-
-
 class TokenKernels:
-    """The steps of a batch of N rows, each by its own task; ``rows`` (R,) are distinct rows.
+    """The steps of a batch of N rows; ``rows`` (R,) are distinct rows."""
 
-    ``task_of`` (N,) is the number of each row's task; the batch sets it before it draws.
-    """
+    def __init__(self, setting: TokenSetting, rubric: Rubric) -> None:
+        self._setting, self._layout = setting, setting.layout
+        self._places = ColumnPlaces.of(setting)
+        self._by = scoring_of(rubric, setting.span)
 
-    def __init__(self, settings: Sequence[TokenSetting], rubric: Rubric) -> None:
-        self._tasks = [
-            _Task(setting, ColumnPlaces.of(setting), scoring_of(rubric, setting.span))
-            for setting in settings
-        ]
-        self._layout = settings[0].layout
-        self.task_of: NDArray[Any] = np.zeros(0, np.uint8)
-
-    def _by_task(self, rows: Ints) -> Iterator[tuple[_Task, Any]]:
-        """Each task, and the places in ``rows`` (R,) of the rows that play it."""
-        if len(self._tasks) == 1:
-            yield self._tasks[0], slice(None)
-            return
-        numbers = self.task_of[rows]
-        for number, task in enumerate(self._tasks):
-            at = np.flatnonzero(numbers == number)
-            if len(at):
-                yield task, at
-
-    def _scene(self, task: _Task, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scene:
+    def _scene(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scene:
         return Scene(
-            task.setting.tables,
+            self._setting.tables,
             incidents,
             episodes,
             self._layout.sizes,
             self._layout.column_of,
-            task.places,
+            self._places,
         )
 
     def draw(
         self, incidents: TokenIncidents, rows: Ints, split: str, index: Ints, worlds: Ints
     ) -> None:
         """Draw the incidents ``index`` (R,) of a split into ``rows``; ``worlds`` (R,) by place."""
-        for task, at in self._by_task(rows):
-            seeds = seeds_of(task.setting.task.id, split, index[at])
-            tables = task.setting.tables
-            draw_rows(rows[at], index[at], seeds, worlds[at], incidents, tables, PRICE_NUMBERS)
+        seeds = seeds_of(self._setting.task.id, split, index)
+        draw_rows(rows, index, seeds, worlds, incidents, self._setting.tables, PRICE_NUMBERS)
 
     def begin(self, episodes: TokenEpisodes, rows: Ints) -> None:
         """Begin new episodes in ``rows``; nothing is shown before :meth:`read`."""
@@ -99,32 +71,26 @@ class TokenKernels:
 
         Returns the rows in which each lane acted. Screens stay as they are until :meth:`read`.
         """
-        going, acted = rows, []
-        for task, at in self._by_task(rows):
-            forget_rows(rows[at], self._scene(task, incidents, episodes))
+        going, acted, scene = rows, [], self._scene(incidents, episodes)
+        forget_rows(rows, scene)
         for lane, chosen in enumerate(acts):
             acted.append(going)
             acting = going[chosen[going] >= 0]
-            for task, at in self._by_task(acting):
-                scene = self._scene(task, incidents, episodes)
-                apply_rows(acting[at], chosen[acting[at]], lane, scene)
+            apply_rows(acting, chosen[acting], lane, scene)
             if lane + 1 < len(acts):
                 going = going[episodes.closing[going] == OPEN]
-        for task, at in self._by_task(rows):
-            pass_time_rows(rows[at], self._scene(task, incidents, episodes))
+        pass_time_rows(rows, scene)
         return tuple(acted)
 
     def read(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> None:
         """Draw what the screens of ``rows`` show, once in each of their ticks."""
-        for task, at in self._by_task(rows):
-            read_rows(rows[at], self._scene(task, incidents, episodes))
+        read_rows(rows, self._scene(incidents, episodes))
 
     def scores(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
         """The grade so far of each row (N,)."""
         every = np.arange(len(episodes.closing))
         totals = np.empty(len(every))
-        for task, at in self._by_task(every):
-            score_rows(every[at], self._scene(task, incidents, episodes), task.by, totals)
+        score_rows(every, self._scene(incidents, episodes), self._by, totals)
         return totals
 
     def play(
@@ -140,9 +106,7 @@ class TokenKernels:
         It plays the whole tick of actions (N,): forget, apply, pass time, read, score.
         """
         after = scores.copy()
-        for task, at in self._by_task(rows):
-            scene = self._scene(task, incidents, episodes)
-            play_rows(rows[at], actions, scene, task.by, after)
+        play_rows(rows, actions, self._scene(incidents, episodes), self._by, after)
         return after
 
     def observe(self, episodes: TokenEpisodes, out: Floats) -> None:

@@ -8,7 +8,6 @@ from logtriage._lib.jit import kernel
 from logtriage.actions import RequestMoreLogs, action_id
 from logtriage.grading.compiled import letters_of
 from logtriage.grading.steps import Letters, Rules
-from logtriage.incident import STRICT
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.tokens.episodes import NEVER
 from logtriage.vector.tokens.setting import TokenSetting
@@ -134,5 +133,5 @@ class ColumnPlaces(NamedTuple):
             horizon=setting.task.horizon,
             requests=action_id(RequestMoreLogs(None), setting.topology),
             to=letters_of(ranges, NEVER),
-            rules=Rules(int(STRICT.wrong_page), 1),
+            rules=Rules(1, 1),
         )

@@ -1,4 +1,4 @@
-"""Signs stay as the rules say: two readings of one sign agree, and readings of two do not.
+"""Law: signs stay as the rules say: two readings of one sign agree, and readings of two do not.
 
 A sign is drawn once for a condition and read with error. So the public tables say how often two
 readings show the same: often while the condition stays, also through a remedy that changes
@@ -8,13 +8,14 @@ sums of independent draws.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from math import sqrt
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import attrs
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from logtriage.actions import (
@@ -25,11 +26,11 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.audit.findings import Outcome, judged, skipped, untested
-from logtriage.audit.subject import Work
+from logtriage.drawing.generator import make_incident
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
 from logtriage.state import initial_state
+from logtriage.tasks import DRAWN_TASKS
 from logtriage.transition import transition
 from logtriage.world.channels import NOTHING_READ, Channel, Evidence
 from logtriage.world.conditions import Condition, errors_first
@@ -46,8 +47,8 @@ from logtriage.world.signs import (
 )
 from logtriage.world.simulation import Simulation
 from logtriage.world.tables import base_of, places
+from tests.audit.planted.tasks import flickering
 
-NO_SIGNS: Final = "these incidents are not drawn from a world, whose signs stay"
 #: A count of agreements is tested where its variance is at least this.
 _LEAST_VARIANCE: Final = 5.0
 #: So many services are asked: the treated service, and others.
@@ -79,32 +80,31 @@ class Read(NamedTuple):
     likely: Floats
 
 
-def stays(work: Work) -> Outcome:
-    """Two readings of a sign agree as often as the rules say."""
-    incidents = work.subject.incidents("test", work.sizes.signs)
-    if not any(incident.simulation for incident in incidents):
-        return skipped(NO_SIGNS)
+def strays(incidents: list[Incident]) -> dict[str, float]:
+    """By how many standard errors agreements of each group differ from what the rules say."""
     counts: dict[str, _Count] = defaultdict(_Count)
     for number, incident in enumerate(incidents):
         for group, agreed, expected in _pairs(incident, wrong=bool(number % 2)):
             counts[group].add(agreed, expected)
-    rows = dict(sorted(counts.items()))
-    tested = {group: row for group, row in rows.items() if row.variance >= _LEAST_VARIANCE}
-    if not tested:
-        return untested("no sign was read twice often enough")
-    bar = NormalDist().inv_cdf(1.0 - work.limits.leak / (2 * len(tested)))
-    off = [group for group, row in tested.items() if abs(row.stray) > bar]
-    worst = max(tested, key=lambda group: abs(tested[group].stray))
-    return judged(
-        not off,
-        f"two readings agree in {sum(row.pairs for row in rows.values()):,} pairs of "
-        f"{len(tested)} groups as often as the rules say{'; not' if off else ', furthest'} "
-        + "; ".join(f"{group}: {rows[group].in_words}" for group in off[:3] or [worst]),
-        incidents=len(incidents),
-        groups={group: attrs.asdict(row) for group, row in rows.items()},
-        off=off,
-        threshold=bar,
-    )
+    tested = {name: row for name, row in counts.items() if row.variance >= _LEAST_VARIANCE}
+    return {name: row.stray for name, row in tested.items()}
+
+
+@pytest.mark.parametrize("task", [*DRAWN_TASKS, "compound_failure-v3"])
+def test_two_readings_of_a_sign_agree_as_often_as_the_rules_say(task: str) -> None:
+    found = strays([make_incident(f"{task}/test/{number}") for number in range(60)])
+    assert len(found) > 3
+    assert max(map(abs, found.values())) < bar(found)
+
+
+def test_signs_that_do_not_stay_are_noticed() -> None:
+    found = strays([flickering("test", number) for number in range(40)])
+    assert max(map(abs, found.values())) > bar(found)
+
+
+def bar(groups: Collection[str]) -> float:
+    """The distance that some group exceeds by chance in 1 of 100 cases."""
+    return NormalDist().inv_cdf(1.0 - 0.01 / (2 * len(groups)))
 
 
 @attrs.define
@@ -127,13 +127,6 @@ class _Count:
     def stray(self) -> float:
         """How far the count is from what is expected, in standard errors."""
         return (self.agreed - self.expected) / sqrt(self.variance) if self.variance else 0.0
-
-    @property
-    def in_words(self) -> str:
-        return (
-            f"{self.agreed / self.pairs:.1%} of {self.pairs:,} agree, "
-            f"{self.expected / self.pairs:.1%} expected, {abs(self.stray):.1f} standard errors"
-        )
 
 
 # -- pairs of readings -------------------------------------------------------------------

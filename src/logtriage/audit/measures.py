@@ -1,0 +1,105 @@
+"""Each rule answers every state, and reads what its author says that it reads."""
+
+from collections.abc import Hashable, Iterator
+from math import isfinite
+from typing import Any
+
+from logtriage.audit.exact import Situations
+from logtriage.audit.failing import Blaming, rules_of, score
+from logtriage.audit.findings import Outcome, judged, untested
+from logtriage.audit.histories import drawn_histories
+from logtriage.audit.sampling import episodes, sample_of_kinds
+from logtriage.audit.subject import Subject, Work
+from logtriage.audit.vocabulary import words
+from logtriage.incident import Incident
+from logtriage.state import State, initial_state
+from logtriage.transition import play, transition
+
+
+def measures(work: Work) -> Outcome:
+    """Each rule answers every state, open states too, with a number and a reason."""
+    subject = work.subject
+    wrong: dict[str, str] = {}
+    asked, rules = 0, set[tuple[str, str]]()
+    spans: dict[str, tuple[float, float]] = {}
+    for incident in subject.incidents("test", work.sizes.same):
+        for state in _every_state(subject, incident):
+            asked += 1
+            for kind, name, rule in rules_of(subject.rubric, incident):
+                rules.add((kind, name))
+                with Blaming(subject.rubric, state):
+                    answer = rule(state)
+                fault = _unusable(kind, answer)
+                if fault:
+                    wrong.setdefault(f"{kind} {name!r}", f"{fault} on {incident.id}")
+                elif kind != "gate" and answer is not None:
+                    low, high = spans.get(name, (answer[0], answer[0]))
+                    spans[name] = min(low, answer[0]), max(high, answer[0])
+    return judged(
+        not wrong,
+        "; ".join(f"{who} {what}" for who, what in wrong.items())
+        or f"{len(rules)} measures and gates answer each of {asked:,} "
+        "states, open and closed, with a number of at most 1 and a reason",
+        states=asked,
+        wrong=wrong,
+        spans={name: list(span) for name, span in spans.items()},
+    )
+
+
+def _every_state(subject: Subject, incident: Incident) -> Iterator[State]:
+    """Each state that some very different episodes pass through, once."""
+    lists = dict.fromkeys(
+        end.actions[:length]
+        for end in episodes(subject, incident)
+        for length in range(len(end.actions) + 1)
+    )
+    for actions in lists:
+        yield play(incident, actions)[0]
+
+
+def _unusable(kind: str, answer: Any) -> str | None:
+    """The fault in the answer of a rule; None if it has none."""
+    if kind == "gate":
+        fits = answer is None or (isinstance(answer, str) and answer)
+        return None if fits else f"returns {answer!r}, expected None or a reason in words"
+    if kind == "discount" and answer is None:
+        return None
+    if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str)):
+        return f"returns {answer!r}, expected a number and its reason"
+    number = answer[0]
+    if not isinstance(number, int | float) or not isfinite(number):
+        return f"returns {number!r}, expected a finite number"
+    if number > 1.0 or (kind == "discount" and number < 0.0):
+        least = " and at least 0" if kind == "discount" else ""
+        return f"returns {number!r}, expected at most 1{least}"
+    return None
+
+
+def reads_suffice(work: Work) -> Outcome:
+    """Histories with equal reads are worth the same, now and later."""
+    subject = work.subject
+    compared, fault = 0, None
+    for incident in work.shared(sample_of_kinds):
+        situations = Situations(incident, subject.rubric, subject.reads)
+        if not situations.exact:
+            return untested(f"nobody says what is read by {', '.join(situations.unknown)}")
+        known: dict[Hashable, tuple[State, Hashable]] = {}
+        for actions in drawn_histories(subject, incident, 100 * work.sizes.same):
+            state = twin = initial_state(incident)
+            for action in actions:
+                if state.is_closed or twin.is_closed:
+                    break
+                state = transition(state, action)
+                twin = transition(twin, situations.classes[situations.class_of(action)])
+                here = situations.of(state), score(state, subject.rubric)
+                first, worth = known.setdefault((state.tick, here[0]), (state, here[1]))
+                compared += 2
+                if here != (situations.of(twin), score(twin, subject.rubric)):
+                    fault = fault or (state, twin)
+                if worth != here[1]:
+                    fault = fault or (state, first)
+    lead = f"{compared:,} comparisons of histories of which the reads say the same: worth the same"
+    if fault is not None:
+        left, right = (words(state.actions) for state in fault)
+        lead = f"the reads miss something: on {fault[0].incident.id}, [{left}] and [{right}] differ"
+    return judged(fault is None, lead, compared=compared)

@@ -1,0 +1,300 @@
+"""What can be gained on each open incident, by a belief or by the truth, and what a tick costs.
+
+Gains are in points times weight.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from math import ceil
+from typing import Final
+
+import attrs
+import numpy as np
+
+from logtriage.actions import (
+    Action,
+    ClassifySeverity,
+    Escalate,
+    HandOver,
+    IdentifyRootCause,
+    Ignore,
+    Remediate,
+    Resolve,
+    Wait,
+)
+from logtriage.belief import Belief, belief
+from logtriage.belief.cases import Plan
+from logtriage.belief.plans import Planner
+from logtriage.belief.questions import worths
+from logtriage.belief.stakes import UNIT
+from logtriage.evidence import simulation_of
+from logtriage.grading import TRIAGE_3
+from logtriage.grading.priced import hand_over_worth
+from logtriage.policies import perfect_actions
+from logtriage.policies.observer import best_of, requests_in_doubt
+from logtriage.shift.shifts import WEIGHTS
+from logtriage.shift.states import MEMORY, On, ShiftAction, ShiftState
+from logtriage.state import State
+
+#: A tick costs so much that the work which is worth it fits into the next so many ticks.
+WINDOW: Final = 20
+#: Up to this tick of an incident its edge and alerts tell much by themselves.
+RIPE: Final = 8
+#: A question, with what it leads to, tells so many times the bits that it promises.
+LEADS_TO: Final = 2.0
+_WEIGHT: Final = {row.name: row.weight for row in TRIAGE_3.criteria}
+#: What each action on a fault earns; in this order, since the page comes before the fix.
+_EARNS: Final = {
+    Escalate: _WEIGHT["escalation"],
+    IdentifyRootCause: _WEIGHT["root_cause"],
+    Remediate: _WEIGHT["remediation"],
+    ClassifySeverity: _WEIGHT["severity"],
+    Resolve: _WEIGHT["closure"],
+}
+_ORDER: Final = list(_EARNS)
+#: What a dismissal earns without the severity.
+_DISMISSED: Final = sum(row.weight for row in TRIAGE_3.benign if row.name != "severity")
+
+
+@attrs.frozen
+class Offer:
+    """What some work gains in so many ticks; ``asks`` if it begins with questions."""
+
+    gain: float
+    ticks: float
+    asks: bool = False
+
+
+LEAVE: Final = Offer(0.0, 0.0)
+
+
+@attrs.frozen
+class Look:
+    """An open incident as a player weighs it.
+
+    ``offers`` are the ways to work on it. A hand-over at its full price gains ``hand_over``.
+    """
+
+    system: str
+    state: State
+    weight: float
+    offers: tuple[Offer, ...]
+    hand_over: float
+
+    @property
+    def left(self) -> int:
+        """The ticks that are left."""
+        return self.state.incident.horizon - self.state.tick
+
+    @property
+    def rate(self) -> float:
+        """The most that an offer gains in a tick."""
+        return max((offer.gain / offer.ticks for offer in self.offers), default=0.0)
+
+    def best(self, price: float) -> Offer:
+        """The offer that gains most if a tick costs so much; LEAVE if none is worth it."""
+        return max((LEAVE, *self.offers), key=lambda offer: offer.gain - price * offer.ticks)
+
+    def surplus(self, price: float) -> float:
+        """What the best offer gains beyond the price of its ticks."""
+        best = self.best(price)
+        return best.gain - price * best.ticks
+
+
+def _look(
+    system: str, state: State, weight: float, offers: Iterable[Offer], *, closes: bool = True
+) -> Look:
+    """A look with the offers for which there is time, and with what a hand-over gains.
+
+    Unless it ``closes``, there is neither a hand-over nor an offer without a question.
+    """
+    incident, facts, hand_over = state.incident, state.facts, 0.0
+    price, left = incident.price_of_hand_over, incident.horizon - state.tick
+    if closes and price is not None and not (facts.pages or facts.remedies):
+        par = simulation_of(incident).setting.par
+        hand_over = weight * hand_over_worth(price, state.tick + 1, incident.horizon, par)
+    fitting = [offer for offer in offers if offer.ticks <= left and (closes or offer.asks)]
+    return Look(system, state, weight, tuple(fitting), hand_over)
+
+
+def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) -> list[Offer]:
+    """The work of one tick, of two, and so on: what earns most comes first.
+
+    Questions take ``before`` ticks.
+    """
+    earned = np.cumsum(sorted((_EARNS[kind] for kind in kinds), reverse=True))
+    shares = (earned / earned[-1]).tolist()
+    return [Offer(gain * share, before + n, before > 0) for n, share in enumerate(shares, 1)]
+
+
+def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[Offer]:
+    """A dismissal, and a dismissal after the severity, if the plan declares it."""
+    share = 1.0 if state.facts.severity is not None else _DISMISSED
+    return [Offer(gain * share, 1), Offer(gain, 2)][: len(plan)]
+
+
+def _next(plan: Sequence[Action], offer: Offer) -> Action:
+    """The action of a plan with which the work of an offer begins."""
+    if isinstance(plan[-1], Ignore):
+        return plan[-1] if offer.ticks == 1 else plan[0]
+    return min(plan, key=lambda action: _ORDER.index(type(action)))
+
+
+def price_of_tick(looks: Sequence[Look], window: int = WINDOW) -> float:
+    """The least price of a tick at which the work that is worth it fits into so many ticks."""
+
+    def fits(price: float) -> bool:
+        return sum(look.best(price).ticks for look in looks) <= window
+
+    low, high = 0.0, max(look.rate for look in looks)
+    if fits(low):
+        return low
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def choose(
+    state: ShiftState,
+    looks: Sequence[Look],
+    action: Callable[[Look, float], Action],
+    coming: Sequence[Look] = (),
+) -> ShiftAction:
+    """What to do in this tick; ``action`` says how work on an incident begins.
+
+    Who knows what is ``coming`` in the next horizon of an incident counts that work, too.
+
+    Of the work that is worth its ticks, what is soon done and weighs much comes first, unless
+    other work would run out of time meanwhile. An incident is handed over if that gains more than
+    work on it. Later hand-overs lose by it: all of them gain most at ``1 / (2 * SHARE)`` in
+    :data:`MEMORY` ticks, and each then takes half of a hand-over from the others.
+    """
+    if not looks:
+        return Wait()
+    left = state.shift.task.ticks - state.tick
+    price = price_of_tick((*looks, *coming), WINDOW + (state.shift.task.horizon if coming else 0))
+    lost = min(1.0, left / MEMORY) / 2 * sum(look.hand_over for look in looks) / len(looks)
+    gains = [look.hand_over * state.fade - lost - price - look.surplus(price) for look in looks]
+    if max(gains) > 0:
+        return On(looks[gains.index(max(gains))].system, HandOver())
+    worth_it = [look for look in looks if look.surplus(price) > 0]
+    if worth_it:
+        first = max(worth_it, key=lambda look: look.weight / look.best(price).ticks)
+    else:
+        first = max(looks, key=lambda look: look.rate)
+    meanwhile = first.best(price).ticks
+    late = [look for look in worth_it if look.left < meanwhile + look.best(price).ticks]
+    look = min((first, *late), key=lambda look: look.left)
+    return On(look.system, action(look, price))
+
+
+# --- by the truth ------------------------------------------------------------------------
+
+
+def true_look(system: str, state: State, weight: int) -> Look:
+    """An open incident to a player who knows the truth."""
+    plan = _undone(state)
+    if state.incident.truth.benign:
+        return _look(system, state, weight, _dismissals(weight, plan, state))
+    gain = weight * sum(_EARNS[type(action)] for action in plan)
+    return _look(system, state, weight, _in_turn(gain, map(type, plan)))
+
+
+def true_action(look: Look, price: float) -> Action:
+    """The action of the perfect list that earns most next."""
+    return _next(_undone(look.state), look.best(price))
+
+
+def _undone(state: State) -> list[Action]:
+    return [action for action in perfect_actions(state.incident) if action not in state.actions]
+
+
+# --- by the belief -----------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class _Stand:
+    """What is expected of an incident: grades by a ``belief`` of that expected ``weight``.
+
+    ``plan`` is the best but to hand over, and ``idle`` is earned without acting. ``knowing`` is
+    the value of the best plan once ``bits`` of doubt about the right response are gone.
+    """
+
+    belief: Belief
+    weight: float
+    plan: Plan
+    idle: float
+    knowing: float
+    bits: float
+
+
+def weighted(state: State) -> tuple[Belief, float]:
+    """The belief about an incident that nobody takes over, and its expected weight.
+
+    Each hypothesis counts as much as its incident does in the grade of the shift. So expected
+    grades, times the expected weight, are points times weight.
+    """
+    held = belief(state)
+    shares = np.array(held.posterior.severities, np.float64)
+    counts = shares @ np.array(list(WEIGHTS.values())) / shares.sum(axis=1)
+    weights = tuple((np.array(held.weights) * counts).astype(np.int64).tolist())
+    posterior = attrs.evolve(held.posterior, weights=weights)
+    stakes = attrs.evolve(held.standing.stakes, price_of_hand_over=None)
+    standing = attrs.evolve(held.standing, stakes=stakes)
+    counted = attrs.evolve(held, posterior=posterior, standing=standing)
+    return counted, counted.total / held.total
+
+
+@lru_cache(maxsize=1024)
+def _stand(state: State) -> _Stand:
+    held, weight = weighted(state)
+    planner = held.planner()
+    assert isinstance(planner, Planner)  # incidents of shifts have at most one fault
+    same = planner.answers == np.unique(planner.answers)[:, np.newaxis]
+    by_answer = same * planner.weights
+    shares = by_answer.sum(axis=1) / planner.total
+    bits = abs(float((shares * np.log2(np.maximum(shares, 2.0**-60))).sum()))
+    asking = min(ceil(bits), held.standing.left - 1)
+    knowing = float(planner.later(by_answer, asking).sum()) / UNIT / planner.total
+    idle = planner.closed(state.incident.horizon, Wait())
+    return _Stand(held, weight, planner.best(), idle, knowing, bits)
+
+
+def believed_look(system: str, state: State) -> Look:
+    """An open incident to a player who knows the belief.
+
+    A question takes a tick and tells about a bit of the right response. While more than a bit is
+    in doubt and an incident still tells much by itself, there are only questions.
+    """
+    stand, facts = _stand(state), state.facts
+    gain, plan = stand.weight * (stand.plan.value - stand.idle), stand.plan.actions
+    if stand.plan.dismiss:
+        offers = _dismissals(gain, plan, state)
+    else:
+        offers = _in_turn(gain, set(map(type, plan)))
+    if stand.bits > 0:
+        done = {
+            Escalate: facts.pages,
+            IdentifyRootCause: facts.root_causes,
+            ClassifySeverity: facts.severity,
+        }
+        undone = [kind for kind in _EARNS if not done.get(kind)]
+        gain = stand.weight * (stand.knowing - stand.idle)
+        offers += _in_turn(gain, undone, max(1.0, stand.bits))
+    closes = state.tick >= RIPE or stand.bits <= 1
+    return _look(system, state, stand.weight, offers, closes=closes)
+
+
+def believed_action(look: Look, price: float) -> Action:
+    """The question that is worth most, if the work begins with one, or the plan's next action."""
+    stand, offer = _stand(look.state), look.best(price)
+    if offer.asks or offer is LEAVE:
+        rows = worths(stand.belief, requests_in_doubt(stand.belief))
+        question = best_of(stand.belief, rows)
+        for row in rows:
+            share = min(1.0, LEADS_TO * row.bits / max(1.0, stand.bits))
+            gain = max(row.grade, share * (stand.knowing - stand.plan.value))
+            if row.request == question and (offer is LEAVE or stand.weight * gain >= price):
+                return row.request
+    return _next(stand.plan.actions, offer)
