@@ -39,9 +39,10 @@ def test_the_example_has_the_services_and_kinds_that_the_page_says() -> None:
 def test_the_page_is_worked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text block right below commands is how the output of the last one begins.
 
-    Worlds are checked on fewer incidents than by ``--quick``.
+    Worlds are checked on fewer incidents than by ``--quick``; a replay explains by fewer samples.
     """
     monkeypatch.setattr("logtriage.audit.QUICK", SMALL)
+    monkeypatch.setattr("logtriage.evaluation.explaining.SAMPLES", 1)
     monkeypatch.chdir(tmp_path)
     shutil.copytree(SHOP, tmp_path / "examples/teashop")
     written, last, ran = iter(FILES.items()), "", 0
