@@ -25,6 +25,8 @@ PIP_INSTALL := -m pip install -q --no-compile -c constraints.txt
 # would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -q
+# The tests of a file share what they draw and compile, so that one worker runs them all.
+SHARED := -n $(WORKERS) --dist loadfile
 
 # A stamp marks an environment that was finished, for this Python, these pins and this place:
 # a checkout that was moved or copied has commands that run another one. Without it the
@@ -121,10 +123,10 @@ kernels: $(STAMP)
 	@$(BIN)/python scripts/compile_kernels.py
 
 unit: $(STAMP) kernels ## tests/
-	$(PYTEST) -n $(WORKERS) tests $(PYTEST_ARGS)
+	$(PYTEST) $(SHARED) tests $(PYTEST_ARGS)
 
 properties: $(STAMP) kernels ## the laws in property_tests/, the same examples every time
-	$(PYTEST) -n $(WORKERS) --hypothesis-profile ci property_tests $(PYTEST_ARGS)
+	$(PYTEST) $(SHARED) --hypothesis-profile ci property_tests $(PYTEST_ARGS)
 
 # Every benchmark, but not of tens of thousands of rows: that it runs, few rows show as well.
 bench-smoke: $(STAMP) kernels ## every benchmark runs; its figures mean nothing
@@ -137,7 +139,7 @@ bench: $(STAMP) kernels ## the benchmarks in earnest; writes docs/results/benchm
 test-versions: ## golden transcripts under the other supported Pythons that are found
 	scripts/test_versions.sh $(VERSIONS)
 
-test-wheel: $(STAMP) ## build the wheel and use it from outside the source tree
+test-wheel: $(STAMP) kernels ## build the wheel and use it from outside the source tree
 	scripts/test_wheel.sh $(BIN)/python "$(DEMO_EVAL)" "$(DEMO_INCIDENT)"
 
 test-multi-frameworks: $(TORCHRL_STAMP) ## TorchRL plays teams; not part of test (2 GB)

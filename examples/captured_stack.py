@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from logtriage.evaluation import RunSpec, evaluate
-from logtriage.recorded import dump_bundle, import_otlp, load_bundle
+from logtriage.recorded import dump_bundle, import_capture, load_bundle
 
 START = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
 BREAKS, LENGTH = 180, 360
@@ -114,7 +114,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         capture(folder)
-        dump_bundle(import_otlp(folder), folder / "shop.jsonl.gz")
+        dump_bundle(import_capture(folder), folder / "shop.jsonl.gz")
         for incident in load_bundle(folder / "shop.jsonl.gz"):
             print(f"{incident.id}: {', '.join(incident.topology.names)}")
         spec = RunSpec(["combined", "n_sigma", "random"], ["recorded"])

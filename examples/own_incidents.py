@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from logtriage.evaluation import RunSpec, evaluate
-from logtriage.recorded import dump_bundle, import_labelled, load_bundle
+from logtriage.recorded import dump_bundle, import_capture, load_bundle
 
 START = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
 BROKEN = START + timedelta(minutes=3)
@@ -57,7 +57,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         record_shop(folder)
-        dump_bundle(import_labelled(folder), folder / "shop.jsonl.gz")
+        dump_bundle(import_capture(folder), folder / "shop.jsonl.gz")
         for incident in load_bundle(folder / "shop.jsonl.gz"):
             print(f"{incident.id}: {', '.join(incident.topology.names)}")
         spec = RunSpec(["combined", "error_count", "random"], ["recorded"])

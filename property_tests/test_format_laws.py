@@ -12,7 +12,7 @@ from logtriage import Incident
 from logtriage.errors import BundleError
 from logtriage.exporting import OPENED, write_alertmanager, write_labels, write_otlp
 from logtriage.exporting.tape import Tape
-from logtriage.recorded import import_otlp
+from logtriage.recorded import import_capture
 from logtriage.world.channels import Channel
 from property_tests.strategies import DRAWN, incidents, json_values
 from tests.recorded.formats import stack
@@ -136,7 +136,7 @@ def test_whatever_stands_in_a_document_is_read_or_refused(documents: list[Any]) 
         sound = [stack.log_line(second, "payments", 9, "up", "") for second in range(180, 300, 9)]
         stack.write_lines(folder / "a.jsonl", [*sound, *documents])
         try:
-            (record,) = import_otlp(folder)
+            (record,) = import_capture(folder)
         except BundleError:
             return
         assert record.truth.root_causes == ("payments",)
@@ -151,10 +151,10 @@ def test_what_an_incident_says_comes_back(incident: Incident) -> None:
         write_alertmanager(incident, folder)
         write_labels(incident, folder / "labels.csv")
         if incident.truth.benign:
-            (record, *_) = import_otlp(folder, horizon=incident.horizon, models=True)
+            (record, *_) = import_capture(folder, horizon=incident.horizon, models=True)
             assert record.truth.root_causes == ()
             return
-        (record,) = import_otlp(folder, horizon=incident.horizon)
+        (record,) = import_capture(folder, horizon=incident.horizon)
     assert {one.name: frozenset(one.calls) for one in record.recording.services} == {
         one.name: frozenset(one.calls) for one in incident.topology.services
     }

@@ -101,6 +101,7 @@ class Enumeration:
         for cell in self.shown:
             self.of_service[cell.service].append(cell)
         self.kept: dict[Any, float] = {}
+        self.kept_edges: dict[tuple[int | None, bool | None], list[float]] = {}
 
     def weights(self) -> dict[Hypothesis, float]:
         """The weight of each hypothesis, up to a factor."""
@@ -152,8 +153,15 @@ class Enumeration:
                 spells.append((condition, tick))
             else:
                 spells.append(spells[-1])
+        key = (service, *(spell for tick, spell in enumerate(spells) if spell[1] == tick))
+        if key not in self.kept:
+            self.kept[key] = self.read_in(service, spells)
+        return self.kept[key]
+
+    def read_in(self, service: int, spells: list[tuple[Condition, int]]) -> float:
+        """The likelihood of a service's readings, by the spell of each tick."""
         signs: dict[Any, list[tuple[str, int, str]]] = defaultdict(list)
-        for cell in cells:
+        for cell in self.of_service[service]:
             if cell.token != DOWN:
                 sort = self.public.sort_of(cell.channel, cell.slot)
                 condition, begin = spells[cell.start]
@@ -214,16 +222,22 @@ class Enumeration:
     def edges(self, one: Hypothesis) -> list[float]:
         """The likelihood of the edge's panels, with each severity and its share."""
         fixed = fixed_at(self.public, self.topology, one, self.doings)
-        panels = [cell for cell in self.shown if cell.channel is Channel.EDGE]
-        before = [cell for cell in panels if fixed is None or cell.start <= fixed]
-        after = [cell for cell in panels if fixed is not None and cell.start > fixed]
         first = (
             any(self.public.kind(kind).errors_first for kind, _ in one.faults)
             if one.faults
             else None
         )
+        if (fixed, first) not in self.kept_edges:
+            self.kept_edges[fixed, first] = self.edges_of(fixed, first)
+        return self.kept_edges[fixed, first]
+
+    def edges_of(self, fixed: int | None, first: bool | None) -> list[float]:
+        """The same for faults fixed in a tick; ``first`` is None if there are none."""
+        panels = [cell for cell in self.shown if cell.channel is Channel.EDGE]
+        before = [cell for cell in panels if fixed is None or cell.start <= fixed]
+        after = [cell for cell in panels if fixed is not None and cell.start > fixed]
         shares = [share / sum(self.setting.severities) for share in self.setting.severities]
-        ranks = enumerate(shares) if one.faults else [(CALM, 1.0)]
+        ranks = [(CALM, 1.0)] if first is None else enumerate(shares)
         return [
             share
             * self.panels(severity, first, before)

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 from itertools import pairwise
 from math import sqrt
 from pathlib import Path
@@ -15,20 +16,27 @@ from statistics import NormalDist, fmean, median
 import attrs
 
 import logtriage as lt
+from logtriage.errors import BundleError
 from logtriage.evaluation import play_episode
 from logtriage.policies import METHODS, RankingPolicy, inquiry, standardised
 from logtriage.policies.ranking import RESERVE, Method
-from logtriage.recorded import RecordedIncident, RecordedTruth, as_incident, calm_petshop, nezha
+from logtriage.recorded import RecordedIncident, RecordedTruth, as_incident, nezha, petshop
 from logtriage.recorded.figures import FIRST_TICK
-from logtriage.recorded.measure import record
+from logtriage.recorded.measure import condensed, record
+from logtriage.recorded.names import Names
 from logtriage.recorded.nezha import Source, milliseconds
 from logtriage.recorded.parts import ENOUGH
+from logtriage.recorded.petshop_files import graph, normal
+from logtriage.recorded.reading import find_csv
+from logtriage.recorded.records import RUBRICS
 from logtriage.recorded.rows import Rows
 from logtriage.recorded.tally import Tally
 from logtriage.recorded.truth import NO_FAULT
 from logtriage.registry import make_policy
 from logtriage.world.telemetry import TICK_SECONDS
 
+#: The samples of an incident of PetShop: before its opening, and one for each tick.
+SAMPLES = petshop.HORIZON - FIRST_TICK
 #: From so many spreads on the dashboard shows a figure, and `inquiry` sees a fault.
 LIMITS = (3, 10, 30)
 
@@ -118,7 +126,7 @@ def nezha_calm(data: Path) -> list[RecordedIncident]:
         for hour in json.loads(path.read_bytes()).values()
         for entry in hour
     ]
-    source = Source(data, Tally(data, strict=False), injected)
+    source = Source(data, Tally(data), injected)
     tick, found = 1000 * TICK_SECONDS, []
     for date in dates:
         rows = source.usual(date)
@@ -156,14 +164,57 @@ def nezha_calm(data: Path) -> list[RecordedIncident]:
     return found
 
 
+def petshop_calm(root: Path) -> list[RecordedIncident]:
+    """The second half of each scenario's fault-free metrics, cut into incidents."""
+    tally = Tally(root)
+    return [
+        record
+        for scenario in sorted(root.glob("*/"))
+        if find_csv(root, scenario / "noissue", "metrics") is not None
+        for record in _calm(root, scenario, tally)
+    ]
+
+
+def _calm(root: Path, scenario: Path, tally: Tally) -> Iterator[RecordedIncident]:
+    rows, names = normal(root, scenario, tally, []), Names()
+    whole = attrs.evolve(rows, usage=(), graph=tuple(graph(root, scenario, tally, names)))
+    times = sorted({row.at for row in rows.samples})
+    half, where = len(times) // 2, f"{tally.name(scenario)}/noissue/metrics.csv"
+    if len(times) - half < SAMPLES:
+        raise BundleError(
+            f"{where}: no incident without a fault: it takes {2 * SAMPLES} samples, "
+            f"there are {len(times)}"
+        )
+    usual = whole.between(times[0], times[half])
+    for first in range(half, len(times) - SAMPLES + 1, SAMPLES):
+        opened, last = times[first - FIRST_TICK], times[first + SAMPLES - 1]
+        if last - times[first] > (SAMPLES - 1) * 1000 * petshop.TICK_SECONDS:
+            continue  # some samples are missing
+        hashed = blake2b(f"{scenario.name}\n{opened}".encode(), digest_size=6).hexdigest()
+        yield condensed(
+            whole.between(times[first], last + 1),
+            usual,
+            RecordedTruth((), NO_FAULT),
+            where=where,
+            name=f"petshop-models/{hashed}",
+            opened=opened,
+            baseline="fault-free",
+            task="recorded_petshop_models",
+            rubric=RUBRICS[1],
+            horizon=petshop.HORIZON,
+            origin=petshop.ORIGIN,
+            tick_seconds=petshop.TICK_SECONDS,
+        )
+
+
 def known(rows: Rows) -> Iterator[tuple[str, str]]:
     """Who called whom in the minute of traces."""
     yield from {(one.caller, one.callee) for one in rows.calls if one.caller is not None}
 
 
-def calm_part(data: Path, petshop: Path) -> str:
+def calm_part(data: Path, scenarios: Path) -> str:
     """The section, of the Nezha and the PetShop data set."""
-    sets = (nezha_calm(data), list(calm_petshop(petshop).incidents))
+    sets = (nezha_calm(data), petshop_calm(scenarios))
     played = []
     for name in ("inquiry", "random"):
         cells: list[str] = []

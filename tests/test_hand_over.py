@@ -25,8 +25,7 @@ from logtriage import (
 from logtriage.actions import ACTION_TYPES
 from logtriage.adapters.trl.environments import TriageEnv, environment_for
 from logtriage.cli.desk.session import Session
-from logtriage.cli.desk.words import completions
-from logtriage.cli.human import commands, read_action
+from logtriage.cli.typed import commands, completions, read_action
 from logtriage.codec import decode_transcript, encode_transcript, truth_to_json
 from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, price_of_hand_over
@@ -35,7 +34,6 @@ from logtriage.multi.seats import TextSeat
 from logtriage.observation import slice_for
 from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.roles.splits import get_role_split
-from logtriage.server.wire import observation_of, view_of
 from logtriage.state import Closing
 from logtriage.tasks import get_task
 from logtriage.transition import play
@@ -98,8 +96,6 @@ def test_the_price_stands_on_every_screen_and_with_the_truth() -> None:
     assert "HAND-OVER" not in render_observation(observe(initial_state(DRAWN)))
     for role in get_role_split("trio").roles:
         assert slice_for(seen, role).price_of_hand_over == price
-    assert observation_of(view_of(seen, first=True)).price_of_hand_over == price
-    assert view_of(observe(initial_state(DRAWN)), first=True)["price_of_hand_over"] is None
     truth = truth_to_json(DRAWN_PRICED)
     assert DRAWN.setting is not None
     assert (truth["task_par"], truth["price_of_hand_over"]) == (DRAWN.setting.par, price)

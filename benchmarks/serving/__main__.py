@@ -84,7 +84,7 @@ async def soak(server: Server, listed: tuple[Plan, ...], minutes: float) -> dict
         while time.monotonic() < end:
             connection = await session(server)
             for _ in range(1 + at % 5):
-                await play(connection, listed[at % len(listed)], view=at % 3 == 0)
+                await play(connection, listed[at % len(listed)])
                 episodes, at = episodes + 1, at + 7
                 await asyncio.sleep(PAUSE)
             if at % 4 == 0:
@@ -177,7 +177,6 @@ def main() -> None:
     parts.append("## Nonsense\n\n" + table(rows))
     gone = asyncio.run(faults.vanishing(16, different[0]))
     parts.append("## Clients that vanish\n\n" + table(gone))
-    parts.append("## The end\n\n" + table(asyncio.run(faults.ending(32, groups))))
     if soaked:
         parts.append("## Soak\n\n" + soak_table(soaked))
     text = "\n\n".join([HEAD.format(**machine()).rstrip(), *parts]) + "\n"

@@ -1,13 +1,12 @@
-"""Faults: clients that vanish, too many of them, nonsense, the end of the server."""
+"""Faults: clients that vanish, too many of them, nonsense."""
 
 import asyncio
 import json
-import signal
 import time
 from contextlib import suppress
 from typing import Any
 
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
 from benchmarks.serving.plans import Plan
 from benchmarks.serving.servers import Server, ours
@@ -58,7 +57,7 @@ async def nonsense(server: Server, listed: tuple[Plan, ...]) -> list[Row]:
     for name, (message, code) in NONSENSE.items():
         connection = await session(server)
         plan = listed[0]
-        await ask(connection, "reset", {"incident": plan.incident, "show_id": True})
+        await ask(connection, "reset", {"incident": plan.incident})
         await connection.send(message)
         answer = json.loads(await connection.recv())
         if answer["type"] != "error" or answer["data"]["code"] != code:
@@ -105,23 +104,22 @@ async def frame_too_large(server: Server) -> list[Row]:
 
 
 async def _refusal(server: Server) -> str:
-    """How one session too many is refused."""
-    try:
-        await session(server)
-    except InvalidStatus as error:
-        text = json.loads(error.response.body or b"{}")["error"]
-        return f"HTTP {error.response.status_code}: {text}"
-    raise Mismatch("a session beyond the quota of its address began")
+    """The answer to a reset in a session too many."""
+    connection = await session(server)
+    answer = json.loads(await connection.recv())
+    if answer["type"] != "error":
+        raise Mismatch("a session beyond the capacity of the server began")
+    return f"`{answer['data']['code']}`: {answer['data'].get('message')}"
 
 
 async def vanishing(sessions: int, plan: Plan) -> list[Row]:
     """Clients that break off, or fall silent, give their places back."""
     rows = []
-    with ours(max_sessions=2 * sessions, per_address=sessions, ping_seconds=2.0) as server:
+    with ours(max_sessions=sessions, ping_seconds=2.0) as server:
         for name, silent in (("connections cut mid-episode", False), ("clients frozen", True)):
             held = [await session(server) for _ in range(sessions)]
             for one in held:
-                await ask(one, "reset", {"incident": plan.incident, "show_id": True})
+                await ask(one, "reset", {"incident": plan.incident})
                 await ask(one, "step", plan.actions[0])
             refused = await _refusal(server)
             begin = time.perf_counter()
@@ -129,55 +127,16 @@ async def vanishing(sessions: int, plan: Plan) -> list[Row]:
                 # Cut: no closing handshake. Frozen: pings are not answered any more.
                 one.transport.pause_reading() if silent else one.transport.abort()
             while True:
-                with suppress(InvalidStatus):
-                    fresh = await session(server)
-                    await ask(fresh, "reset")
-                    break
+                fresh = await session(server)
+                with suppress(ConnectionClosed):
+                    if (await ask(fresh, "reset"))["type"] == "observation":
+                        break
                 await asyncio.sleep(0.05)
             took = time.perf_counter() - begin
             for one in (fresh, *held):
                 one.transport.abort()
             await asyncio.sleep(1)
             rows.append((f"{sessions} {name}", f"a place is free after {took:.1f} s"))
-        rows.insert(0, ("one session too many from an address", refused))
+        rows.insert(0, ("one session too many", refused))
         rows.append(("ping of that server", "every 2 s; `logtriage serve` has 20 s"))
     return rows
-
-
-async def ending(sessions: int, listed: tuple[Plan, ...]) -> list[Row]:
-    """SIGTERM: running episodes finish with their grades, new ones are refused."""
-    with ours(max_sessions=2 * sessions + 2) as server:
-        held = [await session(server) for _ in range(sessions)]
-        idle = await session(server)
-        for one, plan in zip(held, listed, strict=False):
-            await ask(one, "reset", {"incident": plan.incident, "show_id": True})
-        server.process.send_signal(signal.SIGTERM)
-        await asyncio.sleep(0.5)
-        answer = await ask(idle, "reset", {})
-        if answer["type"] != "error":
-            raise Mismatch("an episode began while the server was ending")
-        refusal = answer["data"]["message"]
-        try:
-            await session(server)
-            raise Mismatch("a session began while the server was ending")
-        except InvalidStatus as error:
-            status = error.response.status_code
-
-        async def finish(connection: Any, plan: Plan) -> None:
-            for number, action in enumerate(plan.actions):
-                await asyncio.sleep(0.05)
-                answer = await ask(connection, "step", action)
-                last = number + 1 == len(plan.actions)
-                if last and answer["data"]["observation"]["grade"] != plan.grade:
-                    raise Mismatch(f"{plan.incident}: {answer}")
-
-        await asyncio.gather(*(finish(*one) for one in zip(held, listed, strict=False)))
-        begin = time.perf_counter()
-        code = await asyncio.to_thread(server.process.wait, 30)
-        took = time.perf_counter() - begin
-    return [
-        ("SIGTERM with open episodes", f"all {sessions} finished with the right grades"),
-        ("a reset meanwhile", refusal),
-        ("a new session meanwhile", f"HTTP {status}"),
-        ("the process", f"ended {took:.1f} s after the last episode, exit code {code}"),
-    ]

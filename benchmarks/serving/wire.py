@@ -33,18 +33,16 @@ class Mismatch(Exception):
     """A grade that is not that of the client's own actions, or an episode that is another's."""
 
 
-async def play(connection: ClientConnection, plan: Plan, view: bool = False) -> int:
+async def play(connection: ClientConnection, plan: Plan) -> int:
     """Play an episode of ours and check what comes back; the messages it took."""
-    reset: dict[str, Any] = {"incident": plan.incident, "show_id": True}
-    reset |= {"view": True} if view else {}
-    answer = await ask(connection, "reset", reset)
+    answer = await ask(connection, "reset", {"incident": plan.incident})
     total = 0.0
     for tick, action in enumerate(plan.actions, start=1):
         answer = await ask(connection, "step", action)
         data = answer["data"]
         if answer["type"] != "observation":
             raise Mismatch(f"{plan.incident}: {data}")
-        if (data["observation"]["incident"], data["observation"]["tick"]) != (plan.incident, tick):
+        if data["observation"]["tick"] != tick:
             raise Mismatch(f"{plan.incident}: another episode's observation")
         total += data["reward"]
     if not data["done"] or data["observation"]["grade"] != plan.grade:

@@ -1,5 +1,5 @@
-"""The client, where OpenEnv's tools look for it."""
+"""The client of the environment, as OpenEnv's packages have it."""
 
-from logtriage.server import LogTriageClient
+from openenv.core import GenericEnvClient
 
-__all__ = ["LogTriageClient"]
+__all__ = ["GenericEnvClient"]

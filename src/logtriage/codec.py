@@ -40,11 +40,6 @@ _Data = TypeVar("_Data")
 _NOT_JSON, _NOT_UTF8, _NO_OBJECT = "not JSON", "not UTF-8", "expected a JSON object"
 
 
-def is_no_object(error: TranscriptError) -> bool:
-    """Whether the refused text is no JSON object at all, rather than a wrong one."""
-    return error.reason.startswith((_NOT_JSON, _NOT_UTF8, _NO_OBJECT))
-
-
 def decode_transcript(text: str | bytes) -> Transcript:
     """Read one JSON object as a transcript.
 

@@ -61,7 +61,8 @@ def oddly_priced(split: str, number: int) -> Incident:
 
 
 def test_an_odd_price_ends_no_audit() -> None:
-    report = audit(oddly_priced, families=["floor", "risk"], sizes=QUICK, limits=PRICED)
+    sizes = attrs.evolve(QUICK, search=60, panel=40, prices=20)
+    report = audit(oddly_priced, families=["floor", "risk"], sizes=sizes, limits=PRICED)
     assert (report.failed, report.unsettled) == ((), ())
 
 
@@ -162,7 +163,7 @@ def benign(split: str, number: int) -> Incident:
 
 
 def test_recorded_incidents_can_be_audited() -> None:
-    sizes = attrs.evolve(QUICK, search=12, panel=12, oracle=4, laws=1, same=2)
+    sizes = attrs.evolve(QUICK, search=12, panel=12, oracle=2, laws=1, same=2)
     families = ["ceiling", "stability"]
     report = audit(recorded, sizes=sizes, families=families)
     assert report.rubric == "recorded/1"

@@ -20,7 +20,6 @@ from logtriage.recorded import shipped_incidents
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import TASKS
-from logtriage.world.setting import FULL
 
 INCIDENT = "cascading_failure-v3/test/42"
 
@@ -84,7 +83,7 @@ def test_no_command_gives_help() -> None:
         ["eval", "nobody"],
         ["eval", "expert", "--task", "nope-v1"],
         ["eval", "expert", "--split", "exam"],
-        ["eval", "human", "--jobs", "2"],
+        ["eval", "human"],
         ["eval", "expert", "--bundle", "/no/such/bundle"],
         ["eval", "constant:dance"],
         ["show", "nope"],
@@ -193,18 +192,12 @@ def test_tasks_as_json() -> None:
     assert (one["setting"]["fog"], one["setting"]["par"]) == (1, 9)
 
 
-def test_a_spec_sheet_holds_the_constants_of_its_world() -> None:
+def test_a_spec_sheet_holds_fog_and_par() -> None:
     for task in TASKS:
-        told = " ".join(logtriage("tasks", task.id).stdout.split())
-        one = task.setting
-        assert f"par {one.par} ticks, {one.par_benign} for a benign incident" in told
-        assert f"fog level {one.fog}: {100 * one.fog_weight / FULL:.0f} % of the readings" in told
-        assert f"onset {one.onset} minutes before tick 0" in told
-        assert f"without fog from tick {one.severity_from} on" in told
-        assert f"judged at tick {', '.join(map(str, one.alert_ticks))} and after" in told
-        assert ("silent in alerts and window before" in told) is bool(one.root_silent)
-        assert ("grow from half strength" in told) is bool(one.grows_for)
-        assert ("name their cause" in told) is (one.fog <= 1)
+        shown = " ".join(logtriage("tasks", task.id).stdout.split())
+        par, par_benign = task.setting.par, task.setting.par_benign
+        assert f"par {par} ticks, {par_benign} for a benign incident" in shown
+        assert f"fog level {task.setting.fog}" in shown
 
 
 def test_the_truth_for_people_holds_par_and_price() -> None:
@@ -251,20 +244,6 @@ def test_truth_on_the_wire_is_one_object_a_line() -> None:
     found = lines(logtriage("show", *ids, "--truth", "--json"))
     expected = [make_incident(one) for one in ids[:2]] + [shipped_incidents()[0]]
     assert found == [truth_to_json(one) for one in expected]
-
-
-def test_show_reads_ids_from_standard_input() -> None:
-    ids = incident_ids("single_crash-v3", "train", 20)
-    result = logtriage("show", "-", "--truth", "--json", stdin="\n".join(ids) + "\n\n")
-    assert [one["id"] for one in lines(result)] == list(ids)
-    assert result.exit_code == 0
-
-
-def test_bad_id_on_standard_input_is_named_and_the_others_shown() -> None:
-    result = logtriage("show", "-", "--truth", "--json", stdin=f"{INCIDENT}\nnope\n{INCIDENT}\n")
-    assert [one["id"] for one in lines(result)] == [INCIDENT, INCIDENT]
-    assert result.exit_code == 1
-    assert "<stdin>:2: incident id 'nope'" in result.stderr
 
 
 @pytest.mark.parametrize("words", [[], ["eval"], ["export"], ["export", "harbor"]])

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from logtriage.actions import Resolve
 from logtriage.cli.figures import share
-from logtriage.policies import ConstantPolicy
 from logtriage.recorded import dump_bundle, load_records, shipped_incidents
 from logtriage.tasks import DRAWN_TASKS
+from tests.cli.players import VARIABLE
 from tests.cli.test_cli import command, lines, logtriage
 from tests.evaluation.test_runner import contents
 from tests.recorded.layout import BETA, ID, append, write_layout
@@ -137,59 +136,41 @@ def test_other_run_in_the_directory_is_refused_until_fresh(tmp_path: Path) -> No
     assert logtriage(*common, 3, "--fresh").exit_code == 0
 
 
-def test_interrupted_run_says_how_to_resume_and_resumes(tmp_path: Path) -> None:
+def test_interrupted_run_says_how_to_resume_and_resumes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arguments = (
-        "eval",
-        "human",
-        "--task",
-        BENCHMARK[0],
-        "--episodes",
-        "2",
-        "--out",
-        str(tmp_path / "run"),
-    )
-    done = subprocess.run(command(*arguments), input=b"resolve\nquit\n", capture_output=True)
+        "eval", "tests.cli.players:quitting", "--task", BENCHMARK[0], "--episodes", "2",
+        "--out", str(tmp_path / "run"),
+    )  # fmt: skip
+    monkeypatch.setenv(VARIABLE, "1")
+    done = subprocess.run(command(*arguments), capture_output=True)
     assert done.returncode == 130
     assert done.stdout == b""
     assert b"1 of 2 episodes are kept" in done.stderr
     assert b"the same command resumes" in done.stderr
     assert b"Traceback" not in done.stderr
-    result = logtriage(*arguments, "--json", stdin="ignore\n")
+    monkeypatch.delenv(VARIABLE)
+    result = logtriage(*arguments, "--json")
     assert result.exit_code == 0
     assert "resuming: 1 of 2 episodes are already there" in result.stderr
     (row,) = lines(result)
-    assert (row["episodes"], row["ignored"]) == (2, 0.5)
+    assert (row["episodes"], row["unscored"]) == (2, 0)
 
 
 def test_episodes_that_broke_off_are_offered_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def human(_: object) -> ConstantPolicy:
-        if gone:
-            raise ConnectionError("gone\n\x1b[2Jall is well")
-        return ConstantPolicy((Resolve(),))
-
-    gone = ["yes"]
-    monkeypatch.setattr("logtriage.cli.evaluating._human", human)
-    common = ["eval", "human", "--task", BENCHMARK[0], "--episodes", 2, "--out", tmp_path / "run"]
+    monkeypatch.setenv(VARIABLE, "1")
+    common = ["eval", "tests.cli.players:gone", "--task", BENCHMARK[0], "--episodes", 2]
+    common += ["--out", tmp_path / "run"]
     result = logtriage(*common)
     assert result.exit_code == 1
+    assert "tests.cli.players:gone" in result.stdout
     assert "2 episodes are unscored; --retry-unscored plays them again" in result.stderr
-    gone.clear()
+    monkeypatch.delenv(VARIABLE)
     (row,) = lines(logtriage(*common, "--retry-unscored", "--json"))
     assert row["unscored"] == 0
-
-
-def test_unscored_episodes_exit_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: object) -> None:
-        raise ConnectionError("gone")
-
-    monkeypatch.setattr("logtriage.cli.evaluating._human", broken)
-    result = logtriage(
-        "eval", "human", "--task", BENCHMARK[0], "--episodes", 2, "--out", tmp_path / "run"
-    )
-    assert result.exit_code == 1
-    assert "human" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -341,16 +322,16 @@ def test_own_incidents_become_a_bundle_or_nothing(tmp_path: Path) -> None:
     (data / "logs.csv").write_text(
         "time,service,level,message\n2031-05-06T10:00:10Z,back,ERROR,out of memory\n"
     )
-    result = logtriage("import", "labelled", data, "--out", bundle)
+    result = logtriage("import", "capture", data, "--out", bundle)
     assert result.exit_code == 0
     assert "mine/1" in result.stdout
     shown = logtriage("show", "mine/1", "--bundle", bundle).stdout
     assert "ERROR back: out of memory" in shown
-    (told,) = lines(logtriage("import", "labelled", data, "--out", bundle, "--json"))
+    (told,) = lines(logtriage("import", "capture", data, "--out", bundle, "--json"))
     assert told == {"bundle": str(bundle), "incidents": ["mine/1"]}
     (data / "logs.csv").write_text("time,service,level,message\nnow,back,ERROR,x\n")
     other = tmp_path / "other.jsonl"
-    result = logtriage("import", "labelled", data, "--out", other)
+    result = logtriage("import", "capture", data, "--out", other)
     assert result.exit_code == 2
     assert "logs.csv:2: field time: must be a time with an offset" in result.stderr
     assert not other.exists()

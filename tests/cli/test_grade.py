@@ -150,26 +150,6 @@ def test_transcripts_of_a_run_are_graded_alike(tmp_path: Path) -> None:
     assert sum(scores) / len(scores) == pytest.approx(row["grade"]["mean"])
 
 
-def test_a_file_that_is_no_json_lines_is_given_up_after_20_complaints(tmp_path: Path) -> None:
-    page = write(tmp_path / "README.md", *(f"line {number}" for number in range(200)))
-    result = logtriage("grade", page)
-    assert result.exit_code == 2
-    complaints = result.stderr.splitlines()
-    assert len(complaints) == 21
-    assert complaints[-1].startswith(f"error: {page}: none of its first 20 lines is a JSON object")
-    document = write(tmp_path / "one.json", json.dumps([RESOLVE] * 30, indent=1))
-    assert logtriage("grade", document).exit_code == 2
-
-
-def test_a_file_with_a_json_object_early_on_is_read_to_its_end(tmp_path: Path) -> None:
-    for early in (line(), "{}"):
-        path = write(tmp_path / "runs.jsonl", *["torn"] * 19, early, *["torn"] * 30, line())
-        result = logtriage("grade", path, "--json")
-        assert result.exit_code == 1
-        assert lines(result)[-1]["incident"] == INCIDENT
-        assert result.stderr.count("not JSON") == 49
-
-
 def test_output_has_what_a_report_of_the_impact_was_worth(tmp_path: Path) -> None:
     report = {"action_type": "report_impact", "value": "api-gateway->auth-service"}
     texts = [line("compound_failure-v3/test/0", [report, RESOLVE]), line()]

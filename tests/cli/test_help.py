@@ -1,7 +1,6 @@
 """--help, completion and the ways to start the command line."""
 
 import itertools
-import os
 import re
 import subprocess
 import sys
@@ -11,14 +10,8 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from logtriage import __version__, make_incident
-from logtriage.cli import completion
+from logtriage import __version__
 from logtriage.cli.app import app
-from logtriage.drawing.ids import ALL_SPLITS, SEALED
-from logtriage.grading import DEFAULT
-from logtriage.registry import make_policy
-from logtriage.tasks import DRAWN_TASKS, TASKS, tasks_of
-from logtriage.world.loading import load_world, shipped_worlds
 from tests.cli.test_cli import logtriage
 
 
@@ -85,71 +78,6 @@ def test_python_m_logtriage_is_the_command_line() -> None:
 
 
 # -- completion --------------------------------------------------------------------------
-
-
-def test_what_completion_offers_exists() -> None:
-    others = [name for name in shipped_worlds() if name != "oncall"]
-    every = [task for name in ("oncall", *others) for task in tasks_of(load_world(name))]
-    assert [name for name, _ in completion.complete_task("")] == every
-    tiny = list(tasks_of(load_world("tiny")))
-    assert [name for name, _ in completion.complete_task("tiny:")] == tiny
-    assert [name for name, _ in completion.complete_tasks("r")] == ["recorded", "recorded_models"]
-    assert tuple(completion.complete_split("")) == ALL_SPLITS
-    for name, _ in completion.complete_policy(""):
-        if name != "human" and not name.endswith(":"):
-            make_policy(name)
-    assert "human" in dict(completion.complete_policy("h"))
-    assert list(completion.complete_role_split("trio_without_b")) == ["trio_without_board"]
-    assert list(completion.complete_rubric("logtriage/")) == [DEFAULT.id]
-    assert list(completion.complete_rubric("recorded")) == [
-        "recorded/1",
-        "recorded/2",
-        "recorded/3",
-    ]
-
-
-def test_incidents_are_completed_part_by_part() -> None:
-    assert list(completion.complete_incident("cascading_failure-v3")) == [
-        f"{task.id}/" for task in TASKS if task.id.startswith("cascading_failure-v3")
-    ]
-    task = DRAWN_TASKS[0]
-    assert list(completion.complete_incident(f"{task}/t")) == [f"{task}/train/", f"{task}/test/"]
-    assert f"{task}/{SEALED}/" in completion.complete_incident(f"{task}/")
-    for typed, count in (("", 10), ("2", 10), ("0", 0)):
-        found = list(completion.complete_incident(f"{task}/test/{typed}"))
-        assert len(found) == count
-        assert all(make_incident(one).id == one for one in found)
-    assert all(one.startswith("nezha/") for one in completion.complete_incident("nezha/"))
-    assert list(completion.complete_incident("nope/test/")) == []
-
-
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("logtriage ev", "eval"),
-        ("logtriage eval ra", "random"),
-        ("logtriage eval expert --task silent_degradation-v3", "silent_degradation-v3"),
-        ("logtriage eval expert --split se", "sealed"),
-        ("logtriage play single_crash-v3/va", "single_crash-v3/val/"),
-    ],
-)
-def test_a_shell_is_offered_names(typed: str, offered: str) -> None:
-    """As the script of --install-completion asks."""
-    words = typed.split()
-    done = subprocess.run(
-        [sys.executable, "-m", "logtriage"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={
-            **os.environ,
-            "_LOGTRIAGE_COMPLETE": "complete_bash",
-            "COMP_WORDS": typed,
-            "COMP_CWORD": str(len(words) - 1),
-        },
-    )
-    assert offered in done.stdout.split()
-    assert all(one.startswith(words[-1]) for one in done.stdout.split())
 
 
 def test_completion_can_be_installed() -> None:

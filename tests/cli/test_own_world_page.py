@@ -6,9 +6,10 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
+import attrs
 import pytest
 
-from logtriage.audit.limits import FULL, WORLD
+from logtriage.audit.limits import FULL, QUICK, WORLD
 from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import Layout
 from tests.cli.test_cli import logtriage
@@ -20,6 +21,7 @@ SHOP = ROOT / "examples" / "teashop"
 pytestmark = pytest.mark.skipif(
     not (PAGE.exists() and SHOP.exists()), reason="no docs here: a source distribution"
 )
+SMALL = attrs.evolve(QUICK, looks=4, net_values=8, bars=2)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -35,7 +37,12 @@ def test_the_example_has_the_services_and_kinds_that_the_page_says() -> None:
 
 
 def test_the_page_is_worked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text block right below commands is how the output of the last one begins."""
+    """A text block right below commands is how the output of the last one begins.
+
+    Worlds are checked on fewer incidents than by ``--quick``; a replay explains by fewer samples.
+    """
+    monkeypatch.setattr("logtriage.audit.QUICK", SMALL)
+    monkeypatch.setattr("logtriage.evaluation.explaining.SAMPLES", 1)
     monkeypatch.chdir(tmp_path)
     shutil.copytree(SHOP, tmp_path / "examples/teashop")
     written, last, ran = iter(FILES.items()), "", 0

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from rich.console import Console
 
 from logtriage.actions import (
     Action,
@@ -22,12 +23,13 @@ from logtriage.actions import (
     action_name,
     action_value,
 )
-from logtriage.cli.human import WORDS, read_action
+from logtriage.cli.runbook import runbook
+from logtriage.cli.typed import WORDS, commands, completions, read_action
 from logtriage.drawing.generator import make_incident
-from logtriage.grading import DEFAULT, RUBRICS, grade_actions, score
+from logtriage.grading import DEFAULT, RUBRICS, grade_actions
 from logtriage.policies import perfect_actions
+from logtriage.recorded import shipped_incidents
 from logtriage.rendering import system_prompt
-from logtriage.transition import play
 from tests.builders import HALVED, SEVEN_SERVICES
 from tests.cli.test_cli import INCIDENT, lines, logtriage
 
@@ -99,58 +101,67 @@ def test_what_cannot_be_understood_says_what_could(text: str, reason: str) -> No
     assert action.reason.startswith(reason)
 
 
-def test_right_answers_through_a_pipe_earn_full_marks_and_a_debrief() -> None:
-    result = logtriage("play", INCIDENT, stdin="\n".join(map(typed, RIGHT)) + "\n")
+def test_the_debrief_gives_every_criterion_its_reason_and_the_truth() -> None:
+    result = logtriage("play", INCIDENT, "--policy", "oracle")
     assert result.exit_code == 0, result.output
-    graded = grade_actions(INCIDENT, RIGHT)
-    for one in graded.criteria:
-        assert f"{one.name} " in result.stdout
-        assert one.reason in result.stdout
+    for criterion in grade_actions(INCIDENT, RIGHT).criteria:
+        assert f"{criterion.name} " in result.stdout
+        assert criterion.reason in result.stdout
     assert "1.000  by rubric logtriage/3" in result.stdout
     assert TRUTH.fault is not None
     debrief = result.stdout.partition("TRUTH")[2]
     assert f"{TRUTH.fault.kind} on {TRUTH.fault.service}" in debrief
-    assert TRUTH.fault.kind not in result.stdout.partition("> ")[0]
+    assert TRUTH.fault.kind not in result.stdout.partition("oracle: ")[0]
 
 
 def test_a_discount_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
-    result = logtriage("play", INCIDENT, stdin="\n".join(map(typed, RIGHT)) + "\n")
+    result = logtriage("play", INCIDENT, "--policy", "oracle")
     assert "0.500  by rubric logtriage/3" in result.stdout
     assert "halved leaves 0.500 of it: whatever was done" in result.stdout
 
 
 def test_gate_is_explained() -> None:
-    team = next(one for one in SEVEN_SERVICES.teams if one not in TRUTH.teams)
-    result = logtriage("play", INCIDENT, stdin=f"page {team}\n")
+    team = next(team for team in SEVEN_SERVICES.teams if team not in TRUTH.teams)
+    result = logtriage("play", INCIDENT, "--policy", f"constant:escalate={team}")
     assert "0.000  by rubric logtriage/3" in result.stdout
     assert f"wrong_escalation makes it 0: {team} was paged" in result.stdout
 
 
-def test_mistyping_costs_no_tick() -> None:
-    result = logtriage("play", INCIDENT, "--json", stdin="\npage dba\ndance\n{\nlogs\nquit\n")
-    (graded,) = lines(result)
-    assert graded["ticks"] == 1
-    assert "unknown team 'dba'; one of: sre-team" in result.stderr
+def test_a_person_plays_in_a_terminal_alone() -> None:
+    result = logtriage("play", INCIDENT, stdin="resolve\n")
+    assert result.exit_code == 2
+    assert "a person plays in a terminal; --policy watches a policy" in result.stderr
 
 
-def test_help_and_rules() -> None:
-    result = logtriage("play", INCIDENT, stdin="help\nrules\nquit\n")
+def test_the_rules_for_people_are_those_of_an_agent() -> None:
     incident = make_incident(INCIDENT)
-    told = " ".join(result.stdout.split())
+    with (console := Console(width=100)).capture() as printed:
+        console.print(runbook(incident))
+    shown = " ".join(printed.get().split())
     assert incident.world is not None
     for kind in incident.world.kinds:
         where = f"{' or '.join(kind.remedies)}, on {', '.join(kind.tiers)}"
-        assert f"{kind.name.replace('_', ' ')}: {where}" in told
-    assert "FAULTS OF CLASS capacity: page sre-team" in told
+        assert f"{kind.name.replace('_', ' ')}: {where}" in shown
+    assert "FAULTS OF CLASS capacity: page sre-team" in shown
     # What is no table stands there in an agent's own words, each section under its title.
     rules, _, _ = system_prompt(incident).partition("\nRUNBOOK.")
     for line in rules.split("\n"):
-        assert " ".join(line.split(". ")[-1].split("; ")[-1].split()) in told
+        assert " ".join(line.split(". ")[-1].split("; ")[-1].split()) in shown
+
+
+def test_commands_and_completions_are_of_what_the_incident_offers() -> None:
+    incident = make_incident(INCIDENT)
+    usages = [usage for usage, _ in commands(incident)]
     # A recording has the class, an incident with a price the hand-over.
-    for name in set(WORDS.values()) - {"classify_fault", "hand_over"}:
-        typed_as = [word for word, meant in WORDS.items() if meant == name]
-        assert any(f"\n  {word} " in result.stdout for word in typed_as)
+    for name in set(WORDS.values()) - {"classify_fault", "hand_over", "remediate"}:
+        words = [word for word, meant in WORDS.items() if meant == name]
+        assert any(usage.split()[0] in words for usage in usages)
+        assert any(completions(word, incident) for word in words)
+    (recorded,) = (row for row in shipped_incidents("models") if row.id.endswith("115921"))
+    usages = [usage for usage, _ in commands(recorded)]
+    assert "class resource|network|code" in usages
+    assert not {"severity P1|P2|P3", "page TEAM"} & set(usages)
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -160,33 +171,6 @@ def test_every_shorthand_is_its_action(word: str) -> None:
     values |= dict.fromkeys(("remedy", "fix"), f"restart {topology.names[0]}")
     action = read_action(f"{word} {values.get(word, topology.names[0])}", topology)
     assert action_name(action) == WORDS[word]
-
-
-def test_help_of_a_recording_is_of_what_it_grades() -> None:
-    recorded = "nezha-models/2023-01-30T115921"
-    typed = "help\nclass resource\ncause ts-basic-service\nresolve\n"
-    result = logtriage("play", recorded, stdin=typed)
-    assert "\n  class resource|network|code " in result.stdout
-    assert "severity P1" not in result.stdout
-    assert "page TEAM" not in result.stdout
-    assert "1.000  by rubric recorded/2" in result.stdout
-
-
-@pytest.mark.parametrize("end", ["quit\n", ""])
-def test_stopping_early_grades_what_was_earned_so_far(end: str) -> None:
-    result = logtriage("play", INCIDENT, "--json", stdin=f"severity {TRUTH.severity}\n{end}")
-    assert result.exit_code == 0
-    (graded,) = lines(result)
-    earned = score(play(make_incident(INCIDENT), RIGHT[:1])[0])
-    assert earned > 0
-    assert (graded["score"], graded["closing"]) == (pytest.approx(earned), None)
-    assert "stopped" in result.stderr
-
-
-def test_out_of_time() -> None:
-    result = logtriage("play", INCIDENT, "--json", stdin="logs\n" * 14 + "resolve\n")
-    (graded,) = lines(result)
-    assert (graded["closing"], graded["ticks"]) == ("out_of_time", 14)
 
 
 def test_json_keeps_screens_off_stdout() -> None:
@@ -207,7 +191,7 @@ def test_watching_a_policy_shows_every_step() -> None:
 
 
 def test_recorded_incident_can_be_played() -> None:
-    result = logtriage("play", "nezha/2023-01-29T084304", stdin="logs ts-contacts-service\nquit\n")
+    result = logtriage("play", "nezha/2023-01-29T084304", "--policy", "constant:resolve")
     assert result.exit_code == 0
     assert "recorded/1" in result.stdout
 

@@ -135,10 +135,9 @@ def test_a_damaged_split_file_is_named_with_its_field(split_file: Path) -> None:
 
 
 def test_a_human_plays_alone() -> None:
-    for command in (("eval", "human"), ("play", ID)):
-        result = logtriage(*command, "--split-roles", "trio")
-        assert result.exit_code == 2
-        assert "a person plays alone: leave out --split-roles, or name a team" in result.stderr
+    result = logtriage("play", ID, "--split-roles", "trio")
+    assert result.exit_code == 2
+    assert "a person plays alone: leave out --split-roles, or name a team" in result.stderr
 
 
 def test_an_unknown_team_lists_the_known_ones() -> None:

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import attrs
 import pytest
 
 from logtriage.adapters.harbor.record import read_incident
+from logtriage.audit.limits import QUICK
 from logtriage.tasks import as_world
 from logtriage.world.loading import load_world
 from tests.cli.test_cli import lines, logtriage
@@ -172,7 +174,9 @@ def test_a_world_is_shown_as_tables(folder: Path) -> None:
     assert f"exceptions      {first} {shares[first]}, {second} {shares[second]}, " in topics
 
 
-def test_a_check_has_exit_codes(folder: Path) -> None:
+def test_a_check_has_exit_codes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fewer = attrs.evolve(QUICK, looks=8, bars=3)
+    monkeypatch.setattr("logtriage.audit.QUICK", fewer)
     assert logtriage("world", "check", folder, "--quick").exit_code == 0
     edit(folder / "kinds/bad_release.toml", "errors = 60", "errors = 2")
     found = logtriage("world", "check", folder, "--quick", "--json")

@@ -97,7 +97,7 @@ def test_the_user_is_not_root_and_the_web_interface_is_off() -> None:
     assert words_after(told["RUN"], "--uid") == "1000"
     assert shlex.split(told["RUN"])[-1] == told["USER"] != "root"
     assert told["ENV"] == "ENABLE_WEB_INTERFACE=false"
-    assert told["STOPSIGNAL"] == "SIGTERM"  # which lets running episodes finish
+    assert told["STOPSIGNAL"] == "SIGTERM"
 
 
 def test_everyone_names_the_port_of_the_settings() -> None:

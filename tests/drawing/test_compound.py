@@ -1,6 +1,5 @@
 """Several faults at once, seen from outside: ids, screens, truths, and what refuses them."""
 
-import json
 from io import StringIO
 from pathlib import Path
 
@@ -47,7 +46,6 @@ from logtriage.report.episode import Episode
 from logtriage.report.replay.document import _row
 from logtriage.report.truth import truth_of
 from logtriage.roles.splits import TRIO
-from logtriage.server.wire import observation_of, view_of
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.transcript import Transcript
 from logtriage.transition import play, transition_jointly
@@ -133,17 +131,6 @@ def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
     assert observe_role(state, split, late).root_causes in (None, heard[-1])
     mask = role_token_mask(state, split, split.roles[0])
     assert mask.any()
-
-
-def test_what_a_server_shows_lists_every_service_declared() -> None:
-    state, _ = play(
-        incident_with(2), [IdentifyRootCause("user-db"), IdentifyRootCause("email-queue")]
-    )
-    view = json.loads(json.dumps(view_of(observe(state), first=True)))
-    assert observation_of(view) == observe(state)
-    del view["root_causes"]
-    with pytest.raises(InvalidInput, match="view: cannot be read: KeyError: 'root_causes'"):
-        observation_of(view)
 
 
 def test_a_report_tells_each_fault_apart() -> None:

@@ -32,7 +32,7 @@ from logtriage.grading import grade_actions, grade_jsonl, grade_transcript
 from logtriage.multi import triage_team_v1
 from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
-from logtriage.server.episode import Episode, Gate
+from logtriage.server.episode import Episode
 from logtriage.server.ledger import Ledger
 from tests.cli.test_cli import lines, logtriage
 from tests.evaluation.test_runner import contents
@@ -430,9 +430,8 @@ def test_teams_play_sealed_incidents_and_see_no_index(monkeypatch: pytest.Monkey
 
 
 def test_a_run_of_a_ledger_is_closed_and_then_graded(tmp_path: Path, key_file: Path) -> None:
-    gate = Gate()
-    with Ledger(tmp_path / "ledger", "alice") as gate.ledger:
-        played = Episode(ID, gate, seal=SEAL)
+    with Ledger(tmp_path / "ledger", "alice") as ledger:
+        played = Episode(ID, ledger, seal=SEAL)
         played.step(lt.Resolve())
     options = ("--run", "alice", "--out", tmp_path / "alice.jsonl")
     closed = logtriage("seal", "close", tmp_path / "ledger", *options, "--json")

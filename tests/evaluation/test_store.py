@@ -14,16 +14,14 @@ from logtriage.evaluation import (
     evaluate,
     load_run,
     plan,
-    record_episode,
 )
 from logtriage.evaluation.cells import slug
 from logtriage.grading import DEFAULT, grade_transcript
 from logtriage.incident import Incident
-from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy, PolicyFactory
+from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy
 from logtriage.recorded import load_records, shipped_incidents
 from logtriage.registry import make_team
 from logtriage.roles.splits import TRIO
-from logtriage.transcript import Transcript
 from tests.evaluation.test_runner import contents
 
 SPEC = RunSpec(["expert", "random:7"], ["single_crash-v3", "cascading_failure-v3"], episodes=3)
@@ -310,14 +308,6 @@ def first_error(_: Incident) -> Policy:
     return FirstErrorPolicy()
 
 
-@attrs.frozen
-class Remote:
-    environment: str
-
-    def __call__(self, incident_id: str, factory: PolicyFactory, agent: str) -> Transcript:
-        return record_episode(make_incident(incident_id), factory, agent)
-
-
 MINE = RunSpec(["mine"], ["single_crash-v3"], episodes=2)
 
 
@@ -356,18 +346,9 @@ def test_another_team_of_the_same_name_is_noticed(tmp_path: Path) -> None:
         evaluate(spec, tmp_path, teams={"mine": make_team("random", TRIO)})
 
 
-def test_another_environment_is_noticed(tmp_path: Path) -> None:
-    place: Any = {"factories": {"mine": expert}}
-    evaluate(MINE, tmp_path, **place, recorder=Remote("ws://a/ws"))
-    assert load_run(tmp_path).manifest.environment == "ws://a/ws"
-    for recorder, asked in ((None, "null"), (Remote("ws://b/ws"), '"ws://b/ws"')):
-        with pytest.raises(InvalidInput, match=f'environment is "ws://a/ws", asked for {asked}'):
-            evaluate(MINE, tmp_path, **place, recorder=recorder)
-
-
 def test_run_of_before_players_were_noted_can_be_read(run: Path) -> None:
     raw = json.loads((run / "run.json").read_text())
-    del raw["players"], raw["environment"]
+    del raw["players"]
     (run / "run.json").write_text(json.dumps(raw))
     assert load_run(run).complete
 

@@ -16,7 +16,7 @@ from logtriage.errors import BundleError, InvalidInput
 from logtriage.exporting import write_alertmanager, write_labels, write_otlp
 from logtriage.exporting.otlp import metric_lines, reading
 from logtriage.exporting.tape import EARLIEST, LATEST, Tape
-from logtriage.recorded import RecordedIncident, import_otlp, shipped_incidents
+from logtriage.recorded import RecordedIncident, import_capture, shipped_incidents
 from logtriage.tasks import get_task
 from logtriage.world.channels import Channel
 from logtriage.world.default import default_world
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def record(folder: Path) -> RecordedIncident:
-    (found,) = import_otlp(folder, horizon=lt.make_incident(INCIDENT).horizon)
+    (found,) = import_capture(folder, horizon=lt.make_incident(INCIDENT).horizon)
     return found
 
 
@@ -185,7 +185,7 @@ def test_that_no_alert_fires_comes_back(tmp_path: Path) -> None:
     write_otlp(incident, tmp_path)
     write_alertmanager(incident, tmp_path)
     write_labels(incident, tmp_path / "labels.csv")
-    (record,) = import_otlp(tmp_path)
+    (record,) = import_capture(tmp_path)
     assert record.recording.alerts == ()
 
 
@@ -212,7 +212,7 @@ def test_the_same_bytes_each_time_and_the_same_incident_at_another_time(
     write_otlp(incident, tmp_path / "later", later)
     write_alertmanager(incident, tmp_path / "later", later)
     write_labels(incident, tmp_path / "later" / "labels.csv", later)
-    (here,), (there,) = import_otlp(folder), import_otlp(tmp_path / "later")
+    (here,), (there,) = import_capture(folder), import_capture(tmp_path / "later")
     assert there.recording == here.recording
     assert there.opened == "2032-01-01T01:30:00Z"
 
@@ -226,10 +226,10 @@ def test_an_incident_without_a_fault_is_labelled_so(tmp_path: Path) -> None:
     incident = lt.make_incident(name)
     write_otlp(incident, tmp_path)
     write_labels(incident, tmp_path / "labels.csv")
-    (found, *_) = sorted(import_otlp(tmp_path, models=True), key=lambda one: one.opened)
+    (found, *_) = sorted(import_capture(tmp_path, models=True), key=lambda one: one.opened)
     assert found.truth.root_causes == ()
     with pytest.raises(BundleError, match=r"truth\.root_causes is empty"):
-        import_otlp(tmp_path)
+        import_capture(tmp_path)
 
 
 # --- what cannot be exported -------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_times_at_the_ends_of_the_range_come_back(tmp_path: Path, opened: dateti
     write_otlp(incident, tmp_path, opened)
     write_alertmanager(incident, tmp_path, opened)
     write_labels(incident, tmp_path / "labels.csv", opened)
-    (record,) = import_otlp(tmp_path)
+    (record,) = import_capture(tmp_path)
     assert datetime.fromisoformat(record.opened) == opened
 
 
@@ -322,7 +322,7 @@ def test_the_documented_example_goes_there_and_back(
     assert [one[:2] for one in commands[:3]] == [
         ["export", "otlp"],
         ["export", "alertmanager"],
-        ["import", "otlp"],
+        ["import", "capture"],
     ]
     monkeypatch.chdir(tmp_path)
     # A policy plays in place of a person.

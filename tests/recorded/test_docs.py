@@ -10,7 +10,7 @@ from logtriage.recorded import (
     HISTORY,
     VERSION,
     as_incident,
-    import_labelled,
+    import_capture,
     load_records,
     shipped_incidents,
 )
@@ -42,7 +42,7 @@ def test_the_documented_csv_files_become_an_incident(tmp_path: Path) -> None:
     assert [name for name, _ in blocks] == ["labels.csv", "logs.csv", "calls.csv", "metrics.csv"]
     for name, content in blocks:
         (tmp_path / name).write_text(content, encoding="utf-8")
-    (record,) = import_labelled(tmp_path)
+    (record,) = import_capture(tmp_path)
     assert record.id == "shop/2031-05-06"
     assert record.recording.baseline == "fault-free"
     assert [service.name for service in record.recording.services] == ["payments", "shop"]

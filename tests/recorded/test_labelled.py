@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from logtriage.errors import BundleError
-from logtriage.recorded import as_incident, import_labelled
+from logtriage.recorded import as_incident, import_capture
 from logtriage.recorded.spot import Spot
 from tests.recorded.layout import shown_by
 
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_a_folder_becomes(folder: Path) -> None:
-    (record,) = import_labelled(folder, horizon=6)
+    (record,) = import_capture(folder, horizon=6)
     assert (record.id, record.opened, record.horizon) == ("mine/1", "2031-05-06T23:59:00Z", 6)
     assert (record.truth.root_causes, record.truth.kind) == (("back",), "overload")
     assert record.recording.baseline == "fault-free"
@@ -66,17 +66,17 @@ def test_what_a_folder_becomes(folder: Path) -> None:
 
 
 def test_columns_in_any_order_zipped_and_with_others_beside(folder: Path) -> None:
-    expected = import_labelled(folder)
+    expected = import_capture(folder)
     rows = (folder / "logs.csv").read_text().splitlines()
     turned = "".join(f"x,{','.join(reversed(row.split(',')))}\n" for row in rows)
     (folder / "logs.csv.gz").write_bytes(gzip.compress(turned.encode()))
     (folder / "logs.csv").unlink()
-    assert import_labelled(folder) == expected
+    assert import_capture(folder) == expected
 
 
 def test_without_a_baseline_there_is_none(folder: Path) -> None:
     _write(folder, labels=["id,opened,root_cause,kind", "a/1,2031-05-06T23:59:00Z,back,x"])
-    (record,) = import_labelled(folder)
+    (record,) = import_capture(folder)
     assert record.recording.baseline == "none"
     assert record.recording.alerts == ()
     signals = shown_by(as_incident(record)).signals(0)
@@ -87,7 +87,7 @@ def test_without_a_baseline_there_is_none(folder: Path) -> None:
 def test_one_kind_of_telemetry_is_enough(folder: Path, stem: str) -> None:
     for other in {"logs", "calls", "metrics"} - {stem}:
         (folder / f"{other}.csv").unlink()
-    (record,) = import_labelled(folder)
+    (record,) = import_capture(folder)
     assert "back" in {service.name for service in record.recording.services}
 
 
@@ -95,7 +95,7 @@ def test_secrets_are_redacted(folder: Path) -> None:
     rows = (folder / "logs.csv").read_text().splitlines()
     rows.append("2031-05-06T23:58:59Z,back,INFO,token eyJhbGciOiJIUzI1NiJ9.eyJz.x-y seen,t")
     _write(folder, logs=rows)
-    (record,) = import_labelled(folder)
+    (record,) = import_capture(folder)
     told = [line.message for window in record.recording.windows for line in window.lines]
     assert "token [redacted] seen" in told
 
@@ -138,7 +138,7 @@ def test_a_bad_field_is_named_with_file_and_line(
     rows = path.read_text().splitlines()
     _write(folder, **{stem: [*rows, "", row]})
     with pytest.raises(BundleError) as caught:
-        import_labelled(folder)
+        import_capture(folder)
     assert str(caught.value).startswith(f"{stem}.csv:{len(rows) + 2}: ")
     assert message in str(caught.value)
 
@@ -146,27 +146,29 @@ def test_a_bad_field_is_named_with_file_and_line(
 def test_what_is_missing_is_said(folder: Path) -> None:
     _write(folder, logs=["time,service,message", "x,y,z"])
     with pytest.raises(BundleError, match=r"logs\.csv:1: no column level; columns: time, service"):
-        import_labelled(folder)
+        import_capture(folder)
     for stem in ("logs", "calls", "metrics"):
         (folder / f"{stem}.csv").unlink()
-    with pytest.raises(BundleError, match=r"no rows in logs\.csv, calls\.csv or metrics\.csv"):
-        import_labelled(folder)
+    with pytest.raises(
+        BundleError, match=r"no telemetry in logs\.csv, calls\.csv, metrics\.csv or its"
+    ):
+        import_capture(folder)
     _write(folder, labels=[LABELS[0]])
     with pytest.raises(BundleError, match=r"^labels\.csv: only a header; expected a line for each"):
-        import_labelled(folder)
+        import_capture(folder)
     (folder / "labels.csv").unlink()
     with pytest.raises(BundleError, match=r"mine: no labels\.csv; expected one with the columns"):
-        import_labelled(folder)
+        import_capture(folder)
     (folder / "file").touch()
     for path, given in ((folder / "nowhere", "there is no such folder"), (folder / "file", "got")):
         with pytest.raises(BundleError, match=f"{path}: must be a folder with .*, {given}"):
-            import_labelled(path)
+            import_capture(path)
 
 
 def _baseline(folder: Path, start: str, end: str, horizon: int, tick: int = 30) -> None:
     times = f"2031-05-06T{start}Z,2031-05-06T{end}Z"
     _write(folder, labels=[LABELS[0], f"mine/1,2031-05-06T23:57:00Z,back,x,{times}"])
-    import_labelled(folder, horizon=horizon, tick_seconds=tick)
+    import_capture(folder, horizon=horizon, tick_seconds=tick)
 
 
 @pytest.mark.parametrize(
@@ -197,28 +199,28 @@ def test_a_file_that_would_be_ignored_is_refused(folder: Path) -> None:
     path, content = folder / "logs.csv", (folder / "logs.csv").read_bytes()
     (folder / "logs.csv.gz").write_bytes(gzip.compress(content))
     with pytest.raises(BundleError, match=r"mine: must have logs\.csv or logs\.csv\.gz, has both"):
-        import_labelled(folder)
+        import_capture(folder)
     (folder / "logs.csv.gz").unlink()
     path.rename(folder / "Logs.csv")
     with pytest.raises(
         BundleError, match=r"Logs\.csv: the name must be logs\.csv or logs\.csv\.gz"
     ):
-        import_labelled(folder)
+        import_capture(folder)
     (folder / "Logs.csv").unlink()
     path.symlink_to(folder / "nothing.csv")
     with pytest.raises(BundleError, match=r"/logs\.csv: must be a file, is a link that leads nowh"):
-        import_labelled(folder)
+        import_capture(folder)
     path.unlink()
     path.mkdir()
     with pytest.raises(BundleError, match=r"/logs\.csv: must be a file, is a folder"):
-        import_labelled(folder)
+        import_capture(folder)
 
 
 def test_a_link_that_leads_outside_is_refused(folder: Path) -> None:
     (folder / "logs.csv").rename(folder.parent / "elsewhere.csv")
     (folder / "logs.csv").symlink_to(folder.parent / "elsewhere.csv")
     with pytest.raises(BundleError, match="leads outside of"):
-        import_labelled(folder)
+        import_capture(folder)
 
 
 # -- what people have -------------------------------------------------------------------
@@ -230,7 +232,7 @@ def _logs(folder: Path, *rows: str) -> Path:
 
 
 def _told(folder: Path) -> list[tuple[str, str]]:
-    (record,) = import_labelled(folder)
+    (record,) = import_capture(folder)
     return [
         (line.level, line.message)
         for window in record.recording.windows
@@ -253,14 +255,14 @@ def test_a_quoted_message_may_span_lines_and_have_commas(folder: Path) -> None:
     _logs(folder, "2031-05-06T23:58:59Z,other,LOUD,x,t")
     count = len((folder / "logs.csv").read_text().splitlines())
     with pytest.raises(BundleError, match=rf"logs\.csv:{count}: field level"):
-        import_labelled(folder)
+        import_capture(folder)
 
 
 def test_a_quote_that_is_never_closed_names_its_line(folder: Path) -> None:
     count = len((folder / "logs.csv").read_text().splitlines())
     _logs(folder, '2031-05-06T23:58:59Z,other,ERROR,"failed,t', "2031-05-06T23:58:59Z,b,INFO,x,t")
     with pytest.raises(BundleError, match=rf"logs\.csv:{count + 1}: broken CSV"):
-        import_labelled(folder)
+        import_capture(folder)
 
 
 def test_a_line_that_is_only_ids_has_no_text_and_is_kept(folder: Path) -> None:
@@ -271,14 +273,14 @@ def test_a_line_that_is_only_ids_has_no_text_and_is_kept(folder: Path) -> None:
 def test_names_of_services_are_made_fit_for_a_topology(folder: Path) -> None:
     name = "Pet Search/prod_AWS::ECS"
     _write(folder, labels=["id,opened,root_cause,kind", f"a/1,2031-05-06T23:59:00Z,{name},x"])
-    (record,) = import_labelled(_logs(folder, f"2031-05-06T23:58:59Z,{name},INFO,hello,t"))
+    (record,) = import_capture(_logs(folder, f"2031-05-06T23:58:59Z,{name},INFO,hello,t"))
     assert record.truth.root_causes == ("Pet-Search-prod_AWS-ECS",)
     _logs(folder, "2031-05-06T23:58:59Z,Pet-Search-prod_AWS:ECS,INFO,hello,t")
     with pytest.raises(BundleError, match="are both called 'Pet-Search-prod_AWS-ECS'"):
-        import_labelled(folder)
+        import_capture(folder)
     _logs(folder, "2031-05-06T23:58:59Z,::,INFO,hello,t")
     with pytest.raises(BundleError, match=r"both called|neither a letter nor a digit"):
-        import_labelled(folder)
+        import_capture(folder)
 
 
 def _metrics_only(folder: Path, rows: list[str]) -> Path:
@@ -304,7 +306,7 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
             latency = 0.5 if broken else 0.0204 + slow
             rows.append(f"{time},{service},{7 if broken else 5},{latency},99.5,-3.25,eu")
     told: list[str] = []
-    (record,) = import_labelled(_metrics_only(folder, rows), note=told.append)
+    (record,) = import_capture(_metrics_only(folder, rows), note=told.append)
     assert record.recording.tick_seconds == 300
     assert told == ["metrics.csv:2: column region is left out: 'eu' is not a number"]
     telemetry = shown_by(as_incident(record))
@@ -325,7 +327,7 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
 
 
 def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
-    (record,) = import_labelled(folder, tick_seconds=60, horizon=4)
+    (record,) = import_capture(folder, tick_seconds=60, horizon=4)
     assert record.recording.tick_seconds == 60
     # Windows of a minute: the one of tick 0 holds the minute before the opening.
     window = next(one for one in record.recording.windows if one.tick == 0)
@@ -349,7 +351,7 @@ def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
 def test_a_bad_metric_is_named(folder: Path, header: str, row: str, message: str) -> None:
     first = f"{T},back," + ",".join("1" for _ in header.split(",")[2:])
     with pytest.raises(BundleError, match=r"metrics\.csv:") as caught:
-        import_labelled(_write(folder, metrics=[header, first, row]))
+        import_capture(_write(folder, metrics=[header, first, row]))
     assert message in str(caught.value)
 
 
@@ -368,7 +370,7 @@ def test_each_row_is_read_once_however_many_incidents_there_are(
         return spot.time
 
     monkeypatch.setattr(Spot, "needed_time", property(counted))
-    assert len(import_labelled(folder)) == 40
+    assert len(import_capture(folder)) == 40
     lines = sum(
         len((folder / f"{stem}.csv").read_text().splitlines()) - 1
         for stem in ("logs", "calls", "metrics")
@@ -402,15 +404,15 @@ def test_each_row_is_read_once_however_many_incidents_there_are(
 def test_a_file_of_something_else_is_said_to_be(folder: Path, content: bytes, message: str) -> None:
     (folder / "logs.csv").write_bytes(content)
     with pytest.raises(BundleError, match=message) as refused:
-        import_labelled(folder)
+        import_capture(folder)
     assert str(refused.value).isprintable()
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_read(folder: Path) -> None:
-    before = import_labelled(folder)
+    before = import_capture(folder)
     path = folder / "logs.csv"
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    assert import_labelled(folder) == before
+    assert import_capture(folder) == before
 
 
 @pytest.mark.parametrize("opened", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
@@ -418,7 +420,7 @@ def test_a_time_out_of_this_world_is_refused(folder: Path, opened: str) -> None:
     path = folder / "labels.csv"
     path.write_text(path.read_text().replace("2031-05-06T23:59:00Z", opened))
     with pytest.raises(BundleError, match=r"labels\.csv:2: field opened: must be a time from 1970"):
-        import_labelled(folder)
+        import_capture(folder)
 
 
 @pytest.mark.parametrize("value", ["1e308", "1e999999999", "-1e999999999", "nan", "inf"])
@@ -426,4 +428,4 @@ def test_a_figure_out_of_this_world_is_refused(folder: Path, value: str) -> None
     rows = "time,service,queue\n2031-05-06T23:56:00Z,back,5\n2031-05-06T23:57:00Z,back,"
     (folder / "metrics.csv").write_text(f"{rows}{value}\n")
     with pytest.raises(BundleError, match=r"metrics\.csv:3: field queue: must be a number"):
-        import_labelled(folder)
+        import_capture(folder)

@@ -21,7 +21,7 @@ from logtriage.recorded import (
     RecordedTruth,
     as_incident,
     dump_bundle,
-    import_otlp,
+    import_capture,
     load_records,
     on_request,
     read_records,
@@ -42,7 +42,7 @@ HORIZON, TICK = 2, 15
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, RecordedIncident]:
     """The incident with and the one without a fault that one label makes, by ``benign``."""
     folder = stack.write_stack(tmp_path_factory.mktemp("capture"))
-    made = import_otlp(folder, horizon=HORIZON, tick_seconds=TICK, models=True)
+    made = import_capture(folder, horizon=HORIZON, tick_seconds=TICK, models=True)
     return {not one.truth.root_causes: one for one in made}
 
 

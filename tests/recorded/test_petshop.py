@@ -61,13 +61,6 @@ def test_what_an_issue_becomes(layout: Path) -> None:
     )
 
 
-def test_one_may_be_picked(layout: Path) -> None:
-    (one,) = import_petshop(layout, only=["petshop/2023-04-14T100908"]).incidents
-    assert one.id == "petshop/2023-04-14T100908"
-    with pytest.raises(UnknownName, match="petshop/x"):
-        import_petshop(layout, only=["petshop/x"])
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -88,10 +81,14 @@ def test_a_bad_file_is_named(layout: Path, old: str, new: str, message: str) -> 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        (("target", "timestamp"), "noon", "field target.timestamp: must be int, got 'noon'"),
+        (("target", "timestamp"), "noon", "field target.timestamp: must be a whole number"),
         (("target", "timestamp"), 2**40, "field target.timestamp: must be Unix seconds"),
         (("target", "metric"), "mood", "field target.metric: must be latency or availability"),
-        (("root_cause", "node"), None, "field root_cause.node: must be str, got None"),
+        (
+            ("root_cause", "node"),
+            None,
+            "field root_cause.node: must be a string that is not empty, got nothing",
+        ),
         (("root_cause", "node"), "nobody", "truth.root_causes: unknown service 'nobody'"),
     ],
 )
@@ -142,8 +139,8 @@ def test_the_shipped_ones_are_found_by_id_and_can_be_played(number: int) -> None
 )
 def test_the_importer_still_makes_the_shipped_ones() -> None:
     ids = [incident.id for incident in shipped_incidents("petshop")]
-    imported = import_petshop(os.environ["LOGTRIAGE_PETSHOP_DIR"], only=ids)
-    made = tuple(as_incident(record) for record in imported.incidents)
+    imported = import_petshop(os.environ["LOGTRIAGE_PETSHOP_DIR"])
+    made = tuple(as_incident(record) for record in imported.incidents if record.id in ids)
     assert made == shipped_incidents("petshop")
 
 

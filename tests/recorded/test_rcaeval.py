@@ -54,7 +54,7 @@ def layout(tmp_path: Path) -> Path:
 
 
 def test_a_case_is_two_incidents_for_models(layout: Path) -> None:
-    made = import_rcaeval(layout, strict=True, models=True).incidents
+    made = import_rcaeval(layout, models=True).incidents
     fault, calm = sorted(made, key=lambda one: not one.truth.root_causes)
     assert {one.rubric for one in made} == {"recorded/2"}
     assert (fault.truth.root_causes, str(fault.truth.category)) == (("cart",), "network")
@@ -71,7 +71,7 @@ def test_a_case_is_two_incidents_for_models(layout: Path) -> None:
 
 
 def _only(root: Path) -> RecordedIncident:
-    (incident,) = import_rcaeval(root, strict=True).incidents
+    (incident,) = import_rcaeval(root).incidents
     return incident
 
 
@@ -116,8 +116,6 @@ def test_rows_that_cannot_be_used_are_counted_or_refused(layout: Path) -> None:
         ("impossible time", 1),
         ("no container", 1),
     ]
-    with pytest.raises(BundleError, match=r"RE2-OB/cart_delay/1/logs\.csv:\d+: impossible time"):
-        import_rcaeval(layout, strict=True)
 
 
 def test_a_value_that_no_bundle_holds_is_left_out(layout: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import logtriage as lt
 from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput, SealError
-from logtriage.server.episode import Episode, Gate
+from logtriage.server.episode import Episode
 from logtriage.server.ledger import UNFINISHED, Ledger
 from logtriage.server.public import CLOSED_GRADE, OPEN_GRADE
 from logtriage.transcript import Transcript
@@ -156,12 +156,11 @@ def test_a_new_ledger_is_its_owners_alone(path: Path) -> None:
 
 
 def test_a_closed_run_gives_its_transcripts_and_no_more_attempts(path: Path) -> None:
-    gate = Gate()
-    with Ledger(path, "one") as gate.ledger:
-        played = Episode(INCIDENT, gate, seal=SEAL)
+    with Ledger(path, "one") as ledger:
+        played = Episode(INCIDENT, ledger, seal=SEAL)
         for action in (lt.ClassifySeverity("P1"), lt.Resolve()):
             played.step(action)
-        Episode(ANOTHER, gate, seal=SEAL).step(lt.RequestMoreLogs())
+        Episode(ANOTHER, ledger, seal=SEAL).step(lt.RequestMoreLogs())
     with Ledger(path, "two") as held:
         held.begin(INCIDENT, PRINT)
     with Ledger(path, "one") as held:
@@ -177,36 +176,27 @@ def test_a_closed_run_gives_its_transcripts_and_no_more_attempts(path: Path) -> 
 
 
 def test_nothing_sealed_is_played_without_a_ledger() -> None:
-    gate = Gate()
     with pytest.raises(SealError, match="not played without a ledger"):
-        Episode(INCIDENT, gate, seal=SEAL)
-    assert gate.running == 0
+        Episode(INCIDENT, seal=SEAL)
 
 
-def test_a_refused_attempt_is_no_running_episode(path: Path) -> None:
-    gate = Gate()
-    with Ledger(path, "one") as gate.ledger:
-        first = Episode(INCIDENT, gate, seal=SEAL)
+def test_a_second_episode_of_an_attempt_is_refused(path: Path) -> None:
+    with Ledger(path, "one") as ledger:
+        Episode(INCIDENT, ledger, seal=SEAL)
         with pytest.raises(SealError, match="has had its attempt"):
-            Episode(INCIDENT, gate, seal=SEAL)
-        assert gate.running == 1
-        first.leave()
-        with pytest.raises(SealError, match="has had its attempt"):
-            Episode(INCIDENT, gate, seal=SEAL)
+            Episode(INCIDENT, ledger, seal=SEAL)
 
 
 def test_an_end_that_cannot_be_written_down_is_not_played(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate = Gate()
-
     def fail(_: Transcript) -> None:
         raise SealError("the ledger cannot be written")
 
-    with Ledger(path, "one") as gate.ledger:
-        episode = Episode(INCIDENT, gate, seal=SEAL)
+    with Ledger(path, "one") as ledger:
+        episode = Episode(INCIDENT, ledger, seal=SEAL)
         with monkeypatch.context() as patch:
-            patch.setattr(gate.ledger, "end", fail)
+            patch.setattr(ledger, "end", fail)
             with pytest.raises(SealError, match="cannot be written"):
                 episode.step(lt.Resolve())
         assert not episode.state.is_closed
@@ -215,15 +205,14 @@ def test_an_end_that_cannot_be_written_down_is_not_played(
 
 
 def test_of_a_sealed_episode_no_reason_leaves_at_any_time(path: Path) -> None:
-    gate = Gate()
-    with Ledger(path, "one") as gate.ledger:
-        episode = Episode(INCIDENT, gate, seal=SEAL)
+    with Ledger(path, "one") as ledger:
+        episode = Episode(INCIDENT, ledger, seal=SEAL)
         assert episode.grade().keys() == {*OPEN_GRADE, "seal"}
         episode.step(lt.Resolve())
-    told = json.loads(json.dumps(episode.seen(with_view=True)))
+    told = json.loads(json.dumps(episode.seen()))
     assert told["grade"] == episode.grade()
     assert told["grade"].keys() == {*OPEN_GRADE, "seal"}
     assert told["grade"]["closing"] == "resolved"
-    public = Episode("single_crash-v3/test/3", Gate())
+    public = Episode("single_crash-v3/test/3")
     public.step(lt.Resolve())
     assert public.grade().keys() >= set(CLOSED_GRADE)

@@ -18,7 +18,6 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.cli.desk.glance import Look, glances
 from logtriage.evaluation import play_episode, play_joint_episode
 from logtriage.exporting.write import write_otlp
 from logtriage.observation import Observation
@@ -113,8 +112,7 @@ def test_roles_say_its_kinds_and_what_is_seen_in_it() -> None:
         assert play_joint_episode(incident(), make_team(team, TRIO)(incident()), TRIO).is_closed
 
 
-def test_readings_that_are_not_as_usual_are_signs_at_the_desk_and_in_a_replay() -> None:
-    seen_looks = set()
+def test_readings_that_are_not_as_usual_are_signs() -> None:
     for name in IDS:
         for seen in screens("observer", make_incident(name)):
             alone = attrs.evolve(seen, alerts=(), window=(), inspection=())
@@ -122,12 +120,8 @@ def test_readings_that_are_not_as_usual_are_signs_at_the_desk_and_in_a_replay() 
             for one in alone.readings:
                 signs = not set(one.tokens) <= {"usual", "nowhere"} | NOTHING_READ
                 odd[one.service] = odd.get(one.service, 0) + signs
-            looks = {one.service: one.look for one in glances([alone]) if one.look}
-            seen_looks |= set(looks.values())
-            assert looks == {one: Look.WARNS if n else Look.QUIET for one, n in odd.items()}
             (known,) = knowledge([alone])
             assert known.signs == tuple(odd.get(one, 0) for one in seen.topology.names)
-    assert seen_looks == {Look.WARNS, Look.QUIET}
 
 
 def test_every_share_of_its_signatures_is_told() -> None:

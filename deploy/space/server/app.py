@@ -1,7 +1,6 @@
 """The application for `uvicorn server.app:app`, as OpenEnv's providers start it.
 
-Its settings come from the environment (see ``logtriage.server.launch``). Started by
-``python -m logtriage.server.launch`` it also lets running episodes finish on SIGTERM.
+Its settings come from the environment (see ``logtriage.server.launch``).
 """
 
 from logtriage.server import build_app

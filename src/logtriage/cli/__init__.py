@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line; without its extra, say which one to install."""
+    """Run the command line; without its extra, say which extra to install."""
     if any(find_spec(name) is None for name in ("typer", "rich")):
         sys.exit(str(MissingExtra("the command line", "cli")))
     from logtriage.cli.app import app

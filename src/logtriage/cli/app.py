@@ -1,10 +1,12 @@
 """The commands, put together."""
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from logtriage import __version__
 from logtriage.cli.auditing import audit_
@@ -17,13 +19,12 @@ from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
-from logtriage.cli.importing import labelled, nezha, otlp, petshop, rcaeval, topology
+from logtriage.cli.importing import capture, nezha, petshop, rcaeval, topology
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
 from logtriage.cli.sealing import close, fingerprint, new
 from logtriage.cli.serving import serve
-from logtriage.cli.usage import usage
 from logtriage.cli.worlds import check_world_, fit_world, new_world, show_world
 
 #: The incident of the examples.
@@ -41,6 +42,14 @@ def _typer(kind: type[Commands] = Commands, *, pretty: bool = True) -> typer.Typ
 
 
 app = _typer(Group, pretty=False)
+
+
+def _usage(text: str | None, *examples: str) -> str:
+    """The paragraphs of a docstring, which lose their line breaks, then examples."""
+    paragraphs = inspect.cleandoc(text or "").split("\n\n")
+    shown = [" ".join(paragraph.split()) for paragraph in paragraphs]
+    lines = (f"  logtriage {example}" for example in examples)
+    return escape("\n\n".join([*shown, "\n".join(["Examples:", *lines])]))
 
 
 def _version(wanted: bool) -> None:
@@ -62,7 +71,7 @@ def _root(
 
 
 app.callback(
-    help=usage(
+    help=_usage(
         _root.__doc__,
         f"play {_INCIDENT}",
         "eval oracle expert --episodes 10",
@@ -73,12 +82,12 @@ app.callback(
 
 def _group(name: str, text: str, example: str) -> typer.Typer:
     group = _typer()
-    app.add_typer(group, name=name, help=usage(text, example))
+    app.add_typer(group, name=name, help=_usage(text, example))
     return group
 
 
 def _add(group: typer.Typer, name: str, command: Callable[..., Any], *examples: str) -> None:
-    group.command(name, cls=Command, help=usage(command.__doc__, *examples))(command)
+    group.command(name, cls=Command, help=_usage(command.__doc__, *examples))(command)
 
 
 _add(app, "tasks", tasks, "tasks", "tasks cascading_failure-v3", "tasks --world my-shop")
@@ -153,11 +162,10 @@ _add(worlds, "check", check_world_, "world check my-shop", "world check my-shop 
 importing = _group(
     "import",
     "Make bundles of recorded incidents, and topologies.",
-    "import labelled incidents --out mine.jsonl",
+    "import capture incidents --out mine.jsonl",
 )
 _add(importing, "nezha", nezha, "import nezha Nezha --out nezha.jsonl.gz")
-_add(importing, "labelled", labelled, "import labelled incidents --out mine.jsonl.gz")
-_add(importing, "otlp", otlp, "import otlp capture --out mine.jsonl.gz")
+_add(importing, "capture", capture, "import capture incidents --out mine.jsonl.gz")
 _add(importing, "petshop", petshop, "import petshop petshop --out petshop.jsonl.gz")
 _add(importing, "rcaeval", rcaeval, "import rcaeval RE2-OB --out rcaeval.jsonl.gz")
 _add(importing, "topology", topology, "import topology seen --out real.toml --owner my-team")

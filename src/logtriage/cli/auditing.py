@@ -9,10 +9,9 @@ import typer
 from rich.text import Text
 
 from logtriage._lib.references import imported, is_reference
-from logtriage.cli.completion import ALL, complete_rubric, complete_tasks
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
-from logtriage.cli.options import Json, OfWorld, world_in
+from logtriage.cli.options import ALL, Json, OfWorld, world_in
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput
 from logtriage.grading import rubric_named
@@ -40,15 +39,12 @@ def audit_(
             metavar="TASK",
             help="A task, all (the default: every v3 task), or module:name, which imports, "
             "and so runs, your module. May be repeated.",
-            autocompletion=complete_tasks,
         ),
     ] = None,
     rubric: Annotated[
         str | None,
         typer.Option(
-            metavar="ID",
-            help="Use this rubric, not the task's: an id, or module:name of your own.",
-            autocompletion=complete_rubric,
+            metavar="ID", help="Use this rubric, not the task's: an id, or module:name of your own."
         ),
     ] = None,
     oracle: Annotated[
@@ -75,7 +71,7 @@ def audit_(
 ) -> None:
     """Check tasks and rubrics for holes.
 
-    Exit with 1 if a check fails, with 3 if one is not exact. The checks cover the floor, an
+    Exit with 1 if a check fails, with 3 if a check is not exact. The checks cover the floor, an
     exact search for the best grade, random histories, leaks and determinism. Each check gives its
     evidence, and says where it could not look.
     """

@@ -49,13 +49,13 @@ def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
     """The totals of each policy on a task, then its bins and bars."""
     figures.put(
         ("policy", "stated", "ECE", "by chance", "too sure by", "Brier", "AUGRC"),
-        lambda wide: [
+        [
             [
                 row.policy,
                 f"{row.stated} of {row.scored}",
-                stacked(row.ece, wide=wide),
+                stacked(row.ece),
                 number(row.by_chance),
-                stacked(row.over, wide=wide),
+                stacked(row.over),
                 number(row.brier),
                 number(row.augrc),
             ]
@@ -69,7 +69,7 @@ def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
 def _put_bins_and_bars(figures: Figures, row: "Calibration") -> None:
     figures.put(
         ("policy", "confidence", "count", "mean", "right [95 % bounds]", "posterior"),
-        lambda _: [
+        [
             [
                 row.policy,
                 f"{bin_.low:g} to {bin_.high:g}",
@@ -84,11 +84,11 @@ def _put_bins_and_bars(figures: Figures, row: "Calibration") -> None:
     )
     figures.put(
         ("policy", "handing over", "handed\nover", "net value [95 % interval]"),
-        lambda wide: [
+        [
             [
                 row.policy,
                 f"below {bar.bar:g}",
-                share(bar.handed_over, 1 if wide else 0),
+                share(bar.handed_over),
                 f"{number(bar.net.mean)} [{number(bar.net.low)}, {number(bar.net.high)}]",
             ]
             for bar in row.bars

@@ -1,7 +1,6 @@
 """``tasks`` and ``show``: what there is to play."""
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import attrs
@@ -9,21 +8,16 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from logtriage._lib.files import TOO_LONG, numbered_lines
-from logtriage.cli.completion import complete_incident, complete_task
-from logtriage.cli.console import emit, fail, put, results, say
-from logtriage.cli.group import SOME_BAD
+from logtriage.cli.console import emit, put, results, say
 from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, seal_in, world_in
 from logtriage.cli.screens import facts, heading, screen, truth
-from logtriage.cli.sheets import sheet
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SEALED, SPLITS
-from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
-from logtriage.tasks import BENCHMARK_FOG, as_world, get_task, tasks_of
+from logtriage.tasks import BENCHMARK_FOG, TaskSpec, as_world, get_task, tasks_of
 
 #: Fields that the JSON of a task leaves out: the world has them.
 _LEFT_OUT: Final = ("world", "topology", "services")
@@ -32,7 +26,7 @@ _LEFT_OUT: Final = ("world", "topology", "services")
 def tasks(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TASK", help="Show only these tasks.", autocompletion=complete_task),
+        typer.Argument(metavar="TASK", help="Show only these tasks."),
     ] = None,
     of_world: OfWorld = None,
     as_json: Json = False,
@@ -46,7 +40,7 @@ def tasks(
     every = tasks_of(as_world(world)).values()
     chosen = [get_task(name, world) for name in names] if names else list(every)
     if not names and not as_json:
-        chosen = [task for task in chosen if task.fog in (None, BENCHMARK_FOG)]
+        chosen = [task for task in chosen if task.fog == BENCHMARK_FOG]
     if as_json:
         for task in chosen:
             fields = attrs.asdict(task, filter=lambda field, _: field.alias not in _LEFT_OUT)
@@ -55,7 +49,7 @@ def tasks(
     console = results()
     for task in chosen:
         console.print(Text.assemble((task.id, "bold cyan"), f"  {task.title}"))
-        put(console, sheet(task))
+        put(console, facts(list(_sheet(task))))
         say(console)
     if not names and world is None:
         console.print(
@@ -71,6 +65,30 @@ def tasks(
         )
 
 
+def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
+    """The spec sheet of a task, as (name, value)."""
+    yield "hard", task.hard
+    yield "horizon", f"{task.horizon} ticks"
+    setting = task.setting
+    yield "fog", f"level {setting.fog}"
+    yield "par", f"{setting.par} ticks, {setting.par_benign} for a benign incident"
+    if setting.several:
+        yield "faults", f"one to {len(setting.counts)} at once"
+    yield "benign", f"{task.benign / 10:g} % of the incidents"
+    yield "rubric", task.rubric
+    if task.fog == BENCHMARK_FOG:
+        key = (task.name, task.version)
+        others = (
+            other.id
+            for other in tasks_of(task.world).values()
+            if (other.name, other.version) == key and other.fog != task.fog
+        )
+        yield "other fog", ", ".join(others)
+    if task.version is None:
+        yield "world", f"{task.world.name}, fingerprint {task.world.fingerprint}"
+    yield from (("history", entry) for entry in task.history)
+
+
 def _recorded() -> RenderableType:
     from logtriage.recorded import HISTORY, SHIPPED, shipped_incidents
 
@@ -82,11 +100,7 @@ def _recorded() -> RenderableType:
 def show(
     ids: Annotated[
         list[str],
-        typer.Argument(
-            metavar="ID",
-            help="Incident ids; - reads them from stdin, one a line.",
-            autocompletion=complete_incident,
-        ),
+        typer.Argument(metavar="ID", help="Incident ids."),
     ],
     with_truth: Annotated[
         bool, typer.Option("--truth", help="Show the answer instead of the first screen.")
@@ -106,35 +120,11 @@ def show(
     from logtriage.evaluation import Incidents
 
     incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
-    bad = False
-    for where, incident_id in _ids(ids):
-        try:
-            incident = incidents(incident_id)
-        except LogTriageError as error:
-            if where is None:
-                raise
-            fail(f"{where}: {error}")
-            bad = True
-            continue
+    for incident in map(incidents, ids):
         if as_json:
             emit(truth_to_json(incident) if with_truth else _screen_json(incident, prompt))
         else:
             _print(incident, with_truth=with_truth, prompt=prompt)
-    if bad:
-        raise typer.Exit(SOME_BAD)
-
-
-def _ids(ids: Iterable[str]) -> Iterator[tuple[str | None, str]]:
-    """(place, id) of each id; the place is None for an id that is an argument."""
-    for incident_id in ids:
-        if incident_id != "-":
-            yield None, incident_id
-            continue
-        for number, line in numbered_lines(sys.stdin):
-            if line is None:
-                raise InvalidInput(f"<stdin>:{number}: {TOO_LONG}")
-            if line.strip():
-                yield f"<stdin>:{number}", line.strip()
 
 
 def _screen_json(incident: Incident, prompt: bool) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def convert(
         ),
     ] = None,
     style: Annotated[
-        Style, typer.Option(help="How the agent acts: by tool calls, in text, or by one plan.")
+        Style, typer.Option(help="How the agent acts: by tool calls, in text, or by a plan.")
     ] = Style.AUTO,
     other_tool: Annotated[
         list[str] | None,

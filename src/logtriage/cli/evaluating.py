@@ -3,24 +3,17 @@
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from logtriage._lib.seal import Seal
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
-from logtriage.adapters.served import REPLIES
-from logtriage.cli.bar import Bar, interrupted
-from logtriage.cli.completion import (
-    ALL,
-    complete_player,
-    complete_split,
-    complete_tasks,
-)
-from logtriage.cli.console import messages, note
+from logtriage.adapters.served import REPLIES, Endpoint, json_object
+from logtriage.cli.bar import Bar
+from logtriage.cli.console import note
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
-from logtriage.cli.human import HUMAN, HumanPolicy
 from logtriage.cli.options import (
+    ALL,
     Bundle,
     Json,
     Legend,
@@ -28,7 +21,6 @@ from logtriage.cli.options import (
     OfWorld,
     SealFile,
     SplitRoles,
-    check_human,
     role_split,
     seal_in,
     world_in,
@@ -36,36 +28,30 @@ from logtriage.cli.options import (
 from logtriage.cli.reporting import put_rows
 from logtriage.cli.served import (
     CONCURRENCY,
-    Asking,
     BaseUrl,
-    CompletionPrice,
     Concurrency,
     ExtraBody,
     MaxTokens,
-    PromptPrice,
     Reply,
     Retries,
     Seed,
     StyleOfScreens,
     Temperature,
     Timeout,
+    in_words,
     replay_command,
+    served_players,
+    sum_up,
 )
 from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
-from logtriage.incident import Incident
-from logtriage.policies import Policy
 from logtriage.registry import POLICY_HELP
-from logtriage.rendering import STYLES
+from logtriage.rendering import STYLES, check_style
 from logtriage.shift.tasks import is_shift
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.model import World
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import Recorder
-
 
 #: The default split.
 SPLIT: Final = "test"
@@ -74,11 +60,7 @@ SPLIT: Final = "test"
 def evaluate_(
     policies: Annotated[
         list[str],
-        typer.Argument(
-            metavar="POLICY",
-            help=f"Who plays: {', '.join(POLICY_HELP)} or {HUMAN}.",
-            autocompletion=complete_player,
-        ),
+        typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICY_HELP)}."),
     ],
     task: Annotated[
         list[str] | None,
@@ -86,7 +68,6 @@ def evaluate_(
             metavar="TASK",
             help="A task, all (the default: every task of the benchmark), recorded, "
             "recorded_models, or a task of shifts. May be repeated.",
-            autocompletion=complete_tasks,
         ),
     ] = None,
     split: Annotated[
@@ -95,7 +76,6 @@ def evaluate_(
             metavar="SPLIT",
             help=f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have "
             "none.",
-            autocompletion=complete_split,
         ),
     ] = None,
     episodes: Annotated[
@@ -130,13 +110,6 @@ def evaluate_(
     ] = None,
     split_roles: SplitRoles = None,
     bundle: Bundle = None,
-    env_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Play on this server (logtriage serve). Its token is in LOGTRIAGE_TOKEN.",
-        ),
-    ] = None,
     seal_file: SealFile = None,
     of_world: OfWorld = None,
     base_url: BaseUrl = None,
@@ -149,8 +122,6 @@ def evaluate_(
     extra_body: ExtraBody = None,
     timeout: Timeout = TIMEOUT,
     retries: Retries = RETRIES,
-    prompt_price: PromptPrice = None,
-    completion_price: CompletionPrice = None,
     luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
@@ -166,31 +137,36 @@ def evaluate_(
 
     roles = role_split(split_roles)
     world = world_in(of_world)
-    asking = Asking(
+    endpoint = Endpoint(
         base_url,
         reply,
         max_tokens,
         temperature,
         seed,
-        extra_body,
+        json_object("extra-body", extra_body or ""),
         timeout,
         retries,
-        concurrency,
-        prompt_price,
-        completion_price,
-        style,
+        check_style(style),
     )
     if any(map(is_shift, task or ())):
         from logtriage.cli.shifts import evaluate_shifts
 
-        beside = {"--split-roles": roles, "--bundle": bundle, "--env-url": env_url}
-        for option, given in {**beside, "--world": world, "--explain": explain or None,
+        beside = {"--split-roles": roles, "--bundle": bundle}
+        for option, value in {**beside, "--world": world, "--explain": explain or None,
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
-            if given is not None:
+            if value is not None:
                 raise InvalidInput(f"{option} is not for shifts")
         numbers = range(start, start + episodes)
         evaluate_shifts(
-            policies, task or [], split or SPLIT, numbers, asking, screens, out, as_json=as_json
+            policies,
+            task or [],
+            split or SPLIT,
+            numbers,
+            endpoint,
+            concurrency,
+            screens,
+            out,
+            as_json=as_json,
         )
         return
     if screens is not None:
@@ -200,14 +176,6 @@ def evaluate_(
         raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
     spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles, world=world)
     seal = seal_for(spec.split, seal_in(seal_file))
-    check_human(spec.policies, roles)
-    if HUMAN in spec.policies and jobs > 1:
-        raise InvalidInput("a person plays one incident at a time: expected --jobs 1")
-    if env_url is not None:
-        if bundle is not None or any(name in RECORDED_TASKS for name in spec.tasks):
-            raise InvalidInput("a server plays drawn incidents only; leave out --env-url")
-        if roles is not None:
-            raise InvalidInput("a server plays single agents only; leave out --split-roles")
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
     if explain:
@@ -217,16 +185,15 @@ def evaluate_(
                 f"not explained, because exact probabilities are unknown: {', '.join(left_out)}",
                 "dim",
             )
-    served = asking.players(spec.policies, roles, elsewhere=env_url is not None)
+    served = served_players(spec.policies, endpoint, roles)
 
     def spent() -> str:
-        return asking.in_words(sum((player.spent for player in served.values()), Usage()))
+        return in_words(sum((player.spent for player in served.values()), Usage()))
 
     place: AbstractContextManager[str | Path] = (
         TemporaryDirectory(prefix="logtriage-") if out is None else nullcontext(out)
     )
-    quiet = HUMAN in spec.policies
-    with place as directory, Bar(quiet=quiet, detail=spent if served else None) as bar:
+    with place as directory, Bar(spent if served else str) as bar:
         try:
             rows = evaluate(
                 spec,
@@ -235,22 +202,20 @@ def evaluate_(
                 jobs=jobs,
                 fresh=fresh,
                 retry_unscored=retry_unscored,
-                factories={HUMAN: _human},
                 recordings=served,
                 concurrency=concurrency,
-                on_progress=bar.update,
-                recorder=None if env_url is None else _recorder(env_url, seal, spec.world),
+                on_progress=bar.show,
                 seal=seal,
             )
             if explain:
                 bar.begin("explaining", "explanations")
-                rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.update, seal=seal)
+                rows = explain_run(directory, explain, jobs=jobs, on_progress=bar.show, seal=seal)
         except KeyboardInterrupt:
             bar.stop()
-            note(interrupted(bar, out), "yellow")
+            note(bar.interrupted(out), "yellow")
             raise typer.Exit(INTERRUPTED) from None
     put_rows(rows, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
-    cut = asking.sum_up(rows)
+    cut = sum_up(rows)
     broken = sum(row.unscored for row in rows)
     if broken and out is not None:
         note(f"{broken} episodes are unscored; --retry-unscored plays them again", "yellow")
@@ -270,13 +235,3 @@ def _tasks(names: list[str] | None, bundle: Path | None, world: World | None) ->
         names = [*names, RECORDED_TASK]
     every = DRAWN_TASKS if world is None else benchmark_of(world)
     return [name for wanted in names for name in (every if wanted == ALL else [wanted])]
-
-
-def _recorder(env_url: str, seal: Seal | None, world: World) -> "Recorder":
-    from logtriage.server import RemoteRecorder
-
-    return RemoteRecorder(env_url, seal=seal, world=world)
-
-
-def _human(incident: Incident) -> Policy:
-    return HumanPolicy(messages(), incident)

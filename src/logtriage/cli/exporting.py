@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from logtriage.cli.completion import complete_incident
 from logtriage.cli.console import note
 from logtriage.cli.options import OfWorld, SealFile, seal_in, world_in
 from logtriage.drawing.ids import incident_ids
@@ -44,7 +43,7 @@ def harbor(
 
 _IncidentId = Annotated[
     str,
-    typer.Argument(metavar="ID", help="A drawn incident.", autocompletion=complete_incident),
+    typer.Argument(metavar="ID", help="A drawn incident."),
 ]
 _Folder = Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write into.")]
 _Opened = Annotated[

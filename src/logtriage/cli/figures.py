@@ -1,6 +1,6 @@
 """Figures in a terminal: tables that fit it, shares, means with their intervals."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.cells import cell_len
@@ -16,48 +16,46 @@ from logtriage.evaluation import Interval
 
 #: Names of at most so many characters are never folded.
 _NAME: Final = 12
+#: Blanks between columns.
+_GAP: Final = 2
 
 Cell = str | Text
-#: The rows of a table, with a cell for each title. The argument says whether the terminal is
-#: wide, so that figures may have more digits.
-Rows = Callable[[bool], Sequence[Sequence[Cell]]]
 
 
 class Figures:
     """Prints tables of figures, and at the end the meanings of their columns.
 
-    A table that does not fit the terminal comes with fewer digits, or else as a list: each
-    row under its name, a line for each figure.
+    A table that does not fit the terminal comes as a list: each row under its name, a line for
+    each figure.
     """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._titles: dict[str, None] = {}
 
-    def put(self, titles: Sequence[str], rows: Rows, *, names: int = 1) -> None:
-        """Print a table and a blank line; nothing if there are no rows.
+    def put(self, titles: Sequence[str], rows: Iterable[Sequence[Cell]], *, names: int = 1) -> None:
+        """Print a table, with a cell for each title, and a blank line; nothing without rows.
 
         The first ``names`` columns say whose figures they are. A title may have line breaks; a
         title with a bracket stands on the left. A column without a single figure is left out.
         """
-        cells = {wide: [list(map(_text, row)) for row in rows(wide)] for wide in (True, False)}
-        if not cells[True]:
+        texts = [list(map(_text, row)) for row in rows]
+        if not texts:
             return
         kept = [
             at
             for at in range(len(titles))
-            if at < names or any(row[at].plain != NO_FIGURE for row in cells[True])
+            if at < names or any(row[at].plain != NO_FIGURE for row in texts)
         ]
         titles = [titles[at] for at in kept]
         self._titles.update(dict.fromkeys(map(plain_title, titles[names:])))
-        for wide in (True, False):
-            chosen = [[row[at] for at in kept] for row in cells[wide]]
-            table = self._table(titles, chosen, names, gap=2 if wide else 1)
-            if table is not None:
-                put(self._console, table)
-                say(self._console)
-                return
-        self._stack(titles, [[row[at] for at in kept] for row in cells[True]], names)
+        cells = [[row[at] for at in kept] for row in texts]
+        table = self._table(titles, cells, names)
+        if table is None:
+            self._stack(titles, cells, names)
+        else:
+            put(self._console, table)
+            say(self._console)
 
     def legend(self) -> None:
         """Print the meaning of each column, once for columns that mean the same."""
@@ -70,12 +68,12 @@ class Figures:
             put(self._console, facts([(title, meaning) for meaning, title in meanings.items()]))
 
     def _table(
-        self, titles: Sequence[str], cells: Sequence[Sequence[Text]], names: int, gap: int
+        self, titles: Sequence[str], cells: Sequence[Sequence[Text]], names: int
     ) -> Table | None:
         """The table, if it fits."""
         columns = [[title, *(row[at].plain for row in cells)] for at, title in enumerate(titles)]
         widths = [max(map(_widest, column)) for column in columns]
-        room = self._console.width - sum(widths[names:]) - gap * (len(titles) - 1)
+        room = self._console.width - sum(widths[names:]) - _GAP * (len(titles) - 1)
         if sum(widths[:names]) > room:
             widths[:names] = [min(width, room // names) for width in widths[:names]]
             if any(
@@ -83,7 +81,7 @@ class Figures:
                 for width, column in zip(widths[:names], columns, strict=False)
             ):
                 return None
-        table = table_of(gap)
+        table = _empty()
         for at, (title, width) in enumerate(zip(titles, widths, strict=True)):
             left = at < names or "[" in title
             table.add_column(
@@ -113,16 +111,15 @@ def _widest(text: str) -> int:
     return max(map(cell_len, text.split("\n")))
 
 
-def table_of(gap: int) -> Table:
-    """An empty table with ``gap`` blanks between its columns."""
-    return Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
+def _empty() -> Table:
+    return Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="dim")
 
 
 def listed(
     titles: Sequence[str], rows: Iterable[Sequence[Cell]], right: int | None = None
 ) -> Table:
     """A table of text, which is folded; columns from number ``right`` on stand on the right."""
-    table = table_of(2)
+    table = _empty()
     for at, title in enumerate(titles):
         figure = right is not None and at >= right
         table.add_column(title, justify="right" if figure else "left", overflow="fold")
@@ -131,7 +128,7 @@ def listed(
     return table
 
 
-def share(value: float | None, decimals: int) -> str:
+def share(value: float | None, decimals: int = 1) -> str:
     """A share in per cent. Only an exact 0 or 1 is shown as 0 % or 100 %."""
     if value is None:
         return NO_FIGURE
@@ -141,18 +138,17 @@ def share(value: float | None, decimals: int) -> str:
     return f"{min(1 - least, max(least, value)):.{decimals}%}"
 
 
-def stacked(estimate: Interval | None, *, wide: bool) -> Text:
+def stacked(estimate: Interval | None) -> Text:
     """A mean above its interval, for narrow columns."""
     if estimate is None:
         return Text(NO_FIGURE)
-    digits = 3 if wide else 2
-    interval = f"[{_bare(estimate.low, digits)}, {_bare(estimate.high, digits)}]"
+    interval = f"[{_bare(estimate.low)}, {_bare(estimate.high)}]"
     return Text.assemble((number(estimate.mean), "bold"), "\n", (interval, "dim"))
 
 
-def _bare(value: float, digits: int) -> str:
+def _bare(value: float) -> str:
     """A figure without the 0 before its point."""
-    text = number(value, digits)
+    text = number(value)
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 

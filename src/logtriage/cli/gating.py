@@ -7,7 +7,6 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures, interval_of
 from logtriage.cli.group import SOME_BAD
@@ -48,15 +47,11 @@ def gate(
     ] = False,
     policy: Annotated[
         str | None,
-        typer.Option(
-            metavar="POLICY",
-            help="The policy of RUN, where the two names differ.",
-            autocompletion=complete_player,
-        ),
+        typer.Option(metavar="POLICY", help="The policy of RUN, where the two names differ."),
     ] = None,
     base_policy: Annotated[
         str | None,
-        typer.Option(metavar="POLICY", help="The policy of BASE.", autocompletion=complete_player),
+        typer.Option(metavar="POLICY", help="The policy of BASE."),
     ] = None,
     seal_file: SealFile = None,
     legend: Legend = False,
@@ -123,7 +118,7 @@ def _print(checks: Sequence[Check], *, legend: bool) -> None:
     titles = ("policy", "measure", "incidents", "base", "run", "run - base [95 % interval]")
     figures.put(
         [*titles, "margin", "verdict"],
-        lambda _: [
+        [
             [
                 _whose(check),
                 _NAMES[check.measure],

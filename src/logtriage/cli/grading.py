@@ -2,13 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import IO, Annotated, Final
+from typing import IO, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from logtriage.cli.completion import complete_rubric
 from logtriage.cli.console import emit, fail, note, results
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import (
@@ -22,13 +21,9 @@ from logtriage.cli.options import (
     world_in,
 )
 from logtriage.cli.screens import number
-from logtriage.codec import is_no_object
-from logtriage.errors import InvalidInput, TranscriptError
+from logtriage.errors import TranscriptError
 from logtriage.grading import Grade, grade_jsonl, grade_to_json, rubric_named
 from logtriage.roles.splits import splits_with
-
-#: A file is given up if so many of its first lines are no JSON objects.
-GIVE_UP: Final = 20
 
 
 def grade(
@@ -41,7 +36,6 @@ def grade(
             metavar="ID",
             help="Grade by this rubric, not by that of each task: an id, or module:name of "
             "yours, which imports (and so runs) a module.",
-            autocompletion=complete_rubric,
         ),
     ] = None,
     bundle: Bundle = None,
@@ -53,7 +47,7 @@ def grade(
     """Grade transcripts, one JSON object a line.
 
     A line that cannot be graded is reported with its file, its number and the reason, and the
-    other lines are graded. A file whose first 20 lines are no JSON objects is given up.
+    other lines are graded.
     """
     from logtriage.evaluation import Incidents
     from logtriage.evaluation.statistics import bound_of
@@ -62,31 +56,18 @@ def grade(
     incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
     splits = splits_with(role_split(split_roles))
     console, scores, unscored, bad = results(), [], 0, 0
-    #: Lines of the file at hand that are no JSON objects; None once one was.
-    foreign: int | None = 0
     seals: set[str] = set()
 
     def report(error: TranscriptError) -> None:
-        nonlocal bad, foreign
+        nonlocal bad
         bad += 1
         fail(error)
-        if foreign is None or not is_no_object(error):
-            foreign = None
-            return
-        foreign += 1
-        if foreign == GIVE_UP:
-            raise InvalidInput(
-                f"{error.source}: none of its first {GIVE_UP} lines is a JSON object; expected "
-                "JSON lines, with one transcript a line"
-            )
 
     for name in files:
-        foreign = 0
         source: Path | IO[bytes] = sys.stdin.buffer if name == "-" else Path(name)
         for graded in grade_jsonl(
             source, chosen, resolve=incidents, splits=splits, on_error=report
         ):
-            foreign = None
             if graded.score is None:
                 unscored += 1
             else:

@@ -11,7 +11,6 @@ from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json
 from logtriage.cli.screens import facts, heading
 from logtriage.errors import InvalidInput
-from logtriage.world.telemetry import TICK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
 Bundle = Annotated[
     Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
 ]
-Only = Annotated[
-    list[str] | None, typer.Option(metavar="ID", help="This incident; may be repeated.")
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse rows that would be skipped.")]
 Horizon = Annotated[int, typer.Option(metavar="N", help="Ticks of each incident.")]
 Models = Annotated[
     bool,
@@ -47,8 +42,6 @@ def nezha(
         Path, typer.Argument(metavar="DIR", help="Holds rca_data and construct_data.")
     ],
     out: Bundle,
-    only: Only = None,
-    strict: Strict = False,
     models: Annotated[
         bool, typer.Option("--models", help="Make incidents of recorded/2; all have a fault.")
     ] = False,
@@ -62,14 +55,14 @@ def nezha(
     from logtriage.recorded import import_nezha, on_request
 
     _check(models=models, priced=priced)
-    made = import_nezha(directory, only=set(only) if only else None, strict=strict)
+    made = import_nezha(directory)
     incidents = tuple(map(on_request, made.incidents)) if models else made.incidents
     _write(directory, incidents, out, made.report, priced=priced, as_json=as_json)
 
 
-def labelled(
+def capture(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds labels.csv and logs, calls or metrics.")
+        Path, typer.Argument(metavar="DIR", help="Holds labels.csv, and CSV or JSON files.")
     ],
     out: Bundle,
     horizon: Horizon = 8,
@@ -81,32 +74,6 @@ def labelled(
     ] = None,
     models: Models = False,
     priced: Priced = False,
-    as_json: Json = False,
-) -> None:
-    """Make a bundle of your own incidents.
-
-    They are CSV files, and a file of labels.
-    """
-    from logtriage.recorded import import_labelled
-
-    _check(models=models, priced=priced)
-    incidents = import_labelled(
-        directory, horizon=horizon, tick_seconds=tick_seconds, models=models, note=_warn
-    )
-    _write(directory, incidents, out, None, priced=priced, as_json=as_json)
-
-
-def otlp(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds labels.csv and files of JSON.")
-    ],
-    out: Bundle,
-    horizon: Horizon = 8,
-    tick_seconds: Annotated[
-        int, typer.Option(metavar="S", min=1, help="Length of a tick.")
-    ] = TICK_SECONDS,
-    models: Models = False,
-    priced: Priced = False,
     service_label: Annotated[
         str | None,
         typer.Option(
@@ -115,14 +82,15 @@ def otlp(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a bundle of a captured stack.
+    """Make a bundle of your own incidents.
 
-    The capture holds OTLP, Jaeger or Prometheus data, alerts, and labels.
+    The folder holds labels, and CSV files or a captured stack: OTLP, Jaeger or Prometheus data, and
+    alerts.
     """
-    from logtriage.recorded import import_otlp
+    from logtriage.recorded import import_capture
 
     _check(models=models, priced=priced)
-    incidents = import_otlp(
+    incidents = import_capture(
         directory,
         horizon=horizon,
         tick_seconds=tick_seconds,
@@ -138,32 +106,21 @@ def petshop(
         Path, typer.Argument(metavar="DIR", help="Holds the scenarios, such as high_traffic.")
     ],
     out: Bundle,
-    only: Only = None,
-    models: Annotated[
-        bool,
-        typer.Option("--models", help="Make incidents of recorded/2; none has a fault."),
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make a bundle of the PetShop data set.
 
     It has metrics of an application, every five minutes.
     """
-    from logtriage.recorded import calm_petshop, import_petshop
+    from logtriage.recorded import import_petshop
 
-    if models and only:
-        raise InvalidInput("--only picks issues, of which --models makes no incident")
-    if models:
-        made = calm_petshop(directory)
-    else:
-        made = import_petshop(directory, only=set(only) if only else None)
+    made = import_petshop(directory)
     _write(directory, made.incidents, out, made.report, priced=False, as_json=as_json)
 
 
 def rcaeval(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Holds cases, at any depth.")],
     out: Bundle,
-    strict: Strict = False,
     models: Models = False,
     priced: Priced = False,
     as_json: Json = False,
@@ -172,7 +129,7 @@ def rcaeval(
     from logtriage.recorded import import_rcaeval
 
     _check(models=models, priced=priced)
-    made = import_rcaeval(directory, strict=strict, models=models)
+    made = import_rcaeval(directory, models=models)
     _write(directory, made.incidents, out, made.report, priced=priced, as_json=as_json)
 
 

@@ -6,7 +6,7 @@ from logtriage.evaluation import SOLVED
 
 _CALL: Final = "of the pages and root causes"
 
-#: The meaning of each column, by its title on one line or the first word of it.
+#: The meaning of each column, by its title on a line or the first word of it.
 _MEANINGS: Final = {
     "mean grade [95 % interval]": "mean of the grades, with its bootstrap interval",
     "unscored as 0": "mean grade with 0 for each episode that is unscored or missing",

@@ -6,14 +6,9 @@ from typing import Final
 from logtriage.cli.figures import Cell, Figures, share, stacked
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Calls, Comparison, LossDifference, Losses, Row
+from logtriage.report.hindsight import FIGURES
 
-_PARTS: Final = (
-    ("at_first", "at first"),
-    ("asking_gained", "asking\ngained"),
-    ("decision_cost", "decision\ncost"),
-    ("luck", "luck"),
-    ("hardness", "hardness"),
-)
+_PARTS: Final = tuple((field, name.replace(" ", "\n")) for field, name in FIGURES)
 _WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 
 
@@ -35,15 +30,12 @@ def put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) ->
     parts = _parts(luck_adjusted)
     figures.put(
         ["policy", "explained", *(title for _, title in parts)],
-        lambda wide: [
-            [policy, str(losses.episodes), *_means(losses, parts, wide=wide)]
-            for policy, losses in explained
-        ],
+        [[policy, str(losses.episodes), *_means(losses, parts)] for policy, losses in explained],
     )
     figures.put(
         ("policy", "of", "made", "right", "justified", "lucky"),
-        lambda wide: [
-            [policy, name, *_shares(calls, wide=wide)]
+        [
+            [policy, name, *_shares(calls)]
             for policy, losses in explained
             for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes))
         ],
@@ -59,11 +51,11 @@ def put_loss_differences(
     parts = _parts(luck_adjusted)
     figures.put(
         ["B - A", "explained", *(title for _, title in parts)],
-        lambda wide: [
+        [
             [
                 f"{pair.policy_b} -\n{pair.policy_a}",
                 str(losses.incidents),
-                *_means(losses, parts, wide=wide),
+                *_means(losses, parts),
             ]
             for pair, losses in explained
         ],
@@ -74,13 +66,9 @@ def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
     return (*_PARTS, _WITHOUT_LUCK) if luck_adjusted else _PARTS
 
 
-def _means(
-    losses: Losses | LossDifference, parts: Sequence[tuple[str, str]], *, wide: bool
-) -> list[Cell]:
-    return [stacked(getattr(losses, part), wide=wide) for part, _ in parts]
+def _means(losses: Losses | LossDifference, parts: Sequence[tuple[str, str]]) -> list[Cell]:
+    return [stacked(getattr(losses, part)) for part, _ in parts]
 
 
-def _shares(calls: Calls, *, wide: bool) -> list[str]:
-    digits = 1 if wide else 0
-    values = (calls.right, calls.justified, calls.lucky)
-    return [str(calls.count), *(share(value, digits) for value in values)]
+def _shares(calls: Calls) -> list[str]:
+    return [str(calls.count), *map(share, (calls.right, calls.justified, calls.lucky))]

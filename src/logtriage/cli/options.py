@@ -1,20 +1,20 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
-from logtriage.cli.completion import complete_role_split, complete_world
-from logtriage.cli.human import HUMAN
 from logtriage.codec import load_role_split
 from logtriage.drawing.sealing import read_seal
-from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 from logtriage.world.loading import WORLDS_VARIABLE, folder_or_name, load_world
 from logtriage.world.model import World
+
+#: Stands for every task of the benchmark.
+ALL: Final = "all"
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line to stdout.")]
 ExplainWorst = Annotated[
@@ -44,7 +44,7 @@ Legend = Annotated[bool, typer.Option("--legend", help="Also say what each colum
 Bundle = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Take recorded incidents from this bundle, not the shipped ones."
+        metavar="FILE", help="Take recorded incidents from this bundle, not the shipped incidents."
     ),
 ]
 SealFile = Annotated[
@@ -56,9 +56,8 @@ OfWorld = Annotated[
     typer.Option(
         "--world",
         metavar="DIR",
-        help=f"The world: a folder, or the name of a shipped one or of one in {WORLDS_VARIABLE}. "
+        help=f"The world: a folder, a shipped name, or a name in {WORLDS_VARIABLE}. "
         "Ids may then leave it out. Default: what they begin with.",
-        autocompletion=complete_world,
     ),
 ]
 SplitRoles = Annotated[
@@ -67,7 +66,6 @@ SplitRoles = Annotated[
         metavar="SPLIT",
         help=f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON "
         "file. Each policy is then a team: expert, observer, ROLE=POLICY,...",
-        autocompletion=complete_role_split,
     ),
 ]
 
@@ -77,15 +75,14 @@ OwnSplit = Annotated[
     typer.Option(
         "--split-roles",
         metavar="FILE",
-        help="A role split of your own, for transcripts that name it. Built-in ones are known: "
+        help="A role split of your own, for transcripts that name it. Built-in splits are known: "
         f"{', '.join(ROLE_SPLITS)}.",
-        autocompletion=complete_role_split,
     ),
 ]
 
 
 def role_split(named: str | None) -> RoleSplit | None:
-    """A built-in role split by its name, or one from a JSON file.
+    """A built-in role split by its name, or a split from a JSON file.
 
     Raises:
         UnknownName: for what is neither a built-in name nor a file.
@@ -118,15 +115,3 @@ def seal_in(path: Path | None) -> Seal | None:
         OSError: if it cannot be read.
     """
     return None if path is None else read_seal(path)
-
-
-def check_human(policies: tuple[str, ...], split: RoleSplit | None) -> None:
-    """Refuse a person among roles: there is one terminal, and one screen on it.
-
-    Raises:
-        InvalidInput: saying what can be done.
-    """
-    if split is not None and HUMAN in policies:
-        raise InvalidInput(
-            "a person plays alone: leave out --split-roles, or name a team, such as expert"
-        )

@@ -11,30 +11,28 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from logtriage._lib.files import open_here
-from logtriage.actions import Action, describe
-from logtriage.cli.completion import complete_incident, complete_player
+from logtriage.actions import describe
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.human import HUMAN, HumanPolicy, Quit
 from logtriage.cli.options import (
     Bundle,
     Json,
     OfWorld,
     SealFile,
     SplitRoles,
-    check_human,
     role_split,
     seal_in,
     world_in,
 )
 from logtriage.cli.screens import debrief, screen
+from logtriage.cli.typed import HUMAN
 from logtriage.codec import encode_transcript
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
-from logtriage.observation import Observation, observe
+from logtriage.observation import observe
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation
 from logtriage.roles import RoleSplit
@@ -45,23 +43,16 @@ from logtriage.transcript import COMPLETED, transcript_of
 
 if TYPE_CHECKING:
     from logtriage.belief.explain import Explanation
-    from logtriage.cli.desk.session import Session
 
 
 def play(
     incident_id: Annotated[
         str,
-        typer.Argument(
-            metavar="ID", help="The incident, or the shift.", autocompletion=complete_incident
-        ),
+        typer.Argument(metavar="ID", help="The incident, or the shift."),
     ],
     policy: Annotated[
         str,
-        typer.Option(
-            metavar="POLICY",
-            help="human, or a policy to watch, such as expert.",
-            autocompletion=complete_player,
-        ),
+        typer.Option(metavar="POLICY", help="human, or a policy to watch, such as expert."),
     ] = HUMAN,
     brief: Annotated[
         bool, typer.Option("--brief", help="Show only the debrief of a watched policy.")
@@ -74,11 +65,8 @@ def play(
             help="Show the belief beside each action, where the probabilities are known.",
         ),
     ] = True,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Ask line by line, without the full-screen console.")
-    ] = False,
     practice: Annotated[
-        bool, typer.Option("--practice", help="Allow undo in the full-screen console.")
+        bool, typer.Option("--practice", help="Allow undo in the console.")
     ] = False,
     out: Annotated[
         Path | None,
@@ -91,11 +79,10 @@ def play(
 ) -> None:
     """Triage an incident yourself, or watch a policy.
 
-    At the end the grade is explained. In a terminal, you play in a full-screen console (extra
-    play). With --plain, or without that extra, each tick asks for a line; so commands may come
-    from a pipe. Type help for the commands. If you stop early, the grade is of what you did so
-    far. With --json, stdout has the grade alone, and the screens go to stderr. With
-    --split-roles, you watch a team, role by role.
+    You play in a full-screen console (extra play) in a terminal; type help for the commands. If
+    you stop early, the grade is of what you did so far. At the end the grade is explained. With
+    --json, stdout has the grade alone, and the screens go to stderr. With --split-roles, you watch
+    a team, role by role.
     """
     from logtriage.evaluation import Incidents, PolicyFailure
 
@@ -105,20 +92,16 @@ def play(
         play_shift(incident_id, policy, brief=brief, as_json=as_json)
         return
     roles = role_split(split_roles)
-    check_human((policy,), roles)
     incident = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))(incident_id)
+    if policy == HUMAN:
+        _check_place(roles)
+    elif practice:
+        raise InvalidInput("--practice needs the full-screen console")
     console = messages() if as_json else results()
-    full_screen = policy == HUMAN and not plain and _is_terminal()
-    if full_screen and (hint := _missing_desk()) is not None:
-        full_screen = False
-        note(hint, "dim")
-    if practice and not full_screen:
-        raise InvalidInput("--practice needs the full-screen console, in a terminal")
-    cause, game, explanation = None, None, None
+    cause, explanation = None, None
     try:
-        if full_screen:
-            game, explanation = _play_on_screen(incident, practice=practice, explains=explain)
-            state = game.state
+        if policy == HUMAN:
+            state, explanation = _play_on_screen(incident, practice=practice, explains=explain)
         elif roles is not None:
             state = _watch(incident, policy, roles, console, brief=brief)
         else:
@@ -128,10 +111,6 @@ def play(
     graded = unscored(incident, cause, actions=state.actions) if cause else grade(state)
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     put(console, debrief(state, graded, roles))
-    if game is not None:
-        from logtriage.cli.desk.pages import evidence_of
-
-        put(console, evidence_of(game))
     if explain and roles is None and state.is_closed and incident.setting is not None:
         put(console, _hindsight(state, explanation))
     elif explain and incident.setting is None and incident.telemetry.open_loop:
@@ -160,64 +139,56 @@ def _hindsight(state: State, explanation: "Explanation | None") -> RenderableTyp
     )
 
 
+def _check_place(roles: RoleSplit | None) -> None:
+    """Check that a person can play here.
+
+    Raises:
+        InvalidInput: for a role of a team, and outside of a terminal, with what to do instead.
+        MissingExtra: without Textual.
+    """
+    if roles is not None:
+        raise InvalidInput(
+            "a person plays alone: leave out --split-roles, or name a team, such as expert"
+        )
+    if not _is_terminal():
+        raise InvalidInput(
+            "a person plays in a terminal; --policy watches a policy, and logtriage grade grades "
+            "a list of actions"
+        )
+    if find_spec("textual") is None:
+        raise MissingExtra("the full-screen console", "play")
+
+
 def _is_terminal() -> bool:
     """Whether somebody sits at a screen: the console reads stdin, and draws on stderr."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return os.environ.get("TERM") != "dumb" and all(stream.isatty() for stream in streams)
 
 
-def _missing_desk() -> str | None:
-    """What to install for the full-screen console; None if that is there."""
-    if find_spec("textual") is not None:
-        return None
-    return str(MissingExtra("the full-screen console", "play"))
-
-
 def _play_on_screen(
     incident: Incident, *, practice: bool, explains: bool
-) -> "tuple[Session, Explanation | None]":
-    """:func:`_play` by a person, on Textual."""
+) -> "tuple[State, Explanation | None]":
+    """The last state of a game in the console, and its explanation."""
     from logtriage.cli.desk.app import Desk
 
     desk = Desk(incident, practice=practice, explains=explains)
     desk.run()
     if desk.return_code:  # a fault of ours, whose traceback Textual has printed
         raise typer.Exit(desk.return_code)
-    return desk.session, desk.explanation
+    return desk.session.state, desk.explanation
 
 
 def _play(incident: Incident, policy: str, console: Console, *, brief: bool) -> State:
     from logtriage.evaluation import steps
 
     state = initial_state(incident)
-    human = policy == HUMAN
-    player = HumanPolicy(console, incident) if human else make_policy(policy)(incident)
-    try:
-        for state in steps(incident, player):
-            last = state.actions[-1] if state.actions else None
-            _show(policy, last, observe(state), console, brief=brief)
-    except Quit:
-        say(console, "stopped", "yellow")
+    for state in steps(incident, make_policy(policy)(incident)):
+        if not brief:
+            if state.actions:
+                say(console, f"\n{policy}: {describe(state.actions[-1])}", "bold green")
+            say(console)
+            say(console, screen(render_observation(observe(state))))
     return state
-
-
-def _show(
-    policy: str,
-    action: Action | None,
-    observation: Observation,
-    console: Console,
-    *,
-    brief: bool,
-) -> None:
-    """Print a step of a watched policy, or the last screen of a person's game."""
-    human = policy == HUMAN
-    if brief and not human:
-        return
-    if action is not None and not human:
-        say(console, f"\n{policy}: {describe(action)}", "bold green")
-    if not human or observation.closing is not None:
-        say(console)
-        say(console, screen(render_observation(observation)))
 
 
 def _watch(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import attrs
 import typer
 
-from logtriage.cli.completion import complete_player
 from logtriage.cli.console import emit, note, results
 from logtriage.cli.options import Bases, ExplainWorst, Json, Legend, LuckAdjusted, SealFile, seal_in
 from logtriage.errors import InvalidInput
@@ -18,20 +17,14 @@ if TYPE_CHECKING:
 
 def compare(
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The directory of a run.")],
-    run_b: Annotated[
-        Path, typer.Argument(metavar="RUN_B", help="The directory of another run, or the same one.")
-    ],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another run, or the same.")],
     policy_a: Annotated[
         str | None,
-        typer.Option(
-            metavar="POLICY",
-            help="The policy of run A, where the two names differ.",
-            autocompletion=complete_player,
-        ),
+        typer.Option(metavar="POLICY", help="The policy of run A, where the two names differ."),
     ] = None,
     policy_b: Annotated[
         str | None,
-        typer.Option(metavar="POLICY", help="The policy of run B.", autocompletion=complete_player),
+        typer.Option(metavar="POLICY", help="The policy of run B."),
     ] = None,
     seal_file: SealFile = None,
     luck_adjusted: LuckAdjusted = False,
@@ -89,7 +82,7 @@ def report(
         Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
     ] = None,
     bases: Bases = None,
-    html: Annotated[bool, typer.Option("--html", help="Write one self-contained page.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Write a self-contained page.")] = False,
     show: Annotated[
         bool, typer.Option("--open", help="Write the page and open it in a browser.")
     ] = False,

@@ -31,8 +31,8 @@ def runbook(incident: Incident) -> RenderableType:
     for line in lines.split("\n"):
         first = line.split(" ")[0]
         title, said = first if first.isupper() else "RULES", line
-        if found := _SECTION.match(line):
-            title, said = found.groups()
+        if section := _SECTION.match(line):
+            title, said = section.groups()
         parts.append(heading(title))
         parts += [_indented(Text(sentence)) for sentence in _SENTENCE.split(said)]
     return Group(*parts)

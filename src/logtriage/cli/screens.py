@@ -87,7 +87,7 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
 
 
 def _path(state: State) -> Iterator[RenderableType]:
-    """The score of a report of the impact, which is no part of the grade; empty without one."""
+    """The score of a report of the impact; empty without a report. No part of the grade."""
     if isinstance(state.incident.telemetry, Simulation):
         impact = impact_of(state)
         if impact.node_f1 is not None and impact.edge_f1 is not None:

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import attrs
 import typer
 
-from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
 from logtriage.adapters.served import (
     ENDPOINT,
     REPLIES,
     Endpoint,
     ServedPlayer,
     endpoints_in,
-    json_object,
     served_player,
 )
 from logtriage.cli.console import note
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage, warning_of_cuts
-from logtriage.rendering import STYLES, check_style
+from logtriage.rendering import STYLES
 from logtriage.roles import RoleSplit
 
 if TYPE_CHECKING:
@@ -60,90 +58,50 @@ ExtraBody = Annotated[
 ]  # fmt: skip
 Timeout = Annotated[float, _option("S", "Seconds for one request.")]
 Retries = Annotated[int, _option("N", "How often a failed request is sent again.")]
-PromptPrice = Annotated[float | None, _option("P", "Price of a million prompt tokens.")]
-CompletionPrice = Annotated[float | None, _option("P", "Price of a million tokens of replies.")]
 
 
-@attrs.frozen
-class Asking:
-    """The values of the options."""
+def served_players(
+    policies: Sequence[str], endpoint: Endpoint, split: RoleSplit | None = None
+) -> dict[str, ServedPlayer]:
+    """A player for each policy that is a served model, or a team with a served model.
 
-    base_url: str | None = None
-    reply: str = REPLIES[0]
-    max_tokens: int = MAX_TOKENS
-    temperature: float | None = None
-    seed: int | None = None
-    extra_body: str | None = None
-    timeout: float = TIMEOUT
-    retries: int = RETRIES
-    concurrency: int = CONCURRENCY
-    prompt_price: float | None = None
-    completion_price: float | None = None
-    style: str = STYLES[0]
+    Raises:
+        MissingExtra: without the extra ``openai``.
+        InvalidInput: for an option that no policy uses, or a value that cannot be used.
+    """
+    served = [policy for policy in policies if endpoints_in(policy)]
+    for field in () if served else attrs.fields(Endpoint):
+        if field.name != "extra" and getattr(endpoint, field.name) != field.default:
+            raise InvalidInput(
+                f"--{field.name.replace('_', '-')} goes with a model behind an endpoint, "
+                f"{ENDPOINT}MODEL"
+            )
+    return {policy: served_player(policy, endpoint, split) for policy in served}
 
-    def players(
-        self, policies: Sequence[str], split: RoleSplit | None, *, elsewhere: bool
-    ) -> dict[str, ServedPlayer]:
-        """A player for each policy that is a served model, or a team with one.
 
-        Raises:
-            MissingExtra: without the extra ``openai``.
-            InvalidInput: for an option that no policy uses, or a value that cannot be used.
-        """
-        served = [policy for policy in policies if endpoints_in(policy)]
-        if not served:
-            self._refuse_options()
-            return {}
-        if elsewhere:
-            raise InvalidInput(f"{served[0]}: a served model plays here; leave out --env-url")
-        endpoint = Endpoint(
-            self.base_url,
-            self.reply,
-            self.max_tokens,
-            self.temperature,
-            self.seed,
-            json_object("extra-body", self.extra_body or ""),
-            self.timeout,
-            self.retries,
-            check_style(self.style),
-        )
-        return {policy: served_player(policy, endpoint, split) for policy in served}
+def in_words(usage: Usage) -> str:
+    """Usage as text: requests and tokens."""
+    return (
+        f"{usage.requests:,} requests, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
+    )
 
-    def _refuse_options(self) -> None:
-        for field in attrs.fields(Asking):
-            if getattr(self, field.name) != field.default:
-                raise InvalidInput(
-                    f"--{field.name.replace('_', '-')} goes with a model behind an endpoint, "
-                    f"{ENDPOINT}MODEL"
-                )
 
-    def in_words(self, usage: Usage) -> str:
-        """Usage as text: requests, tokens and cost."""
-        words = (
-            f"{usage.requests:,} requests, {usage.prompt_tokens:,} + "
-            f"{usage.completion_tokens:,} tokens"
-        )
-        prices = self.prompt_price, self.completion_price
-        if prices != (None, None):
-            words += f", cost {usage.cost(prices[0] or 0.0, prices[1] or 0.0):.4g}"
-        return words
-
-    def sum_up(self, rows: "Sequence[Row]") -> bool:
-        """Print each model's usage; return whether too many replies were cut off."""
-        cut = False
-        for policy in dict.fromkeys(row.policy for row in rows):
-            usages = [row.usage for row in rows if row.policy == policy and row.usage is not None]
-            if not usages:
-                continue
-            usage = sum(usages, Usage())
-            more = f", {usage.retries:,} sent again, {usage.cut_off:,} replies cut off"
-            note(f"{policy}: {self.in_words(usage)}{more}", "dim")
-            share = usage.cut_off / usage.requests if usage.requests else None
-            warning = warning_of_cuts(policy, usage.requests, share, "--max-tokens")
-            if warning is not None:
-                note(warning, "bold red")
-                cut = True
-        return cut
+def sum_up(rows: "Sequence[Row]") -> bool:
+    """Print each model's usage; return whether too many replies were cut off."""
+    cut = False
+    for policy in dict.fromkeys(row.policy for row in rows):
+        usages = [row.usage for row in rows if row.policy == policy and row.usage is not None]
+        if not usages:
+            continue
+        usage = sum(usages, Usage())
+        more = f", {usage.retries:,} sent again, {usage.cut_off:,} replies cut off"
+        note(f"{policy}: {in_words(usage)}{more}", "dim")
+        share = usage.cut_off / usage.requests if usage.requests else None
+        warning = warning_of_cuts(policy, usage.requests, share, "--max-tokens")
+        if warning is not None:
+            note(warning, "bold red")
+            cut = True
+    return cut
 
 
 def replay_command(out: Path) -> str:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from logtriage.cli.completion import complete_task
 from logtriage.cli.console import note
 from logtriage.cli.options import OfWorld, SealFile, world_in
 from logtriage.drawing.sealing import seal_at_hand
@@ -20,13 +19,11 @@ def serve(
     host: Annotated[
         str, typer.Option(help="Address to bind. Any address but loopback needs a token.")
     ] = _DEFAULT.host,
-    port: Annotated[int, typer.Option(help="TCP port; 0 picks a free one.")] = _DEFAULT.port,
+    port: Annotated[int, typer.Option(help="TCP port; 0 picks a free port.")] = _DEFAULT.port,
     task: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TASK",
-            help="Draw from this task if a client names none. May be repeated.",
-            autocompletion=complete_task,
+            metavar="TASK", help="Draw from this task if a client names none. May be repeated."
         ),
     ] = None,
     of_world: OfWorld = None,
@@ -36,10 +33,6 @@ def serve(
     idle_seconds: Annotated[
         float, typer.Option(metavar="S", help="End a session after this long without a message.")
     ] = _DEFAULT.idle_seconds,
-    drain_seconds: Annotated[
-        float,
-        typer.Option(metavar="S", help="After SIGTERM, wait up to this long for running episodes."),
-    ] = _DEFAULT.drain_seconds,
     token_file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The bearer token. Default: LOGTRIAGE_TOKEN."),
@@ -52,40 +45,21 @@ def serve(
     run: Annotated[
         str, typer.Option(metavar="NAME", help="The run; it has one attempt at each incident.")
     ] = _DEFAULT.run,
-    per_address: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Most sessions of one address. Default: half of all."),
-    ] = None,
-    proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Trust X-Forwarded-For from this proxy. May be repeated.",
-        ),
-    ] = None,
-    grader: Annotated[
-        bool, typer.Option("--grader/--no-grader", help="Grade lists of actions at /grader.")
-    ] = _DEFAULT.grader,
 ) -> None:
     """Serve episodes over the network.
 
-    The protocol is OpenEnv's. A client opens one WebSocket session per episode at /ws. On SIGTERM,
-    running episodes may finish.
+    The protocol is OpenEnv's. A client opens a WebSocket session at /ws.
     """
     from logtriage.server import serve as serve_now
 
     token = os.environ.get(TOKEN_VARIABLE) if token_file is None else _read(token_file)
-    chosen: dict[str, Any] = {"tasks": task, "per_address": per_address}
-    chosen = {name: value for name, value in chosen.items() if value is not None}
+    chosen: dict[str, Any] = {} if task is None else {"tasks": task}
     settings = Settings(
         host=host,
         port=port,
         token=token or None,
         max_sessions=max_sessions,
         idle_seconds=idle_seconds,
-        drain_seconds=drain_seconds,
-        proxies=proxy or (),
-        grader=grader,
         seal=seal_at_hand(seal_file),
         ledger=ledger,
         run=run,

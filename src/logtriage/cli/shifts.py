@@ -9,13 +9,13 @@ import typer
 from rich.table import Table
 
 from logtriage.actions import Malformed
-from logtriage.adapters.served import ENDPOINT, ServedPlayer
+from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer
 from logtriage.adapters.shift_episode import play_served
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.human import HUMAN, Quit, read_action
 from logtriage.cli.screens import number
-from logtriage.cli.served import Asking
+from logtriage.cli.served import in_words, served_players
+from logtriage.cli.typed import HUMAN, read_action
 from logtriage.errors import UnknownName
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import Wire
@@ -51,7 +51,8 @@ def evaluate_shifts(
     tasks: Sequence[str],
     split: str,
     numbers: range,
-    asking: Asking,
+    endpoint: Endpoint,
+    concurrency: int,
     screens: int | None,
     out: Path | None,
     *,
@@ -67,13 +68,13 @@ def evaluate_shifts(
     from logtriage.evaluation.shifts import record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
-    served = asking.players(policies, None, elsewhere=False)
+    served = served_players(policies, endpoint)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
     file = None if out is None else out / "shifts.jsonl"
     rows: list[ShiftRow] = []
     for task, ids in every.items():
         for policy, recorder in recorders.items():
-            workers = asking.concurrency if policy in served else 1
+            workers = concurrency if policy in served else 1
             records = record_shifts(ids, policy, recorder, file=file, workers=workers)
             rows.append(shift_row(policy, task, records))
     if as_json:
@@ -83,7 +84,7 @@ def evaluate_shifts(
         for task in every:
             put(results(), _table(task, [row for row in rows if row.task == task]))
     for policy, player in served.items():
-        note(f"{policy}: {asking.in_words(player.asked[policy].usage)}", "dim")
+        note(f"{policy}: {in_words(player.asked[policy].usage)}", "dim")
     if file is not None:
         note(f"shifts and their grades: {file}", "dim")
     if any(row.unscored for row in rows):
@@ -140,7 +141,7 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
             else:
                 wire = shift_action_to_wire(PLAYERS[policy](state))
             state = take(state, wire)
-    except Quit:
+    except EOFError:
         note("stopped early: the grade is of what was done so far", "dim")
     graded = grade(state)
     if as_json:
@@ -153,17 +154,17 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
 
 
 def _typed(state: ShiftState) -> Wire:
-    """The next action that somebody types; what cannot be understood is asked again."""
+    """The next action that somebody types; what cannot be understood is asked again.
+
+    Raises:
+        EOFError: at the end of the input, or if the person stops.
+    """
     console = messages()
     while True:
-        try:
-            line = console.input("> ").strip()
-        except EOFError:
-            raise Quit from None
-        verb, _, rest = line.partition(" ")
+        verb, _, rest = console.input("> ").strip().partition(" ")
         match verb.lower():
             case "quit" | "exit" | "q":
-                raise Quit
+                raise EOFError
             case "rules":
                 say(console, shift_prompt(state.shift))
             case "screen":
@@ -182,5 +183,5 @@ def _typed(state: ShiftState) -> Wire:
                     return wire
                 say(console, f"{read.reason} (type help for the commands)", "yellow")
             case _:
-                given = f"{verb!r:.40}: expected an open system and an action"
-                say(console, f"{given} ({', '.join(state.open) or 'none is open'})", "yellow")
+                expected = f"{verb!r:.40}: expected an open system and an action"
+                say(console, f"{expected} ({', '.join(state.open) or 'none is open'})", "yellow")

@@ -22,8 +22,8 @@ _SHARES: Final = (
 )
 #: Shares of incidents that have a price of hand-over.
 _NET_SHARES: Final = (("handed_over", "handed\nover"), ("paged_right", "paged\nright"))
-#: A title, and the cell of a row on a wide terminal or a narrow one.
-_Column = tuple[str, Callable[[Row, bool], Cell]]
+#: A title, and the cell of a row.
+_Column = tuple[str, Callable[[Row], Cell]]
 
 
 def print_rows(
@@ -70,16 +70,16 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     net = any(row.net for row in rows)
     headline: list[_Column] = [
         *([("net value\n[95 % interval]", _net_value)] if net else []),
-        ("mean grade\n[95 % interval]", lambda row, wide: _estimate(row.grade, wide=wide)),
-        *([("unscored\nas 0", lambda row, _: number(row.bound))] if bounded else []),
+        ("mean grade\n[95 % interval]", lambda row: _estimate(row.grade)),
+        *([("unscored\nas 0", lambda row: number(row.bound))] if bounded else []),
         ("solved", _share_of("solved")),
         *((title, _share_of_net(name)) for name, title in _NET_SHARES if net),
     ]
     details: list[_Column] = [
         *((title, _share_of(name)) for name, title in _SHARES),
-        ("ticks", lambda row, _: number(row.ticks, 1)),
-        ("Brier", lambda row, _: number(row.brier)),
-        ("AUGRC", lambda row, _: number(row.augrc)),
+        ("ticks", lambda row: number(row.ticks, 1)),
+        ("Brier", lambda row: number(row.brier)),
+        ("AUGRC", lambda row: number(row.augrc)),
     ]
     if unscored:
         details.append(("unscored", _unscored))
@@ -90,23 +90,23 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
 def _put_columns(figures: Figures, rows: Sequence[Row], columns: Sequence[_Column]) -> None:
     figures.put(
         ["policy", *(title for title, _ in columns)],
-        lambda wide: [[row.policy, *(cell(row, wide) for _, cell in columns)] for row in rows],
+        [[row.policy, *(cell(row) for _, cell in columns)] for row in rows],
     )
 
 
-def _net_value(row: Row, wide: bool) -> Cell:
-    return _estimate(None if row.net is None else row.net.net, wide=wide)
+def _net_value(row: Row) -> Cell:
+    return _estimate(None if row.net is None else row.net.net)
 
 
-def _share_of(name: str) -> Callable[[Row, bool], Cell]:
-    return lambda row, wide: share(getattr(row, name), 1 if wide else 0)
+def _share_of(name: str) -> Callable[[Row], Cell]:
+    return lambda row: share(getattr(row, name))
 
 
-def _share_of_net(name: str) -> Callable[[Row, bool], Cell]:
-    return lambda row, wide: share(getattr(row.net, name, None), 1 if wide else 0)
+def _share_of_net(name: str) -> Callable[[Row], Cell]:
+    return lambda row: share(getattr(row.net, name, None))
 
 
-def _unscored(row: Row, _: bool) -> Cell:
+def _unscored(row: Row) -> Cell:
     return Text(str(row.unscored), style="bold yellow" if row.unscored else "")
 
 
@@ -114,12 +114,12 @@ def _put_by_price(figures: Figures, rows: Sequence[Row]) -> None:
     """Net value and hand-overs for each price of a hand-over."""
     figures.put(
         ("policy", "price", "net value\n[95 % interval]", "handed\nover"),
-        lambda wide: [
+        [
             [
                 row.policy,
                 f"{priced.price:g} ({priced.incidents})",
-                _estimate(priced.net, wide=wide),
-                share(priced.handed_over, 1 if wide else 0),
+                _estimate(priced.net),
+                share(priced.handed_over),
             ]
             for row in rows
             if row.net is not None
@@ -132,7 +132,7 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
     """How root causes were ranked, over all incidents and by fault kind."""
     figures.put(
         ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5"),
-        lambda _: [
+        [
             [
                 row.policy,
                 Text(located.kind or "all", style="" if located.kind else "bold"),
@@ -150,13 +150,13 @@ def _put_impacts(figures: Figures, rows: Sequence[Row]) -> None:
     """The scores of reports of how the damage spread. They are no part of the grades."""
     figures.put(
         ("path of the damage", "reported", "node F1", "edge F1", "exact\nroots"),
-        lambda wide: [
+        [
             [
                 row.policy,
                 str(impacts.episodes),
                 number(impacts.node_f1),
                 number(impacts.edge_f1),
-                share(impacts.exact_roots, 1 if wide else 0),
+                share(impacts.exact_roots),
             ]
             for row in rows
             if (impacts := row.impacts) is not None
@@ -172,7 +172,7 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
     roles = [alone.role for alone in teams[0][1].alone]
     figures.put(
         ("bits of doubt", "episodes", "pooled", *map(spelled, roles)),
-        lambda _: [
+        [
             [
                 policy,
                 str(team.episodes),
@@ -184,7 +184,7 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
     )
     figures.put(
         ("reports", "an episode", "bits each", "read", "heeded", "wavered"),
-        lambda _: [
+        [
             [
                 policy,
                 number(reports.each, 1),
@@ -200,20 +200,11 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
     )
 
 
-def _estimate(estimate: Interval | None, *, wide: bool) -> Text:
+def _estimate(estimate: Interval | None) -> Text:
     if estimate is None:
         return Text(NO_FIGURE)
-    write = number if wide else _short
-    interval = f" [{write(estimate.low)}, {write(estimate.high)}]"
+    interval = f" [{number(estimate.low)}, {number(estimate.high)}]"
     return Text.assemble((number(estimate.mean), "bold"), (interval, "dim"))
-
-
-def _short(value: float) -> str:
-    """Three digits without the zero before the point: ``.987``, ``-.123``, and ``1.00``."""
-    text = number(value)
-    if text.startswith(("0", "-0")):
-        return text.replace("0", "", 1)
-    return text[:-1]
 
 
 def print_comparisons(
@@ -252,7 +243,7 @@ def _put_comparisons(
     def put(titles: Sequence[str], cells: Callable[[Comparison], Sequence[Cell]]) -> None:
         figures.put(
             ["A", "B", *titles],
-            lambda _: [
+            [
                 [f"{runs[0]}: {pair.policy_a}", f"{runs[1]}: {pair.policy_b}", *cells(pair)]
                 for pair in comparisons
             ],

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 #: How many other kinds are named beside a kind, and the least share of a kind that is named.
 _OTHERS: Final = 3
 _LEAST: Final = 0.005
+
 # --- world show --------------------------------------------------------------------------
 
 
@@ -141,12 +142,12 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
     say(console, heading("AFTER A FULL LOOK"))
     figures.put(
         ["kind", "of all", "bits left", "recognised", "taken for [share]"],
-        lambda _: [_confused(row) for row in by_name["full-look"]["rows"]],
+        [_confused(row) for row in by_name["full-look"]["rows"]],
     )
     say(console, heading("AT EACH PRICE OF A HAND-OVER"))
     figures.put(
         ["c", "better handed over", "gained"],
-        lambda _: [
+        [
             [number(row["price"], 1), _percent(row["handed_over"]), number(row["gained"])]
             for row in by_name["hand-over"]["by_price"]
         ],

@@ -9,7 +9,6 @@ import typer
 
 from logtriage.cli.auditing import close, print_finding
 from logtriage.cli.bar import Bar
-from logtriage.cli.completion import complete_world
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.options import Json, world_in
 from logtriage.cli.world_tables import checked, shown, shown_json
@@ -19,11 +18,7 @@ from logtriage.world.loading import folder_or_name
 
 _World = Annotated[
     str,
-    typer.Argument(
-        metavar="DIR",
-        help="A world: a folder, or a name.",
-        autocompletion=complete_world,
-    ),
+    typer.Argument(metavar="DIR", help="A world: a folder, or a name."),
 ]
 
 
@@ -36,7 +31,6 @@ def new_world(
         typer.Option(
             metavar="NAME",
             help="The world to copy, by name or folder. Default: that of the benchmark.",
-            autocompletion=complete_world,
         ),
     ] = None,
 ) -> None:
@@ -59,9 +53,7 @@ def fit_world(
     like: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
-            help="The world that gives all but kinds, signatures and services.",
-            autocompletion=complete_world,
+            metavar="NAME", help="The world that gives all but kinds, signatures and services."
         ),
     ] = "oncall",
     as_json: Json = False,
@@ -126,14 +118,14 @@ def check_world_(
 
     loaded = as_world(world_in(world))
     doing: list[str] = []
-    with Bar(quiet=False, detail=lambda: doing[-1] if doing else "") as bar:
+    with Bar(lambda: doing[-1] if doing else "") as bar:
         bar.begin("checking", "incidents")
         findings = check_world(
             loaded,
             task or (),
             sizes=QUICK if quick else FULL,
             on_finding=lambda finding: doing.append(f"({finding.check} done)"),
-            on_progress=bar.update,
+            on_progress=bar.show,
         )
     console = results()
     for finding in findings:

@@ -28,7 +28,6 @@ from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, LossDifference, Losses
 from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
-from logtriage.evaluation.recorders import Recorder
 from logtriage.evaluation.runner import evaluate
 from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.spec import RunSpec, plan
@@ -61,7 +60,6 @@ __all__ = [
     "Margins",
     "NetValue",
     "PolicyFailure",
-    "Recorder",
     "Row",
     "RunSpec",
     "Verdict",

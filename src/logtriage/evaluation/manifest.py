@@ -39,10 +39,9 @@ class Manifest:
     """What ``run.json`` says. ``rubrics`` maps each task to the id and digest of its rubric.
 
     ``bundle`` is the digest of the caller's recorded incidents; ``players`` the fingerprints of the
-    caller's policies and teams, and the settings of served models; ``environment`` the place where
-    episodes are played, if not here; ``seal`` the fingerprint of the key of sealed incidents. A
-    world other than the default world has its name and fingerprint here, and its content in
-    :data:`WORLD_FILE`.
+    caller's policies and teams, and the settings of served models; ``seal`` the fingerprint of the
+    key of sealed incidents. A world other than the default world has its name and fingerprint
+    here, and its content in :data:`WORLD_FILE`.
     """
 
     spec: RunSpec
@@ -50,7 +49,6 @@ class Manifest:
     rubrics: Mapping[str, tuple[str, str]]
     bundle: str | None = None
     players: Mapping[str, str] = attrs.field(factory=dict)
-    environment: str | None = None
     seal: str | None = None
 
     @property
@@ -61,17 +59,13 @@ class Manifest:
 
     @classmethod
     def of(
-        cls,
-        spec: RunSpec,
-        incidents: Incidents,
-        players: Mapping[str, str] | None = None,
-        environment: str | None = None,
+        cls, spec: RunSpec, incidents: Incidents, players: Mapping[str, str] | None = None
     ) -> "Manifest":
         """The manifest of a run that is about to be played by this version."""
         cells = plan(spec, incidents)
         rubrics = {cell.task: (cell.rubric, get_rubric(cell.rubric).digest) for cell in cells}
         seal = None if incidents.seal is None else incidents.seal.fingerprint
-        return cls(spec, __version__, rubrics, incidents.digest, players or {}, environment, seal)
+        return cls(spec, __version__, rubrics, incidents.digest, players or {}, seal)
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON data."""
@@ -81,7 +75,6 @@ class Manifest:
             "logtriage": self.version,
             "policies": list(self.spec.policies),
             "players": dict(self.players),
-            "environment": self.environment,
             "tasks": list(self.spec.tasks),
             "split": self.spec.split,
             "seal": self.seal,
@@ -125,7 +118,7 @@ def _manifest(raw: Mapping[str, Any], directory: Path) -> Manifest:
     players = _field(raw, "players", dict) if "players" in raw else {}
     for policy in players:
         _field(players, policy, str)
-    bundle, place, seal = (_text(raw, name) for name in ("bundle", "environment", "seal"))
+    bundle, seal = (_text(raw, name) for name in ("bundle", "seal"))
     split = None
     if raw.get("role_split") is not None:
         split = role_split_from_json(_field(raw, "role_split", dict), source="role_split")
@@ -145,7 +138,6 @@ def _manifest(raw: Mapping[str, Any], directory: Path) -> Manifest:
         rubrics,
         bundle,
         players,
-        place,
         seal,
     )
 

@@ -1,10 +1,9 @@
-"""Recorders of episodes: of a policy or team here, or of a player elsewhere."""
+"""Recorders of episodes: of a policy, a team, or a player that records its own."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Protocol
 
-from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import record_episode, record_joint_episode
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec
@@ -14,10 +13,6 @@ from logtriage.registry import make_policy
 from logtriage.roles import RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import Transcript
-
-#: Plays the incident of an id with a policy, and records it for an agent of that name. Its
-#: attribute ``environment`` says where it plays.
-Recorder = Callable[[str, PolicyFactory, str], Transcript]
 
 
 class Recording(Protocol):
@@ -54,12 +49,6 @@ def _jointly(
     return record_joint_episode(incident, factory, agent, split, listening=listening, again=again)
 
 
-def _elsewhere(
-    recorder: Recorder, factory: PolicyFactory, incident_id: str, agent: str
-) -> Transcript:
-    return recorder(incident_id, factory, agent)
-
-
 def _by_itself(incidents: Incidents, player: Recording, incident_id: str, agent: str) -> Transcript:
     return player.record(incidents(incident_id), agent)
 
@@ -69,7 +58,6 @@ def records_of(
     incidents: Incidents,
     factories: Mapping[str, PolicyFactory],
     teams: Mapping[str, TeamFactory],
-    recorder: Recorder | None,
     recordings: Mapping[str, Recording],
     *,
     listening: bool = False,
@@ -80,12 +68,8 @@ def records_of(
     teams always are.
     """
     split, records = spec.role_split, dict[str, Record]()
-    if split is not None and recorder is not None:
-        raise InvalidInput("a recorder plays single agents; this run has a role split")
     for name in spec.policies:
         if name in recordings:
-            if recorder is not None:
-                raise InvalidInput(f"a recorder plays no {name!r}, which records its own episodes")
             records[name] = partial(_by_itself, incidents, recordings[name])
             continue
         if split is not None:
@@ -97,15 +81,5 @@ def records_of(
             records[name] = partial(_jointly, incidents, team, split, asked, not built_in)
             continue
         factory = factories[name] if name in factories else make_policy(name)
-        records[name] = (
-            partial(_alone, incidents, factory)
-            if recorder is None
-            else partial(_elsewhere, recorder, factory)
-        )
+        records[name] = partial(_alone, incidents, factory)
     return records
-
-
-def place_of(recorder: Recorder) -> str:
-    """Where a recorder plays."""
-    kind = type(recorder)
-    return str(getattr(recorder, "environment", f"{kind.__module__}.{kind.__qualname__}"))

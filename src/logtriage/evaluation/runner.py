@@ -28,9 +28,7 @@ from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.processes import chunk_size, in_order
 from logtriage.evaluation.recorders import (
     Record,
-    Recorder,
     Recording,
-    place_of,
     records_of,
 )
 from logtriage.evaluation.spec import Cell, RunSpec, plan
@@ -58,7 +56,6 @@ def evaluate(
     factories: Mapping[str, PolicyFactory] | None = None,
     teams: Mapping[str, TeamFactory] | None = None,
     on_progress: OnProgress | None = None,
-    recorder: Recorder | None = None,
     recordings: Mapping[str, Recording] | None = None,
     concurrency: int = 1,
     listening: bool = False,
@@ -82,8 +79,6 @@ def evaluate(
             (:func:`logtriage.registry.make_team` makes one of policies for each role).
         on_progress: called at the start and after each step of progress; after an interrupt,
             with the episodes that are kept.
-        recorder: plays the episodes elsewhere than in this process, on a server say; it
-            must be picklable for several jobs.
         recordings: players that record their own episodes, by their names in ``spec``, such
             as :class:`logtriage.adapters.served.ServedPlayer`.
         concurrency: how many episodes of ``recordings`` are played at a time, in threads.
@@ -96,8 +91,7 @@ def evaluate(
     Raises:
         UnknownName: for a policy or team that is neither registered nor given.
         InvalidInput: if the directory holds another run (of another version, with another
-            policy of the same name, in another environment) or another evaluation works in
-            it, or if a recorder is to play a team.
+            policy of the same name) or another evaluation works in it.
         SealError: if the split is sealed and there is no key.
         TranscriptError: naming file and line, if the directory has what this run did not
             write.
@@ -110,9 +104,7 @@ def evaluate(
     seal = seal_for(spec.split, seal)
     incidents = Incidents.of(bundle, seal, spec.world)
     alone = recordings or {}
-    made = records_of(
-        spec, incidents, factories or {}, teams or {}, recorder, alone, listening=listening
-    )
+    made = records_of(spec, incidents, factories or {}, teams or {}, alone, listening=listening)
     makers: dict[str, object] = {**(factories or {}), **(teams or {})}
     marks, split = {}, spec.role_split
     for name in spec.policies:
@@ -123,8 +115,7 @@ def evaluate(
         elif _changes(name):  # a directory or a module, unlike the policies of the registry
             maker = make_policy(name) if split is None else make_team(name, split)
             marks[name] = fingerprint_of(maker)
-    place = None if recorder is None else place_of(recorder)
-    manifest = Manifest.of(spec, incidents, marks, place)
+    manifest = Manifest.of(spec, incidents, marks)
     with holding(directory):
         store.open_run(directory, manifest, incidents, fresh=fresh)
         left = _left(directory, plan(spec, incidents), retry_unscored)

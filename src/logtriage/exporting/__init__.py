@@ -2,7 +2,7 @@
 
 OTLP in JSON lines (logs, traces, metrics) and notifications of Alertmanager's webhook. The files
 hold the screens of someone who looks at everything all the time and does nothing; the truth is in
-none of them. ``logtriage import otlp`` reads them back.
+none of them. ``logtriage import capture`` reads them back.
 """
 
 from logtriage.exporting.write import OPENED, write_alertmanager, write_labels, write_otlp

@@ -31,7 +31,9 @@ from logtriage.grading.tables import (
 )
 from logtriage.grading.truths import NONE_ACCEPTED, Truths
 
+#: Read-only as the prices of truths are: kernels are compiled anew for arrays that differ in it.
 _NO_FLOATS: Final = np.empty(0)
+_NO_FLOATS.setflags(write=False)
 
 
 def grade_compiled(
@@ -64,7 +66,7 @@ def grade_compiled(
     room = Room(
         np.empty(rows * BLOCK, dtype),
         np.empty(len(LEVELS) * BLOCK, level),
-        np.empty(2 * BLOCK, np.min_scalar_type(len(by.points))),
+        np.empty(2 * BLOCK, np.uint16 if len(by.points) <= 1 << 16 else np.uint32),
         np.empty(BLOCK),
     )
     broken = grade_rows(

@@ -105,7 +105,7 @@ def dismissal(state: State) -> Measured:
 def unescalated(state: State) -> Measured | None:
     """While no accepted team has been paged: 0.32.
 
-    With several faults, 0.32 of the share without its team paged, and all of the rest.
+    With several faults, 0.32 of the share without a page, and all of the rest.
     """
     unpaged = 0.0 if state.incident.truth.benign else unpaged_share(state)
     if not unpaged:

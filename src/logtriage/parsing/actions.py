@@ -223,7 +223,7 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
         except RecursionError:
             return "JSON nested too deeply"
         except json.JSONDecodeError as error:
-            # An object inside a broken one may be whole, so every brace is tried.
+            # An object inside a broken object may be whole, so every brace is tried.
             left -= _ATTEMPT + (len(text) if error.msg.startswith(_UNTERMINATED) else error.pos)
             if left < 0:
                 return "too much broken JSON in the reply"

@@ -158,7 +158,7 @@ SHIFT_TOOLS: Final = {
 }
 #: All tools for one incident.
 ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
-#: The arguments of tools, and of calls that no schema offers; the first one is the wire's value.
+#: The arguments of tools, and of calls that no schema offers; the first is the wire's value.
 ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         **{name: tuple(row.name for row in tool.parameters) for name, tool in ALL_TOOLS.items()},

@@ -4,7 +4,7 @@ A *bundle* holds recorded incidents, one JSON object a line; ``docs/recorded.md`
 format. :func:`load_bundle` makes ordinary incidents of them, with open-loop telemetry and the root
 cause as the only graded fact. :func:`shipped_incidents` come with the package.
 :func:`import_nezha`, :func:`import_petshop` and :func:`import_rcaeval` make records of published
-data sets, :func:`import_labelled` and :func:`import_otlp` of your own files, and
+data sets, :func:`import_capture` of your own files, and
 :func:`dump_bundle` writes them. :func:`import_topology` makes a topology of who calls whom.
 """
 
@@ -26,10 +26,9 @@ from logtriage.recorded.bundle import (
 )
 from logtriage.recorded.figures import Measure, Metric, Series, Shift
 from logtriage.recorded.formats.callgraph import import_topology
-from logtriage.recorded.formats.capture import import_otlp
-from logtriage.recorded.labelled import import_labelled
+from logtriage.recorded.formats.capture import import_capture
 from logtriage.recorded.nezha import import_nezha
-from logtriage.recorded.petshop import calm_petshop, import_petshop
+from logtriage.recorded.petshop import import_petshop
 from logtriage.recorded.rcaeval import import_rcaeval
 from logtriage.recorded.records import (
     HISTORY,
@@ -71,11 +70,9 @@ __all__ = [
     "Shift",
     "Skipped",
     "as_incident",
-    "calm_petshop",
     "dump_bundle",
-    "import_labelled",
+    "import_capture",
     "import_nezha",
-    "import_otlp",
     "import_petshop",
     "import_rcaeval",
     "import_topology",

@@ -1,11 +1,6 @@
-"""Names of services that a topology takes, and incidents chosen by id."""
+"""Names of services that a topology takes."""
 
-from collections.abc import Collection, Mapping
-from typing import TypeVar
-
-from logtriage.errors import BundleError, UnknownName
-
-Entry = TypeVar("Entry")
+from logtriage.errors import BundleError
 
 
 def plain_name(name: str) -> str:
@@ -18,7 +13,7 @@ def plain_name(name: str) -> str:
 
 
 class Names:
-    """Gives services plain names, and sees that no two services get the same one.
+    """Gives services plain names, and sees that no two services get the same name.
 
     ``Search/prod_AWS::ECS`` becomes ``Search-prod_AWS-ECS``.
     """
@@ -44,15 +39,3 @@ class Names:
                 )
             self._plain[name] = plain
         return self._plain[name]
-
-
-def chosen(entries: Mapping[str, Entry], only: Collection[str] | None) -> list[Entry]:
-    """The entries with the ids in ``only``, or all of them, in the order of ids.
-
-    Raises:
-        UnknownName: for an id that does not exist.
-    """
-    for name in sorted(only or ()):
-        if name not in entries:
-            raise UnknownName("recorded incident", name, entries)
-    return [entry for name, entry in sorted(entries.items()) if only is None or name in only]

@@ -14,7 +14,7 @@ before it, are those of the fault.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import product
@@ -25,7 +25,6 @@ import attrs
 
 from logtriage.errors import BundleError
 from logtriage.recorded.measure import condensed
-from logtriage.recorded.names import chosen
 from logtriage.recorded.reading import find_csv, inside, listed, parsed, read_sound_rows
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Call, LogRow, Rows, Span, Usage
@@ -66,28 +65,22 @@ _SPAN_COLUMNS: Final = ("StartTimeUnixNano", "PodName", "TraceID", "SpanID", "Pa
 _Files = list[tuple[Path, datetime]]
 
 
-def import_nezha(
-    directory: str | Path, *, only: Collection[str] | None = None, strict: bool = False
-) -> Imported:
+def import_nezha(directory: str | Path) -> Imported:
     """Import a directory of the published layout.
 
     Args:
         directory: holds ``rca_data`` and ``construct_data``.
-        only: ids such as ``nezha/2023-01-29T084304``; all incidents if None.
-        strict: make the first row that would be skipped an error.
 
     Raises:
-        BundleError: if there is no fault list, a file is damaged as a whole, a path
-            leads outside of the directory, or, with ``strict``, on any unusable row.
-        UnknownName: if ``only`` names an incident that is not there.
+        BundleError: if there is no fault list, a file is damaged as a whole, or a path
+            leads outside of the directory.
     """
     root = Path(directory)
-    tally = Tally(root, strict=strict)
+    tally = Tally(root)
     injections = _injections(root, tally)
-    wanted = chosen(injections, only)
     source = Source(root, tally, [milliseconds(row.at) for row in injections.values()])
     notes: list[str] = []
-    records = [_incident(source, injection, notes) for injection in wanted]
+    records = [_incident(source, injection, notes) for _, injection in sorted(injections.items())]
     return tally.imported((record for record in records if record is not None), notes)
 
 

@@ -52,25 +52,18 @@ def metrics(root: Path, folder: Path, tally: Tally, names: Names, notes: list[st
     columns = _columns(lines, name, names, notes)
     samples: list[Sample] = []
     usage: list[Usage] = []
-    times: set[int] = set()
     for where, row in _of_width(lines, len(columns) + 1, name, tally):
         seconds = _number(where, "unix_timestamp", row[0])
         if not 0 <= seconds < MOST_SECONDS:
             raise _bad(where, "unix_timestamp", "be Unix seconds", row[0])
         at = int(1000 * seconds)
-        if at in times:
-            raise BundleError(f"{where}: column unix_timestamp: {row[0]!r:.80} appears twice")
-        times.add(at)
         for (service, signal, factor), text in zip(columns, row[1:], strict=True):
             if not signal or not text:
                 continue
             column = f"{service} {signal}"
-            number = _number(where, column, text)
-            if number < 0:
-                raise _bad(where, column, "not be negative", text)
-            value = in_units(number, factor)
-            if value > MOST:
-                raise _bad(where, column, "be a number of at most 63 bits", text)
+            value = in_units(_number(where, column, text), factor)
+            if not 0 <= value <= MOST:
+                raise _bad(where, column, "be a number from 0 on, of at most 63 bits", text)
             samples.append(Sample(at, service, signal, value))
             if signal == "latency_p99_us":
                 usage.append(Usage(at, service, p99_ms=value // 1000))
@@ -95,10 +88,6 @@ def _columns(
         columns.append((names(service, f"{name}:1"), signal, factor))
         if not signal:
             unknown[f"{metric} {statistic}"] += 1
-    counts = Counter(f"{service} {signal}" for service, signal, _ in columns if signal)
-    for column, count in counts.items():
-        if count > 1:
-            raise BundleError(f"{name}:1: column {column} appears twice")
     for what, count in sorted(unknown.items()):
         notes.append(f"{name}: {count} columns of {what!r:.80} are left out: no known metric")
     return columns
@@ -114,11 +103,7 @@ def graph(root: Path, scenario: Path, tally: Tally, names: Names) -> Iterator[tu
     _, header = next(lines, ("", [""]))
     if len(header) < 2:
         raise BundleError(f"{name}:1: must name the components, one a column")
-    callers: set[str] = set()
     for where, row in _of_width(lines, len(header), name, tally):
-        if row[0] in callers:
-            raise BundleError(f"{where}: the row of {row[0]!r:.80} appears twice")
-        callers.add(row[0])
         for callee, text in zip(header[1:], row[1:], strict=True):
             if _number(where, callee, text):
                 yield names(row[0], where), names(callee, where)

@@ -51,22 +51,19 @@ _MOST: Final = 10**20
 _LONGEST_TIME: Final = 100
 
 
-def import_rcaeval(
-    directory: str | Path, *, strict: bool = False, models: bool = False
-) -> Imported:
+def import_rcaeval(directory: str | Path, *, models: bool = False) -> Imported:
     """Import all cases below a directory.
 
     Args:
         directory: holds the cases, at any depth.
-        strict: make the first row that would be skipped an error.
         models: make incidents of ``recorded/2``, two of each case, one without a fault.
 
     Raises:
-        BundleError: naming the file, if there is no case, a file is damaged as a whole or
-            lacks a column, or, with ``strict``, on any row that cannot be used.
+        BundleError: naming the file, if there is no case, or a file is damaged as a whole or
+            lacks a column.
     """
     root, incidents = Path(directory), {}
-    tally, notes = Tally(root, strict=strict), []
+    tally, notes = Tally(root), []
     for place in sorted(root.rglob("inject_time.txt")):
         records, missing = _case(root, inside(root, place), tally, models=models)
         for incident in records:

@@ -8,13 +8,11 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from logtriage.recorded.rows import Call, LogRow, Rows, Sample, Span, Usage
 
 Row = LogRow | Call | Usage | Sample | Span
-_BATCH: Final = 5000
 
 
 class RowStore:
@@ -32,24 +30,18 @@ class RowStore:
             else:
                 self._stretches.append((since, until))
         # An empty name is a database on disk that is deleted when it is closed.
-        self._base = sqlite3.connect("", isolation_level=None)
+        self._base = sqlite3.connect("")
         self._base.execute("PRAGMA journal_mode = OFF")
         self._base.execute("PRAGMA synchronous = OFF")
         self._base.execute("CREATE TABLE rows (kind, at, row)")
         self._base.execute("CREATE INDEX times ON rows (kind, at)")
-        self._waiting: list[tuple[str, int, bytes]] = []
         #: How many rows were offered, kept or not.
         self.offered = 0
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._base.close()
 
     def add(self, row: Row) -> None:
@@ -57,15 +49,8 @@ class RowStore:
         self.offered += 1
         place = bisect_right(self._stretches, row.at, key=itemgetter(0)) - 1
         if place >= 0 and row.at < self._stretches[place][1]:
-            self._waiting.append((type(row).__name__, row.at, pickle.dumps(row)))
-            if len(self._waiting) >= _BATCH:
-                self._write()
-
-    def _write(self) -> None:
-        self._base.execute("BEGIN")
-        self._base.executemany("INSERT INTO rows VALUES (?, ?, ?)", self._waiting)
-        self._base.execute("COMMIT")
-        self._waiting.clear()
+            kept = (type(row).__name__, row.at, pickle.dumps(row))
+            self._base.execute("INSERT INTO rows VALUES (?, ?, ?)", kept)
 
     def between(self, since: int, until: int) -> Rows:
         """The rows with ``since <= at < until`` that were kept, in the order in which they came."""
@@ -79,7 +64,6 @@ class RowStore:
         return self._kept(Span, since, until)
 
     def _kept(self, kind: type, since: int, until: int) -> Iterator[Any]:
-        self._write()
         rows = self._base.execute(
             "SELECT row FROM rows WHERE kind = ? AND at >= ? AND at < ? ORDER BY rowid",
             (kind.__name__, since, until),

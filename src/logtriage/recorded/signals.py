@@ -64,7 +64,7 @@ def _at(
 
 
 def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
-    """The usual value of each comparable figure over all services that have one, and its spread.
+    """The usual value of each comparable figure over all services that have it, and its spread.
 
     The median, and how far a service strays by itself together with how far services differ
     (standard deviation about the median): a borrower must stand out from both. A figure with a

@@ -20,7 +20,7 @@ def requests(rows: Iterable[Span]) -> Iterator[Call]:
     waited for a callee that outlives its caller's span (a message, for instance). The self time of
     a request is its span less the time in which it waited for others, overlapping waits counted
     once. A callee that sends no spans has the name by which its clients call it. If two spans have
-    the same trace and id, the last one counts.
+    the same trace and id, the last counts.
     """
     spans = {(span.trace, span.id): span for span in rows}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)

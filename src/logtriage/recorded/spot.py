@@ -150,7 +150,7 @@ class Spot:
 
     @property
     def number(self) -> float | None:
-        """A number; None if it is not there, or is no finite one (``"NaN"``, ``"Infinity"``)."""
+        """A number; None if it is not there, or is not finite (``"NaN"``, ``"Infinity"``)."""
         value = self.value
         if value is None or value in ("NaN", "Infinity", "-Infinity"):
             return None
@@ -172,9 +172,9 @@ class Spot:
 
     def bad(self, expected: str) -> BundleError:
         """The error that says what should stand here."""
-        given = "nothing" if self.value is None else f"{json_kind(self.value)} {self.value!r:.60}"
+        value = "nothing" if self.value is None else f"{json_kind(self.value)} {self.value!r:.60}"
         return BundleError(
-            f"{self.where}: field {self.path or '(whole line)'}: must be {expected}, got {given}"
+            f"{self.where}: field {self.path or '(whole line)'}: must be {expected}, got {value}"
         )
 
 

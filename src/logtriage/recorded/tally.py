@@ -5,7 +5,6 @@ from pathlib import Path
 
 import attrs
 
-from logtriage.errors import BundleError
 from logtriage.recorded.records import RecordedIncident
 
 
@@ -41,11 +40,10 @@ class Imported:
 
 
 class Tally:
-    """Counts skipped rows during one import; with ``strict`` the first one is an error."""
+    """Counts skipped rows during one import."""
 
-    def __init__(self, root: Path, *, strict: bool) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
-        self._strict = strict
         self._skipped: dict[tuple[str, str], Skipped] = {}
         self._rows: dict[str, int] = {}
 
@@ -65,14 +63,8 @@ class Tally:
         return path.relative_to(self._root).as_posix()
 
     def skip(self, path: Path, line: int, reason: str) -> None:
-        """Count a row that is left out.
-
-        Raises:
-            BundleError: if strict, with file and line.
-        """
+        """Count a row that is left out."""
         name = self.name(path)
-        if self._strict:
-            raise BundleError(f"{name}:{line}: {reason}")
         row = self._skipped.get((name, reason), Skipped(name, reason, 0, line))
         self._skipped[name, reason] = attrs.evolve(row, count=row.count + 1)
 

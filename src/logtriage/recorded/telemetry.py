@@ -108,7 +108,7 @@ class RecordedTelemetry:
         return _reading(recorded.series, tick, recorded.baseline)
 
     def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
-        """The figures of each service over the last minute, beside the usual ones.
+        """The figures of each service over the last minute, beside the usual figures.
 
         Empty if figures are shown on request.
         """
@@ -145,7 +145,7 @@ class RecordedTelemetry:
         return tuple(zip(*(signals_of(row, others, ticks) for row in services), strict=True))
 
     def _window(self, tick: int) -> LogWindow:
-        """The window of a tick: empty before the first, the last one after the last."""
+        """The window of a tick: empty before the first, the last window after the last."""
         windows = self.recording.windows
         if not windows or tick < windows[0].tick:
             return LogWindow(tick)

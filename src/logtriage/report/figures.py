@@ -13,7 +13,7 @@ from logtriage.report.confusion import PLACES, place_of
 from logtriage.report.episode import Episode
 from logtriage.report.run import Run
 
-#: Bins of the score distributions, each of the same width; the last one holds 1.
+#: Bins of the score distributions, each of the same width; the last bin holds 1.
 BINS: Final = 20
 
 
@@ -123,6 +123,6 @@ def _cell(task: str, policy: str, episodes: list[Episode], bound: float | None) 
         sum(episode.grade.gate is not None for episode in scored) / count,
         {name: fsum(values) / count for name, values in points.items()},
         fsum(lost) / count,
-        {place: found / max(1, faults) for place, found in places.items()},
+        {place: count / max(1, faults) for place, count in places.items()},
         faults,
     )

@@ -26,11 +26,12 @@ def parts_of(explained: "Explained | None") -> list[tuple[str, float]]:
 
 
 def beliefs_of(explained: "Explained") -> list[str]:
-    """A line for each step: what was likeliest before it, and what it was worth."""
-    return [_line(step) for step in explained.explanation.steps]
+    """A line for each step."""
+    return [line_of(step) for step in explained.explanation.steps]
 
 
-def _line(step: "Step") -> str:
+def line_of(step: "Step") -> str:
+    """What was likeliest before a step, what the step was worth, and whether it was justified."""
     likeliest = ", ".join(f"{name} {percent(share)}" for name, share in _likeliest(step.leading))
     line = (
         f"Likeliest: {likeliest}. Expected grade {number(step.before)}; "

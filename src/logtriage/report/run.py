@@ -127,9 +127,9 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[Path] = 
     ``seal`` is as for ``load_run``.
 
     Raises:
-        InvalidInput: if a directory holds no run, or a damaged one, or is given twice; if the
+        InvalidInput: if a directory holds no run or a damaged run, or stands there twice; if the
             runs are of different worlds or role splits.
-        SealError: if a run is of sealed incidents, and there is no key or another one.
+        SealError: if a run is of sealed incidents, and there is no key or another key.
         RubricError: if a task was graded by different rubrics.
         OSError: if something cannot be read.
     """

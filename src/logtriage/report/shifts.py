@@ -132,17 +132,17 @@ def _row(
     at: int,
     shift: ShiftState,
     graded: IncidentGrade,
-    alone: State,
+    state: State,
     firing: Mapping[str, list[int]],
     replays: str,
 ) -> str:
     arrived, system = graded.arrived_at, graded.system
-    end = arrived + (alone.closed_at or alone.tick)
+    end = arrived + (state.closed_at or state.tick)
     top = _ROW * (at + 1)
     full = 0.08 + 0.8 * (graded.grade.score or 0.0)
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
-    if alone.history:
-        name = f'<a href="{escape(f"{replays}/{quote(alone.incident.id)}")}">{name}</a>'
+    if state.history:
+        name = f'<a href="{escape(f"{replays}/{quote(state.incident.id)}")}">{name}</a>'
     parts = [
         name,
         f'<rect x="{_x(arrived)}" y="{top + 3}" width="{_TICK * (end - arrived)}" height="15" '

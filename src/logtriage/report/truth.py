@@ -23,7 +23,7 @@ def truth_of(incident: Incident) -> dict[str, str]:
         ("remedies", "remedy", "remedies"),
     ):
         if truth[key]:
-            # Of one fault any of the names will do, of several each asks for its own.
+            # Of one fault any of the names will do, of several faults each asks for its own.
             words[plural if several else name] = (", " if several else " or ").join(truth[key])
     if "price_of_hand_over" in truth:
         words["par"] = f"{truth['par']} ticks"

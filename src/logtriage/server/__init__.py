@@ -1,9 +1,9 @@
 """Serving: episodes over the network by the OpenEnv protocol, and their clients.
 
->>> from logtriage.server import LogTriageClient, Settings, serve  # doctest: +SKIP
+>>> from logtriage.server import RemoteEnv, Settings, serve  # doctest: +SKIP
 
-``serve`` and :class:`LogTriageClient` need the extra ``openenv`` (the library of that
-name). :class:`RemoteEnv` plays on a server with the extra ``client`` (websockets) alone.
+``serve`` needs the extra ``openenv`` (the library of that name). :class:`RemoteEnv` plays on a
+server with the extra ``client`` (websockets) alone; OpenEnv's ``GenericEnvClient`` does, too.
 What is here is loaded when it is first asked for.
 """
 
@@ -14,17 +14,14 @@ from logtriage.errors import MissingExtra
 
 if TYPE_CHECKING:
     from logtriage.server.app import build_app
-    from logtriage.server.client import LogTriageClient
     from logtriage.server.launch import serve
     from logtriage.server.models import TriageAction, TriageObservation, TriageState
-    from logtriage.server.remote import RemoteEnv, RemoteRecorder
+    from logtriage.server.remote import RemoteEnv
     from logtriage.server.settings import Settings
     from logtriage.server.wire import Served
 
 __all__ = [
-    "LogTriageClient",
     "RemoteEnv",
-    "RemoteRecorder",
     "Served",
     "Settings",
     "TriageAction",
@@ -36,9 +33,7 @@ __all__ = [
 
 #: Where each name is, and the extra that its module needs.
 _PLACES = {
-    "LogTriageClient": ("client", "openenv"),
     "RemoteEnv": ("remote", "client"),
-    "RemoteRecorder": ("remote", "client"),
     "Served": ("wire", None),
     "Settings": ("settings", None),
     "TriageAction": ("models", "openenv"),

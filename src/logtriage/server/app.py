@@ -1,12 +1,10 @@
-"""The application: the OpenEnv library's own, with our limits and a grader."""
+"""The application: the OpenEnv library's own, played in sessions alone, behind the guard."""
 
-import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from openenv.core.env_server import (
     Action,
@@ -16,41 +14,36 @@ from openenv.core.env_server import (
     State,
     create_fastapi_app,
 )
-from pydantic import ValidationError
 
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import DESCRIPTION, ENV_NAME, KINDS, TriageEnvironment
-from logtriage.server.episode import Gate, ShuttingDown, grade_listed
 from logtriage.server.guard import Guard
 from logtriage.server.ledger import Ledger
-from logtriage.server.messages import Kinds, TooLarge, check_fields
+from logtriage.server.messages import Kinds
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 from logtriage.server.settings import Settings
 
-_MCP: Final = "/mcp"
 #: The library would serve each request to these paths in an environment of its own.
 _SESSION_ONLY: Final = {"/reset": "POST", "/step": "POST", "/state": "GET"}
-#: Most fields that an error names, and most characters of each.
-TOLD_ERRORS: Final = 3
-LONGEST_ERROR: Final = 200
+#: Paths of the library that this server does not have.
+_OFF: Final = ("/mcp", "/list_environments")
+_TASK_API: Final = "/{env_name}/"
 
 
-def build_app(settings: Settings, gate: Gate | None = None) -> FastAPI:
-    """The ASGI application; ``gate`` is shared with whoever drains it.
+def build_app(settings: Settings) -> FastAPI:
+    """The ASGI application. It holds the ledger of the settings as ``state.ledger``.
 
     Raises:
         InvalidInput: for a ledger that cannot be used.
     """
-    gate = Gate() if gate is None else gate
-    gate.ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
+    ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
     catalogue = Catalogue(settings.tasks, settings.seal, settings.world)
-    environment = partial(TriageEnvironment, catalogue, gate)
+    environment = partial(TriageEnvironment, catalogue, ledger)
     models = TriageAction, TriageObservation, TriageState
-    app = guarded_app(environment, models, KINDS, settings, gate)
+    app = guarded_app(environment, models, KINDS, settings)
     app.title, app.description = ENV_NAME, DESCRIPTION
-    if settings.grader:
-        app.add_api_route("/grader", _grader(catalogue), methods=["POST"], tags=["Grading"])
+    app.state.ledger = ledger
     return app
 
 
@@ -59,7 +52,6 @@ def guarded_app(
     models: tuple[type[Action], type[Observation], type[State]],
     kinds: Kinds,
     settings: Settings,
-    gate: Gate,
 ) -> FastAPI:
     """The library's application for an environment, played in sessions behind the guard."""
     action, observation, state = models
@@ -76,15 +68,14 @@ def guarded_app(
     app.router.routes[:] = [
         route
         for route in app.router.routes
-        if getattr(route, "path", None) not in (_MCP, *_SESSION_ONLY)
+        if (path := getattr(route, "path", "")) not in (*_OFF, *_SESSION_ONLY)
+        and not path.startswith(_TASK_API)
     ]
-    app.add_api_route(_MCP, _no_mcp, methods=["POST"], tags=["MCP"])
+    app.add_api_route("/mcp", _no_mcp, methods=["POST"], tags=["MCP"])
     for path, method in _SESSION_ONLY.items():
         app.add_api_route(path, _no_session, methods=[method], tags=["Environment Control"])
     app.add_exception_handler(LogTriageError, _bad_request)
-    app.add_exception_handler(ValidationError, _bad_fields)
-    app.add_exception_handler(RequestValidationError, _bad_fields)
-    app.add_middleware(Guard, settings=settings, gate=gate, kinds=kinds)
+    app.add_middleware(Guard, settings=settings, kinds=kinds)
     return app
 
 
@@ -99,32 +90,5 @@ async def _no_session() -> None:
     raise InvalidInput("an episode is played in a WebSocket session: connect to /ws")
 
 
-def _grader(catalogue: Catalogue) -> Callable[[Request], Awaitable[dict[str, Any]]]:
-    async def grader(request: Request) -> dict[str, Any]:
-        """The public grade of a list of ``actions`` on an ``incident``."""
-        body = json.loads(await request.body() or b"{}")  # the guard has read it once
-        check_fields(body, ("incident", "actions"))
-        incident_id = catalogue.incident_id({"incident": body.get("incident", "")})
-        return grade_listed(incident_id, body.get("actions"), catalogue.world)
-
-    return grader
-
-
-_STATUS: Final[dict[type[Exception], int]] = {ShuttingDown: 503, TooLarge: 413}
-
-
 async def _bad_request(_: Request, error: Exception) -> JSONResponse:
-    return JSONResponse({"error": str(error)}, _STATUS.get(type(error), 400))
-
-
-async def _bad_fields(_: Request, error: Exception) -> JSONResponse:
-    # The values are not sent back: they may be NaN, which JSON cannot hold.
-    assert isinstance(error, ValidationError | RequestValidationError)
-    rows = error.errors()
-    lines = [
-        f"{'.'.join(map(str, row['loc'])) or 'action'}: {row['msg']}"[:LONGEST_ERROR]
-        for row in rows[:TOLD_ERRORS]
-    ]
-    if len(rows) > TOLD_ERRORS:
-        lines.append(f"and {len(rows) - TOLD_ERRORS} more")
-    return JSONResponse({"error": "; ".join(lines)}, 422)
+    return JSONResponse({"error": str(error)}, 400)

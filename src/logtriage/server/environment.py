@@ -1,21 +1,22 @@
 """The OpenEnv environment: a thin shell over one :class:`Episode`."""
 
 from typing import Any, Final
+from uuid import uuid4
 
 from openenv.core.env_server import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
-from openenv.core.rubrics import Rubric
 
 import logtriage
 from logtriage.errors import InvalidInput
 from logtriage.parsing import action_to_wire
-from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, flag, text_field
-from logtriage.server.episode import Episode, Gate
+from logtriage.server.catalogue import EPISODE_FIELDS, Catalogue, text_field
+from logtriage.server.episode import Episode
+from logtriage.server.ledger import Ledger
 from logtriage.server.messages import Kinds, check_fields
 from logtriage.server.models import TriageAction, TriageObservation, TriageState
 
 ENV_NAME: Final = "logtriage"
-RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id", "show_id", "view")
+RESET_FIELDS: Final = (*EPISODE_FIELDS, "episode_id")
 #: The messages of a session.
 KINDS: Final[Kinds] = {
     "reset": RESET_FIELDS,
@@ -30,53 +31,37 @@ DESCRIPTION: Final = (
 )
 
 
-class TriageRubric(Rubric):
-    """The reward of a step: the difference of two grades."""
-
-    def forward(self, action: Any, observation: Any) -> float:  # noqa: ARG002 (the base class's)
-        """The reward that the grader gave."""
-        return observation.reward or 0.0
-
-
 class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState]):
-    """One session: an episode at a time, nothing shared with any other session."""
+    """One session: an episode at a time. Sessions share the ``ledger`` alone."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, catalogue: Catalogue, gate: Gate) -> None:
-        super().__init__(rubric=TriageRubric())
-        self._catalogue, self._gate = catalogue, gate
+    def __init__(self, catalogue: Catalogue, ledger: Ledger | None = None) -> None:
+        super().__init__()
+        self._catalogue, self._ledger = catalogue, ledger
         self._episode: Episode | None = None
-        self._with_view = False
+        self._id: str | None = None
 
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
     ) -> TriageObservation:
         """Begin an episode: ``incident``, or ``task``, ``split`` and ``index`` (or ``seed``).
 
-        With ``view`` true, every observation carries its structured form, too; with ``show_id``
-        true, the incident's id.
-
         Raises:
             UnknownName, InvalidInput: naming the field and what was expected.
-            ShuttingDown: if the server begins no new episode.
+            SealError: for a sealed incident without a key, or after its attempt.
         """
         check_fields(kwargs, RESET_FIELDS)
-        with_view = flag("view", kwargs.pop("view", False))
-        show_id = flag("show_id", kwargs.pop("show_id", False))
         if episode_id is not None:
             text_field("episode_id", episode_id)
-        episode = Episode(
+        self._episode = Episode(
             self._catalogue.incident_id({**kwargs, "seed": seed}),
-            self._gate,
-            episode_id,
-            show_id=show_id,
+            self._ledger,
             seal=self._catalogue.seal,
             world=self._catalogue.world,
         )
-        self.close()
-        self._episode, self._with_view = episode, with_view
-        return self._seen(episode, opens=True)
+        self._id = uuid4().hex if episode_id is None else episode_id
+        return self._seen(self._episode, opens=True)
 
     def step(
         self,
@@ -92,11 +77,10 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         """
         if kwargs:
             raise InvalidInput(f"{next(iter(kwargs))}: unknown field of a step")
-        episode = self._playing()
-        episode.step(action.move(episode.state.incident.topology))
-        seen = self._seen(episode)
-        self._apply_rubric(action, seen)
-        return seen
+        if self._episode is None:
+            raise InvalidInput("no episode yet: send a reset first")
+        self._episode.step(action.move(self._episode.state.incident.topology))
+        return self._seen(self._episode)
 
     # The library runs overridden coroutines on its event loop, and other methods on a thread of
     # the session. A step takes less time than the switch to a thread.
@@ -113,13 +97,8 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         """As :meth:`step`."""
         return self.step(action, timeout_s, **kwargs)
 
-    def _playing(self) -> Episode:
-        if self._episode is None:
-            raise InvalidInput("no episode yet: send a reset first")
-        return self._episode
-
     def _seen(self, episode: Episode, *, opens: bool = False) -> TriageObservation:
-        seen = episode.seen(with_view=self._with_view, opens=opens)
+        seen = episode.seen(opens=opens)
         return TriageObservation(done=episode.state.is_closed, reward=episode.reward, **seen)
 
     @property
@@ -129,9 +108,8 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
             return TriageState()
         state = self._episode.state
         return TriageState(
-            episode_id=self._episode.id,
+            episode_id=self._id,
             step_count=len(state.history),
-            incident=self._episode.name,
             horizon=state.incident.horizon,
             closing=None if state.closing is None else str(state.closing),
             actions=[action_to_wire(action) for action in state.actions],
@@ -143,33 +121,3 @@ class TriageEnvironment(Environment[TriageAction, TriageObservation, TriageState
         return EnvironmentMetadata(
             name=ENV_NAME, description=DESCRIPTION, version=logtriage.__version__
         )
-
-    def close(self) -> None:
-        """Leave the episode."""
-        if self._episode is not None:
-            self._episode.leave()
-
-    # -- TaskProvider ------------------------------------------------------------
-
-    def list_splits(self) -> list[dict[str, str]]:
-        """The splits with their kinds."""
-        return self._catalogue.splits()
-
-    def num_tasks(self, split: str) -> int:
-        """How many incidents a split has."""
-        self._catalogue.specs(split, 0, 0)
-        return self._catalogue.size()
-
-    def list_tasks(self, split: str) -> list[dict[str, Any]]:
-        """The first task specs of a split: there are far too many to list."""
-        return self._catalogue.specs(split, 0, 100)
-
-    def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """One task spec."""
-        return self._catalogue.spec(split, index)
-
-    def get_task_range(
-        self, split: str, start: int | None = None, stop: int | None = None
-    ) -> list[dict[str, Any]]:
-        """The task specs of a slice."""
-        return self._catalogue.specs(split, start, stop)

@@ -1,15 +1,13 @@
-"""Access and limits in front of the application: clients, sizes, rates, time limits.
+"""Access and limits in front of the application: clients, sizes of messages, idle sessions.
 
-A plain ASGI middleware. It checks the client and the size before it reads a body or a message.
-A refused WebSocket message is answered with an error message of the protocol, and the session
-goes on.
+A plain ASGI middleware. A refused WebSocket message is answered with an error message of the
+protocol, and the session goes on.
 """
 
 import asyncio
 import hmac
 import json
-from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Final
@@ -17,8 +15,7 @@ from typing import Any, Final
 from starlette.responses import JSONResponse
 
 from logtriage.errors import InvalidInput
-from logtriage.server.episode import Gate
-from logtriage.server.messages import Kinds, Misshapen, TooLarge, check_message, read_object
+from logtriage.server.messages import MAX_MESSAGE, Kinds, Misshapen, check_message, read_object
 from logtriage.server.origins import refusal_of
 from logtriage.server.settings import Settings
 
@@ -29,29 +26,7 @@ Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
 #: Reachable without a token, for health checks.
 OPEN_PATHS: Final = ("/health",)
-#: Addresses whose rate of HTTP requests is remembered.
-_ADDRESSES: Final = 4_096
-#: Seconds within which a request's body must arrive.
-_BODY_SECONDS: Final = 30
 _GOING_AWAY: Final = 1001
-
-
-class Bucket:
-    """A token bucket: ``rate`` a second, one second's worth saved up."""
-
-    def __init__(self, rate: float) -> None:
-        self._rate = rate
-        self._size = self._left = max(1.0, rate)
-        self._at = monotonic()
-
-    def take(self, now: float) -> float:
-        """Take a token; the seconds to wait until there is one, 0 if it was taken."""
-        self._left = min(self._size, self._left + (now - self._at) * self._rate)
-        self._at = now
-        if self._left < 1:
-            return (1 - self._left) / self._rate
-        self._left -= 1
-        return 0.0
 
 
 class Guard:
@@ -60,23 +35,26 @@ class Guard:
     ``kinds`` are the WebSocket messages that it reads, with the fields of their data.
     """
 
-    def __init__(self, app: Asgi, settings: Settings, gate: Gate, kinds: Kinds) -> None:
-        self._app, self._settings, self._gate, self._kinds = app, settings, gate, kinds
+    def __init__(self, app: Asgi, settings: Settings, kinds: Kinds) -> None:
+        self._app, self._idle_seconds, self._kinds = app, settings.idle_seconds, kinds
         token = settings.token
         self._credentials = None if token is None else f"Bearer {token}".encode()
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
-        self._sessions: Counter[str] = Counter()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Handle a connection or a request."""
-        if scope["type"] == "http":
-            await self._http(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await self._websocket(scope, receive, send)
+        kind = scope["type"]
+        refusal = self._refusal(scope) if kind in ("http", "websocket") else None
+        if refusal is not None:
+            status, text = refusal
+            headers = {"www-authenticate": "Bearer"} if status == 401 else None
+            # Before a handshake, Starlette sends this as an HTTP answer.
+            await JSONResponse({"error": text}, status, headers)(scope, receive, send)
+        elif kind == "websocket":
+            await self._session(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    def _turned_away(self, scope: Message) -> tuple[int, str] | None:
+    def _refusal(self, scope: Message) -> tuple[int, str] | None:
         """(status, reason) if a request or a connection is refused; else None."""
         if scope["path"] in OPEN_PATHS:
             return None
@@ -90,104 +68,7 @@ class Guard:
             return None
         return 401, "this server needs a bearer token"
 
-    # -- HTTP --------------------------------------------------------------------
-
-    async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
-
-        async def refuse(status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
-            await JSONResponse({"error": text}, status, headers)(scope, receive, send)
-
-        turned_away = self._turned_away(scope)
-        if turned_away is not None:
-            headers = {"www-authenticate": "Bearer"} if turned_away[0] == 401 else None
-            await refuse(*turned_away, headers)
-            return
-        address = _address(scope)
-        if scope["path"] not in OPEN_PATHS and (wait := self._bucket(address).take(monotonic())):
-            text = f"more than {self._settings.rate:g} requests a second from one address"
-            await refuse(429, text, {"retry-after": str(int(wait) + 1)})
-            return
-        try:
-            body = await self._body(receive)
-            if body:
-                read_object(body, self._settings.max_message)
-        except TooLarge as error:
-            await refuse(413, str(error))
-            return
-        except TimeoutError:
-            await refuse(408, f"no whole body within {_BODY_SECONDS} s")
-            return
-        except InvalidInput as error:
-            await refuse(400, str(error))
-            return
-        if body is None:
-            return
-        whole: Message | None = {"type": "http.request", "body": body, "more_body": False}
-
-        async def once() -> Message:
-            nonlocal whole
-            if whole is None:
-                return await receive()
-            message, whole = whole, None
-            return message
-
-        await self._app(scope, once, send)
-
-    async def _body(self, receive: Receive) -> bytes | None:
-        """A request's body; None if the client has gone.
-
-        Raises:
-            TooLarge: if it is longer than a message may be.
-            TimeoutError: if it does not come in time.
-        """
-        limit, body, more = self._settings.max_message, bytearray(), True
-        async with asyncio.timeout(_BODY_SECONDS):
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return None
-                body += message.get("body", b"")
-                more = message.get("more_body", False)
-                if len(body) > limit:
-                    raise TooLarge(f"body of more than {limit} bytes")
-        return bytes(body)
-
-    def _bucket(self, name: str) -> Bucket:
-        bucket = self._buckets.pop(name, None) or Bucket(self._settings.rate)
-        self._buckets[name] = bucket
-        if len(self._buckets) > _ADDRESSES:
-            self._buckets.popitem(last=False)
-        return bucket
-
-    # -- WebSockets --------------------------------------------------------------
-
-    async def _websocket(self, scope: Message, receive: Receive, send: Send) -> None:
-        address = _address(scope)
-        turned_away = self._turned_away(scope)
-        limit = self._settings.per_address
-        if turned_away is not None:
-            pass
-        elif self._gate.draining:
-            turned_away = 503, "the server is shutting down"
-        elif self._bucket(f"sessions of {address}").take(monotonic()):
-            turned_away = 429, "too many new sessions from one address"
-        elif self._sessions[address] >= limit:
-            turned_away = 503, f"this address has {limit} sessions already, as many as it may have"
-        if turned_away is not None:
-            status, text = turned_away
-            # Before the handshake, Starlette sends this as an HTTP answer.
-            await JSONResponse({"error": text}, status)(scope, receive, send)
-            return
-        self._sessions[address] += 1
-        try:
-            await self._session(scope, receive, send)
-        finally:
-            self._sessions[address] -= 1
-            if not self._sessions[address]:
-                del self._sessions[address]
-
     async def _session(self, scope: Message, receive: Receive, send: Send) -> None:
-        bucket = Bucket(self._settings.rate)
         heard = monotonic()
 
         async def guarded() -> Message:
@@ -197,17 +78,14 @@ class Guard:
                 heard = monotonic()
                 if message["type"] != "websocket.receive":
                     return message
-                while wait := bucket.take(heard):
-                    await asyncio.sleep(wait)
-                    heard = monotonic()
-                refusal = self._refusal(message)
-                if refusal is None:
+                error = self._error(message.get("text"))
+                if error is None:
                     return message
-                await send(refusal)
+                await send(error)
 
         async def watch() -> None:
             # One task for each connection: a timer for each message would cost more.
-            idle = self._settings.idle_seconds
+            idle = self._idle_seconds
             while (left := heard + idle - monotonic()) > 0:
                 await asyncio.sleep(left)
             # A client that has gone gets no message.
@@ -222,15 +100,12 @@ class Guard:
         finally:
             watcher.cancel()
 
-    def _refusal(self, message: Message) -> Message | None:
+    def _error(self, text: str | None) -> Message | None:
         """The answer to a message that must not reach the application."""
-        text = message.get("text")
         if text is None:
             return error_frame("binary message; expected JSON text", "INVALID_JSON")
         try:
-            check_message(read_object(text, self._settings.max_message), self._kinds)
-        except TooLarge as error:
-            return error_frame(str(error), "MESSAGE_TOO_LARGE")
+            check_message(read_object(text, MAX_MESSAGE), self._kinds)
         except Misshapen as error:
             return error_frame(str(error), error.code)
         except InvalidInput as error:
@@ -242,8 +117,3 @@ def error_frame(text: str, code: str) -> Message:
     """An error message of the WebSocket protocol."""
     data = {"type": "error", "data": {"message": text, "code": code}}
     return {"type": "websocket.send", "text": json.dumps(data)}
-
-
-def _address(scope: Message) -> str:
-    address: str = (scope.get("client") or ("",))[0]
-    return address

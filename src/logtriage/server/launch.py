@@ -1,14 +1,11 @@
-"""Run the server in one process; at its end, running episodes may finish."""
+"""Run the server in one process."""
 
 import gc
 import os
-import signal
 import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
-from types import FrameType
 from typing import Final
 
 import uvicorn
@@ -18,12 +15,12 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from logtriage.drawing.sealing import seal_of_environment
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.server.app import build_app
-from logtriage.server.episode import Gate
 from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE
+from logtriage.server.messages import MAX_MESSAGE
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 
 #: Makes the application that is served.
-Build = Callable[[Settings, Gate], FastAPI]
+Build = Callable[[Settings], FastAPI]
 #: A WebSocket frame of more bytes ends its connection (code 1009) without being read.
 HARD_LIMIT_FACTOR: Final = 16
 #: Seconds that the last answers have to be sent.
@@ -39,19 +36,15 @@ class SessionConnection(WebSocketsSansIOProtocol):
         self.transport.abort()
 
 
-class DrainingServer(uvicorn.Server):
-    """After SIGTERM it begins no new episode, and ends when the running ones have ended."""
+class AnnouncingServer(uvicorn.Server):
+    """A server that says where it listens, and closes the ledger of its application."""
 
     def __init__(
-        self,
-        config: uvicorn.Config,
-        gate: Gate,
-        drain_seconds: float,
-        announce: Callable[[str], None],
+        self, config: uvicorn.Config, app: FastAPI, announce: Callable[[str], None]
     ) -> None:
         super().__init__(config)
-        self._gate, self._drain_seconds, self._announce = gate, drain_seconds, announce
-        self._deadline: float | None = None
+        self.ledger = getattr(app.state, "ledger", None)
+        self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say where."""
@@ -64,22 +57,8 @@ class DrainingServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End, and release the ledger."""
         await super().shutdown(sockets)
-        if self._gate.ledger is not None:
-            self._gate.ledger.close()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """SIGTERM drains; a second one, or any other signal, ends at once."""
-        if sig == signal.SIGTERM and not self._gate.draining:
-            self._gate.draining = True
-            self._deadline = monotonic() + self._drain_seconds
-        else:
-            super().handle_exit(sig, frame)
-
-    async def on_tick(self, counter: int) -> bool:
-        """Check ten times a second whether it is time to end."""
-        if self._deadline is not None and (not self._gate.running or monotonic() >= self._deadline):
-            self.should_exit = True
-        return await super().on_tick(counter)
+        if self.ledger is not None:
+            self.ledger.close()
 
 
 def _say(text: str) -> None:
@@ -89,27 +68,26 @@ def _say(text: str) -> None:
 
 def make_server(
     settings: Settings, announce: Callable[[str], None] = _say, build: Build = build_app
-) -> DrainingServer:
+) -> AnnouncingServer:
     """A server of an application, ready to run; it calls ``announce`` with its address."""
-    gate = Gate()
+    app = build(settings)
     config = uvicorn.Config(
-        build(settings, gate),
+        app,
         ws=SessionConnection,
-        proxy_headers=bool(settings.proxies),
-        forwarded_allow_ips=list(settings.proxies),
+        proxy_headers=False,
         host=settings.host,
         port=settings.port,
         access_log=False,
         log_level="warning",
         server_header=False,
-        ws_max_size=settings.max_message * HARD_LIMIT_FACTOR,
+        ws_max_size=MAX_MESSAGE * HARD_LIMIT_FACTOR,
         ws_ping_interval=settings.ping_seconds,
         ws_ping_timeout=settings.ping_seconds,
         # Screens are short: compressing them costs more than sending them.
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=_LAST_ANSWERS,
     )
-    return DrainingServer(config, gate, settings.drain_seconds, announce)
+    return AnnouncingServer(config, app, announce)
 
 
 def serve(

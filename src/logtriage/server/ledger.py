@@ -1,4 +1,4 @@
-"""Attempts at sealed incidents: one for each key, run and incident.
+"""Attempts at sealed incidents: an attempt for each key, run and incident.
 
 The ledger is a file of JSON lines that is only appended to, and outlives the server. An
 attempt is on the disk before its first screen leaves the server, so neither a crash nor a
@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from logtriage._lib.files import open_here, try_lock
@@ -70,12 +69,7 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from logtriage.errors import InvalidInput
 
+#: The most bytes of a message.
+MAX_MESSAGE: Final = 64 * 1024
 #: The most characters of a name in an error.
 _SHOWN: Final = 40
 
@@ -13,12 +15,11 @@ _SHOWN: Final = 40
 Kinds = Mapping[str, tuple[str, ...] | None]
 
 
-class TooLarge(InvalidInput):
-    """A message or body of more bytes than are read."""
-
-
 class Misshapen(InvalidInput):
-    """A message of an unknown kind or with unknown fields; ``code`` is the protocol's."""
+    """A message that is too long, of an unknown kind, or with unknown fields.
+
+    ``code`` is the protocol's.
+    """
 
     def __init__(self, text: str, code: str) -> None:
         self.code = code
@@ -36,12 +37,13 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
     """Read one JSON object as RFC 8259 has it: no NaN, no infinities, no lone surrogates.
 
     Raises:
-        TooLarge: if it has more than ``limit`` bytes.
+        Misshapen: if it has more than ``limit`` bytes.
         InvalidInput: with what is wrong.
     """
     raw = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
     if len(raw) > limit:
-        raise TooLarge(f"message of {len(raw)} bytes; at most {limit} are read")
+        text = f"message of {len(raw)} bytes; at most {limit} are read"
+        raise Misshapen(text, "MESSAGE_TOO_LARGE")
     try:
         value = _DECODER.decode(raw.decode())
     except UnicodeDecodeError as error:

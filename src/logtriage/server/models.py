@@ -44,12 +44,12 @@ class TriageAction(Action):
     )
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
+    def _action_or_text(self) -> Self:
         # The library tries to send a ValueError back as JSON, and fails.
         if (self.text is None) == (self.action_type is None):
-            raise PydanticCustomError("one_of_both", "give either action_type or text")
+            raise PydanticCustomError("action_or_text", "give either action_type or text")
         if self.text is not None and (self.value is not None or self.confidence is not None):
-            raise PydanticCustomError("one_of_both", "text comes without value and confidence")
+            raise PydanticCustomError("action_or_text", "text comes without value and confidence")
         return self
 
     def move(self, topology: Topology) -> Move:
@@ -62,9 +62,6 @@ class TriageAction(Action):
 class TriageObservation(Observation):
     """What the agent sees, what its last action earned and, at the end, its grade."""
 
-    incident: str = Field(
-        description="The incident's id if the reset asked for it, else a name for this episode"
-    )
     tick: int = Field(description="Ticks that have passed")
     horizon: int = Field(description="The step budget")
     screen: str = Field(description="What the agent sees, as text")
@@ -74,15 +71,11 @@ class TriageObservation(Observation):
     grade: dict[str, Any] | None = Field(
         default=None, description="The grade with all its reasons; once closed"
     )
-    view: dict[str, Any] | None = Field(
-        default=None, description="What the agent sees, structured; if the reset asked for it"
-    )
 
 
 class TriageState(State):
     """Where an episode stands, without the truth."""
 
-    incident: str | None = Field(default=None, description="As in the observations")
     horizon: int | None = Field(default=None, description="The step budget")
     closing: str | None = Field(default=None, description="Why the episode is closed")
     actions: list[dict[str, Any]] = Field(

@@ -13,10 +13,9 @@ from logtriage.grading import grade, grade_to_json
 from logtriage.state import State
 
 #: The fields of a grade that leave while its episode is open.
-OPEN_GRADE: Final = ("task", "status", "score", "closing", "ticks", "unplayed")
+OPEN_GRADE: Final = ("task", "status", "score", "closing", "ticks")
 #: Those that leave once it is closed.
 CLOSED_GRADE: Final = (
-    "incident",
     *OPEN_GRADE,
     "rubric",
     "rubric_digest",
@@ -38,20 +37,15 @@ DISCOUNT: Final = ("name", "factor", "reason")
 IMPACT: Final = ("node_f1", "edge_f1", "exact_roots")
 
 
-def public_grade(state: State, *, unplayed: int = 0, name: str | None = None) -> dict[str, Any]:
+def public_grade(state: State) -> dict[str, Any]:
     """The grade of a state as JSON data, with the fields that may leave now.
 
-    ``name`` replaces the incident's id where the id is secret. The grade of a sealed incident has
-    the fingerprint of its ``seal`` instead of the reasons.
+    The grade of a sealed incident has the fingerprint of its ``seal`` instead of the reasons.
     """
     seal = state.incident.seal
     is_open = seal is not None or not state.is_closed
-    listed = listed_grade(grade_to_json(grade(state, unplayed=unplayed)), is_closed=not is_open)
-    if seal is not None:
-        listed["seal"] = seal
-    if name is not None and "incident" in listed:
-        listed["incident"] = name
-    return listed
+    listed = listed_grade(grade_to_json(grade(state)), is_closed=not is_open)
+    return listed if seal is None else {**listed, "seal": seal}
 
 
 def listed_grade(data: Mapping[str, Any], *, is_closed: bool) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from logtriage.world.model import World
 #: The environment variable that holds the bearer token.
 TOKEN_VARIABLE: Final = "LOGTRIAGE_TOKEN"
 _SHORTEST_TOKEN: Final = 16
+_HOW: Final = "try: python -c 'import secrets; print(secrets.token_hex(24))'"
 
 
 def is_loopback(host: str) -> bool:
@@ -40,40 +41,22 @@ def _benchmark(settings: "Settings") -> tuple[str, ...]:
     return DRAWN_TASKS if world is None else benchmark_of(as_world(world))
 
 
-def _addresses(names: object) -> tuple[str, ...]:
-    if isinstance(names, str) or not hasattr(names, "__iter__"):
-        raise InvalidInput(f"proxies: expected a list of IP addresses, got {names!r}")
-    try:
-        return tuple(str(ipaddress.ip_address(name)) for name in names)
-    except ValueError as error:
-        raise InvalidInput(f"proxies: expected IP addresses: {error}") from None
-
-
 @attrs.frozen
 class Settings:
     """How to serve.
 
     Attributes:
         host: address to bind. Anything but loopback needs a ``token``.
-        port: TCP port; 0 takes a free one.
+        port: TCP port; 0 takes a free port.
         token: bearer token that every request but ``/health`` must carry.
         world: the world of all episodes: a :class:`~logtriage.world.model.World`, a name or a
-            folder. Without it, that of ``tasks``. Clients who name another one are refused.
+            folder. Without it, that of ``tasks``. Incidents of another world are refused.
         tasks: what an episode named by split and index alone is drawn from; by default all of
             the world's with one fault.
         max_sessions: sessions at a time.
-        max_message: bytes of a message or a request's body; longer ones are refused.
-        rate: messages a second on one connection (further ones wait), and HTTP
-            requests a second from one address (further ones are refused).
         idle_seconds: a session without a message for so long is closed.
-        drain_seconds: how long running episodes may go on after SIGTERM.
         ping_seconds: a client that answers no WebSocket ping, or takes nothing of what it
             is sent, for so long is gone.
-        per_address: sessions that one address may have: fewer than ``max_sessions``, so that
-            others have places. Half of them by default.
-        proxies: addresses of proxies in front: of their requests, the header
-            ``X-Forwarded-For`` says whose they are. Nobody else's is believed.
-        grader: whether ``POST /grader`` grades lists of actions.
         seal: the key of split ``sealed``, which is not served without.
         ledger: the file that counts attempts at sealed incidents. A server with a ``seal`` needs
             it.
@@ -93,16 +76,8 @@ class Settings:
         default=attrs.Factory(_benchmark, takes_self=True), converter=_names
     )
     max_sessions: int = 256
-    max_message: int = 64 * 1024
-    rate: float = 2_000.0
     idle_seconds: float = 900.0
-    drain_seconds: float = 120.0
     ping_seconds: float = 20.0
-    per_address: int = attrs.field(
-        default=attrs.Factory(lambda self: max(1, self.max_sessions // 2), takes_self=True)
-    )
-    proxies: tuple[str, ...] = attrs.field(default=(), converter=_addresses)
-    grader: bool = True
     seal: Seal | None = None
     ledger: Path | None = None
     run: str = "default"
@@ -117,14 +92,8 @@ class Settings:
             object.__setattr__(self, "tasks", tuple(ids))
         if not 0 <= self.port < 65536:
             raise InvalidInput(f"port: expected a number from 0 to 65535, got {self.port}")
-        for name in ("max_sessions", "max_message", "per_address"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name}: expected at least 1, got {getattr(self, name)}")
-        if self.per_address >= self.max_sessions > 1:
-            raise InvalidInput(
-                f"per_address: {self.per_address} of {self.max_sessions} sessions; one address may "
-                "have fewer than all of them (max_sessions)"
-            )
+        if self.max_sessions < 1:
+            raise InvalidInput(f"max_sessions: expected at least 1, got {self.max_sessions}")
         check_run(self.run)
         if self.seal is not None and self.ledger is None:
             raise InvalidInput(
@@ -135,23 +104,19 @@ class Settings:
             raise InvalidInput(
                 "ledger: it counts attempts at sealed incidents, and this server has no key"
             )
-        for name in ("rate", "idle_seconds", "ping_seconds"):
+        for name in ("idle_seconds", "ping_seconds"):
             if not getattr(self, name) > 0:
                 raise InvalidInput(f"{name}: expected more than 0, got {getattr(self, name)}")
-        if not self.drain_seconds >= 0:
-            raise InvalidInput(f"drain_seconds: expected at least 0, got {self.drain_seconds}")
         if self.token is not None and (
             len(self.token) < _SHORTEST_TOKEN or not (self.token.isascii() and self.token.isalnum())
         ):
             raise InvalidInput(
-                f"token: expected at least {_SHORTEST_TOKEN} letters and digits "
-                "(try: python -c 'import secrets; print(secrets.token_hex(24))')"
+                f"token: expected at least {_SHORTEST_TOKEN} letters and digits ({_HOW})"
             )
         if self.token is None and not is_loopback(self.host):
             raise InvalidInput(
                 f"host: {self.host!r} can be reached from other machines, so a token is needed; "
-                f"set {TOKEN_VARIABLE} (try: python -c 'import secrets; "
-                "print(secrets.token_hex(24))')"
+                f"set {TOKEN_VARIABLE} ({_HOW})"
             )
 
     @property

@@ -2,10 +2,9 @@
 
     HOST=127.0.0.1 python -m logtriage.server.shifts
 
-It has the guard, the limits and the variables of :mod:`logtriage.server.launch`.
+The guard, the limits and the variables are those of :mod:`logtriage.server.launch`.
 """
 
-from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -14,7 +13,6 @@ from pydantic import ConfigDict, Field
 
 from logtriage.errors import InvalidInput
 from logtriage.server.app import guarded_app
-from logtriage.server.episode import Gate
 from logtriage.server.launch import main
 from logtriage.server.messages import Kinds, check_fields
 from logtriage.server.settings import Settings
@@ -54,13 +52,12 @@ class ShiftSeen(Observation):
 
 
 class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
-    """One session: a shift at a time. It begins none while the ``gate`` lets nobody in."""
+    """One session: a shift at a time."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._gate = gate
         self._state: ShiftState | None = None
         self._episode: str | None = None
 
@@ -76,13 +73,10 @@ class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
 
         Raises:
             UnknownName, InvalidInput: naming the field, or the task or split that is unknown.
-            ShuttingDown: if the server begins no new episode.
         """
         check_fields(unknown, RESET_FIELDS)
-        self._gate.admit()
         shift = make_shift(f"{task}/{split}/{seed or 0}")
         self._state, self._episode = begin(shift), episode_id
-        self._gate.begin(self)
         return self._seen(0.0, shift_prompt(shift))
 
     def step(self, action: ShiftStep, timeout_s: float | None = None, **_: Any) -> ShiftSeen:  # noqa: ARG002
@@ -102,7 +96,6 @@ class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
         assert self._state is not None
         over, graded = self._state.is_over, None
         if over:
-            self.close()
             graded = shift_grade_to_json(grade(self._state))
         screen = render(observe(self._state))
         return ShiftSeen(done=over, reward=earned, screen=screen, prompt=prompt, grade=graded)
@@ -113,15 +106,11 @@ class ShiftEnvironment(Environment[ShiftStep, ShiftSeen, State]):
         played = 0 if self._state is None else self._state.tick
         return State(episode_id=self._episode, step_count=played)
 
-    def close(self) -> None:
-        """Nobody plays on."""
-        self._gate.end(self)
 
-
-def shift_app(settings: Settings, gate: Gate) -> FastAPI:
-    """The ASGI application; ``gate`` is shared with whoever drains it."""
+def shift_app(settings: Settings) -> FastAPI:
+    """The ASGI application."""
     models = ShiftStep, ShiftSeen, State
-    return guarded_app(partial(ShiftEnvironment, gate), models, KINDS, settings, gate)
+    return guarded_app(ShiftEnvironment, models, KINDS, settings)
 
 
 if __name__ == "__main__":

@@ -19,11 +19,6 @@ class Running(Place):
         super().__init__(int(http.rpartition(":")[2]))
         self.http, self.server = http, server
 
-    @property
-    def running_episodes(self) -> int:
-        count: int = self.server._gate.running
-        return count
-
 
 @contextmanager
 def running(build: Build = build_app, **settings: Any) -> Iterator[Running]:

@@ -11,7 +11,6 @@ from benchmarks.serving import faults
 from benchmarks.serving.plans import plans
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.server import RemoteEnv, Settings
-from logtriage.server.guard import Bucket
 from logtriage.server.remote import ConnectionLost, ServerError
 from tests.adapters.openenv.serving import Running, running
 
@@ -31,15 +30,8 @@ def test_a_huge_frame_ends_its_own_connection(server: Running) -> None:
 
 def test_places_of_clients_that_vanish_are_free_again_and_overflow_is_refused() -> None:
     rows = dict(asyncio.run(faults.vanishing(3, plans(1, 1)[0])))
-    assert rows["one session too many from an address"].startswith("HTTP 503: this address has 3")
+    assert rows["one session too many"].startswith("`CAPACITY_REACHED`")
     assert {"3 connections cut mid-episode", "3 clients frozen"} <= rows.keys()
-
-
-def test_sigterm_lets_running_episodes_finish() -> None:
-    rows = dict(asyncio.run(faults.ending(6, plans(6, 1))))
-    assert rows["SIGTERM with open episodes"] == "all 6 finished with the right grades"
-    assert rows["a new session meanwhile"] == "HTTP 503"
-    assert rows["the process"].endswith("exit code 0")
 
 
 def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,37 +54,12 @@ def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.Monke
             assert env.reset().tick == 0
 
 
-def test_too_many_requests_are_told_when_to_come_again() -> None:
-    with running(rate=0.1) as own:
-        answers = [httpx.get(f"{own.http}/metadata") for _ in range(12)]
-        late = [answer for answer in answers if answer.status_code == 429]
-        assert late
-        assert all(int(one.headers["retry-after"]) >= 1 for one in late)
-        assert "requests a second" in late[0].json()["error"]
-
-
-def test_messages_beyond_the_rate_are_late_and_none_is_lost() -> None:
-    with running(rate=10) as own, RemoteEnv(own.http) as env:
-        env.reset(incident="silent_degradation-v3/test/0")
-        assert env.step({"action_type": "request_more_logs"}).tick == 1
-        for _ in range(13):
-            env.state()
-        assert env.state()["step_count"] == 1
-
-
 def test_a_silent_session_is_told_and_closed() -> None:
     with running(idle_seconds=0.4) as own, connect(own.url) as connection:
         data = json.loads(connection.recv(timeout=10))
         assert data["data"]["code"] == "IDLE_TIMEOUT"
         with pytest.raises(Exception, match="1001"):
             connection.recv(timeout=10)
-
-
-def test_a_body_that_is_too_long_is_refused(server: Running) -> None:
-    answer = httpx.post(f"{server.http}/step", content=b"x" * 70_000)
-    assert answer.status_code == 413
-    chunks = (b"x" * 10_000 for _ in range(10))
-    assert httpx.post(f"{server.http}/step", content=chunks).status_code == 413
 
 
 def test_the_web_interface_is_off_unless_asked_for(server: Running) -> None:
@@ -112,14 +79,3 @@ def test_other_machines_need_a_token() -> None:
     assert Settings(host="0.0.0.0", token=TOKEN).token == TOKEN
     assert TOKEN not in repr(Settings(token=TOKEN))
     assert MissingExtra("x", "openenv").extra == "openenv"
-
-
-def test_a_bucket_gives_its_rate_and_saves_up_one_second() -> None:
-    bucket = Bucket(10.0)
-    start = bucket._at
-    assert [bucket.take(start) for _ in range(10)] == [0.0] * 10
-    assert bucket.take(start) == pytest.approx(0.1)
-    assert bucket.take(start + 0.05) == pytest.approx(0.05)
-    assert bucket.take(start + 0.11) == 0.0
-    assert bucket.take(start + 0.12) > 0.0
-    assert [bucket.take(start + 60) for _ in range(11)][-2:] == [0.0, pytest.approx(0.1)]

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import httpx
 import pytest
 
 import logtriage as lt
@@ -14,8 +15,7 @@ from logtriage.rendering import render_observation, system_prompt
 from logtriage.server import RemoteEnv, Served
 from logtriage.server.public import listed_grade
 from logtriage.server.remote import ServerError
-from logtriage.server.wire import observation_of
-from tests.adapters.openenv.serving import Running, running, wait_for
+from tests.adapters.openenv.serving import Running
 
 INCIDENT = "cascading_failure-v3/test/42"
 RESOLVE = {"action_type": "resolve"}
@@ -40,7 +40,7 @@ def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
 ) -> None:
     actions = actions_of(incident, spec)
     with RemoteEnv(server.http) as env:
-        served = env.reset(incident=incident, show_id=True)
+        served = env.reset(incident=incident)
         assert served.reward is None
         total = 0.0
         for action in actions:
@@ -60,12 +60,9 @@ def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
 def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
     state = lt.initial_state(lt.make_incident(INCIDENT))
     with RemoteEnv(server.http) as env:
-        served = env.reset(incident=INCIDENT, view=True)
+        served = env.reset(incident=INCIDENT)
         assert served.prompt == system_prompt(state.incident)
-        seen = None
         for action in actions_of(INCIDENT, "expert"):
-            seen = observation_of(served.view or {}, seen)
-            assert seen == observe(state)
             assert served.screen == render_observation(observe(state))
             assert (served.tick, served.horizon) == (state.tick, state.incident.horizon)
             state = lt.transition(state, action)
@@ -76,13 +73,12 @@ def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
 
 def test_sessions_do_not_see_each_other(server: Running) -> None:
     with RemoteEnv(server.http) as one, RemoteEnv(server.http) as other:
-        one.reset(incident=INCIDENT, show_id=True)
+        one.reset(incident=INCIDENT)
         other.reset(incident="single_crash-v3/test/0")
         one.step({"action_type": "escalate", "value": "sre-team"})
         assert other.state()["step_count"] == 0
         assert other.step(RESOLVE).done
         assert not one.step({"action_type": "request_more_logs"}).done
-        assert one.state()["incident"] == INCIDENT
         assert [row["action_type"] for row in other.state()["actions"]] == ["resolve"]
 
 
@@ -92,7 +88,7 @@ def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Runni
     with RemoteEnv(server.http) as env:
         ask = env._ask
         env._ask = lambda *sent: kept.append(ask(*sent)) or kept[-1]  # type: ignore[method-assign, func-returns-value]
-        env.reset(incident=INCIDENT, view=True)
+        env.reset(incident=INCIDENT)
         env.step({"action_type": "request_more_logs", "value": "payment-service"})
         env.step({"action_type": "identify_root_cause", "value": "payment-service"})
         state = env.state()
@@ -101,10 +97,9 @@ def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Runni
         seen = payload["observation"]
         assert seen.keys() == {*Served.__annotations__, "metadata"} - {"reward", "done"}
         assert seen["grade"] is None
-        assert seen["view"].keys() - set(lt.Observation.__annotations__) == set()
         assert "flush-cache:payment-service" not in json.dumps(payload)
     assert state.keys() == {
-        "episode_id", "step_count", "incident", "horizon", "closing", "actions", "score",
+        "episode_id", "step_count", "horizon", "closing", "actions", "score",
     }  # fmt: skip
     assert state["score"] is None
 
@@ -123,14 +118,12 @@ def test_an_episode_is_named_by_id_or_by_task_split_and_index(
     server: Running, named: dict[str, Any], incident: str
 ) -> None:
     with RemoteEnv(server.http) as env:
-        assert env.reset(**named, show_id=True).incident == incident
+        assert env.reset(**named).screen == env.reset(incident=incident).screen
 
 
 def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
     with RemoteEnv(server.http) as env:
-        drawn = {env.reset(show_id=True).incident for _ in range(5)}
-    assert len(drawn) == 5
-    assert all("/train/" in incident for incident in drawn)
+        assert len({env.reset().screen for _ in range(5)}) > 1
 
 
 @pytest.mark.parametrize(
@@ -145,8 +138,6 @@ def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
         ({"index": 1, "seed": 2}, "seed: differs from index"),
         ({"index": True}, "index: expected a whole number"),
         ({"tsk": "x"}, "tsk: unknown field; known: incident, task"),
-        ({"view": 1}, "view: expected true or false"),
-        ({"show_id": "yes"}, "show_id: expected true or false"),
         ({"episode_id": "x" * 300}, "episode_id: 300 characters"),
     ],
 )
@@ -212,14 +203,9 @@ def test_every_action_of_the_core_travels(server: Running) -> None:
             assert env.state()["actions"] == [action_to_wire(action)]
 
 
-def test_running_episodes_are_those_that_are_open() -> None:
-    with running() as own:
-        with RemoteEnv(own.http) as env, RemoteEnv(own.http) as other:
-            env.reset(incident=INCIDENT)
-            env.reset(incident=INCIDENT)
-            assert own.running_episodes == 1
-            other.reset(incident=INCIDENT)
-            assert own.running_episodes == 2
-            other.step(RESOLVE)
-            assert own.running_episodes == 1
-        wait_for(lambda: own.running_episodes == 0)
+@pytest.mark.parametrize("method_and_path", ["POST /reset", "POST /step", "GET /state"])
+def test_an_episode_needs_a_session(server: Running, method_and_path: str) -> None:
+    method, path = method_and_path.split()
+    answer = httpx.request(method, f"{server.http}{path}")
+    assert answer.status_code == 400
+    assert "connect to /ws" in answer.json()["error"]

@@ -6,7 +6,6 @@ import pytest
 from openenv.core import GenericEnvClient
 
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.server.episode import Gate, ShuttingDown
 from logtriage.server.shifts import ShiftEnvironment, ShiftStep, shift_app
 from logtriage.shift import make_shift, play, score, shift_action_to_wire
 from tests.adapters.openenv.serving import running
@@ -19,14 +18,12 @@ def test_a_session_plays_a_shift_and_its_rewards_add_up_to_the_grade() -> None:
     state = play(make_shift(SHIFT), "oracle")
     with running(shift_app) as place, GenericEnvClient(base_url=place.http).sync() as client:
         seen = client.reset(seed=3)
-        assert place.running_episodes == 1
         assert "You are on call" in seen.observation["prompt"]
         earned = 0.0
         for action in state.history:
             assert not seen.done
             seen = client.step({"text": json.dumps(shift_action_to_wire(action))})
             earned += seen.reward or 0.0
-        assert place.running_episodes == 0
     assert seen.done
     assert seen.observation["grade"]["score"] == score(state)
     assert earned == pytest.approx(score(state))
@@ -43,8 +40,7 @@ def test_strangers_and_unknown_fields_are_kept_out() -> None:
 
 
 def test_what_cannot_be_played_is_refused() -> None:
-    gate = Gate()
-    env = ShiftEnvironment(gate)
+    env = ShiftEnvironment()
     with pytest.raises(InvalidInput, match="reset first"):
         env.step(ShiftStep(text="{}"))
     with pytest.raises(InvalidInput, match="seeds: unknown field"):
@@ -54,6 +50,3 @@ def test_what_cannot_be_played_is_refused() -> None:
     env.reset(episode_id="e")
     assert "not understood" in env.step(ShiftStep(text="hm")).screen
     assert (env.state.episode_id, env.state.step_count) == ("e", 1)
-    gate.draining = True
-    with pytest.raises(ShuttingDown):
-        env.reset()

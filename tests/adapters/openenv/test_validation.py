@@ -5,7 +5,6 @@ import json
 import shutil
 from pathlib import Path
 
-import httpx
 import pytest
 from openenv.cli._cli_utils import validate_env_structure
 from openenv.cli._validation import validate_running_environment
@@ -23,16 +22,12 @@ from openenv.validation.runtime.collector import collect_runtime_evidence
 from openenv.validation.runtime.contracts import RuntimePlan
 from openenv.validation.types import CheckStatus
 
-from logtriage.drawing.ids import MAX_INDEX
 from logtriage.server.catalogue import Catalogue
 from logtriage.server.environment import ENV_NAME, TriageEnvironment
-from logtriage.server.episode import Gate
-from logtriage.server.models import TriageAction
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.openenv.serving import Running
 
 SPACE = Path(__file__).resolve().parents[3] / "deploy" / "space"
-V2 = ("fleet_outage-v3", "single_crash-v3", "cascading_failure-v3")
 
 
 def test_a_running_server_passes_every_check(server: Running) -> None:
@@ -50,15 +45,14 @@ def test_the_package_passes_static_validation() -> None:
 
 # The library's collector itself uses what newer websockets call deprecated.
 @pytest.mark.filterwarnings("ignore:connect.. must be used as a context manager")
-@pytest.mark.parametrize("view", [False, True])
-def test_the_librarys_runtime_graders_pass(server: Running, tmp_path: Path, view: bool) -> None:
+def test_the_librarys_runtime_graders_pass(server: Running, tmp_path: Path) -> None:
     """The checks of level runtime, on evidence that the library collects from our server."""
     actions = [
         {"action_type": "classify_severity", "value": "P1"},
         {"action_type": "request_more_logs", "value": "nonsense"},
         {"text": '{"action_type": "escalate", "value": "security-team"}'},
     ]
-    reset = {"episode_id": "mine", "seed": 7, "options": {"split": "val", "view": view}}
+    reset = {"episode_id": "mine", "seed": 7, "options": {"split": "val"}}
     plan = RuntimePlan(plan_schema_version="1", reset=reset, actions=actions)  # type: ignore[arg-type]
     evidence = collect_runtime_evidence(server.http, plan, episode_timeout_s=60)
     assert evidence.failure_reason is None
@@ -81,42 +75,9 @@ def test_openenv_push_takes_the_package_and_leaves_the_web_interface_off(tmp_pat
     assert (staged / "README.md").read_text(encoding="utf-8").startswith("---\ntitle: logtriage\n")
 
 
-def test_tasks_are_discovered(server: Running) -> None:
-    url = f"{server.http}/{ENV_NAME}"
-    splits = httpx.get(f"{url}/splits").json()
-    assert {split["name"]: split["type"] for split in splits} == {
-        "train": "train", "val": "validation", "test": "test", "ood": "test",
-    }  # fmt: skip
-    assert httpx.post(f"{url}/num_tasks", json={"split": "test"}).json() == {
-        "num_tasks": len(DRAWN_TASKS) * MAX_INDEX
-    }
-    task = httpx.post(f"{url}/task", json={"split": "test", "index": 127}).json()["task"]
-    assert task["incident"] == "fleet_outage-v3/test/31"
-    assert task.keys() == {"id", "incident", "task", "split", "index", "horizon", "title"}
-    some = httpx.post(f"{url}/task_range", json={"split": "ood", "start": 3, "stop": 6})
-    assert [task["task"] for task in some.json()["tasks"]] == list(V2)
-    assert len(httpx.post(f"{url}/tasks", json={"split": "val"}).json()["tasks"]) == 100
-    for path, body, status in (
-        ("task", {"split": "test", "index": -1}, 400),
-        ("task", {"split": "nope", "index": 1}, 400),
-        ("num_tasks", {"split": "nope"}, 400),
-        ("task_range", {"split": "test"}, 400),
-        ("task", {"split": "test", "index": "x"}, 422),
-    ):
-        assert httpx.post(f"{url}/{path}", json=body).status_code == status, (path, body)
-
-
-def test_the_rubric_has_the_last_reward() -> None:
-    env = TriageEnvironment(Catalogue(DRAWN_TASKS), Gate())
-    env.reset(incident="cascading_failure-v3/test/42")
-    assert env.rubric is not None
-    seen = env.step(TriageAction(action_type="escalate", value="sre-team"))
-    assert env.rubric.last_score == seen.reward == 0.25
-
-
 def test_steps_run_on_the_servers_loop() -> None:
     """The library looks for overridden coroutines; else each step would go to a thread."""
     assert TriageEnvironment.step_async is not Environment.step_async
-    env = TriageEnvironment(Catalogue(DRAWN_TASKS), Gate())
-    seen = asyncio.run(env.reset_async(incident="single_crash-v3/test/0", show_id=True))
-    assert json.loads(seen.model_dump_json())["incident"] == "single_crash-v3/test/0"
+    env = TriageEnvironment(Catalogue(DRAWN_TASKS))
+    seen = asyncio.run(env.reset_async(incident="single_crash-v3/test/0"))
+    assert json.loads(seen.model_dump_json())["horizon"] == seen.horizon

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from logtriage.errors import BundleError
-from logtriage.recorded import RecordedAlert, as_incident, import_otlp, load_bundle
+from logtriage.recorded import RecordedAlert, as_incident, import_capture, load_bundle
 from logtriage.recorded.labels import labels_of
 from logtriage.recorded.names import Names
 from logtriage.recorded.records import RecordedService
@@ -23,12 +23,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _services(folder: Path) -> dict[str, RecordedService]:
-    (record,) = import_otlp(folder)
+    (record,) = import_capture(folder)
     return {one.name: one for one in record.recording.services}
 
 
 def test_logs_spans_and_metrics_become_an_incident(folder: Path) -> None:
-    (record,) = import_otlp(folder, horizon=6)
+    (record,) = import_capture(folder, horizon=6)
     assert (record.id, record.opened, record.horizon) == ("mine/1", "2031-05-06T10:04:00Z", 6)
     services = {one.name: one for one in record.recording.services}
     assert [(one.name, one.tier, one.calls) for one in services.values()] == [
@@ -53,12 +53,12 @@ def test_logs_spans_and_metrics_become_an_incident(folder: Path) -> None:
 
 
 def test_names_of_files_are_free_and_files_may_be_zipped(folder: Path) -> None:
-    expected = import_otlp(folder)
+    expected = import_capture(folder)
     for path in (folder / "logs.jsonl", folder / "metrics.jsonl"):
         zipped = path.with_name(f"x-{path.stem}.ndjson.gz")
         zipped.write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    assert import_otlp(folder) == expected
+    assert import_capture(folder) == expected
 
 
 def test_errors_are_those_of_spans_where_nothing_was_logged(folder: Path) -> None:
@@ -78,7 +78,7 @@ def test_an_exception_of_a_span_is_a_line_of_the_log(folder: Path) -> None:
     }
     extra = stack.span(239, 5, 1, "ab" * 16, "cd" * 8, events=[event])
     stack.write_lines(folder / "more.jsonl", [stack.spans_line([("payments", extra)])])
-    (record,) = import_otlp(folder)
+    (record,) = import_capture(folder)
     assert ("ERROR", "IOError: disk is full") in {
         (line.level, line.message) for line in record.recording.windows[1].lines
     }
@@ -89,7 +89,7 @@ def test_what_names_no_service_is_left_out_and_said(folder: Path) -> None:
     line["resourceMetrics"][0]["resource"] = {"attributes": [stack.attribute("host.name", "h1")]}
     stack.write_lines(folder / "host.jsonl", [line])
     told: list[str] = []
-    import_otlp(folder, note=told.append)
+    import_capture(folder, note=told.append)
     assert told == ["host.jsonl:1: no service.name in 1 resources, left out"]
 
 
@@ -212,16 +212,16 @@ def test_alerts_are_those_that_alertmanager_sent(folder: Path) -> None:
     stack.write_lines(
         folder / "alerts.jsonl", [_notification(startsAt=since), _notification(**ended)]
     )
-    (record,) = import_otlp(folder)
+    (record,) = import_capture(folder)
     # It fires at the ticks of 10:04:00 and 10:04:30, and no more at 10:05:00.
     assert record.recording.alerts == (RecordedAlert("payments", "Slow", 0, 1),)
 
 
 def test_no_alert_is_not_the_same_as_no_notification(folder: Path) -> None:
-    (record,) = import_otlp(folder)
+    (record,) = import_capture(folder)
     assert record.recording.alerts  # of thresholds
     stack.write_lines(folder / "alerts.jsonl", [{"version": "4", "receiver": "x", "alerts": []}])
-    (record,) = import_otlp(folder)
+    (record,) = import_capture(folder)
     assert record.recording.alerts == ()
 
 
@@ -231,7 +231,7 @@ def test_an_alert_of_nobody_is_said(folder: Path) -> None:
     )
     stack.write_lines(folder / "alerts.jsonl", [one])
     told: list[str] = []
-    (record,) = import_otlp(folder, note=told.append)
+    (record,) = import_capture(folder, note=told.append)
     assert record.recording.alerts == ()
     assert told == ["mine/1: alert 'Disk' is of no known service (1 times)"]
 
@@ -278,9 +278,9 @@ def _as_jaeger(folder: Path) -> dict[str, Any]:
 
 
 def test_traces_of_jaeger_say_the_same_as_those_of_otlp(folder: Path) -> None:
-    expected, document = import_otlp(folder), _as_jaeger(folder)
+    expected, document = import_capture(folder), _as_jaeger(folder)
     (folder / "deep" / "traces.json").write_text(json.dumps(document, indent=1))
-    assert import_otlp(folder) == expected
+    assert import_capture(folder) == expected
 
 
 # --- errors ------------------------------------------------------------------------------
@@ -323,10 +323,10 @@ def test_traces_of_jaeger_say_the_same_as_those_of_otlp(folder: Path) -> None:
 def test_the_first_bad_field_is_named(folder: Path, line: str, message: str | None) -> None:
     (folder / "bad.jsonl").write_text(f"{line}\n")
     if message is None:  # a resource without a name: nothing below it is read
-        import_otlp(folder)
+        import_capture(folder)
         return
     with pytest.raises(BundleError, match=message):
-        import_otlp(folder)
+        import_capture(folder)
 
 
 def test_half_characters_and_huge_numbers_break_nothing(folder: Path) -> None:
@@ -337,7 +337,7 @@ def test_half_characters_and_huge_numbers_break_nothing(folder: Path) -> None:
     any_ = stack.metrics_line("shop", {"name": "x", "unit": "s", "gauge": wide})
     stack.write_lines(folder / "odd.jsonl", [half, stack.spans_line([("shop", huge)]), cpu, any_])
     told: list[str] = []
-    (record,) = import_otlp(folder, note=told.append)
+    (record,) = import_capture(folder, note=told.append)
     messages = {line.message for line in record.recording.windows[1].lines}
     assert "half ?" in messages
     assert told == [
@@ -350,12 +350,12 @@ def test_a_folder_without_telemetry_or_labels(folder: Path) -> None:
     for path in folder.rglob("*.json*"):
         path.unlink()
     with pytest.raises(
-        BundleError, match=r"no telemetry in its \.json, \.jsonl and \.ndjson files$"
+        BundleError, match=r"no telemetry in .* or its \.json, \.jsonl and \.ndjson files$"
     ):
-        import_otlp(folder)
+        import_capture(folder)
     (folder / "labels.csv").unlink()
     with pytest.raises(BundleError, match=r"no labels\.csv") as caught:
-        import_otlp(folder)
+        import_capture(folder)
     # What the message shows is a file that the importer takes.
     columns, sample = re.findall(r"columns (\S+) .* such as (\S+)$", str(caught.value))[0]
     (folder / "labels.csv").write_text(f"{columns}\n{sample}\n", encoding="utf-8")
@@ -368,8 +368,8 @@ def _left_alone(folder: Path, *documents: object) -> str:
     for path in folder.rglob("*.json*"):
         path.unlink()
     stack.write_lines(folder / "only.jsonl", documents)
-    with pytest.raises(BundleError, match="no telemetry in its") as caught:
-        import_otlp(folder)
+    with pytest.raises(BundleError, match="no telemetry in logs") as caught:
+        import_capture(folder)
     return str(caught.value).partition(" files; ")[2]
 
 
@@ -389,20 +389,20 @@ def test_an_error_says_why_nothing_was_used(folder: Path) -> None:
 
 
 def test_names_of_files_may_be_in_capitals(folder: Path) -> None:
-    expected = import_otlp(folder)
+    expected = import_capture(folder)
     (folder / "logs.jsonl").rename(folder / "LOGS.JSONL")
     (folder / "deep" / "traces.json").rename(folder / "deep" / "Traces.Json")
     zipped = gzip.compress((folder / "metrics.jsonl").read_bytes())
     (folder / "metrics.jsonl").unlink()
     (folder / "METRICS.NDJSON.GZ").write_bytes(zipped)
-    assert import_otlp(folder) == expected
+    assert import_capture(folder) == expected
 
 
 def test_the_baseline_must_not_have_the_incident(folder: Path) -> None:
     labels = folder / "labels.csv"
     labels.write_text(stack.LABELS.replace("T10:03:00Z", "T10:20:00Z"))
     with pytest.raises(BundleError, match=r"^labels\.csv:2: field baseline_end: the baseline must"):
-        import_otlp(folder)
+        import_capture(folder)
 
 
 def test_links_that_would_be_ignored_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -410,24 +410,24 @@ def test_links_that_would_be_ignored_are_refused(folder: Path, tmp_path: Path) -
     with pytest.raises(
         BundleError, match=r"link\.json: must be a file, is a link that leads nowhere"
     ):
-        import_otlp(folder)
+        import_capture(folder)
     (folder / "link.json").unlink()
     (tmp_path / "elsewhere").mkdir()
     (folder / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BundleError, match=r"link leads outside of"):
-        import_otlp(folder)
+        import_capture(folder)
 
 
 def test_damaged_gzip_and_links_that_lead_outside(folder: Path, tmp_path: Path) -> None:
     path = folder / "logs.jsonl"
     path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes())[:-9])
     with pytest.raises(BundleError, match="damaged gzip"):
-        import_otlp(folder)
+        import_capture(folder)
     path.with_suffix(".jsonl.gz").unlink()
     (tmp_path / "else.jsonl").write_text("{}\n")
     (folder / "link.jsonl").symlink_to(tmp_path / "else.jsonl")
     with pytest.raises(BundleError, match="leads outside"):
-        import_otlp(folder)
+        import_capture(folder)
 
 
 def test_one_command_makes_a_playable_bundle(folder: Path, tmp_path: Path) -> None:
@@ -436,7 +436,9 @@ def test_one_command_makes_a_playable_bundle(folder: Path, tmp_path: Path) -> No
     from logtriage.cli.app import app
 
     out = tmp_path / "mine.jsonl.gz"
-    result = CliRunner().invoke(app, ["import", "otlp", str(folder), "--out", str(out), "--json"])
+    result = CliRunner().invoke(
+        app, ["import", "capture", str(folder), "--out", str(out), "--json"]
+    )
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout) == {"bundle": str(out), "incidents": ["mine/1"]}
     (incident,) = load_bundle(out)

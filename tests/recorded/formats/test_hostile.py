@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from logtriage.errors import BundleError
-from logtriage.recorded import dump_bundle, import_otlp
+from logtriage.recorded import dump_bundle, import_capture
 from tests.recorded.formats import stack
 from tests.recorded.formats.test_capture import _notification as notification
 
@@ -62,7 +62,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], list
     def run(data: bytes) -> list[str]:
         (folder / "bad.jsonl").write_bytes(data)
         told: list[str] = []
-        dump_bundle(import_otlp(folder, note=told.append), folder / "made")
+        dump_bundle(import_capture(folder, note=told.append), folder / "made")
         return told
 
     return run
@@ -174,4 +174,4 @@ def test_what_is_left_out_is_said(
 def test_a_bad_folder_of_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_bytes(b"\xff\xfe")
     with pytest.raises(BundleError, match=r"labels\.csv:1: not UTF-8"):
-        import_otlp(tmp_path)
+        import_capture(tmp_path)

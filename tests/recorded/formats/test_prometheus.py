@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from logtriage.errors import BundleError
-from logtriage.recorded import import_otlp
+from logtriage.recorded import import_capture
 from tests.recorded.formats import stack
 
 
@@ -35,7 +35,7 @@ def _signals(folder: Path, *answers: Any, name: str = "answer", **options: Any) 
     """By signal its value at tick 0, which is second 240, beside the usual one."""
     for number, one in enumerate(answers):
         stack.write_lines(folder / f"{number}" / f"{name}.json", [one])
-    (record,) = import_otlp(folder, **options)
+    (record,) = import_capture(folder, **options)
     (payments,) = record.recording.services
     return {one.name: (one.value[4], one.usual) for one in payments.metrics}
 
@@ -127,5 +127,5 @@ def test_what_breaks_the_rules_is_named(
 ) -> None:
     (folder / "bad.json").write_text(json.dumps(answer), encoding="utf-8")
     with pytest.raises(BundleError) as error:
-        import_otlp(folder)
+        import_capture(folder)
     assert str(error.value).startswith(f"bad.json:1: field {field}: must be {expected}, got ")

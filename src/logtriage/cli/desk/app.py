@@ -14,14 +14,14 @@ from textual.widgets import Footer, Input, Static, TabbedContent, TabPane
 
 from logtriage.actions import Action, Malformed, describe
 from logtriage.belief.explain import Explanation, explain, why_unexplained
-from logtriage.cli.desk.pages import evidence_of, help_page, journal, now, plain, services
+from logtriage.cli.desk.pages import help_page, journal, now, plain, services
 from logtriage.cli.desk.places import directory, map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
-from logtriage.cli.desk.words import completions
 from logtriage.cli.hindsight import SAMPLES, hindsight
 from logtriage.cli.runbook import runbook
 from logtriage.cli.screens import debrief
+from logtriage.cli.typed import completions
 from logtriage.errors import UnknownName
 from logtriage.grading import grade
 from logtriage.incident import Incident
@@ -272,7 +272,7 @@ class Desk(App[State]):
 
     def _debrief(self) -> RenderableType:
         state = self.session.state
-        parts: list[RenderableType] = [debrief(state, grade(state)), evidence_of(self.session)]
+        parts: list[RenderableType] = [debrief(state, grade(state))]
         if self.explanation is not None:
             parts.append(hindsight(state, self.explanation))
         elif self._explains:

@@ -8,21 +8,20 @@ from rich.text import Text
 
 from logtriage._lib.printable import spelled
 from logtriage.actions import describe
-from logtriage.cli.desk.glance import BARS, NAMES, SPAN, Look, glances
-from logtriage.cli.desk.session import WORDS, Session
-from logtriage.cli.desk.signs import signs_of
-from logtriage.cli.human import commands
-from logtriage.cli.screens import facts, heading, screen
+from logtriage.cli.desk.session import Session
+from logtriage.cli.screens import heading, screen
+from logtriage.cli.typed import commands
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.rendering import render_observation
+from logtriage.report.replay.knowledge import ALERT, CALM, SIGNS, UNKNOWN, knowledge
 
-_STYLES: Final = {
-    Look.UNSEEN: "dim",
-    Look.QUIET: "green",
-    Look.WARNS: "yellow",
-    Look.ERRORS: "red",
-    Look.ALERTS: "bold red",
+#: What is known of a service, the least first: a word, a bar and a style.
+_LOOKS: Final = {
+    UNKNOWN: ("?", "·", "dim"),
+    CALM: ("calm", "▁", "green"),
+    SIGNS: ("signs", "▅", "yellow"),
+    ALERT: ("alerts", "█", "bold red"),
 }
 _KEYS: Final = (
     ("Tab", "complete the line; again for the next possibility"),
@@ -30,13 +29,15 @@ _KEYS: Final = (
     ("PgUp PgDn", "scroll the page on the right"),
     ("F1 to F5", "help, screen, journal, rules, map"),
 )
-_LOOKS: Final = (
-    ("?", "nothing was seen of it so far"),
-    ("quiet", "it was seen without warnings, errors or odd readings"),
-    ("warns, errors", "the worst line or reading when it was last seen"),
+_MEANINGS: Final = (
+    ("?", "nothing is known of it"),
+    ("calm", "what was last seen of it is ordinary"),
+    ("signs", "what was last seen of it is out of the ordinary"),
     ("alerts", "an alert fires"),
-    (BARS, "the same, for each of the latest ticks"),
+    ("".join(bar for _, bar, _ in _LOOKS.values()), "the same, for each of the latest ticks"),
 )
+#: Ticks that a sparkline shows.
+_SPAN: Final = 8
 #: Services that stand on the page without scrolling.
 _FIT: Final = 16
 
@@ -53,16 +54,20 @@ def services(session: Session, room: int = 0) -> Text:
 
 
 def _services(session: Session) -> Iterator[Text]:
-    rows = glances(session.observations)
+    names = session.incident.topology.names
+    ticks = [row.states for row in knowledge(session.observations)]
+    rows = list(zip(names, *ticks, strict=True))
     if len(rows) > _FIT:
-        rows = tuple(sorted(rows, key=lambda row: -row.look))  # stable: then as they come
-    width = max(len(row.service) for row in rows)
-    for row in rows:
-        style = _STYLES[row.look]
+        order = [*_LOOKS]
+        rows.sort(key=lambda row: -order.index(row[-1]))  # stable: then as they come
+    width = max(map(len, names))
+    for name, *states in rows:
+        word, _, style = _LOOKS[states[-1]]
+        spark = "".join(_LOOKS[state][1] for state in states[-_SPAN:])
         yield Text.assemble(
-            (row.service.ljust(width + 1), "" if row.look else "dim"),
-            (NAMES[row.look].ljust(7), style),
-            (row.spark.ljust(SPAN), style),
+            (name.ljust(width + 1), "dim" if states[-1] == UNKNOWN else ""),
+            (word.ljust(7), style),
+            (spark.ljust(_SPAN), style),
         )
 
 
@@ -85,33 +90,18 @@ def journal(session: Session) -> Text:
     return Text("\n").join(parts)
 
 
-def evidence_of(session: Session) -> RenderableType:
-    """A list of the signs of the root cause, with the ticks in which they were shown."""
-    truth = session.incident.truth
-    signs = signs_of(session.observations, truth.root_causes)
-    shown: RenderableType = Text("  Nothing that you saw was about the root cause.")
-    if truth.benign:
-        shown = Text("  Nothing: there was no fault.")
-    elif signs:
-        rows = [(f"tick {tick}, {service}:", plain(text)) for tick, service, text in signs]
-        shown = facts(rows)
-    return Group(heading("EVIDENCE"), shown)
-
-
 def help_page(incident: Incident) -> RenderableType:
     """What can be typed, the keys, and what the states of services mean.
 
     The page is too narrow for a table, so each takes a line, which the page wraps.
     """
-    *typed, leave = commands(incident)
-    words = [*typed, *WORDS.items(), leave]
-    parts = (("COMMANDS", words), ("KEYS", _KEYS), ("SERVICES", _LOOKS))
+    parts = (("COMMANDS", commands(incident)), ("KEYS", _KEYS), ("SERVICES", _MEANINGS))
     lines = [
         line
         for title, rows in parts
         for line in (
             heading(title),
-            *(Text.assemble((name, "bold"), f"  {told}") for name, told in rows),
+            *(Text.assemble((name, "bold"), f"  {text}") for name, text in rows),
         )
     ]
     return Group(*lines)

@@ -36,12 +36,12 @@ class Prompt(Input):
         self._complete = complete
         self._typed: list[str] = []
         self._at = 0
-        #: The completions that Tab steps through, and the next one.
+        #: The completions that Tab steps through, and the next.
         self._offers: list[str] = []
         self._turn = 0
 
     def keep(self, line: str) -> None:
-        """Remember a line that was entered, and begin a new one."""
+        """Remember an entered line, and begin a new line."""
         if line and self._typed[-1:] != [line]:
             self._typed.append(line)
         self._at = len(self._typed)
@@ -63,7 +63,7 @@ class Prompt(Input):
             self._show(self._typed[self._at])
 
     def action_newer(self) -> None:
-        """The line entered after, or an empty one."""
+        """The line entered after, or an empty line."""
         self._at = min(self._at + 1, len(self._typed))
         self._show(self._typed[self._at] if self._at < len(self._typed) else "")
 

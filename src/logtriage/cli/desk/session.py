@@ -1,27 +1,18 @@
 """A person's game: what was done so far, and what a typed line asks for."""
 
-from typing import Final
-
 import attrs
 
 from logtriage.actions import Action, Escalate, HandOver, Ignore, Malformed, Resolve, describe
-from logtriage.cli.human import read_action
+from logtriage.cli.typed import read_action
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.state import State, initial_state
 from logtriage.transition import transition
 
-#: Words of the console besides the actions, each with a line of help.
-WORDS: Final = {
-    "map": "show which service calls which",
-    "who SERVICE": "show who owns a service, what it calls and what calls it",
-    "undo": "take back the last action (with --practice)",
-}
-
 
 @attrs.frozen
 class Session:
-    """The states of a game, the current one last. Immutable.
+    """The states of a game, the current state last. Immutable.
 
     With ``practice``, actions can be taken back.
     """
@@ -54,7 +45,7 @@ class Session:
         return attrs.evolve(self, states=(*self.states, transition(self.state, action)))
 
     def undone(self) -> "Session":
-        """The game before the last action; the same one if there is none."""
+        """The game before the last action; the same game if there is none."""
         return attrs.evolve(self, states=self.states[:-1] or self.states)
 
     def read(self, text: str) -> Action:

@@ -1,8 +1,9 @@
-"""A captured stack: a folder of OTLP, Jaeger, Prometheus and alert files, and labels.
+"""A captured stack: a folder of CSV, OTLP, Jaeger, Prometheus and alert files, and labels.
 
 ::
 
-    labels.csv            as of labelled incidents
+    labels.csv            id, opened, root_cause, kind [, baseline_start, baseline_end, fault_class]
+    logs.csv, calls.csv, metrics.csv    as in :mod:`~logtriage.recorded.formats.tables`
     *.json, *.jsonl, …    any number, at any depth, gzipped or not: the fields of a document
                           tell its format, so that names are free
 """
@@ -20,6 +21,7 @@ from logtriage.recorded.formats.otlp import Unnamed, logs_of, spans_of
 from logtriage.recorded.formats.otlp_metrics import MetricReader
 from logtriage.recorded.formats.prometheus import PrometheusReader, is_prometheus
 from logtriage.recorded.formats.series import SeriesBook
+from logtriage.recorded.formats.tables import table_rows, tick_of
 from logtriage.recorded.labels import (
     Stretch,
     around_of,
@@ -35,7 +37,6 @@ from logtriage.recorded.rows import LogRow, Rows, Sample, Span, Usage
 from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.spans import Key, requests
 from logtriage.recorded.spot import Spot
-from logtriage.world.telemetry import TICK_SECONDS
 
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
 #: The error for a folder without telemetry gives at most this many reasons.
@@ -44,16 +45,16 @@ _REASONS: Final = 5
 _SPAN_MARGIN_MS: Final = 60_000
 
 
-def import_otlp(
+def import_capture(
     directory: str | Path,
     *,
     horizon: int = 8,
-    tick_seconds: int = TICK_SECONDS,
+    tick_seconds: int | None = None,
     models: bool = False,
     service_label: str | None = None,
     note: Callable[[str], None] = lambda _: None,
 ) -> tuple[RecordedIncident, ...]:
-    """Import incidents from telemetry in the field's formats, and a file of labels.
+    """Import your own incidents from CSV or the field's formats, and a file of labels.
 
     Documents are read once and their rows kept on disk; one incident at a time is in memory.
     Alerts are taken from notifications; without any in the folder, thresholds make them.
@@ -61,7 +62,8 @@ def import_otlp(
     Args:
         directory: holds ``labels.csv`` and the rest.
         horizon: ticks of each incident.
-        tick_seconds: how long a tick is.
+        tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
+            is longer and there is ``metrics.csv`` alone.
         models: make incidents of ``recorded/2``, those without a fault included.
         service_label: the label of Prometheus that names the service; None: the first of the
             usual ones (:data:`~logtriage.recorded.formats.alerts.SERVICE_LABELS`).
@@ -75,23 +77,27 @@ def import_otlp(
     """
     root, names = Path(directory), Names()
     labels = labels_of(root, names)
-    stretches = stretches_of(labels, horizon, tick_seconds, note, models=models)
-    around = around_of(horizon, tick_seconds)
+    tick = tick_seconds or tick_of(root)
+    stretches = stretches_of(labels, horizon, tick, note, models=models)
+    around = around_of(horizon, tick)
     times = times_of(stretches, around)
     reader = _Reader(names, service_label)
     with RowStore((since - _SPAN_MARGIN_MS, until) for since, until in times) as store:
+        for row in table_rows(root, names, note):
+            store.add(row)
         for spot in documents(root):
-            for row in reader.rows(spot):
-                store.add(row)
+            for record_row in reader.rows(spot):
+                store.add(record_row)
         if not store.offered:
-            raise BundleError(f"{root}: no telemetry in its {_FILES} files{reader.why_nothing()}")
+            where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
+            raise BundleError(f"{root}: no telemetry in {where}{reader.why_nothing()}")
         records = []
         for stretch in stretches:
-            record = _incident(stretch, store, horizon, tick_seconds, note)
+            record = _incident(stretch, store, horizon, tick, note)
             if reader.alerts.has_any:
                 services = {service.name for service in record.recording.services}
                 alerts, unknown = reader.alerts.recorded(
-                    services, stretch.opened, around, horizon, tick_seconds
+                    services, stretch.opened, around, horizon, tick
                 )
                 for name, count in unknown.items():
                     note(

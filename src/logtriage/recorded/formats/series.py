@@ -104,7 +104,7 @@ class SeriesBook:
         for point in points:
             before = self._last.get((key, point.labels))
             if before is not None and before.at >= point.at:
-                self.leave("points that are older than the one before")
+                self.leave("points that are older than the point before")
                 continue
             self._last[key, point.labels] = point
             since, base = point.since, (0.0,) * len(point.values)

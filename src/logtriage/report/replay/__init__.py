@@ -4,7 +4,9 @@ Needs no extra. What the page shows is described in ``docs/replay.md``. Runs are
 :mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +19,6 @@ from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, Document, document
 from logtriage.report.replay.page import render_replay
 from logtriage.report.replay.talk import readers_of
-from logtriage.report.selection import ranked
 
 if TYPE_CHECKING:  # it loads NumPy, and a page in a browser has none
     from logtriage.report.run import Run
@@ -57,7 +58,7 @@ def write_replay(
             different worlds or role splits, or have no task in common; if nothing was played
             yet, or ``beliefs`` or ``explain`` is below 0.
         UnknownName: if the run has no episode on ``incident``.
-        SealError: if a run is of sealed incidents, and there is no key or another one.
+        SealError: if a run is of sealed incidents, and there is no key or another key.
         RubricError: if the runs were graded by different rubrics.
         OSError: if something cannot be read or written.
     """
@@ -100,7 +101,7 @@ def with_worst_explained(episodes: Sequence[Episode], count: int) -> list[Episod
 
 
 def episodes_document(run: "Run", episodes: Sequence[Episode], beliefs: int) -> Document:
-    """The data of some episodes of a run. The most telling ones get screens and beliefs first."""
+    """The data of some episodes of a run. The lowest grades get screens and beliefs first."""
     from logtriage.evaluation import SOLVED
 
     return document(
@@ -111,10 +112,28 @@ def episodes_document(run: "Run", episodes: Sequence[Episode], beliefs: int) -> 
         roles=run.roles,
         beliefs=beliefs,
         solved=SOLVED,
-        order=ranked(episodes, max(1, beliefs)),
+        order=ranked(episodes),
         # The meanings of words are counted over all episodes, not only those shown.
         readers=readers_of(run.episodes, run.roles),
     )
+
+
+def ranked(episodes: Sequence[Episode]) -> tuple[int, ...]:
+    """The positions of all episodes, in the order in which they get screens and beliefs.
+
+    Policies and tasks take turns, each with its lowest grade first; unscored episodes come before
+    all others.
+    """
+    cells: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, episode in enumerate(episodes):
+        cells[episode.grade.task, episode.policy].append(place)
+
+    def by_grade(place: int) -> float:
+        score = episodes[place].grade.score
+        return -1.0 if score is None else score
+
+    rows = zip_longest(*(sorted(cell, key=by_grade) for cell in cells.values()))
+    return tuple(place for row in rows for place in row if place is not None)
 
 
 def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:

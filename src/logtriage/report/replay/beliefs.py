@@ -13,7 +13,7 @@ from logtriage.state import State
 if TYPE_CHECKING:  # it loads NumPy, which is needed for what requests are worth alone
     from logtriage.belief.questions import Request, Worth
 
-#: How many requests are shown beside the one that was made: the most valuable.
+#: How many requests are shown beside the request that was made: the most valuable.
 REQUESTS: Final = 8
 #: Root causes, and kinds of fault, that are shown by name.
 LIKELIEST: Final = 7

@@ -73,7 +73,7 @@ def document(
     """The document of some episodes of a run.
 
     ``headlines`` say of each policy what it is worth.
-    ``order`` lists the places of the episodes; earlier ones get screens and beliefs first. The
+    ``order`` lists the places of the episodes; earlier places get screens and beliefs first. The
     default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
     Episodes below ``solved`` are summed up as failures; None leaves that out. ``readers`` value
     the reports of teams (:func:`logtriage.report.replay.talk.readers_of`).
@@ -86,12 +86,12 @@ def document(
         ]
     )
     # Episodes on one incident stand together: they share its services and most of its lines.
-    places = sorted(range(len(episodes)), key=lambda one: _incident_key(episodes[one]))
+    places = sorted(range(len(episodes)), key=lambda place: _incident_key(episodes[place]))
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
     for chunk in _chunks(episodes, places, shown, believed, readers):
-        for place, one in chunk.pop("places"):
-            rows[place] = [*_row(episodes[place]), len(chunks), one]
+        for place, at in chunk.pop("places"):
+            rows[place] = [*_row(episodes[place]), len(chunks), at]
         chunks.append(pack(chunk))
     facts = {
         "name": clean(name),

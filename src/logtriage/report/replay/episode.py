@@ -47,7 +47,7 @@ class Lines:
 
 
 def states_of(episode: Episode) -> tuple[State, ...]:
-    """Every state of an episode, from the first screen to the closing one."""
+    """Every state of an episode, from the first screen to the closing screen."""
     splits = splits_with(episode.roles)
     return replay(episode.transcript, resolve=lambda _: episode.incident, splits=splits)
 
@@ -96,9 +96,9 @@ def episode_data(
     if screens:
         shared = [_shared(screen, episode) for screen in whole]
         known = knowledge(shared)
-        for tick, state, seen, one in zip(ticks, states, shared, known, strict=True):
-            tick["known"] = "".join(one.states)
-            tick["signs"] = list(one.signs)
+        for tick, state, seen, services in zip(ticks, states, shared, known, strict=True):
+            tick["known"] = "".join(services.states)
+            tick["signs"] = list(services.signs)
             tick["levels"] = list(levels(state))
             tick["edge"] = _edge(seen)
     if scored:

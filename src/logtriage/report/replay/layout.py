@@ -47,7 +47,7 @@ def _ordered(topology: Topology) -> list[list[int]]:
 
 
 def _sort(layer: list[int], fixed: Sequence[int], links: Sequence[Sequence[int]]) -> None:
-    """Sort a layer by the mean place of each service's neighbours in a fixed one."""
+    """Sort a layer by the mean place of each service's neighbours in a fixed layer."""
     at = {service: place / len(fixed) for place, service in enumerate(fixed)}
     own = {service: place / len(layer) for place, service in enumerate(layer)}
 

@@ -38,8 +38,9 @@ _ALERT, _CHANGE, _EDGE, _WINDOW, _LOGS, _OVERVIEW, _METRICS, _TRACES, _NOTE = (
         Channel.NOTE,
     )
 )
+# Of one type, since functions are compiled anew for each plain integer that they are called with.
 _ALERT_SORT, _CHANGE_SORT, _LOG_SORT, _WINDOW_SORT = (
-    PLAIN_SORTS.index(sort) for sort in (ALERT, CHANGE, LOG, WINDOW)
+    np.int64(PLAIN_SORTS.index(sort)) for sort in (ALERT, CHANGE, LOG, WINDOW)
 )
 _LOGS_ASKED: Final = REQUEST[Channel.LOGS]
 _OVERVIEW_ASKED: Final = REQUEST[Channel.OVERVIEW]
@@ -261,7 +262,7 @@ def _read_screen(row: Int, scene: Scene) -> None:
             sort = _ALERT_SORT if alerts else _CHANGE_SORT
             sub = subkey(key, _ALERT if alerts else _CHANGE)
             for service in range(to.n):
-                token = _read_cell(row, service, sort, 0, tick, sub, scene)
+                token = _read_cell(row, service, sort, np.int64(0), tick, sub, scene)
                 if alerts:
                     now.columns[row, np.uint64(to.alert + service)] = token
     if anew or tick % EPOCH == 0:

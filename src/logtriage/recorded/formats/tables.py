@@ -1,16 +1,14 @@
-"""Importer for your own incidents: a folder of CSV files and a few labels.
+"""Rows of the CSV files of a capture.
 
 ::
 
-    labels.csv    id, opened, root_cause, kind [, baseline_start, baseline_end, fault_class]
     logs.csv      time, service, level, message [, trace]
     calls.csv     time, caller, callee, latency_ms [, network_ms, self_ms, trace]
     metrics.csv   time, service [, cpu_percent, p99_ms, any other number]
 
-Only ``labels.csv`` and one of the others are needed; each may end in ``.csv.gz``.
-Columns may stand in any order. Every numeric column of metrics is a signal; elsewhere other
-columns are left alone. Unlike a published data set these files can be mended, so the first bad
-field is an error.
+Each may end in ``.csv.gz``. Columns may stand in any order. Every numeric column of metrics is a
+signal; elsewhere other columns are left alone. Unlike a published data set these files can be
+mended, so the first bad field is an error.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,13 +19,10 @@ from typing import Final
 from logtriage.errors import BundleError
 from logtriage.recorded.clock import interval_of
 from logtriage.recorded.figures import MOST
-from logtriage.recorded.labels import around_of, incident_of, labels_of, stretches_of, times_of
 from logtriage.recorded.metrics import in_units, signal_name
 from logtriage.recorded.names import Names
 from logtriage.recorded.reading import find_csv, read_records
-from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Call, LogRow, Sample, Usage
-from logtriage.recorded.rowstore import RowStore
 from logtriage.recorded.spot import Spot, decimal, scaled
 from logtriage.recorded.text import known_level, read_message
 from logtriage.world.telemetry import TICK_SECONDS
@@ -46,45 +41,19 @@ _MOST: Final = 10**18
 _ENOUGH_ROWS: Final = 10_000
 
 
-def import_labelled(
-    directory: str | Path,
-    *,
-    horizon: int = 8,
-    tick_seconds: int | None = None,
-    models: bool = False,
-    note: Callable[[str], None] = lambda _: None,
-) -> tuple[RecordedIncident, ...]:
-    """Import incidents from your own logs, calls and metrics, and a file of labels.
-
-    Rows are read once and kept on disk; one incident at a time is in memory.
-
-    Args:
-        directory: holds ``labels.csv`` and the rest.
-        horizon: ticks of each incident.
-        tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that
-            is longer and there are metrics alone.
-        models: make incidents of ``recorded/2``, those without a fault included.
-        note: gets a text about everything that was left out.
+def table_rows(
+    root: Path, names: Names, note: Callable[[str], None]
+) -> Iterator[LogRow | Call | Usage | Sample]:
+    """The rows of the files that a folder has; ``note`` gets a text about columns left out.
 
     Raises:
-        BundleError: naming file, line and field, on the first row that cannot be used, and
-            on a baseline that overlaps its incident; naming the path of a file that is no
-            file, leads outside of the directory or is damaged.
-        OSError: if a file cannot be read.
+        BundleError: naming file, line and field.
     """
-    root, names = Path(directory), Names()
-    labels = labels_of(root, names)
-    tick = tick_seconds or _tick_of(root)
-    stretches = stretches_of(labels, horizon, tick, note, models=models)
-    with RowStore(times_of(stretches, around_of(horizon, tick))) as store:
-        for row in _records(root, "logs"):
-            store.add(_log(row, names))
-        for row in _records(root, "calls"):
-            store.add(_call(row, names))
-        _read_metrics(root, names, store, note)
-        if not store.offered:
-            raise BundleError(f"{root}: no rows in logs.csv, calls.csv or metrics.csv")
-        return tuple(incident_of(row, store.between, horizon, tick) for row in stretches)
+    for row in _records(root, "logs"):
+        yield _log(row, names)
+    for row in _records(root, "calls"):
+        yield _call(row, names)
+    yield from _metrics(root, names, note)
 
 
 def _records(root: Path, stem: str) -> Iterator[Spot]:
@@ -94,8 +63,8 @@ def _records(root: Path, stem: str) -> Iterator[Spot]:
         yield from read_records(path, _NEEDED[stem], path.name)
 
 
-def _tick_of(root: Path) -> int:
-    """The length of a tick in seconds: the interval of the samples, 30 s at least."""
+def tick_of(root: Path) -> int:
+    """The length of a tick in seconds: 30, or the interval of the samples of metrics alone."""
     if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
         return TICK_SECONDS
     times: dict[str, list[int]] = {}
@@ -129,15 +98,15 @@ def _call(row: Spot, names: Names) -> Call:
     )
 
 
-def _read_metrics(root: Path, names: Names, store: RowStore, note: Callable[[str], None]) -> None:
-    """Add every numeric column; note and leave out a column whose first value is text."""
+def _metrics(root: Path, names: Names, note: Callable[[str], None]) -> Iterator[Usage | Sample]:
+    """Every numeric column; note and leave out a column whose first value is text."""
     signals: dict[str, tuple[str, int]] = {}
     words: set[str] = set()
     for row in _records(root, "metrics"):
         at, service = row["time"].needed_time, names(row["service"].needed, row.where)
         cpu, p99 = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
         if cpu is not None or p99 is not None:
-            store.add(Usage(at, service, cpu, p99))
+            yield Usage(at, service, cpu, p99)
         for column, text in row.fields.items():
             if not text or column in _NOT_OTHER or column in words:
                 continue
@@ -159,7 +128,7 @@ def _read_metrics(root: Path, names: Names, store: RowStore, note: Callable[[str
             units = in_units(value, factor)
             if abs(units) > MOST:
                 raise row[column].bad(f"a number of at most 63 bits as {name}")
-            store.add(Sample(at, service, name, units))
+            yield Sample(at, service, name, units)
 
 
 def _number(cell: Spot, factor: int) -> int | None:

@@ -1,32 +1,24 @@
-"""A person as a policy: reads typed lines as actions."""
+"""Lines that a person types, read as actions, with completions and help."""
 
-import sys
 from contextlib import suppress
 from typing import Final
-
-from rich.console import Console
 
 from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
     PRICED_ACTION_TYPES,
     RECORDED_ACTION_TYPES,
+    SEVERITIES,
     Action,
     Malformed,
 )
-from logtriage.cli.console import put, say
-from logtriage.cli.runbook import runbook
-from logtriage.cli.screens import facts, screen
 from logtriage.errors import closest
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
-from logtriage.observation import Observation
 from logtriage.parsing import action_from_wire, parse_action
-from logtriage.policies import Memory
-from logtriage.rendering import render_observation
 from logtriage.topology import Topology
 
-#: The policy that asks whoever sits at the terminal.
+#: The policy that is a person at the terminal.
 HUMAN: Final = "human"
 #: Shorthand words for the actions, besides their names on the wire.
 WORDS: Final = {
@@ -58,7 +50,7 @@ _KINDS: Final = {
     ),
     "request_traces": ("traces SERVICE", "see where its time goes and where its errors start"),
     "classify_severity": (
-        "severity P1|P2|P3",
+        f"severity {'|'.join(SEVERITIES)}",
         "declare the severity; the first declaration counts",
     ),
     "identify_root_cause": (
@@ -83,6 +75,10 @@ _OTHERS: Final = (
     ("{…}", "any action as JSON, as an agent writes it"),
     ("rules", "show the runbook and the rules"),
     ("screen", "show the screen again"),
+    ("map", "show which service calls which"),
+    ("who SERVICE", "show who owns a service, what it calls and what calls it"),
+    ("undo", "take back the last action (with --practice)"),
+    ("help", "show this list"),
     ("quit", "stop here"),
 )
 
@@ -100,57 +96,23 @@ def commands(incident: Incident) -> list[tuple[str, str]]:
     ]
 
 
-class Quit(KeyboardInterrupt):
-    """The person stops: an interrupt, not a failure of the policy."""
-
-
-class HumanPolicy:
-    """Shows each screen on a console and asks for the next action.
-
-    A line that cannot be understood costs no tick, because a typing mistake is no triage.
-    """
-
-    def __init__(self, console: Console, incident: Incident) -> None:
-        self._console = console
-        self._incident = incident
-
-    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """The next action that the person types."""
-        self._show(observation)
-        while True:
-            words = self._read()
-            match words.lower():
-                case "":
-                    continue
-                case "quit" | "exit" | "q":
-                    raise Quit
-                case "help" | "h" | "?":
-                    put(self._console, facts(commands(self._incident)))
-                case "rules":
-                    put(self._console, runbook(self._incident))
-                case "screen":
-                    self._show(observation)
-                case _:
-                    action = read_action(words, observation.topology)
-                    if not isinstance(action, Malformed):
-                        return action, memory
-                    say(self._console, f"{action.reason} (type help for the commands)", "yellow")
-
-    def _show(self, observation: Observation) -> None:
-        if observation.tick == 0:
-            say(self._console, f"{self._incident.id}: type help or rules at any time", "dim")
-        say(self._console)
-        say(self._console, screen(render_observation(observation)))
-
-    def _read(self) -> str:
-        try:
-            line = self._console.input("> ")
-        except EOFError:
-            say(self._console)
-            raise Quit from None
-        if not sys.stdin.isatty():  # then nobody saw it typed
-            say(self._console, line)
-        return line.strip()
+def completions(typed: str, incident: Incident) -> list[str]:
+    """The lines that begin with what was typed, longer by at most a word."""
+    word, blank, rest = typed.lower().partition(" ")
+    topology = incident.topology
+    usages: dict[str, str] = {}
+    for usage, _ in commands(incident):
+        first, _, hint = usage.partition(" ")
+        usages |= dict.fromkeys(topology.remedies if first == "REMEDY" else (first,), hint)
+    if not blank:
+        return [first for first in usages if word and first.startswith(word)]
+    hint = usages.get(word, "")
+    values = topology.names if "SERVICE" in hint else topology.teams if hint == "TEAM" else ()
+    return [
+        f"{word} {value}"
+        for value in values or hint.split("|")
+        if value and value.lower().startswith(rest)
+    ]
 
 
 def read_action(text: str, topology: Topology) -> Action:
