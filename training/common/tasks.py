@@ -60,14 +60,3 @@ def ids_of(task: str | TaskSpec, split: str, count: int) -> tuple[str, ...]:
     """The ids of the first incidents of a split."""
     sheet = sheet_of(task)
     return tuple(str(IncidentId(sheet, split, index)) for index in range(count))
-
-
-def place_of(task: str) -> tuple[int, str]:
-    """The sort key of a task in tables: registered tasks in their order, then others by name."""
-    ids = [task.id for task in TASKS]
-    return (ids.index(task) if task in ids else len(ids)), task
-
-
-def file_name(task: str) -> str:
-    """A task as part of a file name; Windows allows no colon there."""
-    return task.replace(":", ".")

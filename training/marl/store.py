@@ -23,7 +23,6 @@ from logtriage.state import State
 from logtriage.trained import files
 from logtriage.transcript import transcript_of
 from training.common.files import replace, save_json, save_text
-from training.common.splits import role_split_of
 from training.marl.evaluate import Result
 from training.marl.learn import Point
 from training.marl.networks import TRUST, Pointing, Team
@@ -62,10 +61,8 @@ def save_team(out: Path, team: Team, settings: Settings) -> None:
 
 
 def split_of(facts: Mapping[str, Any]) -> RoleSplit:
-    """The role split of a run, as its ``run.json`` has it, or as it was called in older ones."""
-    if "role_split" in facts:
-        return role_split_from_json(facts["role_split"])
-    return role_split_of(facts["settings"]["split"])
+    """The role split of a run, as its ``run.json`` has it."""
+    return role_split_from_json(facts["role_split"])
 
 
 def load_run(out: Path) -> dict[str, Any]:

@@ -35,8 +35,6 @@ SCRIPTED: Final = ("oracle", "observer", "top_suspect", "expert")
 TEACHER: Final = "teacher"
 #: The directory of a task's predictor, which learns from its first run on the exact belief.
 PREDICTOR: Final = "predictor"
-#: The directory of longer runs, with the same directories in it.
-LONG: Final = "long"
 
 
 @attrs.frozen(eq=False)
@@ -71,7 +69,7 @@ class Finished:
 
 @attrs.frozen(eq=False)
 class Study:
-    """What is finished on one task: runs by arm, longer ones, and scripted policies by name.
+    """What is finished on one task: runs by arm, and scripted policies by name.
 
     All are judged on the same incidents of ``test``. ``predictor`` is what that network wrote
     of itself; None where there is none.
@@ -79,16 +77,8 @@ class Study:
 
     task: str
     runs: dict[str, list[Finished]]
-    long: dict[str, list[Finished]]
     scripted: dict[str, list[Row]]
     predictor: dict[str, Any] | None
-
-    @property
-    def every(self) -> Iterable[Finished]:
-        """All runs, longer ones last."""
-        for group in (self.runs, self.long):
-            for members in group.values():
-                yield from members
 
 
 def read(folder: Path, count: int) -> Finished:
@@ -122,7 +112,6 @@ def read_study(out: Path, task: str, arms: Sequence[str]) -> Study:
     return Study(
         task,
         runs_in(out / task),
-        runs_in(out / LONG / task),
         {name: rows[:shared] for name, rows in scripted.items()},
         json.loads(about.read_text("utf-8")) if about.exists() else None,
     )
@@ -136,7 +125,6 @@ def write_up(out: Path, tasks: Sequence[str], arms: Sequence[str], to: Path) -> 
         "arms": lambda: _arms(studies),
         "predictor": lambda: _predictors(studies),
         "curves": lambda: _plateau(studies),
-        "long": lambda: _long(studies),
     }
     renew(to / PAGE, "Inference or decision?", blocks)
     _save_runs(studies, to / TABLE)
@@ -217,28 +205,15 @@ def _plateau(studies: Sequence[Study]) -> Iterable[str]:
     return table(heads, rows, 2)
 
 
-def _long(studies: Sequence[Study]) -> Iterable[str]:
-    """The longer runs, beside the mean of the others on ``test``."""
-    rows = []
-    for study in studies:
-        for arm, members in study.long.items():
-            shorter = [run.net for run in study.runs.get(arm, [])]
-            for run in members:
-                looks = [f"{run.val_at(share):+.3f}" for share in (1 / 3, 2 / 3, 1)]
-                rows.append([f"`{study.task}`", f"`{arm}`", str(run.seed),
-                             f"{run.about['steps']:,}", f"{run.about['cpu_seconds']:.0f}", *looks,
-                             f"{run.net:+.3f}", student(shorter) if shorter else ""])  # fmt: skip
-    heads = ["task", "arm", "seed", "steps", "CPU seconds",
-             f"net value on `{CHOICE_SPLIT}` after a third", "two thirds", "at the end",
-             f"on `{EVAL_SPLIT}`", "shorter runs there"]  # fmt: skip
-    return table(heads, rows, 2)
-
-
 def _save_runs(studies: Sequence[Study], path: Path) -> None:
     """A row for each run and split."""
     rows = []
     for study in studies:
-        groups = [(run.arm, str(run.seed), run.about, run.episodes) for run in study.every]
+        groups = [
+            (run.arm, str(run.seed), run.about, run.episodes)
+            for members in study.runs.values()
+            for run in members
+        ]
         groups += [(name, "", {}, {(EVAL_SPLIT,): episodes})
                    for name, episodes in study.scripted.items()]  # fmt: skip
         rows += [
@@ -256,9 +231,11 @@ def _save_runs(studies: Sequence[Study], path: Path) -> None:
 
 def _save_curves(studies: Sequence[Study], path: Path) -> None:
     """A row for each point of a curve."""
-    of_run = ((study.task, run) for study in studies for run in study.every)
+    of_run = (
+        (study.task, run) for study in studies for members in study.runs.values() for run in members
+    )
     rows = [
-        {"task": task, "arm": run.arm, "seed": run.seed, "run_steps": run.about["steps"], **row}
+        {"task": task, "arm": run.arm, "seed": run.seed, **row}
         for task, run in of_run
         for row in run.curve
     ]
@@ -276,7 +253,7 @@ def _draw(studies: Sequence[Study], arms: Sequence[str], path: Path) -> None:
     colours = dict(zip(arms, palette, strict=False))
     plots = figure.subplots(len(studies), 3, squeeze=False)
     for study, (curves, worth, heed) in zip(studies, plots, strict=True):
-        for run in study.every:
+        for run in (run for members in study.runs.values() for run in members):
             first = run is study.runs[run.arm][0]
             curves.plot([(row["steps"] or 0.0) / 1e3 for row in run.curve],
                         [row["val_net_value"] or 0.0 for row in run.curve], color=colours[run.arm],
