@@ -158,7 +158,7 @@ def recorded(split: str, number: int) -> Incident:
 
 def benign(split: str, number: int) -> Incident:
     """Look-alikes only: nothing to page, blame or remedy."""
-    block = incident_ids("silent_degradation-v3", split, 40, 40 * number)
+    block = incident_ids("silent_degradation-v3", split, 100, 100 * number)
     return next(incident for incident in map(make_incident, block) if incident.truth.benign)
 
 

@@ -108,7 +108,7 @@ def test_a_grader_with_a_memory_is_caught() -> None:
 
 
 def by_a_name(state: State) -> Measured:
-    return (float(state.facts.root_cause == "payment-db"), "whether a certain name was declared")
+    return (float(state.facts.root_cause in SEVEN_SERVICES.names), "whether a name was declared")
 
 
 def test_renaming_is_caught_by_names_in_a_grader() -> None:

@@ -587,7 +587,6 @@ def test_incidents_of_another_rubric_are_graded_by_that() -> None:
     other = truths_of([attrs.evolve(REAL, rubric="recorded/1")] * 2)
     for truths, rows in ((other, [[0], [0]]), (other.take([1]), [[0]])):
         assert grade_batch(truths, rows).rubric.id == "recorded/1"
-    assert grade_batch(attrs.evolve(other, rubrics=()), [[0], [0]], None).rubric is TRIAGE_3
 
 
 def test_incidents_of_several_rubrics_are_refused_without_one() -> None:

@@ -246,8 +246,8 @@ def test_spaces_and_names_stay_the_same_objects(make: Any) -> None:
     before = [(env.observation_space(agent), env.action_space(agent)) for agent in AGENTS]
     env.reset(seed=1)
     for agent, (seen, done) in zip(AGENTS, before, strict=True):
-        assert env.observation_space(agent) is env.observation_spaces[agent] is seen
-        assert env.action_space(agent) is env.action_spaces[agent] is done
+        assert env.observation_space(agent) is seen
+        assert env.action_space(agent) is done
     assert len({id(space) for pair in before for space in pair}) == 6
     assert env.metadata["name"] == "triage_team_v1"
 
@@ -731,7 +731,7 @@ def test_sampled_replies_are_the_roles_own_actions() -> None:
         space.seed(0)
         replies = {space.sample() for _ in range(2000)}
         assert replies <= {reply for reply in replies if reply in space}
-        read = {env._seats[agent].read(reply) for reply in replies}
+        read = {env.read(agent, reply) for reply in replies}
         assert read == set(role_actions(role, FIVE_TEAMS, hand_over=True))
 
 

@@ -222,7 +222,7 @@ def test_the_debrief_says_the_gate_and_why_there_is_no_score() -> None:
         "  not scored: no \N{REPLACEMENT CHARACTER}[31mroute\N{REPLACEMENT CHARACTER}at all"
     )
     assert "  none" in lost
-    assert str(lt.grade(played(INCIDENT, WAIT))).count("tick") == 1
+    assert str(lt.grade(played(INCIDENT, WAIT))).count("  tick ") == 1
 
 
 def test_the_terminal_shows_the_same_words() -> None:

@@ -140,6 +140,16 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
             self.topology, task.horizon, rubric, task.setting, split=self.role_split, role=role
         )
 
+    def read(self, agent: str, action: Any) -> Action:
+        """The action of the core that an agent chose.
+
+        Raises:
+            UnknownName: for an unknown agent.
+            InvalidInput: for an action that is not in the agent's action space.
+        """
+        _among("agent", agent, self.possible_agents)
+        return self._seats[agent].read(action)
+
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], Infos]:
@@ -182,7 +192,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
                 f"actions of {', '.join(map(str, actions)) or 'nobody'}: "
                 f"expected one of each agent: {', '.join(self._seats)}"
             )
-        chosen = [seat.read(actions[agent]) for agent, seat in self._seats.items()]
+        chosen = [self.read(agent, actions[agent]) for agent in self._seats]
         acts = [
             as_allowed(act, role, self.topology, requests_left(before, split, role))
             for act, role in zip(chosen, split.roles, strict=True)

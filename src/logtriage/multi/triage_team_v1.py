@@ -16,7 +16,8 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtra("logtriage.multi", "multi") from None
 
-from pettingzoo.utils.conversions import parallel_to_aec
+from pettingzoo.utils.conversions import parallel_to_aec_wrapper
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from logtriage.multi.parallel import TriageTeam
 
@@ -28,9 +29,19 @@ ENV_ID: Final = "logtriage/triage_team-v1"
 parallel_env = TriageTeam
 
 
+class _ByTurns(parallel_to_aec_wrapper[str, Any, Any]):
+    """Refuses an action in the agent's own turn, and not when the team acts."""
+
+    def step(self, action: Any) -> None:
+        agent = self.agent_selection
+        if not (self.terminations[agent] or self.truncations[agent]):
+            self.env.read(agent, action)
+        super().step(action)
+
+
 def env(*args: Any, **kwargs: Any) -> pettingzoo.AECEnv[str, Any, Any]:
-    """The environment by turns, made by PettingZoo; arguments as :class:`TriageTeam`."""
-    return parallel_to_aec(TriageTeam(*args, **kwargs))
+    """The environment by turns, as PettingZoo makes it; arguments as :class:`TriageTeam`."""
+    return OrderEnforcingWrapper(_ByTurns(TriageTeam(*args, **kwargs)))
 
 
 pettingzoo.register("parallel", ENV_ID, entry_point=f"{__name__}:parallel_env")
