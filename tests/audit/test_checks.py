@@ -26,7 +26,7 @@ from logtriage.transition import play
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.mutants import MUTANTS
 from tests.audit.planted.tasks import root_first
-from tests.builders import real_incident
+from tests.builders import SEVEN_SERVICES, real_incident
 
 BY_NAME = {mutant.name: mutant.rubric for mutant in MUTANTS}
 TASK = get_task("silent_degradation-v3")
