@@ -41,7 +41,7 @@ BASE: Final = "first_come"
 #: So many shifts are played by one player after the other.
 CHUNK: Final = 4
 #: In so many of the shifts it is seen what the note is worth.
-NOTED: Final = 4
+NOTED: Final = 60
 #: Before these ticks of a shift its engineer leaves, to see what the note is worth.
 RELIEVED: Final = (40, 80, 120, 160)
 TITLES: Final = (
