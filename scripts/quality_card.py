@@ -8,6 +8,7 @@ Findings are kept in docs/results/quality-card.jsonl as they are made; net value
 docs/results/oncall.csv, the calibration of the belief from docs/results/calibration.md. No figure
 stands in this script. Samples are :data:`SIZES`, a few minutes of CPU.
 A family of checks that takes more than :data:`MOST_SECONDS` of CPU leaves its checks untested.
+Compile the kernels before (``make kernels``): a check that is stopped in the compiler raises.
 """
 
 import argparse

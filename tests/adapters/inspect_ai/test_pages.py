@@ -13,7 +13,6 @@ from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.pages import ROOT, commands, python_blocks, run
 
 PAGE = commands("docs/inspect.md", "inspect")
-ROW = {"incident": "single_crash-v3/test/0", "actions": [{"action_type": "resolve"}]}
 
 
 def test_python_blocks_run(tmp_path: Path) -> None:
@@ -26,17 +25,15 @@ def test_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     The first runs as the program; the others run in this process, since it starts for seconds.
     """
     monkeypatch.chdir(tmp_path)
-    Path("runs.jsonl").write_text(f"{json.dumps(ROW)}\n", encoding="utf-8")
     first, *others = (shlex.split(line.split(" > ")[0]) for line in PAGE)
-    assert len(others) == 5
+    assert len(others) == 4
     program = str(Path(sys.executable).parent / "inspect")
     run([program, *first[1:], "-T", "episodes=1", "--display", "none"], tmp_path)
     (log,) = Path("logs").glob("*.eval")
     for words in others:
         arguments = [str(log) if word == "LOG" else word for word in words[1:]]
         if words[1] == "eval":
-            few = [] if "transcripts=runs.jsonl" in words else ["-T", "episodes=1"]
-            arguments += [*few, "--display", "none"]
+            arguments += ["-T", "episodes=1", "--display", "none"]
         elif words[1] == "score":
             arguments += ["--overwrite", "--display", "none"]
         done = CliRunner().invoke(inspect, arguments, catch_exceptions=False)
