@@ -68,42 +68,6 @@ def test_a_vector_environment_is_scalar_ones_that_restart(
         closed = terminations | truncations
 
 
-@settings(max_examples=5)
-@given(
-    st.lists(st.sampled_from(DRAWN), min_size=2, max_size=3, unique=True),
-    st.none() | topologies(9),
-    seeds,
-    st.booleans(),
-)
-def test_rows_of_several_tasks_are_scalar_environments_of_theirs(
-    tasks: list[TaskSpec], topology: Topology | None, seed: int, shaped: bool
-) -> None:
-    """Drawn alike, observed by one layout, each with the rewards and the end of its task."""
-    assume(topology is not None or all(task.topology is not None for task in tasks))
-    weights = {task.id: 1.0 + number for number, task in enumerate(tasks)}
-    given = {"topology": topology, "shaping": 1.0 if shaped else None}
-    envs = TriageVectorEnv(weights, 3, **given)  # type: ignore[arg-type]
-    single = [TriageEnv(weights, **given) for _ in range(3)]  # type: ignore[arg-type]
-    drawn = TriageEnv(weights, **given, show_id=True)  # type: ignore[arg-type]
-    observations, infos = envs.reset(seed=seed)
-    for row, env in enumerate(single):
-        begun = drawn.reset(seed=seed if row == 0 else None)[1]
-        task = tasks[begun["task"]].id
-        observation, info = env.reset(options={"id": f"{task}/train/{begun['index']}"})
-        assert np.array_equal(observation, observations[row])
-        assert all(np.array_equal(value, infos[name][row]) for name, value in info.items())
-    rng, closed = np.random.default_rng(seed), np.zeros(3, bool)
-    for _ in range(max(task.horizon for task in tasks)):
-        actions = rng.integers(0, infos["action_mask"].shape[1], 3)
-        observations, rewards, terminations, truncations, infos = envs.step(actions)
-        for row in np.flatnonzero(~closed).tolist():
-            observation, *told, info = single[row].step(actions[row])
-            assert told == [rewards[row], terminations[row], truncations[row]]
-            assert np.array_equal(observation, observations[row])
-            assert all(np.array_equal(value, infos[name][row]) for name, value in info.items())
-        closed |= terminations | truncations
-
-
 @settings(max_examples=20)
 @given(st.sampled_from([task for task in DRAWN if task.topology is not None]), seeds)
 def test_one_seed_is_one_sequence_in_both(task: TaskSpec, seed: int) -> None:

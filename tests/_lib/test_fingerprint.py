@@ -15,6 +15,7 @@ import pytest
 from logtriage._lib.fingerprint import description_of, fingerprint_of
 from logtriage.actions import Severity
 from logtriage.errors import InvalidInput
+from tests._lib import test_fingerprint as holder
 
 
 def named(value: int = 0, *, scale: float = 1.0) -> float:
@@ -174,6 +175,32 @@ def test_a_field_that_does_not_count_for_equality_does_count_here() -> None:
     assert fingerprint_of(Frozen(1, "a")) == fingerprint_of(Frozen(1, "b"))
 
 
+SCALE = 1
+HIDDEN = [1]
+
+
+def test_the_globals_that_a_lambda_reads_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nested(value: int) -> list[int]:
+        return [value * SCALE for _ in range(2)]
+
+    readers = [
+        lambda value: value * SCALE,
+        lambda value: (lambda: value * SCALE)(),
+        lambda value: value * holder.SCALE,
+        nested,
+        Frozen(lambda value: value * SCALE),
+        partial(lambda by, value: value * by * SCALE, 2),
+    ]
+    before = [description_of(one) for one in readers]
+    assert before == [description_of(one) for one in readers]
+    monkeypatch.setattr(sys.modules[__name__], "SCALE", 2)
+    assert not set(before) & {description_of(one) for one in readers}
+    with pytest.raises(InvalidInput, match=r"\[1\] cannot be told from another list"):
+        description_of(lambda value: value * HIDDEN[0])
+    with pytest.raises(InvalidInput, match="cannot be told from another dict"):
+        description_of(lambda value: value * sys.modules[__name__].SCALE)
+
+
 def test_the_attributes_of_a_function_count() -> None:
     def made(scale: object) -> Callable[[int], Any]:
         def measure(value: int) -> Any:
@@ -186,6 +213,26 @@ def test_the_attributes_of_a_function_count() -> None:
     assert description_of(made(1)) != description_of(made(2))
     with pytest.raises(InvalidInput, match="cannot be told from another list"):
         description_of(made([1]))
+
+
+def test_the_attributes_of_what_its_module_has_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [description_of(one) for one in (Stateless(), Stateless, Frozen(1), named)]
+    monkeypatch.setattr(Stateless, "scale", 2, raising=False)
+    monkeypatch.setattr(Frozen, "scale", 2, raising=False)
+    monkeypatch.setattr(named, "scale", 2, raising=False)
+    after = [description_of(one) for one in (Stateless(), Stateless, Frozen(1), named)]
+    assert not set(before) & set(after)
+    monkeypatch.setattr(Stateless, "scale", [2])
+    with pytest.raises(InvalidInput, match="cannot be told from another list"):
+        description_of(Stateless())
+
+
+def test_a_method_that_was_put_in_its_place_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = description_of(Stateless())
+    monkeypatch.setattr(Stateless, "__call__", lambda _, value: value + 1)
+    other = description_of(Stateless())
+    monkeypatch.setattr(Stateless, "__call__", lambda _, value: value + 2)
+    assert len({before, other, description_of(Stateless())}) == 3
 
 
 class Doubled(partial[Any]):
