@@ -32,6 +32,8 @@ parallel_env = TriageTeam
 class _ByTurns(parallel_to_aec_wrapper[str, Any, Any]):
     """Refuses an action in the agent's own turn, and not when the team acts."""
 
+    env: TriageTeam
+
     def step(self, action: Any) -> None:
         agent = self.agent_selection
         if not (self.terminations[agent] or self.truncations[agent]):
