@@ -69,7 +69,7 @@ class Played:
     prices: NDArray[np.float64]
 
     def result(self) -> Result:
-        """In figures."""
+        """The means of these episodes, with intervals over incidents."""
 
         def closed(closing: Closing) -> float:
             return float((self.closing == CLOSINGS.index(closing)).mean())

@@ -90,7 +90,7 @@ _BATCH = ("BatchGrades", "Truths", "action_array", "grade_batch", "truths_of")
 
 
 def __dir__() -> list[str]:
-    """What is public, those that load NumPy among it."""
+    """The public names, including those that load NumPy."""
     return sorted(__all__)
 
 

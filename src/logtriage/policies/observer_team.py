@@ -60,7 +60,7 @@ class Board:
     spoke: dict[str, int]
 
     def is_lively(self, role: Role, now: int) -> bool:
-        """Whether a role may still report; at first, every role that may speak."""
+        """Whether a role may speak and did so lately; every speaker counts as lively at first."""
         return "report" in role.may and now - self.spoke.get(role.name, 1) <= QUIET
 
 
