@@ -365,7 +365,7 @@ def service_of(pod: str) -> str | None:
 
 
 def log_text(log: str) -> str | None:
-    """The text in the JSON that the container runtime wraps around each line; None if there is none."""
+    """The text in the JSON that the container runtime wraps around a line, or None."""
     try:
         wrapped: Any = json.loads(log)
     except (ValueError, RecursionError):

@@ -73,11 +73,11 @@ def told_by(notes: str, system: str) -> Iterator[Evidence]:
     """The readings that a note has of a system."""
     here = False
     for word in notes.split():
-        found = READING.fullmatch(word)
-        if found is None:
+        match = READING.fullmatch(word)
+        if match is None:
             here = word == system
         elif here:
-            letter, service, slot, start, token = found.groups()
+            letter, service, slot, start, token = match.groups()
             yield Evidence(_ASKED[letter], int(service), int(slot), int(start), token)
 
 
@@ -91,9 +91,9 @@ def second(state: ShiftState, notes: str, since: int) -> ShiftAction:
     cells = {
         reading.cell: reading for reading in told_by(notes, system) if reading.start <= alone.tick
     }
-    told = {**cells, **{reading.cell: reading for reading in seen}}
+    known = {**cells, **{reading.cell: reading for reading in seen}}
     try:
-        held = belief_of(alone, tuple(told.values()))
+        held = belief_of(alone, tuple(known.values()))
     except InvalidInput:  # a note of something else may say what cannot be
         held = belief_of(alone, seen)
     return On(system, next_action(held))

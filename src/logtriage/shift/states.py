@@ -148,10 +148,10 @@ def begin(shift: Shift) -> ShiftState:
     return ShiftState(shift, states=_new(shift, 0))
 
 
-def _check_shift(given: object) -> None:
-    if not isinstance(given, Shift):
-        how = f"; make_shift({given!r:.80}) draws it" if isinstance(given, str) else ""
-        raise InvalidInput(f"expected a shift, got {kind_of(given)}{how}")
+def _check_shift(value: object) -> None:
+    if not isinstance(value, Shift):
+        how = f"; make_shift({value!r:.80}) draws it" if isinstance(value, str) else ""
+        raise InvalidInput(f"expected a shift, got {kind_of(value)}{how}")
 
 
 def _new(shift: Shift, now: int) -> tuple[State, ...]:
@@ -191,10 +191,10 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
     )
 
 
-def _check_action(given: object) -> None:
-    if not isinstance(given, ShiftAction):
+def _check_action(value: object) -> None:
+    if not isinstance(value, ShiftAction):
         raise InvalidInput(
-            f"expected On(system, action), Note, Wait or Malformed, got {given!r:.80}"
+            f"expected On(system, action), Note, Wait or Malformed, got {value!r:.80}"
         )
 
 

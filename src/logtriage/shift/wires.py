@@ -31,8 +31,8 @@ def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftA
     named = system if isinstance(system, str) else ""
     alone = state.open.get(named)
     if alone is None and isinstance(kind, str) and kind in KINDS:
-        given = "no system is named" if system is None else f"nothing is open on {system!r:.60}"
-        return Malformed(f"{wire}", f"{given}; open: {', '.join(state.open) or 'none'}")
+        why = "no system is named" if system is None else f"nothing is open on {system!r:.60}"
+        return Malformed(f"{wire}", f"{why}; open: {', '.join(state.open) or 'none'}")
     topology = (
         state.shift.arrivals[0].incident.topology if alone is None else alone.incident.topology
     )
