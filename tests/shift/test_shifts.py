@@ -5,7 +5,7 @@ import pytest
 
 from logtriage import InvalidInput, UnknownName, make_incident
 from logtriage.shift import SHIFT_TASKS, Arrival, Shift, make_shift, shift_ids
-from logtriage.shift.shifts import SPLITS, SYSTEMS, incident_on_shift
+from logtriage.shift.shifts import SPLITS, SYSTEMS
 from logtriage.shift.tasks import is_shift
 from logtriage.tasks import get_task
 from tests.shift.shifts import TASK, small_shift
@@ -36,12 +36,13 @@ def test_which_systems_a_shift_has_says_nothing() -> None:
 
 def test_incidents_are_those_of_the_split_priced_and_otherwise_as_they_were() -> None:
     for split in SPLITS:
-        for one in make_shift(f"quiet_shift-v1/{split}/1").arrivals:
-            incident = one.incident
+        shift = make_shift(f"quiet_shift-v1/{split}/1")
+        for arrival in shift.arrivals:
+            incident = arrival.incident
             assert incident.rubric == "logtriage/3"
             assert 0.3 <= (incident.price_of_hand_over or 0.0) <= 0.9
             assert incident.horizon == 2 * get_task("cascading_failure-v3").horizon
-            assert incident_on_shift(incident.id) == incident
+            assert shift.incident(arrival.system) is incident
 
 
 @pytest.mark.parametrize(

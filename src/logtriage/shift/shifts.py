@@ -131,13 +131,3 @@ def shift_ids(task_id: str, split: str, count: int, start: int = 0) -> tuple[str
     if split not in SPLITS:
         raise UnknownName("split of shifts", split, SPLITS)
     return tuple(f"{task_id}/{split}/{index}" for index in range(start, start + count))
-
-
-def incident_on_shift(name: str) -> Incident:
-    """The incident of an id such as ``busy_shift-v1/test/3/checkout``.
-
-    Raises:
-        UnknownName, InvalidInput: if there is no such shift or system.
-    """
-    shift_id, _, system = name.rpartition("/")
-    return make_shift(shift_id).incident(system)
