@@ -37,6 +37,7 @@ from training.common.options import add_options
 from training.common.rows import LOW, Row, handed_over, net_value, row_of
 from training.common.settings import TRAIN_SPLIT
 from training.language.loading import load_model, load_tokenizer
+from training.language.places import check_there
 from training.tiny.imitation import losses_of
 from training.tiny.judge import save_judged
 from training.tiny.play import Played, own
@@ -256,6 +257,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         settings = Settings(**options)
         check_empty(out)
+        check_there(start)
         tokenizer = load_tokenizer(start)
         model = load_model(
             start, dtype=torch.float32, load_in_4bit=False,

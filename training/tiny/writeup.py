@@ -21,6 +21,7 @@ from training.common.rows import EPISODES, PRICES, Row, figures, net_value, read
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.tiny.arms import ABOUT, STEPS
 from training.tiny.judge import FALSE, TRUE
+from training.tiny.parts import PARTS, Parts, read_parts
 from training.tiny.settings import ABOUT as BUILT
 
 #: Arms and policies in the order of the tables.
@@ -39,6 +40,7 @@ class Run:
     about: dict[str, Any]
     steps: list[dict[str, str]]
     episodes: dict[How, list[Row]]
+    parts: list[Parts]
 
     @property
     def arm(self) -> str:
@@ -73,14 +75,15 @@ def read(folder: Path) -> Run:
         (split, float(temperature), shown): rows
         for (split, temperature, shown), rows in read_rows(folder / EPISODES).items()
     }
-    return Run(about, steps, episodes)
+    parts = read_parts(folder / PARTS) if (folder / PARTS).exists() else []
+    return Run(about, steps, episodes, parts)
 
 
 def read_scripted(folder: Path) -> Run:
     """The episodes of ``training.scripted`` in a directory that is named after the policy."""
     about = {"settings": {"arm": folder.name, "seed": 0, "temperature": 0.0}}
     (rows,) = read_rows(folder / EPISODES).values()
-    return Run(about, [], {(EVAL_SPLIT, 0.0, TRUE): rows})
+    return Run(about, [], {(EVAL_SPLIT, 0.0, TRUE): rows}, [])
 
 
 def entropy_of(rows: Sequence[Row]) -> float:
@@ -218,6 +221,30 @@ def costs(built: dict[str, Any], runs: Sequence[Run]) -> Iterable[str]:
     return table(heads, cells)
 
 
+def parts_table(runs: Sequence[Run], start: Run) -> Iterable[str]:
+    """The parts of the grades of the start and of each arm, and what GRPO changed."""
+    names = [field.name for field in attrs.fields(Parts)]
+    explained = [run for run in runs if run.parts]
+    groups = [("start", [start]), *(
+        (f"`{arm}`", [run for run in explained if run.arm == arm]) for arm in ORDER
+    )]  # fmt: skip
+
+    def means(run: Run) -> "np.ndarray[Any, Any]":
+        return np.mean([attrs.astuple(row) for row in run.parts], axis=0)
+
+    lines = [
+        [name, str(len(members)), *(f"{value:+.3f}" for value in np.mean(
+            [means(run) for run in members], axis=0
+        ))]
+        for name, members in groups if members
+    ]  # fmt: skip
+    gains = [means(run) - means(start) for run in explained if run.arm == "grpo"]
+    change = map(student, np.transpose(gains))
+    lines.append(["`grpo` less the start", str(len(gains)), *change])
+    heads = ["policy", "seeds", *(name.replace("_", " ") for name in names)]
+    return table(heads, lines)
+
+
 def save_rows(runs: Sequence[Run], start: Run, scripted: Sequence[Run], to: Path) -> None:
     """A row for each run and each way in which it was judged; a row for each step."""
     rows = [
@@ -314,6 +341,8 @@ def main(arguments: list[str] | None = None) -> None:
         "arms": lambda: main_table(runs, start, scripted),
         "differences": lambda: differences(runs, start),
     }
+    if start.parts:
+        blocks["parts"] = lambda: parts_table(runs, start)
     built = words.runs / "model" / BUILT
     if built.exists():
         about = json.loads(built.read_text("utf-8"))

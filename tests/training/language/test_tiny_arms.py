@@ -12,11 +12,14 @@ import pytest
 import torch
 
 from logtriage import make_incident
-from logtriage.actions import HandOver
+from logtriage.actions import Action, Escalate, HandOver, Resolve
+from logtriage.belief.explain import explain
+from logtriage.state import initial_state
 from logtriage.tasks import get_task
+from logtriage.transition import transition
 from training import scripted
 from training.common.rows import Row, figures, net_value, row_of
-from training.tiny import arms, writeup
+from training.tiny import arms, parts, writeup
 from training.tiny.arms import Settings, advantages, credited, update
 from training.tiny.judge import lied_to, mirrored, played
 from training.tiny.model import build_model
@@ -203,6 +206,32 @@ def test_the_page_has_tables_and_the_files_have_every_run(runs: Path, tmp_path: 
     assert (tmp_path / "text-steps.csv").exists()
 
 
+def test_the_parts_of_a_grade_add_up_and_stand_on_the_page(runs: Path, tmp_path: Path) -> None:
+    for name in ("start-0", "grpo-0", "grpo-1"):
+        parts.main([str(runs / name), "--incidents", "3"])
+    for one in parts.read_parts(runs / "grpo-0" / parts.PARTS):
+        costs = one.handing_over + one.paging + one.rest
+        assert one.grade == pytest.approx(one.at_first + one.asking - costs + one.luck)
+    grades = [one.grade for one in writeup.read(runs / "start-0").at(0.0)][:3]
+    assert [one.grade for one in writeup.read(runs / "start-0").parts] == pytest.approx(grades)
+    writeup.main([str(runs), "--to", str(tmp_path)])
+    text = (tmp_path / writeup.PAGE).read_text()
+    assert f"| start | 1 | {np.mean(grades):+.3f} |" in text
+    assert "| `grpo` less the start | 2 |" in text
+
+
+@pytest.mark.parametrize(
+    ("action", "part"),
+    [(HandOver(), "handing_over"), (Escalate("network"), "paging"), (Resolve(), "rest")],
+)
+def test_a_decision_costs_under_its_own_name(action: Action, part: str) -> None:
+    before = explain(transition(initial_state(INCIDENTS[0]), HandOver()))
+    step = attrs.evolve(before.steps[0], action=action, before=0.9, after_acting=0.4)
+    found = parts.Parts.of(attrs.evolve(before, steps=(step,)))
+    costs = {name: getattr(found, name) for name in ("handing_over", "paging", "rest")}
+    assert costs == {**dict.fromkeys(costs, 0.0), part: pytest.approx(0.5)}
+
+
 def test_student_and_bootstrap_by_hand() -> None:
     assert writeup.student([0.1, 0.3]) == "+0.200 (-1.071 to +1.471)"
     same = [row(0.5, 0.5), row(0.5, 1.0)]
@@ -225,14 +254,20 @@ def test_the_start_is_matched_by_entropy_on_val(runs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [(["--arm", "none"], "arm"), (["--start", "nowhere"], "nowhere")]
+    ("options", "message"), [(["--arm", "none"], "arm"), (["--start", "./nowhere"], "nowhere")]
 )
 def test_what_cannot_be_used_is_named(
     options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        arms.main(["--start", "nowhere", "--output-dir", str(tmp_path / "out"), *options])
+        arms.main(["--start", "./nowhere", "--output-dir", str(tmp_path / "out"), *options])
     assert message in capsys.readouterr().err
+
+
+def test_parts_are_those_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parts.main([str(tmp_path)])
+    assert f"{tmp_path}: expected the directory of a run, with arm.json" in capsys.readouterr().err
 
 
 def test_about_names_the_command(runs: Path) -> None:
