@@ -66,7 +66,8 @@ class Settings:
     Args:
         arm: one of :data:`ARMS`.
         task: the simulated task that is played.
-        seconds: CPU seconds of playing and learning.
+        seconds: CPU seconds of playing and learning, at most.
+        episodes: those to learn from, at most; 0 for as many as the seconds allow.
         seed: of incidents and of sampling.
         incidents: those of a step.
         group: attempts at each.
@@ -85,6 +86,7 @@ class Settings:
     )
     task: str = "single_crash-v3-fog1"
     seconds: float = attrs.field(default=150.0, validator=attrs.validators.gt(0))
+    episodes: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     seed: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     incidents: int = attrs.field(default=16, validator=attrs.validators.ge(1))
     group: int = attrs.field(default=8, validator=attrs.validators.ge(2))
@@ -95,6 +97,16 @@ class Settings:
     ))  # fmt: skip
     judged: int = attrs.field(default=600, validator=attrs.validators.ge(2))
     threads: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+
+    @property
+    def per_step(self) -> int:
+        """The episodes of a step."""
+        return self.incidents * self.group
+
+    def done(self, seconds: float, steps: int) -> float:
+        """The share of the run that is over: of its seconds or its episodes, if that is more."""
+        played = steps * self.per_step / self.episodes if self.episodes else 0.0
+        return max(seconds / self.seconds, played)
 
 
 def advantages(grades: Sequence[float], group: int) -> Tensor:
@@ -162,7 +174,7 @@ def imitate_more(
 
 
 def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str, Any]:
-    """Train ``model`` in place for its CPU seconds, a row in ``steps.csv`` a step; what was done.
+    """Train ``model`` in place, a row in ``steps.csv`` a step; what was done.
 
     It ends early if more than half of the incidents with the lowest price are handed over.
     """
@@ -176,13 +188,17 @@ def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str
     stopped = False
     with (out / STEPS).open("w", newline="", encoding="utf-8") as file:
         table: Any = None
-        while (spent := time.process_time() - began) < settings.seconds and not stopped:
+        while not stopped:
+            spent = time.process_time() - began
+            done = settings.done(spent, step)
+            if done >= 1:
+                break
             for group in optimiser.param_groups:
-                fall = 1 - 0.9 * spent / settings.seconds
+                fall = 1 - 0.9 * done
                 group["lr"] = settings.lr * min(1.0, (step + 1) / 5) * fall
             # Imitation needs no groups.
             attempts = 1 if settings.arm == "dagger" else settings.group
-            count = settings.incidents * settings.group // attempts
+            count = settings.per_step // attempts
             first = AFTER_START + settings.seed * STRIDE + step * count
             named = incident_ids(settings.task, TRAIN_SPLIT, count, first)
             shut = [
@@ -235,7 +251,7 @@ def learn(settings: Settings, model: Any, tokenizer: Any, out: Path) -> dict[str
             file.flush()
     return {
         "steps": step,
-        "episodes": step * settings.incidents * settings.group,
+        "episodes": step * settings.per_step,
         "tokens": tokens,
         "cpu_seconds": time.process_time() - began,
         "stopped": stopped,

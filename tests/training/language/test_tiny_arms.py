@@ -47,6 +47,13 @@ def test_an_advantage_is_a_grade_less_the_mean_of_the_others() -> None:
     assert found.tolist() == pytest.approx([0.75, -0.75, 0.0, 0.0, 0.0, 0.0], abs=1e-6)
 
 
+def test_a_run_ends_with_its_seconds_or_its_episodes() -> None:
+    settings = Settings(seconds=100.0, episodes=1_280)
+    assert settings.done(50.0, 2) == 0.5
+    assert settings.done(50.0, 9) == pytest.approx(0.9)
+    assert attrs.evolve(settings, episodes=0).done(50.0, 9) == 0.5
+
+
 def test_shuffled_grades_stay_in_their_group() -> None:
     rows = [row(0.3, grade) for grade in np.linspace(0, 1, 12)]
     settings = Settings(arm="shuffled", group=4)
@@ -157,8 +164,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     TOKENIZER.save_pretrained(start)
     patch = pytest.MonkeyPatch()
     patch.setattr(arms, "LADDER", (0.0, 0.5, 1.0))
-    small = ["--seconds", "0.01", "--incidents", "8", "--group", "2", "--judged", "8",
+    small = ["--seconds", "600", "--incidents", "8", "--group", "2", "--judged", "8",
              "--start", str(start)]  # fmt: skip
+    small += ["--episodes", "16"]
     for arm, seed in [(one, "0") for one in arms.ARMS] + [("grpo", "1")]:
         out = folder / "runs" / f"{arm}-{seed}"
         arms.main([*small, "--arm", arm, "--seed", seed, "--output-dir", str(out)])
@@ -272,5 +280,5 @@ def test_parts_are_those_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_about_names_the_command(runs: Path) -> None:
     about = json.loads((runs / "grpo-1" / arms.ABOUT).read_text())
-    assert about["command"].startswith("python -m training.tiny.arms --seconds 0.01")
+    assert about["command"].startswith("python -m training.tiny.arms --seconds 600")
     assert about["episodes"] == 16
