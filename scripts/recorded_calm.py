@@ -22,15 +22,14 @@ from logtriage.policies import METHODS, RankingPolicy, inquiry, standardised
 from logtriage.policies.ranking import RESERVE, Method
 from logtriage.recorded import RecordedIncident, RecordedTruth, as_incident, nezha, petshop
 from logtriage.recorded.figures import FIRST_TICK
+from logtriage.recorded.left_out import LeftOut
 from logtriage.recorded.measure import condensed, record
 from logtriage.recorded.names import Names
 from logtriage.recorded.nezha import Source, milliseconds
 from logtriage.recorded.parts import ENOUGH
-from logtriage.recorded.petshop_files import graph, normal
 from logtriage.recorded.reading import find_csv
 from logtriage.recorded.records import RUBRICS
 from logtriage.recorded.rows import Rows
-from logtriage.recorded.tally import Tally
 from logtriage.recorded.truth import NO_FAULT
 from logtriage.registry import make_policy
 from logtriage.world.telemetry import TICK_SECONDS
@@ -126,7 +125,7 @@ def nezha_calm(data: Path) -> list[RecordedIncident]:
         for hour in json.loads(path.read_bytes()).values()
         for entry in hour
     ]
-    source = Source(data, Tally(data), injected)
+    source = Source(data, LeftOut(data), injected)
     tick, found = 1000 * TICK_SECONDS, []
     for date in dates:
         rows = source.usual(date)
@@ -166,20 +165,22 @@ def nezha_calm(data: Path) -> list[RecordedIncident]:
 
 def petshop_calm(root: Path) -> list[RecordedIncident]:
     """The second half of each scenario's fault-free metrics, cut into incidents."""
-    tally = Tally(root)
     return [
         record
         for scenario in sorted(root.glob("*/"))
         if find_csv(root, scenario / "noissue", "metrics") is not None
-        for record in _calm(root, scenario, tally)
+        for record in _calm(root, scenario)
     ]
 
 
-def _calm(root: Path, scenario: Path, tally: Tally) -> Iterator[RecordedIncident]:
-    rows, names = normal(root, scenario, tally, []), Names()
-    whole = attrs.evolve(rows, usage=(), graph=tuple(graph(root, scenario, tally, names)))
-    times = sorted({row.at for row in rows.samples})
-    half, where = len(times) // 2, f"{tally.name(scenario)}/noissue/metrics.csv"
+def _calm(root: Path, scenario: Path) -> Iterator[RecordedIncident]:
+    names = Names()
+    whole = Rows(
+        samples=tuple(petshop.samples(root, scenario / "noissue", names, lambda _: None)),
+        graph=tuple(petshop.calls(root, scenario, names)),
+    )
+    times = sorted({row.at for row in whole.samples})
+    half, where = len(times) // 2, f"{scenario.relative_to(root)}/noissue/metrics.csv"
     if len(times) - half < SAMPLES:
         raise BundleError(
             f"{where}: no incident without a fault: it takes {2 * SAMPLES} samples, "

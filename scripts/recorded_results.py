@@ -54,19 +54,16 @@ IMPORT = """
 import json, resource, sys, time
 from logtriage.recorded import dump_bundle, import_nezha
 begin, busy = time.perf_counter(), time.process_time()
-imported = import_nezha(sys.argv[1])
-dump_bundle(imported.incidents, sys.argv[2])
+notes = []
+incidents = import_nezha(sys.argv[1], note=notes.append)
+dump_bundle(incidents, sys.argv[2])
 seconds, busy = time.perf_counter() - begin, time.process_time() - busy
-report = imported.report
 print(json.dumps({
     "seconds": seconds,
     "busy": busy,
     "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    "incidents": len(imported.incidents),
-    "files": report.files,
-    "rows": report.rows,
-    "skipped": [[one.file, one.first, one.reason, one.count] for one in report.skipped],
-    "notes": list(report.notes),
+    "incidents": len(incidents),
+    "notes": notes,
 }))
 """
 
@@ -251,7 +248,7 @@ def nezha_ablations(data: Path, bundle: Path) -> str:
         ("events in both directions", events, "_symptom", lambda _, more: abs(more)),
     ):
         with undone(module, name, value):
-            others = [as_incident(one) for one in import_nezha(data).incidents]
+            others = [as_incident(one) for one in import_nezha(data)]
         rows.append((title, *(f"{located(others, one).ac1:.3f}" for one in both)))
     largest = [attrs.evolve(one, over=max) for one in both]
     rows.append(
@@ -292,7 +289,7 @@ def harmed(data: Path) -> str:
         return worse["as recorded"][-1]
 
     with undone(measure, "record", recording):
-        records = import_nezha(data).incidents
+        records = import_nezha(data)
     names = ("combined", "combined_v2", "n_sigma")
     rows = []
     for title, made in worse.items():
@@ -346,7 +343,7 @@ def petshop_halves(data: Path) -> tuple[list[Incident], list[Incident]]:
         if number_of(target.parent) % 2 == 0:
             seen = json.loads(target.read_bytes())["target"]["timestamp"]
             even.add(f"petshop/{datetime.fromtimestamp(seen, tz=UTC):%Y-%m-%dT%H%M%S}")
-    incidents = [as_incident(one) for one in import_petshop(data).incidents]
+    incidents = [as_incident(one) for one in import_petshop(data)]
     return (
         [one for one in incidents if one.id in even],
         [one for one in incidents if one.id not in even],
@@ -355,7 +352,7 @@ def petshop_halves(data: Path) -> tuple[list[Incident], list[Incident]]:
 
 def early(data: Path) -> str:
     """Rankings by one sample before the symptom was seen, and by the one at which it was seen."""
-    records = import_petshop(data).incidents
+    records = import_petshop(data)
     v2, sigma = METHODS["combined_v2"], METHODS["n_sigma"]
     rows = []
     for title, method in (
@@ -502,7 +499,6 @@ def main(data: Path, petshop: Path, target: Path, processes: int = 1) -> None:
         for name in names
     }
     best = max(constants, key=constants.__getitem__)
-    skipped = [(f"`{file}`", line, reason, n) for file, line, reason, n in cost["skipped"]]
     parts = [
         HEAD.format(
             incidents=cost["incidents"], petshop=petshop_count, policies=" ".join(POLICIES)
@@ -535,7 +531,6 @@ def main(data: Path, petshop: Path, target: Path, processes: int = 1) -> None:
             [
                 ("import", f"{cost['seconds']:.1f} s ({cost['busy']:.1f} s of CPU)"),
                 ("memory at the peak", f"{cost['peak_mib']:.0f} MiB"),
-                ("read", f"{cost['rows']:,} rows of {cost['files']} files"),
                 ("bundle", f"{size:,} bytes, gzip"),
                 ("`open_bundle`", f"{1000 * opened:.0f} ms of CPU (incidents made when asked for)"),
                 ("`load_bundle`", f"{1000 * loaded:.0f} ms of CPU (all incidents)"),
@@ -545,9 +540,8 @@ def main(data: Path, petshop: Path, target: Path, processes: int = 1) -> None:
         f"One core, Python {platform.python_version()}, {platform.machine()}, of a machine that "
         "others used\nheavily at the time: mind the CPU and not the clock. The two last are the "
         "best of 15.\n",
-        "## Rows left out\n",
-        (table(("file", "first line", "reason", "rows"), skipped) if skipped else "None.") + "\n",
-        "Missing files: " + ("; ".join(cost["notes"]) or "none") + ".\n",
+        "## Left out\n",
+        ("\n".join(f"- `{note}`" for note in cost["notes"]) or "Nothing.") + "\n",
     ]
     with replacing(target) as file:
         file.write("\n".join(parts).encode())

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from logtriage import InvalidInput
-from logtriage.adapters.shift_episode import LEFT_OUT, ShiftEpisode
+from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.trl import ShiftEnv
+from logtriage.adapters.turns import LEFT_OUT
 from logtriage.conversations.tools import SHIFT_TOOLS
 from logtriage.errors import EpisodeOver
 from logtriage.shift import make_shift, play, score, shift_action_to_wire

@@ -190,7 +190,7 @@ def test_mutual_information_of_what_is_known() -> None:
 
 def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
     strict = attrs.evolve(PRICED, expert=1.0, chance=-3.0)
-    subject = subject_of("cascading_failure-v3")  # which keeps how scripts play
+    subject = subject_of("cascading_failure-v3")
     for limits, failed in ((PRICED, ()), (strict, ("expert", "chance"))):
         report = audit(
             subject,
@@ -239,7 +239,7 @@ def test_who_watches_the_panel_reads_no_line(name: str, task: str) -> None:
     """The same actions with every line blanked; and it does look at what a remedy did."""
     subject, cured = subject_of(task), 0
     for incident in subject.incidents("test", 12):
-        end = played(subject, name, incident)
+        end = played(name, incident)
         assert not end.facts.requests
         policy, memory = WATCHERS[name](incident), None
         for before in range(len(end.actions)):

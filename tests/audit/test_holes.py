@@ -10,15 +10,12 @@ from logtriage.audit import FAMILIES, Draw, Report, Verdict, audit
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
 from logtriage.incident import Incident
-from logtriage.tasks import get_task
 from tests.audit.planted.holes import FEW, HOLES, LOOKING, Hole
-from tests.audit.planted.measures import looked_first, looked_first_reads, looking_oracle
+from tests.audit.planted.measures import looking_oracle
 from tests.audit.planted.tasks import OTHER_TASK, TASK
 
 #: One hole for each check and task: the same check on the same task with nothing planted.
-MENDED = {
-    (hole.check, hole.mended().task): hole.mended() for hole in HOLES if hole.check != "reads"
-}
+MENDED = {(hole.check, hole.mended().task): hole.mended() for hole in HOLES}
 
 
 def named(task: str | Draw) -> str:
@@ -80,7 +77,7 @@ def test_a_sound_rubric_that_pays_for_looking_passes_with_an_oracle_that_looks(t
         LOOKING,
         oracle=looking_oracle,
         families=["measures", "ceiling"],
-        sizes=attrs.evolve(FEW, panel=6),
+        sizes=FEW,
     )
     assert report.failed == ()
     assert report.unsettled == ("exact-maximum", "mis-page")
@@ -89,27 +86,12 @@ def test_a_sound_rubric_that_pays_for_looking_passes_with_an_oracle_that_looks(t
     assert "no list of actions beats" not in report.finding("exact-maximum").summary
 
 
-def test_the_search_is_exact_once_it_is_said_what_a_measure_reads() -> None:
-    report = audit(
-        attrs.evolve(get_task(TASK), horizon=7),
-        LOOKING,
-        oracle=looking_oracle,
-        reads={looked_first: looked_first_reads},
-        families=["measures", "ceiling"],
-        sizes=attrs.evolve(FEW, oracle=2),
-    )
-    assert (report.failed, report.unsettled) == ((), ())
-    assert report.finding("reads").verdict is Verdict.PASSED
-    assert report.finding("exact-maximum").evidence["exact"] is True
-
-
-def test_scripts_are_lower_bounds_of_the_best() -> None:
-    """The search alone need not find it: the expert did."""
+def test_changes_of_the_oracles_list_stand_in_for_a_search() -> None:
     hole = next(hole for hole in HOLES if hole.name == "unseen-oracle")
     finding = hole.audited()
     assert finding.evidence["exact"] is False
     assert finding.evidence["gap"] > 0.0
-    assert "scripted episodes" in finding.summary
+    assert "found by changes of the oracle's list" in finding.summary
 
 
 def test_a_failing_measure_is_a_finding_and_the_rest_goes_on() -> None:

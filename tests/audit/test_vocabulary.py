@@ -4,7 +4,7 @@ from typing import get_args
 
 import attrs
 
-from logtriage import Action, make_incident
+from logtriage import Action
 from logtriage.actions import (
     Escalate,
     IdentifyRootCause,
@@ -15,7 +15,6 @@ from logtriage.actions import (
 )
 from logtriage.audit.vocabulary import (
     asking,
-    likeness,
     variations,
     vocabulary,
     word,
@@ -52,25 +51,6 @@ def test_looking_is_told_from_acting() -> None:
     looks = asking(SEVEN_SERVICES)
     assert RequestMoreLogs(None) in looks
     assert not any(isinstance(look, Escalate | Remediate | IdentifyRootCause) for look in looks)
-
-
-def test_likeness_goes_by_the_truth_and_not_by_what_is_said() -> None:
-    incident = make_incident("single_crash-v3/test/0")
-    (root,) = incident.truth.root_causes
-    others = [name for name in incident.topology.names if name != root]
-    assert likeness(IdentifyRootCause(root), incident) == likeness(
-        IdentifyRootCause(root, 0.5), incident
-    )
-    assert all(
-        likeness(IdentifyRootCause(one), incident) != likeness(IdentifyRootCause(root), incident)
-        for one in others
-    )
-    teams = {likeness(Escalate(team), incident) for team in incident.topology.teams}
-    assert len(teams) == 2
-    right = next(iter(incident.truth.remedies))
-    assert likeness(Remediate(*right), incident) != likeness(
-        Remediate(right[0], others[0]), incident
-    )
 
 
 def test_an_action_in_words() -> None:

@@ -5,17 +5,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import attrs
 import pytest
 
 from logtriage.errors import BundleError
-from logtriage.recorded import (
-    Imported,
-    RecordedIncident,
-    RecordedService,
-    Skipped,
-    as_incident,
-    import_nezha,
-)
+from logtriage.recorded import RecordedIncident, RecordedService, as_incident, import_nezha
 from logtriage.recorded.figures import NO_SHIFT
 from logtriage.recorded.nezha import service_of
 from tests.recorded.layout import (
@@ -46,6 +40,17 @@ def layout(tmp_path: Path) -> Path:
     return write_layout(tmp_path / "nezha")
 
 
+@attrs.frozen
+class Imported:
+    incidents: tuple[RecordedIncident, ...]
+    notes: list[str]
+
+
+def imported_from(root: Path) -> Imported:
+    notes: list[str] = []
+    return Imported(import_nezha(root, note=notes.append), notes)
+
+
 def _only(imported: Imported) -> RecordedIncident:
     (incident,) = imported.incidents
     return incident
@@ -55,10 +60,8 @@ def _only(imported: Imported) -> RecordedIncident:
 
 
 def test_what_a_sound_data_set_becomes(layout: Path) -> None:
-    imported = import_nezha(layout)
-    assert imported.report.skipped == ()
-    assert imported.report.notes == ()
-    assert imported.report.files == 2 * 4 + 2 * 5
+    imported = imported_from(layout)
+    assert imported.notes == []
     record = _only(imported)
     assert record.id == ID
     # A minute after the injection, by inject_time; inject_timestamp is 8 h off.
@@ -79,7 +82,7 @@ def test_what_a_sound_data_set_becomes(layout: Path) -> None:
 
 
 def test_figures_are_those_of_the_minute_before_the_tick(layout: Path) -> None:
-    beta = _only(import_nezha(layout)).recording.services[1]
+    beta = _only(imported_from(layout)).recording.services[1]
     usual, now = beta.baseline, beta.series.at(0)
     assert (usual.calls, usual.error_bp, usual.p50_ms, usual.network_ms) == (60, 0, 12, 2)
     assert (now.calls, now.error_bp, now.p50_ms, now.network_ms) == (60, 10_000, 510, 500)
@@ -92,7 +95,7 @@ def test_figures_are_those_of_the_minute_before_the_tick(layout: Path) -> None:
 
 
 def test_alerts_are_symptoms_and_lines_know_what_is_new(layout: Path) -> None:
-    recording = _only(import_nezha(layout)).recording
+    recording = _only(imported_from(layout)).recording
     assert [
         (alert.service, alert.name, alert.since, alert.until) for alert in recording.alerts
     ] == [
@@ -110,7 +113,7 @@ def test_alerts_are_symptoms_and_lines_know_what_is_new(layout: Path) -> None:
 
 
 def test_an_incident_can_be_looked_at(layout: Path) -> None:
-    incident = as_incident(_only(import_nezha(layout)))
+    incident = as_incident(_only(imported_from(layout)))
     beta = incident.topology.index("ts-beta-service")
     assert shown_by(incident).service_logs(beta, 0)[-1].message == (
         "last minute (usually): cpu 90.5% (1.2%), self 10ms (10ms), p50 510ms (12ms), "
@@ -123,7 +126,7 @@ def test_an_incident_can_be_looked_at(layout: Path) -> None:
 
 def test_gzipped_files_are_the_same(layout: Path, tmp_path: Path) -> None:
     zipped = write_layout(tmp_path / "zipped", zipped=True)
-    assert import_nezha(zipped).incidents == import_nezha(layout).incidents
+    assert imported_from(zipped).incidents == imported_from(layout).incidents
 
 
 @pytest.mark.parametrize(
@@ -136,8 +139,8 @@ def test_gzipped_files_are_the_same(layout: Path, tmp_path: Path) -> None:
 )
 def test_minutes_roll_over_the_hour_and_midnight(tmp_path: Path, injected: datetime) -> None:
     write_layout(tmp_path, injected)
-    imported = import_nezha(tmp_path)
-    assert imported.report.notes == ()
+    imported = imported_from(tmp_path)
+    assert imported.notes == []
     recording = _only(imported).recording
     assert [window.tick for window in recording.windows] == [-1, 0, 1, 2]
     assert recording.services[1].series.at(2).error_bp == 10_000
@@ -149,7 +152,7 @@ def test_after_midnight_the_first_date_may_hold_the_files_too(tmp_path: Path) ->
         source = tmp_path / "rca_data" / "2031-05-07" / kind
         for path in source.iterdir():
             path.rename(tmp_path / "rca_data" / DAY / kind / path.name)
-    assert import_nezha(tmp_path).report.notes == ()
+    assert imported_from(tmp_path).notes == []
 
 
 @pytest.mark.parametrize(
@@ -198,46 +201,45 @@ def _plain_span(**more: str) -> str:
 def test_an_unusable_row_is_counted_and_left_out(
     layout: Path, file: str, row: str, reason: str
 ) -> None:
-    sound = import_nezha(layout)
+    sound = imported_from(layout)
     line = append(layout / file, row)
-    imported = import_nezha(layout)
-    assert imported.report.skipped == (Skipped(file, reason, 1, line),)
-    assert imported.report.rows == sound.report.rows + 1
+    imported = imported_from(layout)
+    assert imported.notes == [f"{file}:{line}: {reason} (1 rows)"]
     assert imported.incidents == sound.incidents
 
 
 def test_a_stray_quote_costs_its_own_row_only(layout: Path) -> None:
-    sound = import_nezha(layout)
+    sound = imported_from(layout)
     path = layout / LOG
     rows = path.read_text().splitlines()
     write_csv(path, [rows[0], f'2031-05-06T10:20:40Z,1,n,{BETA},s,t,s,"{{', *rows[1:]])
-    imported = import_nezha(layout)
-    assert imported.report.skipped == (Skipped(LOG, "broken JSON", 1, 2),)
+    imported = imported_from(layout)
+    assert imported.notes == [f"{LOG}:2: broken JSON (1 rows)"]
     assert imported.incidents == sound.incidents
 
 
 def test_a_negative_time_unix_nano_is_not_looked_at(layout: Path) -> None:
-    sound = import_nezha(layout)
+    sound = imported_from(layout)
     path = layout / LOG
     rows = path.read_text().splitlines()
     write_csv(path, [row.replace(",19", ",-19", 1) for row in rows])
     assert path.read_text() != "\n".join(rows) + "\n"
-    assert import_nezha(layout).incidents == sound.incidents
+    assert imported_from(layout).incidents == sound.incidents
 
 
 def test_rows_of_overlapping_files_count_once(layout: Path) -> None:
-    sound = import_nezha(layout)
+    sound = imported_from(layout)
     later = layout / LOG.replace("10_21", "10_22")
     append(later, *(layout / LOG).read_text().splitlines()[1:21])
     later = layout / TRACE.replace("10_21", "10_22")
     append(later, *(layout / TRACE).read_text().splitlines()[1:21])
-    assert import_nezha(layout).incidents == sound.incidents
+    assert imported_from(layout).incidents == sound.incidents
 
 
 def test_empty_lines_are_no_rows_and_bytes_that_are_no_text_do_no_harm(layout: Path) -> None:
     with (layout / LOG).open("ab") as file:
         file.write(b"\n\n" + b"\xff\xfe\n")
-    assert import_nezha(layout).report.skipped == (Skipped(LOG, "wrong column count", 1, 184),)
+    assert imported_from(layout).notes == [f"{LOG}:184: wrong column count (1 rows)"]
 
 
 # --- damaged files -----------------------------------------------------------------------
@@ -248,10 +250,10 @@ def test_truncated_gzip_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / f"{LOG}.gz"
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(BundleError, match=rf"^{LOG}\.gz:\d+: damaged gzip: "):
-        import_nezha(tmp_path)
+        imported_from(tmp_path)
     path.write_bytes(b"not gzip at all")
     with pytest.raises(BundleError, match=rf"^{LOG}\.gz:1: damaged gzip: "):
-        import_nezha(tmp_path)
+        imported_from(tmp_path)
 
 
 def test_a_missing_column_is_named(layout: Path) -> None:
@@ -260,22 +262,26 @@ def test_a_missing_column_is_named(layout: Path) -> None:
     with pytest.raises(
         BundleError, match=r"10_21_trace\.csv:1: no column ParentID; columns: Trace"
     ):
-        import_nezha(layout)
+        imported_from(layout)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "not JSON"), ("[]", "must be an object of lists"), ('{"1": 2}', "must be an object")],
+    [
+        ("{", "not JSON"),
+        ("[]", "field .whole line.: must be an object"),
+        ('{"1": 2}', "field 1: must be a list"),
+    ],
 )
 def test_a_broken_fault_list(layout: Path, text: str, message: str) -> None:
     (layout / FAULTS).write_text(text)
     with pytest.raises(BundleError, match=f"{DAY}-fault_list.json: {message}"):
-        import_nezha(layout)
+        imported_from(layout)
 
 
 def test_no_data_set_at_all(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"no <date>/<date>-fault_list\.json found"):
-        import_nezha(tmp_path)
+        imported_from(tmp_path)
 
 
 GOOD = {"inject_time": "2031-05-06 10:20:05", "inject_pod": BETA, "inject_type": "network_delay"}
@@ -297,9 +303,9 @@ GOOD = {"inject_time": "2031-05-06 10:20:05", "inject_pod": BETA, "inject_type":
 )
 def test_an_unusable_fault_is_counted(layout: Path, fault: object, reason: str) -> None:
     write_faults(layout, [GOOD, fault])
-    imported = import_nezha(layout)
+    imported = imported_from(layout)
     assert [record.id for record in imported.incidents] == [ID]
-    assert imported.report.skipped == (Skipped(FAULTS, reason, 1, 2),)
+    assert f"{FAULTS}:2: {reason} (1 rows)" in imported.notes
 
 
 @pytest.mark.parametrize("target", [LOG, METRIC, FAULTS, f"construct_data/{DAY}/log/10_05_log.csv"])
@@ -309,7 +315,7 @@ def test_a_path_that_leads_outside_is_refused(layout: Path, tmp_path: Path, targ
     path.rename(outside)
     path.symlink_to(outside)
     with pytest.raises(BundleError, match=r"leads outside of"):
-        import_nezha(layout)
+        imported_from(layout)
 
 
 # --- what is missing ---------------------------------------------------------------------
@@ -345,14 +351,14 @@ def test_what_is_missing_is_noted_and_the_rest_imported(
     layout: Path, damage: Callable[[Path], None], notes: list[str]
 ) -> None:
     damage(layout)
-    imported = import_nezha(layout)
-    assert imported.report.notes == tuple(f"{ID}: {note}" for note in notes)
+    imported = imported_from(layout)
+    assert imported.notes == [f"{ID}: {note}" for note in notes]
     assert _only(imported).truth.root_causes == ("ts-beta-service",)
 
 
 def test_without_logs_an_error_rate_is_unknown_and_not_zero(layout: Path) -> None:
     _without_logs(layout)
-    recording = _only(import_nezha(layout)).recording
+    recording = _only(imported_from(layout)).recording
     assert recording.windows == ()
     assert recording.services[1].series.error_bp == ()
     assert recording.services[1].series.at(0).p50_ms == 510
@@ -365,8 +371,8 @@ def _beta(imported: Imported) -> RecordedService:
 
 def test_a_minute_without_logs_is_unknown_and_no_event_vanishes_in_it(layout: Path) -> None:
     (layout / LOG).unlink()
-    imported = import_nezha(layout)
-    assert imported.report.notes == (f"{ID}: no log file for 10:21",)
+    imported = imported_from(layout)
+    assert imported.notes == [f"{ID}: no log file for 10:21"]
     beta = _beta(imported)
     # The log of 10:21 ends at 10:21:07; its traces are there.
     assert beta.series.figure("calls", 0) == 60
@@ -379,7 +385,7 @@ def test_logs_wholly_missing_leave_metrics_and_traces_to_go_by(layout: Path) -> 
     shutil.rmtree(layout / "rca_data" / DAY / "log")
     shutil.rmtree(layout / "construct_data" / DAY / "log")
     (layout / TRACE).unlink()
-    beta = _beta(import_nezha(layout))
+    beta = _beta(imported_from(layout))
     assert beta.events == beta.new_errors == NO_SHIFT
     assert beta.series.at(0).cpu_bp == 9050
     assert beta.series.at(-1).network_ms is not None
@@ -390,7 +396,7 @@ def test_metrics_alone_make_an_incident(layout: Path) -> None:
     for kind in ("log", "trace"):
         shutil.rmtree(layout / "rca_data" / DAY / kind)
         shutil.rmtree(layout / "construct_data" / DAY / kind)
-    imported = import_nezha(layout)
+    imported = imported_from(layout)
     record = _only(imported)
     assert record.recording.alerts == ()
     signals = shown_by(as_incident(record)).signals(0)
@@ -404,7 +410,7 @@ def test_a_success_rate_of_zero_everywhere_means_that_it_was_not_measured(layout
     text = (layout / METRIC).read_text().splitlines()
     assert text[0].endswith("PodSuccessRate(%)")
     assert {row.rpartition(",")[2] for row in text[1:]} == {"0"}
-    incident = as_incident(_only(import_nezha(layout)))
+    incident = as_incident(_only(imported_from(layout)))
     assert all(alert.name != "HighErrorRate" for alert in shown_by(incident).alerts(0))
     for signals in shown_by(incident).signals(0):
         assert "error_bp" not in {one.name for one in signals}
@@ -412,10 +418,10 @@ def test_a_success_rate_of_zero_everywhere_means_that_it_was_not_measured(layout
 
 def test_resource_use_around_a_fault_is_not_taken_for_usual(layout: Path) -> None:
     """The published fault-free metrics are those of the whole day."""
-    sound = import_nezha(layout)
+    sound = imported_from(layout)
     for path in (layout / "rca_data" / DAY / "metric").iterdir():
         append(layout / "construct_data" / DAY / "metric" / path.name, *_after_header(path)[2:6])
-    assert import_nezha(layout).incidents == sound.incidents
+    assert imported_from(layout).incidents == sound.incidents
 
 
 def _after_header(path: Path) -> list[str]:
@@ -423,7 +429,7 @@ def _after_header(path: Path) -> list[str]:
 
 
 def test_signals_single_out_what_was_broken(layout: Path) -> None:
-    incident = as_incident(_only(import_nezha(layout)))
+    incident = as_incident(_only(imported_from(layout)))
     names = incident.topology.names
     for name, root in (("cpu_bp", "beta"), ("network_ms", "beta"), ("new_errors_bp", "beta")):
         strays = {
@@ -438,7 +444,7 @@ def test_signals_single_out_what_was_broken(layout: Path) -> None:
 
 def test_without_traces_latency_comes_from_the_metrics(layout: Path) -> None:
     _without_traces(layout)
-    recording = _only(import_nezha(layout)).recording
+    recording = _only(imported_from(layout)).recording
     assert recording.services[1].series.calls == ()
     assert recording.services[1].series.at(0).cpu_bp == 9050
     assert recording.edge.at(0).p99_ms == 900
@@ -446,8 +452,8 @@ def test_without_traces_latency_comes_from_the_metrics(layout: Path) -> None:
 
 def test_without_a_baseline_the_minute_before_the_fault_stands_in(tmp_path: Path) -> None:
     write_layout(tmp_path, INJECTED, baseline=False)
-    imported = import_nezha(tmp_path)
-    assert imported.report.notes == (f"{ID}: no fault-free minute, baseline is 'pre-fault'",)
+    imported = imported_from(tmp_path)
+    assert imported.notes == [f"{ID}: no fault-free minute, baseline is 'pre-fault'"]
     recording = _only(imported).recording
     assert recording.baseline == "pre-fault"
     assert recording.services[1].baseline.p50_ms == 12
@@ -459,8 +465,8 @@ def test_a_baseline_that_lacks_one_kind_gives_way_to_the_minute_before_the_fault
     layout: Path, kind: str
 ) -> None:
     shutil.rmtree(layout / "construct_data" / DAY / kind)
-    imported = import_nezha(layout)
-    assert imported.report.notes == (f"{ID}: no fault-free {kind} file, baseline is 'pre-fault'",)
+    imported = imported_from(layout)
+    assert imported.notes == [f"{ID}: no fault-free {kind} file, baseline is 'pre-fault'"]
     assert _only(imported).recording.baseline == "pre-fault"
     beta = _beta(imported)
     assert (beta.baseline.p50_ms, beta.baseline.error_bp) == (12, 0)
@@ -468,7 +474,7 @@ def test_a_baseline_that_lacks_one_kind_gives_way_to_the_minute_before_the_fault
 
 
 def test_a_service_with_metrics_only_is_a_candidate(layout: Path) -> None:
-    recording = _only(import_nezha(layout)).recording
+    recording = _only(imported_from(layout)).recording
     idle = next(s for s in recording.services if s.name == service_of(IDLE))
     assert idle.baseline.cpu_bp == 125
     assert idle.series.calls == ()

@@ -15,12 +15,11 @@ from rich.console import Console
 from logtriage.actions import Action, Malformed, describe
 from logtriage.adapters.request_limits import MAX_TOKENS
 from logtriage.adapters.served import ENDPOINT, Endpoint, json_object
-from logtriage.adapters.toolchat import ToolChatPolicies
 from logtriage.codec import load_topology
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.observation import observe, slice_for
-from logtriage.policies import Policy
+from logtriage.policies import ChatPolicies, Policy
 from logtriage.registry import make_policy
 from logtriage.rendering import system_prompt
 from logtriage.state import State, initial_state
@@ -128,8 +127,7 @@ def make_player(
     if policy.startswith(ENDPOINT):
         endpoint = Endpoint(base_url, max_tokens=limit, temperature=0.0, extra=extra or {})
         ask = endpoint.ask(policy)
-        talking = ToolChatPolicies(ask.with_tools)(incident)
-        return talking, lambda: (ask.usage.requests, ask.usage.cut_off)
+        return ChatPolicies(ask)(incident), lambda: (ask.usage.requests, ask.usage.cut_off)
     if policy == "oracle":
         raise InvalidInput("the oracle needs the truth, which is not known for these lines")
     return make_policy(policy)(incident), lambda: (0, 0)

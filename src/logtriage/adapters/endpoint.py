@@ -162,7 +162,7 @@ class ChatEndpoint:
         """The model's message, with ``tools`` on offer (as of ``openai_tools``).
 
         A message of role ``assistant`` with ``content`` and, if the model called any,
-        ``tool_calls``: for :class:`logtriage.adapters.toolchat.ToolChatPolicies`.
+        ``tool_calls``.
 
         Raises:
             EndpointError: as a plain call.

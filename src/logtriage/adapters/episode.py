@@ -157,7 +157,6 @@ class Episode(GradedEpisode, TextEpisode):
         turns: the most replies; None for no limit but the horizon. A plan is one reply.
 
     Attributes:
-        prompt: the opening messages: the rules, and the first screen.
         actions: the wire actions so far, including those after the closing action.
         rewards: the reward of each turn; with ``floor``, the score of the first screen, they
             add up to ``reward``.
@@ -182,7 +181,7 @@ class Episode(GradedEpisode, TextEpisode):
         self._reply: Reply = reply or reply_in(self._style)
         self._rubric = rubric
         self._turns = 1 if self._reply == "plan" else turns
-        self.prompt: tuple[dict[str, str], ...] = tuple(opening(incident, self._reply, style))
+        self.prompt = tuple(opening(incident, self._reply, style))
         self.floor = self._score = score(self._state, rubric)
         #: The last screen; notation shows only what is new since.
         self._seen = observe(self._state) if style == "notation" else None

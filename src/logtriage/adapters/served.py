@@ -10,21 +10,22 @@ Asking a model needs the extra ``openai``; naming and checking it does not.
 import json
 from collections.abc import Mapping
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
+from logtriage.adapters.episode import Episode
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
-from logtriage.adapters.toolchat import ToolChatPolicies
+from logtriage.adapters.turns import TextEpisode
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import record_episode, record_joint_episode
+from logtriage.evaluation import record_joint_episode
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, Policy, RoleFactory
 from logtriage.policies.chat import Complete
 from logtriage.registry import roles_of
 from logtriage.registry.policies import ENDPOINT as NAME
-from logtriage.rendering import Style, check_style
+from logtriage.rendering import Reply, Style, check_style
 from logtriage.roles import Role, RoleSplit
 from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, Transcript
@@ -131,10 +132,10 @@ class ServedPlayer:
         counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
         if self.split is None:
             (ask,) = counted.values()
-            tools = self.reply == "tools" and self.style == "text"
-            chat = ChatPolicies(ask, style=self.style)
-            factory = ToolChatPolicies(ask.with_tools) if tools else chat
-            transcript = record_episode(incident, factory, agent)
+            reply = "word" if self.style == "notation" else self.reply
+            episode = Episode(incident, cast(Reply, reply), style=self.style)
+            play_served(ask, episode, tools=reply == "tools")
+            transcript = episode.transcript(agent)
         else:
             transcript = record_team(
                 counted, incident, self.team, self.split, agent,
@@ -148,6 +149,18 @@ class ServedPlayer:
         with self._lock:
             self.spent += usage
         return attrs.evolve(transcript, extra={**transcript.extra, **attrs.asdict(usage)})
+
+
+def play_served(ask: "ChatEndpoint", episode: TextEpisode, *, tools: bool) -> None:
+    """Let a model play an episode, by ``tools`` or in text; it breaks off if a request fails."""
+    while not episode.done:
+        try:
+            if tools:
+                episode.step(ask.with_tools(episode.messages, episode.tools))
+            else:
+                episode.step(ask(episode.messages))
+        except EndpointError as error:
+            episode.fail(str(error))
 
 
 def endpoints_in(policy: str) -> tuple[str, ...]:

@@ -9,10 +9,9 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from logtriage.adapters.request_limits import EndpointError
-from logtriage.adapters.turns import ERROR, Message, TextEpisode, Turn, messages_of_turn
+from logtriage.adapters.turns import ERROR, Message, TextEpisode
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import SHIFT_TOOLS, Wire, as_openai
 from logtriage.conversations.wires import calls_of, no_call, wire_of
@@ -24,35 +23,8 @@ from logtriage.shift.shifts import Shift, make_shift
 from logtriage.shift.states import ShiftState, begin
 from logtriage.shift.wires import take, wire_in
 
-if TYPE_CHECKING:
-    from logtriage.adapters.endpoint import ChatEndpoint
-
-#: What stands in the place of a screen that is no longer shown.
-LEFT_OUT: Final = "(an earlier screen)"
 #: Why an episode has stopped.
 OVER: Final = "over"
-
-
-def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:
-    """The places of the messages whose screens are not among the latest, by all their roles."""
-    places = [place for place, role in enumerate(roles) if role in ("user", "tool")]
-    return () if screens is None else places[:-screens]
-
-
-def play_served(
-    ask: "ChatEndpoint", shift: Shift, reply: Reply = "tools", screens: int | None = None
-) -> "ShiftEpisode":
-    """The episode of a shift that a served model plays; failed if a request fails at last."""
-    episode = ShiftEpisode(shift, reply, screens=screens)
-    while not episode.done:
-        try:
-            if reply == "tools":
-                episode.step(ask.with_tools(episode.messages, episode.tools))
-            else:
-                episode.step(ask(episode.messages))
-        except EndpointError as error:
-            episode.fail(str(error))
-    return episode
 
 
 class ShiftEpisode(TextEpisode):
@@ -64,9 +36,6 @@ class ShiftEpisode(TextEpisode):
         screens: how many of the latest screens :attr:`messages` shows; None for all. The
             agent's own replies always stay.
 
-    Attributes:
-        prompt: the messages that open it: the rules, and the first screen.
-
     Raises:
         InvalidInput: for what is no shift, or fewer than 1 screen.
     """
@@ -76,11 +45,10 @@ class ShiftEpisode(TextEpisode):
         if screens is not None and screens < 1:
             raise InvalidInput(f"screens must be at least 1, got {screens}")
         self._reply, self._screens = reply, screens
-        self.prompt: tuple[dict[str, str], ...] = (
+        self.prompt = (
             {"role": "system", "content": shift_prompt(shift, reply)},
             {"role": "user", "content": self._screen()},
         )
-        self._said: tuple[Message, ...] = self.prompt[1:]
         self._score = self._graded()
 
     @classmethod
@@ -106,12 +74,6 @@ class ShiftEpisode(TextEpisode):
                 self.step(message)
         return self
 
-    def step(self, reply: str | Message | Sequence[Message]) -> Turn:
-        """As :meth:`TextEpisode.step`; the conversation goes on with it."""
-        turn = super().step(reply)
-        self._said = (*self._said, *messages_of_turn(reply), *turn.messages)
-        return turn
-
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
         text = "\n".join(filter(None, map(text_of, messages)))
         if self._reply != "tools":
@@ -132,14 +94,6 @@ class ShiftEpisode(TextEpisode):
 
     def _screen(self) -> str:
         return render(observe(self._state))
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        """The conversation to send to the model, without the screens that are too old."""
-        shown = [dict(message) for message in self._said]
-        for place in too_old([message["role"] for message in shown], self._screens):
-            shown[place]["content"] = LEFT_OUT
-        return [dict(self.prompt[0]), *shown]
 
     @property
     def tools(self) -> list[dict[str, Any]]:

@@ -15,6 +15,8 @@ from logtriage.parsing.calls import Wire
 Message = Mapping[str, Any]
 #: The ``stop`` of an episode that must not be scored.
 ERROR: Final = "error"
+#: What stands in the place of a screen that is no longer shown.
+LEFT_OUT: Final = "(an earlier screen)"
 #: Why an episode has stopped whose incident is still open.
 OUT_OF_TURNS: Final = "out_of_turns"
 
@@ -76,12 +78,16 @@ class TextEpisode(Stopping):
     """An episode of one agent, which says how replies are read and wire actions are played.
 
     Attributes:
+        prompt: the messages that open it: the rules, and the first screen.
         actions: the wire actions so far, those without effect included.
         rewards: the reward of each turn.
     """
 
+    prompt: tuple[dict[str, str], ...]
     actions: tuple[Wire, ...] = ()
     rewards: tuple[float, ...] = ()
+    _said: tuple[Message, ...] = ()
+    _screens: int | None = None
 
     def step(self, reply: str | Message | Sequence[Message]) -> Turn:
         """Play a reply: its text, its message, or the messages of one turn.
@@ -93,7 +99,23 @@ class TextEpisode(Stopping):
             EpisodeOver: after an error, or a turn too many.
             InvalidInput: for what is neither text nor messages.
         """
-        return self._turn(*self._read(messages_of_turn(reply)))
+        said = messages_of_turn(reply)
+        turn = self._turn(*self._read(said))
+        self._said = (*self._said, *said, *turn.messages)
+        return turn
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The conversation to send to the model, without screens that are too old."""
+        shown = [dict(message) for message in (*self.prompt, *self._said)]
+        for place in too_old([message["role"] for message in shown], self._screens):
+            shown[place]["content"] = LEFT_OUT
+        return shown
+
+    @property
+    @abstractmethod
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools to offer to the agent, as OpenAI's chat API takes them."""
 
     def act(self, wire: Wire) -> Turn:
         """Play one wire action as a turn, whatever the agent's way to answer.
@@ -135,6 +157,12 @@ class TextEpisode(Stopping):
     @abstractmethod
     def _screen(self) -> str:
         """The present screen."""
+
+
+def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:
+    """The places of the messages whose screens are not among the latest, by all their roles."""
+    places = [place for place, role in enumerate(roles) if role in ("user", "tool")]
+    return () if screens is None else places[:-screens]
 
 
 def messages_of_turn(reply: object) -> Sequence[Message]:

@@ -9,7 +9,6 @@ Any task and any rubric can be audited, yours too: see ``docs/audit.md``.
 
 from logtriage.audit.findings import Finding, Report, Verdict
 from logtriage.audit.limits import FULL, QUICK, STANDARD, Sizes, Thresholds
-from logtriage.audit.reads import Read
 from logtriage.audit.run import FAMILIES, audit
 from logtriage.audit.subject import Draw, Oracle, Subject, subject_of
 from logtriage.audit.worlds import check_world
@@ -22,7 +21,6 @@ __all__ = [
     "Draw",
     "Finding",
     "Oracle",
-    "Read",
     "Report",
     "Sizes",
     "Subject",

@@ -63,7 +63,7 @@ class Panel:
 
     def add_script(self, name: str) -> None:
         """A script of :data:`logtriage.audit.players.SCRIPTED` joins the panel."""
-        states = (played(self.subject, name, incident) for incident in self.incidents)
+        states = (played(name, incident) for incident in self.incidents)
         scores = [score(state, self.subject.rubric) for state in states]
         self._keep(name, scores, self.incidents)
 

@@ -70,10 +70,8 @@ class Sizes:
         panel: test incidents that the panel plays.
         oracle: test incidents for the oracle and the exact search.
         searches: the most kinds of incident that are searched exactly.
-        kinds: the most kinds of incident that are searched where the rubric has measures that
-            the search does not know.
-        beam: situations of each tick that are then followed.
-        laws: kinds of incident for the check of declared reads.
+        kinds: kinds of incident for which the oracle's list is changed, where the rubric has
+            measures that the search does not know.
         fuzzed: benign incidents, and half as many as real faults, of each split and range of
             numbers for random histories.
         histories: random histories of each such incident.
@@ -98,8 +96,6 @@ class Sizes:
     oracle: int = 2_000
     searches: int = 40
     kinds: int = 8
-    beam: int = 400
-    laws: int = 12
     fuzzed: int = 4
     histories: int = 500
     leaks: int = 5_000
@@ -131,8 +127,6 @@ QUICK: Final = Sizes(
     oracle=100,
     searches=20,
     kinds=3,
-    beam=30,
-    laws=3,
     fuzzed=1,
     histories=100,
     leaks=400,

@@ -1,19 +1,16 @@
-"""Each rule answers every state, and reads what its author says that it reads."""
+"""Each rule answers every state."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from logtriage.audit.exact import Situations
-from logtriage.audit.failing import Blaming, rules_of, score
-from logtriage.audit.findings import Outcome, judged, untested
-from logtriage.audit.histories import drawn_histories
-from logtriage.audit.sampling import episodes, sample_of_kinds
+from logtriage.audit.failing import Blaming, rules_of
+from logtriage.audit.findings import Outcome, judged
+from logtriage.audit.sampling import episodes
 from logtriage.audit.subject import Subject, Work
-from logtriage.audit.vocabulary import words
 from logtriage.incident import Incident
-from logtriage.state import State, initial_state
-from logtriage.transition import play, transition
+from logtriage.state import State
+from logtriage.transition import play
 
 
 def measures(work: Work) -> Outcome:
@@ -73,33 +70,3 @@ def _unusable(kind: str, answer: Any) -> str | None:
         least = " and at least 0" if kind == "discount" else ""
         return f"returns {number!r}, expected at most 1{least}"
     return None
-
-
-def reads_suffice(work: Work) -> Outcome:
-    """Histories with equal reads are worth the same, now and later."""
-    subject = work.subject
-    compared, fault = 0, None
-    for incident in work.shared(sample_of_kinds):
-        situations = Situations(incident, subject.rubric, subject.reads)
-        if not situations.exact:
-            return untested(f"nobody says what is read by {', '.join(situations.unknown)}")
-        known: dict[Hashable, tuple[State, Hashable]] = {}
-        for actions in drawn_histories(subject, incident, 100 * work.sizes.same):
-            state = twin = initial_state(incident)
-            for action in actions:
-                if state.is_closed or twin.is_closed:
-                    break
-                state = transition(state, action)
-                twin = transition(twin, situations.classes[situations.class_of(action)])
-                here = situations.of(state), score(state, subject.rubric)
-                first, worth = known.setdefault((state.tick, here[0]), (state, here[1]))
-                compared += 2
-                if here != (situations.of(twin), score(twin, subject.rubric)):
-                    fault = fault or (state, twin)
-                if worth != here[1]:
-                    fault = fault or (state, first)
-    lead = f"{compared:,} comparisons of histories of which the reads say the same: worth the same"
-    if fault is not None:
-        left, right = (words(state.actions) for state in fault)
-        lead = f"the reads miss something: on {fault[0].incident.id}, [{left}] and [{right}] differ"
-    return judged(fault is None, lead, compared=compared)

@@ -16,7 +16,6 @@ from logtriage.actions import (
     Resolve,
     Severity,
 )
-from logtriage.audit.subject import Subject
 from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
 from logtriage.observation import Observation
@@ -178,9 +177,6 @@ SCRIPTED: Final[Mapping[str, Callable[[Incident], Policy]]] = MappingProxyType(
 )
 
 
-def played(subject: Subject, name: str, incident: Incident) -> State:
-    """The end of an incident that a script of :data:`SCRIPTED` plays; played once."""
-    key = name, incident
-    if key not in subject.played:
-        subject.played[key] = play_episode(incident, SCRIPTED[name](incident))
-    return subject.played[key]
+def played(name: str, incident: Incident) -> State:
+    """The end of an incident that a script of :data:`SCRIPTED` plays."""
+    return play_episode(incident, SCRIPTED[name](incident))

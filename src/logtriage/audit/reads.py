@@ -25,16 +25,6 @@ Rule = Callable[[State], Measured | None]
 _SPENT: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
 
 
-def itself(rule: Rule) -> Read:
-    """The score of a rule as its own fact: none, then a value for good, or a count."""
-
-    def read(state: State) -> Hashable:
-        measured = rule(state)
-        return None if measured is None else measured[0]
-
-    return read
-
-
 _SEVERITY: Final = attrgetter("facts.severity")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from logtriage.audit.ceiling import exact_maximum, mis_page, oracle_reaches
 from logtriage.audit.fairness import fairness
@@ -21,9 +21,8 @@ from logtriage.audit.handing_over import risk
 from logtriage.audit.histories import blame, looks, monotonicity, undeserved
 from logtriage.audit.leaks import leaks, splits, variety
 from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
-from logtriage.audit.measures import measures, reads_suffice
+from logtriage.audit.measures import measures
 from logtriage.audit.public import screens, seeds
-from logtriage.audit.reads import Read
 from logtriage.audit.stability import blindness, determinism, renaming, replay
 from logtriage.audit.subject import Draw, Oracle, Subject, Work, subject_of
 from logtriage.audit.symptoms import symptom
@@ -33,7 +32,7 @@ from logtriage.tasks import TaskSpec
 
 #: The checks by family, in the order in which they are made. ``docs/audit.md`` explains each.
 FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
-    "measures": {"measures": measures, "reads": reads_suffice},
+    "measures": {"measures": measures},
     "ceiling": {
         "oracle": oracle_reaches,
         "exact-maximum": exact_maximum,
@@ -78,7 +77,6 @@ def audit(
     rubric: Rubric | None = None,
     *,
     oracle: Oracle | None = None,
-    reads: Mapping[Any, Read] | None = None,
     families: Collection[str] = tuple(FAMILIES),
     checks: Collection[str] = (),
     sizes: Sizes = FULL,
@@ -95,8 +93,6 @@ def audit(
         rubric: in place of the rubric that the incidents name.
         oracle: the best list of actions for an incident, where the rubric pays for more
             than the right answers: the built-in oracle never looks.
-        reads: what measures of your own read of a state, so that the search for the best
-            list can be exact with them (:class:`Subject`).
         families: the families of checks to make, by name.
         checks: only these checks of those families, by name; all if empty.
         sizes: how much is drawn and played; :data:`logtriage.audit.QUICK` for a look.
@@ -111,13 +107,13 @@ def audit(
     for name in families:
         if name not in FAMILIES:
             raise UnknownName("family of checks", name, FAMILIES)
-    subject = subject_of(task, rubric, oracle=oracle, reads=reads)
+    subject = subject_of(task, rubric, oracle=oracle)
     work = Work(subject, sizes, limits_for(subject) if limits is None else limits)
     chosen = {
         name: partial(check, work)
         for family, rows in FAMILIES.items()
         for name, check in rows.items()
-        if family in families and (name != "reads" or subject.reads)
+        if family in families
     }
     findings = findings_of(chosen, checks, on_finding)
     return Report(subject.name, subject.rubric.id, subject.rubric.digest, findings)

@@ -3,8 +3,7 @@
 from collections.abc import Hashable, Sequence
 
 from logtriage.actions import Action, Escalate, IdentifyRootCause
-from logtriage.audit.scoring import Scorer
-from logtriage.audit.subject import Subject, Work
+from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import CLAIM, IDLE
 from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
@@ -14,22 +13,15 @@ from logtriage.state import State
 from logtriage.transition import play
 
 
-def varied_first(incidents: Sequence[Incident]) -> tuple[list[Incident], list[Incident]]:
-    """The first incident of each severity and number of remedies; and all others."""
+def varied_first(incidents: Sequence[Incident]) -> list[Incident]:
+    """The first incident of each severity and number of remedies, then all others."""
     first: dict[Hashable, int] = {}
     for place, incident in enumerate(incidents):
         truth = incident.truth
         first.setdefault((truth.severity, truth.benign, len(truth.remedies)), place)
     chosen = set(first.values())
-    rest = [incident for place, incident in enumerate(incidents) if place not in chosen]
-    return [incidents[place] for place in first.values()], rest
-
-
-def sample_of_kinds(work: Work) -> list[Incident]:
-    """Incidents of every severity and number of remedies, benign incidents too, then any others."""
-    drawn = work.subject.incidents("train", work.sizes.search)
-    chosen, rest = varied_first(Scorer(drawn, work.subject.rubric).kinds)
-    return [*chosen, *rest][: max(work.sizes.laws, len(chosen))]
+    rest = (place for place in range(len(incidents)) if place not in chosen)
+    return [incidents[place] for place in (*first.values(), *rest)]
 
 
 def episodes(subject: Subject, incident: Incident) -> list[State]:

@@ -1,8 +1,7 @@
 """The subject of an audit: a source of incidents, and the rubric that grades them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -10,14 +9,12 @@ import attrs
 from logtriage.actions import Action, check_action
 from logtriage.audit.failing import AuditedCodeFailed, in_words
 from logtriage.audit.limits import Sizes, Thresholds
-from logtriage.audit.reads import Read
 from logtriage.drawing.generator import draw_incident, make_incident
 from logtriage.drawing.ids import SPLITS, IncidentId, parse_incident_id
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.grading import Rubric, rubric_of
 from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
-from logtriage.state import State
 from logtriage.tasks import TaskSpec, is_registered, task_of
 from logtriage.world.loading import WorldLike
 
@@ -44,26 +41,17 @@ class DrawnTask:
         return draw_incident(self.spec, IncidentId(self.spec, split, number))
 
 
-def _read_only(reads: Mapping[Any, Read]) -> Mapping[Any, Read]:
-    return MappingProxyType({**reads})
-
-
 @attrs.frozen(eq=False)
 class Subject:
     """A source of incidents with its rubric, under a name for the report.
 
-    ``oracle`` gives the list of actions that is meant to earn the most. ``reads`` maps measures,
-    gates and discounts of your own to what they read: a function from a state to something
-    hashable. From equal values, equal actions must lead to equal values and scores; the check
-    ``reads`` looks for two histories that break this. ``played`` keeps how scripts ended.
+    ``oracle`` gives the list of actions that is meant to earn the most.
     """
 
     name: str
     draw: Draw
     rubric: Rubric
     oracle: Oracle = perfect_actions
-    reads: Mapping[Any, Read] = attrs.field(factory=dict, converter=_read_only)
-    played: dict[tuple[str, Incident], State] = attrs.field(factory=dict, init=False, repr=False)
     _drawn: dict[tuple[str, int], Incident] = attrs.field(factory=dict, init=False, repr=False)
 
     def incident(self, split: str, number: int) -> Incident:
@@ -151,7 +139,6 @@ def subject_of(
     rubric: Rubric | None = None,
     *,
     oracle: Oracle | None = None,
-    reads: Mapping[Any, Read] | None = None,
     world: WorldLike | None = None,
 ) -> Subject:
     """The subject that a task stands for.
@@ -162,7 +149,6 @@ def subject_of(
         rubric: in place of the rubric that the incidents name.
         oracle: from an incident to the list of actions that is meant to earn the most, in place
             of the built-in oracle, which never looks.
-        reads: what measures of your own read (:class:`Subject`).
         world: the world of the task, as in :func:`~logtriage.tasks.get_task`.
 
     Raises:
@@ -170,7 +156,7 @@ def subject_of(
         InvalidInput: for anything else that is none of these, or draws no incident.
     """
     if isinstance(task, Subject):
-        changes: dict[str, Any] = {"rubric": rubric, "oracle": oracle, "reads": reads}
+        changes: dict[str, Any] = {"rubric": rubric, "oracle": oracle}
         changes = {name: new for name, new in changes.items() if new is not None}
         return attrs.evolve(task, **changes) if changes else task  # which keeps what it drew
     draw: Any
@@ -189,4 +175,4 @@ def subject_of(
         if not isinstance(first, Incident):
             raise InvalidInput(f"{name}: drew {type(first).__name__}, expected an Incident")
         rubric = rubric_of(first)
-    return Subject(name, draw, rubric, oracle or perfect_actions, reads or {})
+    return Subject(name, draw, rubric, oracle or perfect_actions)

@@ -1,11 +1,11 @@
-"""Every action with every field varied, and how actions are alike in the light of the truth.
+"""Every action with every field varied.
 
 Names in an action (severity, service, team, remedy) take all their values in
 :func:`logtriage.actions.all_actions`, and so does the class of a fault. Fields beside the answer
 (a confidence, the text of a malformed reply, a report) take the values of :data:`SAID` here.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
@@ -16,7 +16,6 @@ from logtriage.actions import (
     FAULT_CATEGORIES,
     Action,
     ClassifyFault,
-    FaultCategory,
     HandOver,
     Malformed,
     Report,
@@ -25,7 +24,6 @@ from logtriage.actions import (
     all_actions,
     describe,
 )
-from logtriage.incident import Incident
 from logtriage.topology import Topology
 
 #: Claims that ask for points, as a text of the agent's.
@@ -101,38 +99,6 @@ def asking(topology: Topology) -> tuple[Action, ...]:
     return tuple(
         action for action in all_actions(topology) if type(action).__name__.startswith("Request")
     )
-
-
-def likeness(action: Action, incident: Incident) -> Hashable:
-    """An action in the light of the truth: equal for actions that a sound rubric equates.
-
-    Services differ by what they are: an accepted root cause, a caller or a callee of it, any
-    other. Fields beside the answer make no difference.
-    """
-    return type(action), *(
-        _sense(field.name, getattr(action, field.name), incident)
-        for field in attrs.fields(type(action))
-        if field.name not in SAID
-    )
-
-
-def _sense(field: str, value: Any, incident: Incident) -> Hashable:
-    topology, truth = incident.topology, incident.truth
-    if field == "remedy":
-        return value in {remedy for remedy, _ in truth.remedies}
-    if isinstance(value, FaultCategory):
-        return value is truth.fault_category
-    if value in topology.teams:
-        return value in truth.teams
-    if value not in topology.names:
-        return str(value)
-    roots = [topology.index(root) for root in truth.root_causes]
-    service = topology.index(value)
-    if service in roots:
-        return "root"
-    if any(service in topology.callers[root] for root in roots):
-        return "caller"
-    return "called" if any(service in topology.calls[root] for root in roots) else "other"
 
 
 def word(action: Action) -> str:

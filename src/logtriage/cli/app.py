@@ -19,7 +19,7 @@ from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
-from logtriage.cli.importing import capture, nezha, petshop, rcaeval, topology
+from logtriage.cli.importing import capture, nezha, petshop, topology
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
@@ -167,7 +167,6 @@ importing = _group(
 _add(importing, "nezha", nezha, "import nezha Nezha --out nezha.jsonl.gz")
 _add(importing, "capture", capture, "import capture incidents --out mine.jsonl.gz")
 _add(importing, "petshop", petshop, "import petshop petshop --out petshop.jsonl.gz")
-_add(importing, "rcaeval", rcaeval, "import rcaeval RE2-OB --out rcaeval.jsonl.gz")
 _add(importing, "topology", topology, "import topology seen --out real.toml --owner my-team")
 
 _HARBOR = "export harbor harbor-tasks --task cascading_failure-v3 --count 20"

@@ -1,9 +1,9 @@
 """``import``: recorded incidents from published data sets and from your own captures."""
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
-import attrs
 import typer
 
 from logtriage._lib.files import replacing
@@ -15,8 +15,10 @@ from logtriage.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from logtriage.recorded import ImportReport, RecordedIncident
+    from logtriage.recorded import RecordedIncident
 
+#: At most so many ids are printed.
+_SHOWN: Final = 3
 Bundle = Annotated[
     Path, typer.Option(metavar="BUNDLE", help="The bundle to write; zipped if named .gz.")
 ]
@@ -55,9 +57,10 @@ def nezha(
     from logtriage.recorded import import_nezha, on_request
 
     _check(models=models, priced=priced)
-    made = import_nezha(directory)
-    incidents = tuple(map(on_request, made.incidents)) if models else made.incidents
-    _write(directory, incidents, out, made.report, priced=priced, as_json=as_json)
+    incidents = import_nezha(directory, note=_warn)
+    if models:
+        incidents = tuple(map(on_request, incidents))
+    _write(directory, incidents, out, priced=priced, as_json=as_json)
 
 
 def capture(
@@ -98,7 +101,7 @@ def capture(
         service_label=service_label,
         note=_warn,
     )
-    _write(directory, incidents, out, None, priced=priced, as_json=as_json)
+    _write(directory, incidents, out, priced=priced, as_json=as_json)
 
 
 def petshop(
@@ -114,23 +117,8 @@ def petshop(
     """
     from logtriage.recorded import import_petshop
 
-    made = import_petshop(directory)
-    _write(directory, made.incidents, out, made.report, priced=False, as_json=as_json)
-
-
-def rcaeval(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Holds cases, at any depth.")],
-    out: Bundle,
-    models: Models = False,
-    priced: Priced = False,
-    as_json: Json = False,
-) -> None:
-    """Make a bundle of cases in RCAEval's layout."""
-    from logtriage.recorded import import_rcaeval
-
-    _check(models=models, priced=priced)
-    made = import_rcaeval(directory, models=models)
-    _write(directory, made.incidents, out, made.report, priced=priced, as_json=as_json)
+    incidents = import_petshop(directory, note=_warn)
+    _write(directory, incidents, out, priced=False, as_json=as_json)
 
 
 def topology(
@@ -157,7 +145,7 @@ def topology(
 
     if out.suffix != ".toml":
         raise InvalidInput(f"--out {out}: expected a file NAME.toml, as in a world's topologies")
-    layout = import_topology(directory, out.stem, owner, lambda text: note(text, "yellow"))
+    layout = import_topology(directory, out.stem, owner, _warn)
     with replacing(out) as file:
         file.write(toml_text(said_of(layout)).encode())
     calls = sum(len(service.calls) for service in layout.services)
@@ -180,12 +168,11 @@ def _write(
     directory: Path,
     incidents: "Sequence[RecordedIncident]",
     out: Path,
-    report: "ImportReport | None",
     *,
     priced: bool,
     as_json: bool,
 ) -> None:
-    """Write a bundle, and say what was read, what was left out and what will be graded."""
+    """Write a bundle, and say what it has and what will be graded."""
     from logtriage.recorded import dump_bundle
     from logtriage.recorded import priced as with_price
     from logtriage.rendering.recordings import GRADED
@@ -197,26 +184,17 @@ def _write(
     dump_bundle(incidents, out)
     # The answers are not printed: whoever prepares a blind run may play in it.
     if as_json:
-        read = {} if report is None else attrs.asdict(report)
-        emit({"bundle": str(out), "incidents": [incident.id for incident in incidents], **read})
-    else:
-        console = results()
-        console.print(heading(str(out)))
-        if report is None:
-            rows = [
-                (incident.id, f"baseline: {incident.recording.baseline}") for incident in incidents
-            ]
-        else:
-            rows = [
-                ("incidents", str(len(incidents))),
-                ("files", str(report.files)),
-                ("rows", str(report.rows)),
-                ("skipped", str(sum(row.count for row in report.skipped))),
-            ]
-        rubric = incidents[0].rubric
-        rows += [(f"graded ({rubric})", GRADED[rubric]), ("remedies", "change nothing")]
-        put(console, facts(rows))
-    for row in report.skipped if report else ():
-        _warn(f"{row.file}:{row.first}: {row.reason} ({row.count} rows)")
-    for text in report.notes if report else ():
-        _warn(text)
+        emit({"bundle": str(out), "incidents": [incident.id for incident in incidents]})
+        return
+    baselines = Counter(incident.recording.baseline for incident in incidents)
+    rubric, console = incidents[0].rubric, results()
+    shown, others = incidents[:_SHOWN], len(incidents) - _SHOWN
+    names = ", ".join(incident.id for incident in shown)
+    rows = [
+        ("incidents", names + (f" and {others} more" if others > 0 else "")),
+        ("baselines", ", ".join(f"{count} {name}" for name, count in sorted(baselines.items()))),
+        (f"graded ({rubric})", GRADED[rubric]),
+        ("remedies", "change nothing"),
+    ]
+    console.print(heading(str(out)))
+    put(console, facts(rows))

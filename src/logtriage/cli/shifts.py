@@ -9,8 +9,8 @@ import typer
 from rich.table import Table
 
 from logtriage.actions import Malformed
-from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer
-from logtriage.adapters.shift_episode import play_served
+from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
+from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.screens import number
@@ -103,7 +103,8 @@ def _recorder(
     reply: Reply = "json" if served[policy].reply == "json" else "tools"
 
     def record(shift: Shift) -> tuple[ShiftState, str | None]:
-        episode = play_served(served[policy].asked[policy], shift, reply, screens)
+        episode = ShiftEpisode(shift, reply, screens=screens)
+        play_served(served[policy].asked[policy], episode, tools=reply == "tools")
         return episode.state, episode.error
 
     return record

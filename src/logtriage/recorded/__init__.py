@@ -3,9 +3,9 @@
 A *bundle* holds recorded incidents, one JSON object a line; ``docs/recorded.md`` describes the
 format. :func:`load_bundle` makes ordinary incidents of them, with open-loop telemetry and the root
 cause as the only graded fact. :func:`shipped_incidents` come with the package.
-:func:`import_nezha`, :func:`import_petshop` and :func:`import_rcaeval` make records of published
-data sets, :func:`import_capture` of your own files, and
-:func:`dump_bundle` writes them. :func:`import_topology` makes a topology of who calls whom.
+:func:`import_nezha` and :func:`import_petshop` make records of published data sets,
+:func:`import_capture` of your own files, and :func:`dump_bundle` writes them.
+:func:`import_topology` makes a topology of who calls whom.
 """
 
 from functools import lru_cache
@@ -29,7 +29,6 @@ from logtriage.recorded.formats.callgraph import import_topology
 from logtriage.recorded.formats.capture import import_capture
 from logtriage.recorded.nezha import import_nezha
 from logtriage.recorded.petshop import import_petshop
-from logtriage.recorded.rcaeval import import_rcaeval
 from logtriage.recorded.records import (
     HISTORY,
     SCHEMA,
@@ -43,7 +42,6 @@ from logtriage.recorded.records import (
     on_request,
     priced,
 )
-from logtriage.recorded.tally import Imported, ImportReport, Skipped
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.recorded.truth import RecordedTruth
 
@@ -54,8 +52,6 @@ __all__ = [
     "SHIPPED",
     "VERSION",
     "Bundle",
-    "ImportReport",
-    "Imported",
     "LogWindow",
     "Measure",
     "Metric",
@@ -68,13 +64,11 @@ __all__ = [
     "Recording",
     "Series",
     "Shift",
-    "Skipped",
     "as_incident",
     "dump_bundle",
     "import_capture",
     "import_nezha",
     "import_petshop",
-    "import_rcaeval",
     "import_topology",
     "load_bundle",
     "load_records",

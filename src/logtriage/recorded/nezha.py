@@ -24,13 +24,13 @@ from typing import Any, Final
 import attrs
 
 from logtriage.errors import BundleError
+from logtriage.recorded.left_out import LeftOut
 from logtriage.recorded.measure import condensed
 from logtriage.recorded.reading import find_csv, inside, listed, parsed, read_sound_rows
 from logtriage.recorded.records import RecordedIncident
 from logtriage.recorded.rows import Call, LogRow, Rows, Span, Usage
 from logtriage.recorded.spans import requests
-from logtriage.recorded.spot import scaled
-from logtriage.recorded.tally import Imported, Tally
+from logtriage.recorded.spot import Spot, scaled
 from logtriage.recorded.text import read_line
 from logtriage.recorded.truth import RecordedTruth
 
@@ -65,23 +65,27 @@ _SPAN_COLUMNS: Final = ("StartTimeUnixNano", "PodName", "TraceID", "SpanID", "Pa
 _Files = list[tuple[Path, datetime]]
 
 
-def import_nezha(directory: str | Path) -> Imported:
-    """Import a directory of the published layout.
+def import_nezha(
+    directory: str | Path, *, note: Callable[[str], None] = lambda _: None
+) -> tuple[RecordedIncident, ...]:
+    """Import a directory of the published layout; incidents by id.
 
     Args:
         directory: holds ``rca_data`` and ``construct_data``.
+        note: gets a text about everything that was left out.
 
     Raises:
         BundleError: if there is no fault list, a file is damaged as a whole, or a path
             leads outside of the directory.
     """
     root = Path(directory)
-    tally = Tally(root)
-    injections = _injections(root, tally)
-    source = Source(root, tally, [milliseconds(row.at) for row in injections.values()])
-    notes: list[str] = []
-    records = [_incident(source, injection, notes) for _, injection in sorted(injections.items())]
-    return tally.imported((record for record in records if record is not None), notes)
+    left_out = LeftOut(root)
+    injections = _injections(root, left_out)
+    source = Source(root, left_out, [milliseconds(row.at) for row in injections.values()])
+    records = [_incident(source, injection, note) for _, injection in sorted(injections.items())]
+    for text in left_out.notes():
+        note(text)
+    return tuple(record for record in records if record is not None)
 
 
 # --- faults ------------------------------------------------------------------------------
@@ -100,7 +104,7 @@ class _Injection:
     number: int
 
 
-def _injections(root: Path, tally: Tally) -> dict[str, _Injection]:
+def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
     folders = root / "rca_data"
     injections: dict[str, _Injection] = {}
     files = [
@@ -112,16 +116,15 @@ def _injections(root: Path, tally: Tally) -> dict[str, _Injection]:
     if not files:
         raise BundleError(f"{folders}: no <date>/<date>-fault_list.json found")
     for file in files:
-        name = tally.name(file)
-        hours = parsed(inside(root, file).read_bytes(), name)
-        if not isinstance(hours, dict) or not all(isinstance(v, list) for v in hours.values()):
-            raise BundleError(f"{name}: must be an object of lists, hour by hour")
-        for number, entry in enumerate((entry for hour in hours.values() for entry in hour), 1):
+        name = left_out.name(file)
+        hours = Spot(parsed(inside(root, file).read_bytes(), name), name)
+        entries = (entry.value for hour in hours.fields for entry in hours[hour].items())
+        for number, entry in enumerate(entries, 1):
             injection = _injection(entry, file, number)
             if isinstance(injection, str):
-                tally.skip(file, number, injection)
+                left_out.add(file, number, injection)
             elif injection.id in injections:
-                tally.skip(file, number, "a second fault at the same time")
+                left_out.add(file, number, "a second fault at the same time")
             else:
                 injections[injection.id] = injection
     return injections
@@ -152,19 +155,22 @@ def _injection(entry: object, file: Path, number: int) -> _Injection | str:
 # --- incidents ---------------------------------------------------------------------------
 
 
-def _incident(source: "Source", injection: _Injection, notes: list[str]) -> RecordedIncident | None:
+def _incident(
+    source: "Source", injection: _Injection, note: Callable[[str], None]
+) -> RecordedIncident | None:
     rows, missing = source.around(injection.at, injection.date)
-    usual, baseline, note = _baseline(source, injection, rows)
-    notes += (f"{injection.id}: {text}" for text in (*missing, *note))
+    usual, baseline, lacking = _baseline(source, injection, rows)
+    for text in (*missing, *lacking):
+        note(f"{injection.id}: {text}")
     if injection.service not in rows.services | usual.services:
-        source.tally.skip(injection.file, injection.number, "no telemetry of the injected pod")
+        source.left_out.add(injection.file, injection.number, "no telemetry of the injected pod")
         return None
     trainticket = injection.service.startswith("ts-")
     return condensed(
         rows,
         usual,
         RecordedTruth((injection.service,), injection.kind),
-        where=f"{source.tally.name(injection.file)}:{injection.number}",
+        where=f"{source.left_out.name(injection.file)}:{injection.number}",
         name=injection.id,
         opened=milliseconds(injection.at + DETECTION),
         horizon=HORIZON,
@@ -207,9 +213,9 @@ class Source:
     ``injected`` are the times of all faults, in Unix milliseconds.
     """
 
-    def __init__(self, root: Path, tally: Tally, injected: Iterable[int] = ()) -> None:
+    def __init__(self, root: Path, left_out: LeftOut, injected: Iterable[int] = ()) -> None:
         self.root = root
-        self.tally = tally
+        self.left_out = left_out
         self._injected = tuple(injected)
         self._usual: dict[str, Rows] = {}
         self._usage: dict[Path, Rows] = {}
@@ -284,12 +290,12 @@ class Source:
         """File, line, Unix ms, service and columns of each row with a time and a pod."""
         for path, minute in files:
             middle = milliseconds(minute)
-            for line, row in read_sound_rows(path, columns, self.tally):
+            for line, row in read_sound_rows(path, columns, self.left_out):
                 at, service = time(row[0]), service_of(row[1])
                 if at is None or abs(at - middle) > TOLERANCE_MS:
-                    self.tally.skip(path, line, "impossible time")
+                    self.left_out.add(path, line, "impossible time")
                 elif service is None:
-                    self.tally.skip(path, line, "unknown pod")
+                    self.left_out.add(path, line, "unknown pod")
                 else:
                     yield path, line, at, service, row
 
@@ -300,7 +306,7 @@ class Source:
             time, pod, trace, log = row
             text = log_text(log)
             if text is None:
-                self.tally.skip(path, number, "broken JSON")
+                self.left_out.add(path, number, "broken JSON")
                 continue
             line = read_line(text)
             if line.message:
@@ -313,7 +319,7 @@ class Source:
         for path, number, _, service, row in self._sound(files, _SPAN_COLUMNS, _of_nano):
             start, _, trace, span, parent, duration = row
             if (took := whole(duration)) < 0:
-                self.tally.skip(path, number, "impossible time")
+                self.left_out.add(path, number, "impossible time")
             else:
                 above = "" if parent == "root" else parent
                 spans.append(Span(trace, span, above, service, whole(start) // 1000, took))
@@ -328,7 +334,7 @@ class Source:
                 if pod := re.fullmatch(r"(.+)_metric\.csv(\.gz)?", file.name):
                     service, path = service_of(pod[1]), inside(self.root, file)
                     if service is None:
-                        self.tally.skip(path, 1, "unknown pod")
+                        self.left_out.add(path, 1, "unknown pod")
                         continue
                     columns = ("Time", "CpuUsageRate(%)", "PodServerLatencyP99(s)")
                     for at, (cpu, p99, load) in self._sampled(path, columns, "PodWorkload(Ops)"):
@@ -346,10 +352,10 @@ class Source:
     def _sampled(
         self, path: Path, columns: Sequence[str], *optional: str
     ) -> Iterator[tuple[int, list[str]]]:
-        for line, (time, *row) in read_sound_rows(path, columns, self.tally, optional=optional):
+        for line, (time, *row) in read_sound_rows(path, columns, self.left_out, optional=optional):
             at = instant(time)
             if at is None:
-                self.tally.skip(path, line, "impossible time")
+                self.left_out.add(path, line, "impossible time")
             else:
                 yield at, row
 

@@ -16,8 +16,8 @@ from typing import IO, Any, Final
 from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage._lib.printable import masked
 from logtriage.errors import BundleError
+from logtriage.recorded.left_out import LeftOut
 from logtriage.recorded.spot import Spot
-from logtriage.recorded.tally import Tally
 
 #: Bytes of the longest line of CSV; the longest of the published data has 17,000.
 MAX_CSV_LINE: Final = 1_000_000
@@ -172,17 +172,14 @@ def _is_document(line: bytes) -> bool:
 # --- CSV ---------------------------------------------------------------------------------
 
 
-def read_rows(path: Path, name: str, errors: str = "strict") -> Iterator[tuple[str, list[str]]]:
+def read_rows(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
     """Each row with the place where it begins, ``name:line``.
 
     A row may span lines where a field is quoted, as RFC 4180 has it. Empty lines are left out.
-    ``errors`` is that of :meth:`bytes.decode`, for bytes that are not UTF-8.
     """
     line = 1
     with path.open("rb") as file:
-        texts = (
-            _text(line, number, name, errors) for number, line in lines_of(file, name, MAX_CSV_LINE)
-        )
+        texts = (_text(line, number, name) for number, line in lines_of(file, name, MAX_CSV_LINE))
         rows = csv.reader(texts, strict=True)
         try:
             for row in rows:
@@ -193,15 +190,13 @@ def read_rows(path: Path, name: str, errors: str = "strict") -> Iterator[tuple[s
             raise BundleError(f"{name}:{line}: broken CSV: {error}") from None
 
 
-def read_records(
-    path: Path, needed: Sequence[str], name: str, errors: str = "strict"
-) -> Iterator[Spot]:
+def read_records(path: Path, needed: Sequence[str], name: str) -> Iterator[Spot]:
     """Each record, its values by column.
 
     An error if the file lacks a column, has one twice, or has a record of another length than
     its header.
     """
-    rows = read_rows(path, name, errors)
+    rows = read_rows(path, name)
     _, header = next(rows, ("", []))
     _check_columns(header, needed, name)
     twice = [column for column in header if header.count(column) > 1]
@@ -216,7 +211,7 @@ def read_records(
 
 
 def read_sound_rows(
-    path: Path, columns: Sequence[str], tally: Tally, *, optional: Sequence[str] = ()
+    path: Path, columns: Sequence[str], left_out: LeftOut, *, optional: Sequence[str] = ()
 ) -> Iterator[tuple[int, list[str]]]:
     """Line number and the named columns of each sound row; ``optional`` ones last, or "".
 
@@ -224,11 +219,10 @@ def read_sound_rows(
     its own row and not the rest of the file. An error only if a column is missing or the gzip is
     damaged.
     """
-    name = tally.begin(path)
+    name = left_out.begin(path)
 
-    def skip(number: int, reason: str = too_long(MAX_CSV_LINE)) -> None:
-        tally.row(name)
-        tally.skip(path, number, reason)
+    def skip(number: int) -> None:
+        left_out.add(path, number, too_long(MAX_CSV_LINE))
 
     with path.open("rb") as file:
         lines = lines_of(file, name, MAX_CSV_LINE, skip)
@@ -239,17 +233,14 @@ def read_sound_rows(
         for number, line in lines:
             row = _split(_text(line, number, name, "replace"))
             if row is None:
-                skip(number, "broken CSV")
+                left_out.add(path, number, "broken CSV")
             elif len(row) == len(header):
-                tally.row(name)
                 yield number, [row[place] if place >= 0 else "" for place in places]
             elif line.strip():
-                skip(number, "wrong column count")
-            else:
-                tally.row(name)
+                left_out.add(path, number, "wrong column count")
 
 
-def _text(line: bytes, number: int, name: str, errors: str) -> str:
+def _text(line: bytes, number: int, name: str, errors: str = "strict") -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8", errors)
     except UnicodeDecodeError as error:

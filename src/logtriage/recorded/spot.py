@@ -123,7 +123,7 @@ class Spot:
         if self.text in ("", _NEVER):
             return None
         try:
-            moment = datetime.fromisoformat(_whole_micros(self.text))
+            moment = datetime.fromisoformat(self.text)
         except ValueError:
             moment = None
         if moment is None or moment.utcoffset() is None:
@@ -194,12 +194,3 @@ def scaled(text: str, factor: int) -> int | None:
     except ValueError:
         return None
     return int(value * factor + 0.5) if 0 <= value < 1e12 else None
-
-
-def _whole_micros(text: str) -> str:
-    """Nanoseconds as Go writes them, cut to the microseconds that Python reads."""
-    head, dot, rest = text.partition(".")
-    if not dot:
-        return text
-    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
-    return f"{head}.{digits[:6].ljust(6, '0')}{rest[len(digits) :]}"

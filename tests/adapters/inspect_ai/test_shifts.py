@@ -17,7 +17,7 @@ from inspect_ai.tool import ToolCall
 
 from logtriage import InvalidInput
 from logtriage.adapters.inspect_ai import shift
-from logtriage.adapters.shift_episode import LEFT_OUT
+from logtriage.adapters.turns import LEFT_OUT
 from logtriage.conversations.tools import SHIFT_TOOLS
 from logtriage.shift import make_shift, play, score
 

@@ -6,14 +6,12 @@ that fails. Every hole is sound as data. ``tests/audit/test_holes.py`` proves th
 found, and that the same task without it passes the same check.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
 
 from logtriage.audit.findings import Finding
 from logtriage.audit.limits import QUICK, Sizes
-from logtriage.audit.reads import Read
 from logtriage.audit.run import audit
 from logtriage.audit.subject import Draw, Oracle
 from logtriage.grading import Rubric
@@ -57,8 +55,6 @@ FEW: Final[Sizes] = attrs.evolve(
     panel=24,
     oracle=3,
     kinds=1,
-    beam=20,
-    laws=1,
     same=2,
     histories=50,
     slow=2,
@@ -73,9 +69,9 @@ FEW: Final[Sizes] = attrs.evolve(
 class Hole:
     """What is wrong, and the check of a family that must find it.
 
-    ``task``, ``rubric``, ``oracle`` and ``reads`` are what :func:`logtriage.audit.audit` is
-    given; ``sound`` is the task with nothing planted where ``task`` draws on its own. ``sizes``
-    are larger where few incidents do not show it.
+    ``task``, ``rubric`` and ``oracle`` are what :func:`logtriage.audit.audit` is given; ``sound``
+    is the task with nothing planted where ``task`` draws on its own. ``sizes`` are larger where few
+    incidents do not show it.
     """
 
     name: str
@@ -85,7 +81,6 @@ class Hole:
     task: str | Draw = TASK
     rubric: Rubric | None = None
     oracle: Oracle | None = None
-    reads: Mapping[Any, Read] = attrs.field(factory=dict)
     sound: str | Draw = TASK
     sizes: Sizes = FEW
 
@@ -95,7 +90,6 @@ class Hole:
             self.task,
             self.rubric,
             oracle=self.oracle,
-            reads=self.reads,
             families=[self.family],
             checks=[self.check],
             sizes=self.sizes,
@@ -105,7 +99,7 @@ class Hole:
     def mended(self) -> "Hole":
         """The same check on the same task, with nothing planted."""
         task = self.task if isinstance(self.task, str) else self.sound
-        return attrs.evolve(self, task=task, rubric=None, oracle=None, reads={})
+        return attrs.evolve(self, task=task, rubric=None, oracle=None)
 
 
 #: Pays for looking, and is sound: ``looking_oracle`` earns the most that can be had.
@@ -136,9 +130,6 @@ _MEASURES: Final = (
              "measures", "measures", with_gates(wrong_escalation=planted.gate_of_bools)),
     _planted("no-reason", "a measure gives no reason", "measures", "measures",
              with_measures(severity=planted.no_reason)),
-    _planted("reads-too-little", "a user's own reads leave out what their measure reads",
-             "reads", "measures", with_row("looked_first", planted.looked_first),
-             reads={planted.looked_first: planted.looked_first_reads_too_little}),
 )  # fmt: skip
 _CEILING: Final = (
     _mutant("closure-at-once", "oracle", "ceiling"),

@@ -1,6 +1,5 @@
 """The measures, gates, oracles and worlds behind the library of holes: one hole each."""
 
-from collections.abc import Hashable
 from itertools import count
 from math import nan
 from time import perf_counter_ns
@@ -146,17 +145,6 @@ def looked_first(state: State) -> Measured:
         service in roots and when < named for when, service in state.facts.requests
     )
     return (float(looked and _right(state)), "looked, then named" if looked else "named unseen")
-
-
-def looked_first_reads(state: State) -> Hashable:
-    """What decides :func:`looked_first`."""
-    roots = [state.incident.topology.index(service) for service in state.incident.truth.root_causes]
-    looked = any(service in roots for _, service in state.facts.requests)
-    return (looked, state.facts.root_cause is None, _right(state), looked_first(state)[0])
-
-
-def looked_first_reads_too_little(state: State) -> Hashable:
-    return (state.facts.root_cause is None, _right(state))
 
 
 def looking_oracle(incident: Incident) -> tuple[Action, ...]:

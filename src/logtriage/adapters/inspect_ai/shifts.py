@@ -10,7 +10,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolInfo
 
 from logtriage.adapters.inspect_ai.agent import answers, as_json, parameters_of
-from logtriage.adapters.shift_episode import LEFT_OUT, ShiftEpisode, too_old
+from logtriage.adapters.shift_episode import ShiftEpisode
+from logtriage.adapters.turns import LEFT_OUT, too_old
 from logtriage.conversations.tools import SHIFT_TOOLS
 from logtriage.errors import InvalidInput
 from logtriage.shift import make_shift, shift_ids

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode
-from logtriage.conversations.tools import ALL_TOOLS, Tool, Wire
+from logtriage.conversations.tools import ALL_TOOLS, TOOLS, Tool, Wire
 from logtriage.conversations.tools import Parameter as Argument
 from logtriage.conversations.wires import wire_of
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric
-from logtriage.grading.offered import useful_actions
+from logtriage.grading.offered import ON_REQUEST_KINDS, RECORDED_KINDS, useful_actions
 from logtriage.incident import Incident
 from logtriage.rendering import Style
 
@@ -20,6 +20,7 @@ from logtriage.rendering import Style
 _TYPES: Final = {"string": str, "number": float, "integer": int}
 #: Arguments that a call may leave out, with their default in the signature.
 _DEFAULTS: Final = {"service": ALL_SERVICES, "confidence": None, "ticks": 1}
+Environment = TypeVar("Environment")
 
 
 def tool_method(tool: Tool) -> Callable[..., str]:
@@ -53,7 +54,28 @@ def _argument(argument: Argument) -> Parameter:
     return Parameter(argument.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-class Playing:
+def offers(
+    *names: str, tools: Mapping[str, Tool] = ALL_TOOLS
+) -> Callable[[type[Environment]], type[Environment]]:
+    """A decorator that gives an environment the methods of these tools."""
+
+    def with_tools(environment: type[Environment]) -> type[Environment]:
+        for name in names:
+            setattr(environment, name, tool_method(tools[name]))
+        return environment
+
+    return with_tools
+
+
+class Tooled:
+    """An environment whose tools are methods that :func:`offers` adds."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, tool: str) -> Callable[..., str]: ...
+
+
+class Playing(Tooled):
     """One incident, played by the tools of a subclass.
 
     TRL offers one set of tools for all rows, so each set is an environment of its own;
@@ -134,28 +156,13 @@ class Playing:
         return self.episode.act(wire_of(called)).text
 
 
-class _Shared(Playing):
-    """The tools that every incident has."""
-
-    identify_root_cause = tool_method(ALL_TOOLS["identify_root_cause"])
-    request_more_logs = tool_method(ALL_TOOLS["request_more_logs"])
-    request_metrics = tool_method(ALL_TOOLS["request_metrics"])
-    request_traces = tool_method(ALL_TOOLS["request_traces"])
-    resolve = tool_method(ALL_TOOLS["resolve"])
-
-
-class TriageTools(_Shared):
+@offers(*TOOLS)
+class TriageTools(Playing):
     """One simulated incident as an environment of TRL; ``reward_funcs`` give the reward.
 
     :class:`TriageEnv` without a reward of its own, for :func:`criterion_rewards`. It also plays
     recordings of ``recorded/1``, whose tools are some of these.
     """
-
-    classify_severity = tool_method(ALL_TOOLS["classify_severity"])
-    escalate = tool_method(ALL_TOOLS["escalate"])
-    remediate = tool_method(ALL_TOOLS["remediate"])
-    ignore = tool_method(ALL_TOOLS["ignore"])
-    hand_over = tool_method(ALL_TOOLS["hand_over"])
 
 
 class _Rewarded(Playing):
@@ -176,15 +183,14 @@ class TriageEnv(TriageTools, _Rewarded):
     """
 
 
-class RecordedEnv(_Shared, _Rewarded):
+@offers(*RECORDED_KINDS)
+class RecordedEnv(_Rewarded):
     """The same for a recording of ``recorded/1``."""
 
 
-class OnRequestEnv(_Shared, _Rewarded):
+@offers(*ON_REQUEST_KINDS)
+class OnRequestEnv(_Rewarded):
     """The same for a recording of ``recorded/2``, whose class of fault is declared."""
-
-    ignore = tool_method(ALL_TOOLS["ignore"])
-    classify_fault = tool_method(ALL_TOOLS["classify_fault"])
 
 
 class NotationEnv(_Rewarded):

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from logtriage.adapters.shift_episode import ShiftEpisode
-from logtriage.adapters.trl.environments import tool_method
+from logtriage.adapters.trl.environments import Tooled, offers
 from logtriage.conversations.tools import SHIFT_TOOLS
 from logtriage.errors import InvalidInput
 
 
-class ShiftEnv:
+@offers(*SHIFT_TOOLS, tools=SHIFT_TOOLS)
+class ShiftEnv(Tooled):
     """One shift as an environment of ``GRPOTrainer(environment_factory=ShiftEnv)``.
 
     A dataset row names the shift in its column ``shift``. TRL makes a tool of every public
@@ -45,16 +46,3 @@ class ShiftEnv:
 
     def _call(self, called: Mapping[str, Any]) -> str:
         return self.episode.step({"role": "assistant", "tool_calls": [called]}).text
-
-    classify_severity = tool_method(SHIFT_TOOLS["classify_severity"])
-    identify_root_cause = tool_method(SHIFT_TOOLS["identify_root_cause"])
-    escalate = tool_method(SHIFT_TOOLS["escalate"])
-    remediate = tool_method(SHIFT_TOOLS["remediate"])
-    request_more_logs = tool_method(SHIFT_TOOLS["request_more_logs"])
-    request_metrics = tool_method(SHIFT_TOOLS["request_metrics"])
-    request_traces = tool_method(SHIFT_TOOLS["request_traces"])
-    resolve = tool_method(SHIFT_TOOLS["resolve"])
-    ignore = tool_method(SHIFT_TOOLS["ignore"])
-    hand_over = tool_method(SHIFT_TOOLS["hand_over"])
-    wait = tool_method(SHIFT_TOOLS["wait"])
-    note = tool_method(SHIFT_TOOLS["note"])

@@ -24,7 +24,7 @@ from logtriage.recorded.names import Names
 from logtriage.recorded.reading import find_csv, read_records
 from logtriage.recorded.rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.spot import Spot, decimal, scaled
-from logtriage.recorded.text import known_level, read_message
+from logtriage.recorded.text import known_level, read_line, read_message
 from logtriage.world.telemetry import TICK_SECONDS
 
 #: The columns that each file must have.
@@ -78,7 +78,8 @@ def _log(row: Spot, names: Names) -> LogRow:
     level = known_level(row["level"].text)
     if level is None:
         raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
-    line = read_message(level, row["message"].needed)
+    text = row["message"].needed
+    line = read_message(level, text) if row["level"].text else read_line(text)
     service = names(row["service"].needed, row.where)
     return LogRow(row["time"].needed_time, service, *line, row["trace"].text)
 

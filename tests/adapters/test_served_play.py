@@ -1,4 +1,4 @@
-"""A model that calls tools as a policy, by itself and behind a real endpoint."""
+"""A model that calls tools plays an episode, by itself and behind a real endpoint."""
 
 import json
 from typing import Any
@@ -6,15 +6,15 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage import InvalidInput, grade, make_incident
+from logtriage import Incident, InvalidInput, grade, make_incident
 from logtriage.actions import Malformed, RequestMoreLogs, Resolve
 from logtriage.adapters.endpoint import ChatEndpoint
+from logtriage.adapters.episode import Episode
 from logtriage.adapters.request_limits import EndpointError
-from logtriage.adapters.toolchat import ToolChatPolicies
+from logtriage.adapters.served import play_served
 from logtriage.conversations.tools import TOOLS, call_from_action, openai_tools
 from logtriage.conversations.wires import NO_CALL
 from logtriage.evaluation import play_episode
-from logtriage.evaluation.episodes import record_episode
 from logtriage.evaluation.usage import Usage
 from logtriage.grading.offered import ON_REQUEST_KINDS, RECORDED_KINDS
 from logtriage.parsing.replies import ENDED_THINKING
@@ -47,15 +47,21 @@ class Model:
         self.asked: list[list[Any]] = []
         self.offered: tuple[str, ...] = ()
 
-    def __call__(self, messages: Any, tools: Any) -> dict[str, Any]:
+    def with_tools(self, messages: Any, tools: Any) -> dict[str, Any]:
         self.asked.append(list(messages))
         self.offered = tuple(tool["function"]["name"] for tool in tools)
         return {"role": "assistant", **self.said[len(self.asked) - 1]}
 
 
+def play(model: Any, incident: Incident = INCIDENT) -> Episode:
+    episode = Episode(incident)
+    play_served(model, episode, tools=True)
+    return episode
+
+
 def test_one_call_a_message_is_one_action_and_the_screen_answers_it() -> None:
     model = Model(*({"content": "", "tool_calls": [call]} for call in calls()))
-    state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
+    state = play(model).state
     assert state.actions == BEST
     assert grade(state).score == 1.0
     last = model.asked[-1]
@@ -70,7 +76,7 @@ def test_one_call_a_message_is_one_action_and_the_screen_answers_it() -> None:
 def test_of_a_recording_the_tools_that_it_has_a_use_for_are_on_offer(rubric: str) -> None:
     incident = attrs.evolve(shipped_incidents()[0], rubric=rubric)
     model = Model({"tool_calls": [call(0, "resolve", {})]})
-    play_episode(incident, ToolChatPolicies(model)(incident))
+    play(model, incident)
     expected = {"recorded/1": RECORDED_KINDS, "recorded/2": ON_REQUEST_KINDS}[rubric]
     assert set(model.offered) == set(expected)
 
@@ -79,7 +85,7 @@ def test_several_calls_in_a_message_are_as_many_actions_each_with_its_answer() -
     model = Model(
         {"content": None, "tool_calls": calls()[:2]}, {"content": "", "tool_calls": calls()[2:]}
     )
-    state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
+    state = play(model).state
     assert state.actions == BEST
     assert len(model.asked) == 2
     answers = [one for one in model.asked[1] if one["role"] == "tool"]
@@ -93,7 +99,7 @@ def test_what_is_no_call_costs_its_tick() -> None:
         {"content": "", "tool_calls": [call(0, "escalate", "{broken")]},
         {"content": "", "tool_calls": [call(1, "resolve", {})]},
     )
-    state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
+    state = play(model).state
     talked, broken, last = state.actions
     assert talked == Malformed("Let me think.", NO_CALL)
     assert isinstance(broken, Malformed)
@@ -109,7 +115,7 @@ def test_a_call_in_the_text_is_played_and_answered_by_a_message() -> None:
         {"content": "<think>resolve"},
         {"content": "", "tool_calls": [call(1, "resolve", {})]},
     )
-    state = play_episode(INCIDENT, ToolChatPolicies(model)(INCIDENT))
+    state = play(model).state
     assert state.actions[0] == RequestMoreLogs(None)
     assert state.actions[1] == Malformed("<think>resolve", ENDED_THINKING)
     assert [one["role"] for one in model.asked[2]] == ["system", *["user", "assistant"] * 2, "user"]
@@ -124,7 +130,7 @@ def test_a_model_behind_an_endpoint_plays_by_tool_calls() -> None:
 
     with server(answer) as (url, seen):
         ask = ChatEndpoint("m", base_url=url)
-        state = play_episode(INCIDENT, ToolChatPolicies(ask.with_tools)(INCIDENT))
+        state = play(ask).state
     assert state.actions == BEST
     assert seen[0]["tools"] == openai_tools(INCIDENT)
     assert seen[1]["messages"][-1] == {
@@ -153,9 +159,9 @@ def test_an_endpoint_that_talks_garbage_leaves_the_episode_unscored(
         ask = ChatEndpoint("m", base_url=url, retries=0)
         with pytest.raises(EndpointError):
             ask.with_tools([{"role": "user", "content": "hello"}], [])
-        transcript = record_episode(INCIDENT, ToolChatPolicies(ask.with_tools), "m")
+        transcript = play(ask).transcript("m")
     assert transcript.actions == ()
-    assert "EndpointError" in transcript.status
+    assert transcript.status.startswith("error: <m at http://")
 
 
 def test_an_endpoint_needs_a_key_or_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
