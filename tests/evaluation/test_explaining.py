@@ -269,7 +269,7 @@ def test_differences_are_paired(whole: Path) -> None:
     loaded = load_run(whole)
     (found, _) = compare_runs(loaded, loaded, policy_a="random", policy_b="constant:ignore")
     assert found.losses is not None
-    assert found.losses.incidents == 2
+    assert found.losses.episodes == 2
     for part in PARTS:
         means = [
             fmean(getattr(one.explanation, part) for one in loaded.explained[policy, TASK].values())
@@ -277,7 +277,7 @@ def test_differences_are_paired(whole: Path) -> None:
         ]
         assert getattr(found.losses, part).mean == pytest.approx(means[1] - means[0])
         assert isfinite(getattr(found.losses, part).low)
-    assert found.to_json()["losses"]["incidents"] == 2
+    assert found.to_json()["losses"]["episodes"] == 2
 
 
 def test_without_explanations_there_is_no_difference(whole: Path, played: Path) -> None:

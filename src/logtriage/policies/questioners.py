@@ -30,18 +30,19 @@ class RandomQuestionsPolicy(BeliefPolicy):
 
     Args:
         incident: the incident to play.
-        seed: of the draws, which depend on it and on the tick.
+        seed: of the draws, which depend on it and on the tick; None for one of the incident.
         questions: how often it asks; None for as often as the task's par leaves time for.
     """
 
-    seed: int = 0
+    seed: int | None = None
     questions: int | None = None
 
     def question(self, state: State, held: Belief) -> Action | None:
         """A random channel of a random service."""
         if not _asks(state, self.questions):
             return None
-        stream = Stream(mix(self.seed) ^ mix(state.tick), QUESTION_STREAM)
+        seed = hash_name(self.incident.id) if self.seed is None else self.seed
+        stream = Stream(mix(seed) ^ mix(state.tick), QUESTION_STREAM)
         kind, names = _KINDS[stream.below(len(_KINDS))], held.topology.names
         return kind(names[stream.below(len(names))])
 
