@@ -105,11 +105,10 @@ def verifiers() -> dict[str, Result]:
 
 def openenv() -> dict[str, Result]:
     """OpenEnv: a server on a port, and its WebSocket sessions."""
-    from logtriage.server import RemoteEnv
-    from tests.adapters.openenv.serving import running
+    from tests.adapters.openenv.serving import Session, running
 
     found: dict[str, Result] = {}
-    with running() as server, RemoteEnv(server.http) as env:
+    with running() as server, Session(server.http) as env:
         for one in IDS:
             served = env.reset(incident=one)
             for action in played(one).actions:

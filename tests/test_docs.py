@@ -366,13 +366,13 @@ def test_names_that_pages_list() -> None:
     assert [key for key in graded if f"`{key}`" not in transcripts] == []
     for rubric in RUBRICS:
         assert f"`{rubric}`" in grading or f"`{rubric.rpartition('/')[0]}`" in grading
-    for spec in registry.POLICY_HELP:
+    for spec in registry.POLICIES:
         assert f"`{spec.partition(':')[0]}" in policies
 
 
 def test_teams_and_splits_as_described() -> None:
     text = (ROOT / "docs" / "teams.md").read_text(encoding="utf-8")
-    for spec in registry.TEAM_HELP:
+    for spec in registry.TEAMS:
         assert f"`{spec.replace('...', '…')}" in text
     for split in role_splits.ROLE_SPLITS.values():
         assert f"| `{split.name}` | " in text

@@ -200,7 +200,6 @@ DOORS = {
         "from logtriage.report import write_report; write_report('run', 'out')",
     ),
     "logtriage.server": ("openenv", "from logtriage.server import serve"),
-    "logtriage.server.remote": ("client", "from logtriage.server import RemoteEnv"),
 }
 #: Hides every module but those of the core.
 ALONE = f"""

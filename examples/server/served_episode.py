@@ -5,7 +5,7 @@ Start one first: logtriage serve
 
 import sys
 
-from logtriage.server import RemoteEnv
+from openenv.core import GenericEnvClient
 
 url = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000"
 replies = iter(
@@ -23,14 +23,14 @@ def ask_model(*_texts: str) -> str:  # your model goes here; it gets the rules a
     return next(replies)
 
 
-with RemoteEnv(url) as env:
-    served = env.reset(incident="cascading_failure-v3/test/42")
-    prompt = served.prompt or ""
-    while not served.done:
-        served = env.step(ask_model(prompt, served.screen))
-        print(f"tick {served.tick}: reward {served.reward:+.3f}")
+with GenericEnvClient(url).sync() as env:
+    result = env.reset(incident="cascading_failure-v3/test/42")
+    prompt = result.observation["prompt"]
+    while not result.done:
+        result = env.step({"text": ask_model(prompt, result.observation["screen"])})
+        print(f"tick {result.observation['tick']}: reward {result.reward:+.3f}")
 
-assert served.grade is not None
-print(f"score {served.grade['score']:.3f}")
-for row in served.grade["criteria"]:
+grade = result.observation["grade"]
+print(f"score {grade['score']:.3f}")
+for row in grade["criteria"]:
     print(f"{row['name']:12} {row['score']:.2f} of weight {row['weight']:.2f}: {row['reason']}")

@@ -300,7 +300,7 @@ _PLAIN: Final[dict[Any, frozenset[type]]] = {
 
 
 def _is_list(kind: Any) -> bool:
-    return get_origin(kind) in (tuple, frozenset)
+    return get_origin(kind) in (tuple, frozenset) and get_args(kind)[1:] in ((), (...,))
 
 
 def _from_list(converter: Converter, kind: Any) -> Callable[[Any, Any], Any]:

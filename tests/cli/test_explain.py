@@ -81,7 +81,7 @@ def test_compare_shows_differences_of_the_parts(tmp_path: Path) -> None:
         assert "hardness" in told.stdout
         assert max(map(len, told.stdout.splitlines())) <= width
     (one,) = lines(logtriage("compare", tmp_path / "run", tmp_path / "run", *pair, "--json"))
-    assert one["losses"]["incidents"] == 1
+    assert one["losses"]["episodes"] == 1
 
 
 def test_grades_less_the_luck_stand_in_the_tables_where_they_are_asked_for(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import load_run
-from logtriage.evaluation.ahead import AHEAD_FILE
 from logtriage.rendering import system_prompt
 from tests.adapters.test_endpoint import completion, server
 from tests.cli.test_cli import command, lines, logtriage
@@ -76,7 +75,6 @@ def test_a_run_ends_with_the_command_that_shows_its_episodes(tmp_path: Path) -> 
     assert (out / "replay.html").exists()
     (row,) = json.loads((out / "summary.json").read_text("utf-8"))["rows"]
     assert row["usage"]["requests"] == 18
-    assert not (out / AHEAD_FILE).exists()
 
 
 def test_how_many_play_at_a_time_changes_no_byte(tmp_path: Path) -> None:
@@ -229,8 +227,9 @@ def test_a_killed_run_asks_for_no_finished_episode_again(tmp_path: Path) -> None
         )
         process.communicate(timeout=120)
         assert process.returncode == -signal.SIGKILL
-        assert played(tmp_path) == []  # it is still the first one's turn
-        assert len((tmp_path / AHEAD_FILE).read_text().splitlines()) == 2
+        assert {one["incident"] for one in played(tmp_path)} == {
+            f"{TASK}/test/{number}" for number in (1, 2)
+        }
         assert asked == {0: 1, 1: TURNS, 2: TURNS, 3: 1}
         asked.clear()
         done = logtriage(*given)
@@ -240,7 +239,6 @@ def test_a_killed_run_asks_for_no_finished_episode_again(tmp_path: Path) -> None
         f"{TASK}/test/{number}" for number in range(6)
     ]
     assert "openai:m: 18 requests" in done.stderr  # those of both processes
-    assert not (tmp_path / AHEAD_FILE).exists()
 
 
 def _first_screen(number: int) -> str:
@@ -281,10 +279,9 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
         hold.set()
     assert process.returncode == 130
     assert f"interrupted: 2 of 6 episodes are kept in {tmp_path}; the same command" in said
-    # One may still have waited for its place: it is kept, too.
-    ahead = (tmp_path / AHEAD_FILE).read_text().splitlines()
-    kept = [*played(tmp_path), *map(json.loads, ahead)]
-    assert {one["incident"] for one in kept} == {f"{TASK}/test/{number}" for number in (0, 1)}
+    assert {one["incident"] for one in played(tmp_path)} == {
+        f"{TASK}/test/{number}" for number in (0, 1)
+    }
 
 
 def test_a_run_is_not_resumed_with_other_settings(tmp_path: Path) -> None:

@@ -281,6 +281,6 @@ def test_the_debrief_shows_what_a_path_was_worth() -> None:
         state, _ = play(incident, [*actions, Resolve()])
         console.print(debrief(state, grade(state)))
         text = console.export_text()
-        assert ("PATH OF THE DAMAGE" in text) == shown
+        assert ("path of the damage" in text) == shown
         found = impact_of(state)
         assert (f"F1 {found.edge_f1 or 0.0:.3f}" in text) == shown

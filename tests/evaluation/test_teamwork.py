@@ -19,7 +19,7 @@ from logtriage import (
 )
 from logtriage.belief import belief
 from logtriage.evaluation import play_joint_episode
-from logtriage.evaluation.full_look import headroom
+from logtriage.evaluation.full_look import full_look
 from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of
 from logtriage.evidence import evidence
 from logtriage.grading import score
@@ -104,10 +104,17 @@ def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:
 
 
 def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
-    """By how much all roles expect more than the best of them alone, as net value; its error."""
-    room = headroom(incidents, split)
+    """By how much all roles expect more than the best of them alone, as net value; its error.
+
+    Both after a full look, and by the best plan given all readings, or those of the role.
+    """
+    states = list(map(full_look, incidents))
+    pooled, *alone = (
+        [belief(state, viewer).best().value for state in states] for viewer in (split, *split.roles)
+    )
+    lost = [mine - apart for mine, apart in zip(pooled, max(alone, key=fmean), strict=True)]
     most = fmean(1.0 - (incident.price_of_hand_over or 0.0) for incident in incidents)
-    return room.gap / most, room.error / most
+    return fmean(lost) / most, stdev(lost) / sqrt(len(lost)) / most
 
 
 @pytest.mark.parametrize("split", [TRIO, BY_TIER], ids=lambda split: split.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from logtriage import InvalidInput, make_incident, play
-from logtriage.registry import POLICY_HELP, TEAM_HELP, is_own, make_policy, make_team
+from logtriage.registry import POLICIES, TEAMS, is_own, make_policy, make_team
 from logtriage.roles.splits import DUO
 from tests.cli.test_cli import lines, logtriage
 
@@ -135,7 +135,7 @@ def test_play_watches_it(own: str) -> None:
 
 
 def test_a_built_in_name_before_a_colon_is_no_module() -> None:
-    helped = {**POLICY_HELP, **TEAM_HELP, "net:DIR": ""}
+    helped = (*POLICIES, *TEAMS, "net:DIR")
     heads = {name.partition(":")[0] for name in helped if ":" in name} - {
         "module",
         "ROLE=POLICY,...",

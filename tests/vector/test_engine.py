@@ -142,22 +142,6 @@ def test_ood_needs_a_topology_of_ones_own() -> None:
     assert len(screen.observation) == 2
 
 
-def test_half_of_ood_is_played_on_the_tasks_topology() -> None:
-    batch = BatchedTriage("single_crash-v3", ood=True)
-    drawn = [make_incident(f"single_crash-v3/ood/{at}") for at in range(40)]
-    here = [at for at, one in enumerate(drawn) if one.topology == batch.topology]
-    screen = batch.reset("ood", here)
-    states = [initial_state(drawn[at]) for at in here]
-    assert np.array_equal(screen.observation, np.stack([encode_tokens(one) for one in states]))
-    screen = batch.step(np.full(len(here), batch.action_count - 1))
-    assert screen.score.tolist() == [score(transition(one, HandOver())) for one in states]
-    elsewhere = next(at for at in range(40) if at not in here)
-    with pytest.raises(InvalidInput, match=rf"single_crash-v3/ood/{elsewhere} lies on a random t"):
-        batch.restart([0], [elsewhere])
-    with pytest.raises(InvalidInput, match="split 'train': this batch was made with ood=True"):
-        batch.reset("train", [0])
-
-
 @pytest.mark.parametrize(
     ("split", "index", "message"),
     [

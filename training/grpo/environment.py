@@ -1,4 +1,4 @@
-"""The environment of an episode in training: timed, and played here or on a server.
+"""The environment of an episode in training, timed.
 
 Its public methods are the model's tools, so what is added here is private.
 """
@@ -7,19 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from logtriage.adapters.episode import closed, state_after
+from logtriage.adapters.episode import state_after
 from logtriage.adapters.trl import NotationEnv, Playing, TriageEnv
 from logtriage.drawing.sealing import incident_of
-from logtriage.errors import LogTriageError
 from logtriage.grading import Resolver, Rubric
-from logtriage.incident import Incident
-from logtriage.parsing import action_from_wire
 from logtriage.state import State
-
-if TYPE_CHECKING:
-    from logtriage.server import RemoteEnv
 
 
 class Stopwatch:
@@ -76,10 +70,7 @@ class _Timed(Playing):
 
     def _call(self, called: Mapping[str, Any]) -> str:
         with self._clock:
-            return self._told(called)
-
-    def _told(self, called: Mapping[str, Any]) -> str:
-        return super()._call(called)
+            return super()._call(called)
 
     def _begin_turn(self) -> None:
         self._turns.append(len(self.actions))
@@ -126,65 +117,3 @@ class EveryTool(dict[str, Callable[..., str]]):
 
     def _play(self, name: str, /, **arguments: Any) -> str:
         return self._env._call({"name": name, "arguments": arguments})
-
-
-class RemoteTrainingEnv(TrainingEnv):
-    """The same on a logtriage server: screens and rewards are the server's.
-
-    A failure of the server is no failure of the model, and must not be told to it: it is
-    kept, and raised when the reward is asked for.
-    """
-
-    def __init__(self, clock: Stopwatch, url: str) -> None:
-        super().__init__(clock)
-        self._url = url
-        self._session: RemoteEnv | None = None
-        self._earned = 0.0
-        self._closing: str | None = None
-        self._failure: LogTriageError | None = None
-
-    def _opening(self) -> tuple[str, str]:
-        if self._session is None:
-            from logtriage.server import RemoteEnv  # needs the extra client
-
-            self._session = RemoteEnv(self._url)
-        rules, _ = super()._opening()
-        self._earned, self._closing, self._failure = 0.0, None, None
-        return rules, self._session.reset(incident=self._incident.id).screen
-
-    @property
-    def _incident(self) -> Incident:
-        return self.episode.state.incident
-
-    def _told(self, called: Mapping[str, Any]) -> str:
-        super()._told(called)  # played here, too: the grade is that of these actions
-        if self._closing is not None:
-            return closed(self.episode.state, too_late=True)
-        assert self._session is not None
-        action = action_from_wire(self.actions[-1], self._incident.topology)
-        try:
-            served = self._session.step(action)
-        except LogTriageError as error:
-            self._failure = error
-            raise
-        self._earned += served.reward or 0.0
-        self._closing = served.closing
-        if self._closing is not None:
-            return closed(self.episode.state, too_late=False)
-        return served.screen
-
-    def get_reward(self) -> float:
-        """The grade of what was played, if the server's rewards add up to it.
-
-        Raises:
-            LogTriageError: if the server failed, or grades as another version does.
-        """
-        if self._failure is not None:
-            raise self._failure
-        here = super().get_reward()
-        if abs(here - self._earned) > 1e-9:
-            raise LogTriageError(
-                f"{self._incident.id}: the server's rewards add up to {self._earned}, the grade "
-                f"is {here}: it runs another version"
-            )
-        return here

@@ -183,9 +183,6 @@ class Fields:
     )
 
     # Around it.
-    env_url: str | None = attrs.field(
-        default=None, metadata=_said("play on this logtriage server instead of here")
-    )
     save_steps: int = attrs.field(default=50, metadata=_said("steps between checkpoints"))
     keep_checkpoints: int = attrs.field(default=2, metadata=_said("older ones are removed"))
     report_to: str = attrs.field(

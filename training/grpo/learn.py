@@ -89,8 +89,8 @@ def make_trainer(
 ) -> TriageTrainer:
     """The trainer of a run."""
     source, style = Source(), check_style(style_of(tokenizer))
-    if style == "notation" and (settings.env_url or settings.vllm != "off"):
-        raise InvalidInput("a model of notation: leave out env_url and vllm")
+    if style == "notation" and settings.vllm != "off":
+        raise InvalidInput("a model of notation: leave out vllm")
     curriculum = curriculum or curriculum_of(settings, out, 0)
     rows = Dataset.from_list(numbers(settings))
     trainer = TriageTrainer(

@@ -18,7 +18,6 @@ from training.grpo.credit import by_token, returns_to_go, turn_advantages
 from training.grpo.environment import (
     EveryTool,
     NotationTrainingEnv,
-    RemoteTrainingEnv,
     Stopwatch,
     TrainingEnv,
 )
@@ -112,12 +111,8 @@ class TriageTrainer(GRPOTrainer):
         self._wrote = 0
 
     def _environment(self) -> TrainingEnv | NotationTrainingEnv:
-        url, clock = self.settings.env_url, self.times.env
-        if self._grammar is not None:
-            return NotationTrainingEnv(clock, self._rubric, self._resolve)
-        if url is not None:
-            return RemoteTrainingEnv(clock, url)
-        return TrainingEnv(clock, self._rubric, self._resolve)
+        env = TrainingEnv if self._grammar is None else NotationTrainingEnv
+        return env(self.times.env, self._rubric, self._resolve)
 
     def note_episodes(
         self, completions: Sequence[Any], environments: Sequence[TrainingEnv], **options: Any
@@ -126,7 +121,7 @@ class TriageTrainer(GRPOTrainer):
         step = self.state.global_step + 1
         with self.times.env:
             for environment in environments:
-                environment.get_reward()  # what a server did wrong is no episode
+                environment.get_reward()
             triage_criteria(completions, environments, options["log_metric"])
             mine = [
                 episode_of(step, 0, environment.grade, environment.actions, environment._after())

@@ -1,6 +1,5 @@
 """Settings that do not work together, refused before anything loads, with the reason."""
 
-from logtriage.adapters.sources import is_own_task
 from logtriage.errors import InvalidInput
 from training.grpo.fields import Fields
 
@@ -50,17 +49,6 @@ def check_together(fields: Fields) -> None:
         fields.reward == "shaped" and bool(fields.rubric),
         "reward",
         "the tasks' own rubric: the belief's plans are valued by that",
-    )
-    own = [task for task in fields.tasks if is_own_task(task)]
-    _refuse(
-        fields.env_url is not None and bool(own),
-        "task",
-        "no env_url: a server draws registered tasks",
-    )
-    _refuse(
-        fields.env_url is not None and bool(fields.rubric),
-        "rubric",
-        "no env_url: a server grades by the tasks' own",
     )
 
 

@@ -1,9 +1,8 @@
 """``audit``: can a task's grades be trusted?"""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.text import Text
@@ -76,7 +75,6 @@ def audit_(
     evidence, and says where it could not look.
     """
     from logtriage.audit import FAMILIES, FULL, QUICK, audit, subject_of
-    from logtriage.audit.findings import finding_to_json
 
     chosen = None if rubric is None else rubric_named(rubric)
     solver = None if oracle is None else imported(oracle)
@@ -91,45 +89,36 @@ def audit_(
         else subject_of(imported(name), chosen, oracle=solver)
         for name in names
     ]
+    console = results()
     verdicts: list[Verdict] = []
     for subject in subjects:
-        rubric_of = subject.rubric
-        title = Text.assemble(heading(subject.name), (f"  rubric {rubric_of.id}", "dim"))
-        to_json = partial(finding_to_json, subject.name, rubric_of.id, rubric_of.digest)
-        with _shown(title, to_json, verdicts, as_json=as_json) as show:
-            audit(
-                subject,
-                families=family or tuple(FAMILIES),
-                checks=check or (),
-                sizes=QUICK if quick else FULL,
-                on_finding=show,
-            )
+        used = subject.rubric
+        if not as_json:
+            console.print(Text.assemble(heading(subject.name), (f"  rubric {used.id}", "dim")))
+        about = (subject.name, used.id, used.digest) if as_json else None
+        audit(
+            subject,
+            families=family or tuple(FAMILIES),
+            checks=check or (),
+            sizes=QUICK if quick else FULL,
+            on_finding=partial(_show, verdicts, about),
+        )
+        if not as_json:
+            say(console)
     close(verdicts)
 
 
-@contextmanager
-def _shown(
-    title: Text,
-    to_json: "Callable[[Finding], dict[str, Any]]",
-    verdicts: "list[Verdict]",
-    *,
-    as_json: bool,
-) -> "Iterator[Callable[[Finding], None]]":
-    """Yield a function that prints each finding of a subject and adds its verdict."""
-    console = results()
+def _show(
+    verdicts: "list[Verdict]", about: tuple[str, str, str] | None, finding: "Finding"
+) -> None:
+    """Print a finding, as JSON if it is known what it is ``about``; keep its verdict."""
+    from logtriage.audit.findings import finding_to_json
 
-    def show(finding: "Finding") -> None:
-        verdicts.append(finding.verdict)
-        if as_json:
-            emit(to_json(finding))
-        else:
-            print_finding(console, finding)
-
-    if not as_json:
-        console.print(title)
-    yield show
-    if not as_json:
-        say(console)
+    verdicts.append(finding.verdict)
+    if about is None:
+        print_finding(results(), finding)
+    else:
+        emit(finding_to_json(*about, finding))
 
 
 def print_finding(console: "Console", finding: "Finding") -> None:

@@ -47,7 +47,7 @@ from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
-from logtriage.registry import POLICY_HELP
+from logtriage.registry import POLICIES
 from logtriage.rendering import STYLES, check_style
 from logtriage.shift.tasks import is_shift
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
@@ -60,7 +60,7 @@ SPLIT: Final = "test"
 def evaluate_(
     policies: Annotated[
         list[str],
-        typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICY_HELP)}."),
+        typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICIES)}."),
     ],
     task: Annotated[
         list[str] | None,

@@ -5,14 +5,14 @@ from typing import Final
 
 from logtriage.cli.figures import Cell, Figures, share, stacked
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import Calls, Comparison, LossDifference, Losses, Row
+from logtriage.evaluation import Calls, Comparison, Losses, Row
 from logtriage.report.hindsight import FIGURES
 
 _PARTS: Final = tuple((field, name.replace(" ", "\n")) for field, name in FIGURES)
 _WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
 
 
-def check_adjusted(losses: Iterable[Losses | LossDifference | None]) -> None:
+def check_adjusted(losses: Iterable[Losses | None]) -> None:
     """Check that an episode is explained, so that grades can be adjusted for luck.
 
     Raises:
@@ -38,6 +38,7 @@ def put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) ->
             [policy, name, *_shares(calls)]
             for policy, losses in explained
             for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes))
+            if calls is not None
         ],
         names=2,
     )
@@ -54,7 +55,7 @@ def put_loss_differences(
         [
             [
                 f"{pair.policy_b} -\n{pair.policy_a}",
-                str(losses.incidents),
+                str(losses.episodes),
                 *_means(losses, parts),
             ]
             for pair, losses in explained
@@ -66,7 +67,7 @@ def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
     return (*_PARTS, _WITHOUT_LUCK) if luck_adjusted else _PARTS
 
 
-def _means(losses: Losses | LossDifference, parts: Sequence[tuple[str, str]]) -> list[Cell]:
+def _means(losses: Losses, parts: Sequence[tuple[str, str]]) -> list[Cell]:
     return [stacked(getattr(losses, part)) for part, _ in parts]
 
 

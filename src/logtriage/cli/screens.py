@@ -1,7 +1,6 @@
 """How incidents, truths and grades look in a terminal."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -11,12 +10,10 @@ from rich.text import Text
 
 from logtriage.grading import Grade
 from logtriage.grading.debrief import COLUMNS, debrief_of
-from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.report.truth import truth_of
 from logtriage.roles import RoleSplit
 from logtriage.state import State
-from logtriage.world.simulation import Simulation
 
 _HEADING: Final = re.compile(
     r"^(?:TICK [^;\s]+|(?:METRICS|TRACES) [^:]+:|CHANGES[^:]*:|HEALTH|[A-Z][A-Za-z ]*:)",
@@ -78,23 +75,11 @@ def debrief(state: State, grade: Grade, roles: RoleSplit | None = None) -> Rende
         heading("GRADE"),
         total(grade),
         Padding(criteria(grade), (0, 0, 0, 2)),
-        *_path(state),
         heading("TRUTH"),
         truth(state.incident),
         heading("ACTIONS"),
         facts(list(words.actions) or [("none", "")]),
     )
-
-
-def _path(state: State) -> Iterator[RenderableType]:
-    """The score of a report of the impact; empty without a report. No part of the grade."""
-    if isinstance(state.incident.telemetry, Simulation):
-        impact = impact_of(state)
-        if impact.node_f1 is not None and impact.edge_f1 is not None:
-            yield heading("PATH OF THE DAMAGE")
-            exact = "all declared, and no others" if impact.exact_roots else "not declared exactly"
-            rows = [("services", f"F1 {impact.node_f1:.3f}"), ("calls", f"F1 {impact.edge_f1:.3f}")]
-            yield facts([*rows, ("root causes", exact)])
 
 
 def heading(text: str) -> Text:

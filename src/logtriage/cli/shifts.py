@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 import typer
-from rich.table import Table
 
 from logtriage.actions import Malformed
 from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
-from logtriage.cli.console import emit, messages, note, put, results, say
+from logtriage.cli.console import emit, messages, note, results, say
+from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.screens import number
+from logtriage.cli.screens import heading, number
 from logtriage.cli.served import in_words, served_players
 from logtriage.cli.typed import HUMAN, read_action
 from logtriage.errors import UnknownName
@@ -40,6 +40,7 @@ from logtriage.shift import (
 if TYPE_CHECKING:
     from logtriage.evaluation.shifts import ShiftRecorder, ShiftRow
 
+_TITLES = ("player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over")
 _HELP = (
     "SYSTEM ACTION, such as checkout metrics user-db or checkout page TEAM; note TEXT; "
     "wait [TICKS]; rules; screen; quit"
@@ -82,7 +83,8 @@ def evaluate_shifts(
             emit(attrs.asdict(row))
     else:
         for task in every:
-            put(results(), _table(task, [row for row in rows if row.task == task]))
+            say(results(), heading(f"{task}, rubric shift/1"))
+            Figures(results()).put(_TITLES, [_cells(row) for row in rows if row.task == task])
     for policy, player in served.items():
         note(f"{policy}: {in_words(player.asked[policy].usage)}", "dim")
     if file is not None:
@@ -110,16 +112,8 @@ def _recorder(
     return record
 
 
-def _table(task: str, rows: Sequence["ShiftRow"]) -> Table:
-    titles = ("player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over")
-    table = Table(*titles, title=f"{task}, rubric shift/1", title_justify="left", box=None)
-    for row in rows:
-        table.add_row(
-            *row.cells(
-                lambda span: f"{number(span.mean)} [{number(span.low)}, {number(span.high)}]"
-            )
-        )
-    return table
+def _cells(row: "ShiftRow") -> Sequence[str]:
+    return row.cells(lambda span: f"{number(span.mean)} [{number(span.low)}, {number(span.high)}]")
 
 
 def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> None:

@@ -19,6 +19,7 @@ _SHARES: Final = (
     ("severity", "severity"),
     ("mis_paged", "mis-paged"),
     ("ignored", "ignored"),
+    ("exact_roots", "exact\nroots"),
 )
 #: Shares of incidents that have a price of hand-over.
 _NET_SHARES: Final = (("handed_over", "handed\nover"), ("paged_right", "paged\nright"))
@@ -50,7 +51,6 @@ def print_rows(
         _put_rows(figures, mine, unscored=unscored)
         _put_by_price(figures, mine)
         _put_located(figures, mine)
-        _put_impacts(figures, mine)
         put_losses(figures, mine, luck_adjusted=luck_adjusted)
         _put_teamwork(figures, mine)
     if legend:
@@ -80,6 +80,9 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
         ("ticks", lambda row: number(row.ticks, 1)),
         ("Brier", lambda row: number(row.brier)),
         ("AUGRC", lambda row: number(row.augrc)),
+        ("reported", lambda row: str(row.reports or NO_FIGURE)),
+        ("node F1", lambda row: number(row.node_f1)),
+        ("edge F1", lambda row: number(row.edge_f1)),
     ]
     if unscored:
         details.append(("unscored", _unscored))
@@ -143,24 +146,6 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
             for located in row.located
         ],
         names=2,
-    )
-
-
-def _put_impacts(figures: Figures, rows: Sequence[Row]) -> None:
-    """The scores of reports of how the damage spread. They are no part of the grades."""
-    figures.put(
-        ("path of the damage", "reported", "node F1", "edge F1", "exact\nroots"),
-        [
-            [
-                row.policy,
-                str(impacts.episodes),
-                number(impacts.node_f1),
-                number(impacts.edge_f1),
-                share(impacts.exact_roots),
-            ]
-            for row in rows
-            if (impacts := row.impacts) is not None
-        ],
     )
 
 

@@ -26,7 +26,7 @@ from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
 from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.localisation import Located, hit_at, locate
-from logtriage.evaluation.losses import PARTS, Calls, LossDifference, Losses
+from logtriage.evaluation.losses import PARTS, Calls, Losses
 from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
 from logtriage.evaluation.runner import evaluate
 from logtriage.evaluation.selective import augrc
@@ -55,7 +55,6 @@ __all__ = [
     "Interval",
     "LoadedRun",
     "Located",
-    "LossDifference",
     "Losses",
     "Margins",
     "NetValue",

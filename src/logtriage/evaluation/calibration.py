@@ -125,7 +125,7 @@ def share_bounds(hits: int, count: int, level: float) -> tuple[float, float]:
 
 
 def _calibration(run: LoadedRun, policy: str, task: str) -> Calibration:
-    scored = [grade for grade in run.grades[policy, task] if grade.score is not None]
+    scored = run.scored(policy, [task]).values()
     rows = (_stated(played_state(run.incidents(grade.incident), grade), grade) for grade in scored)
     known = [row for row in rows if row is not None]
     stated, right = [row.confidence for row in known], [row.right for row in known]

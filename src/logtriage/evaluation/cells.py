@@ -1,11 +1,13 @@
-"""The transcripts of a cell in its file: read, mended, added to, replaced.
+"""The lines of a cell in their file: transcripts, or explanations of them.
 
-Every line ends with its line break and stands where the plan has its incident.
+Every line ends with its line break. While a run is played, lines stand in the order in which they
+came; at its end, in the order of the plan.
 """
 
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -15,11 +17,13 @@ from logtriage._lib.printable import spelled
 from logtriage.codec import decode_transcript
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.evaluation.spec import Cell
-from logtriage.transcript import Transcript
+from logtriage.transcript import COMPLETED, Transcript
 
+#: The folders of a run that hold lines of cells.
 TRANSCRIPTS: Final = "transcripts"
+EXPLANATIONS: Final = "explanations"
 _SLUG: Final = 40
-#: What the line of every transcript begins with.
+#: What every line begins with.
 _BEGINNING: Final = b'{"'
 
 
@@ -31,9 +35,9 @@ def slug(name: str) -> str:
     return f"{short}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
 
 
-def transcripts_path(directory: Path, cell: Cell) -> Path:
-    """Where the transcripts of a cell are kept."""
-    return directory / TRANSCRIPTS / f"{slug(cell.policy)}--{slug(cell.task)}.jsonl"
+def cell_path(directory: Path, folder: str, cell: Cell) -> Path:
+    """The file of a cell in a folder of a run: :data:`TRANSCRIPTS` or :data:`EXPLANATIONS`."""
+    return directory / folder / f"{slug(cell.policy)}--{slug(cell.task)}.jsonl"
 
 
 def refuse_link(path: Path) -> None:
@@ -42,34 +46,29 @@ def refuse_link(path: Path) -> None:
         raise InvalidInput(f"{path}: a link; a run writes only into its own directory")
 
 
-def mend(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
-    """The transcripts of a cell so far; a torn last line is cut off.
-
-    Nothing is cut off unless this run wrote every line before it, and it begins like a transcript.
-    """
-    path = transcripts_path(directory, cell)
+def mend(path: Path) -> None:
+    """Cut off a torn last line, if it begins like a line of a run. Check the others before."""
+    refuse_link(path.parent)
     refuse_link(path)
-    kept = read_cell(directory, cell)
     if not path.exists():
-        return kept
+        return
     with os.fdopen(open_here(path, os.O_RDWR), "r+b") as file:
-        whole = sum(len(line) for line in whole_lines(file))
+        lines = list(_whole_lines(file))
+        whole = sum(map(len, lines))
         file.seek(whole)
         torn = file.read(MAX_LINE + 1)
         if not torn:
-            return kept
+            return
         if len(torn) > MAX_LINE or not _BEGINNING.startswith(torn[: len(_BEGINNING)]):
             raise TranscriptError(
                 "no beginning of a transcript; remove the line to play its episode again",
                 source=str(path),
-                line=len(kept) + 1,
+                line=len(lines) + 1,
             )
         file.truncate(whole)
-    return kept
 
 
-def whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file that have their line break; a torn last line is left out."""
+def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
     for number, line in numbered_lines(file):
         if line is None:
             raise TranscriptError(TOO_LONG, source=str(file.name), line=number)
@@ -77,50 +76,50 @@ def whole_lines(file: BinaryIO) -> Iterator[bytes]:
             yield line
 
 
-def append_lines(path: Path, lines: bytes) -> None:
+def read_lines(path: Path) -> list[bytes]:
+    """The lines of a file without a torn last line; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open("rb") as file:
+        return list(_whole_lines(file))
+
+
+def append(path: Path, lines: bytes) -> None:
     """Add lines to a file, which is made if it is not there, and must not be a link."""
+    path.parent.mkdir(exist_ok=True)
     descriptor = open_here(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     with os.fdopen(descriptor, "ab") as file:
         file.write(lines)
 
 
-def append(directory: Path, cell: Cell, lines: bytes) -> None:
-    """Add transcripts, each a line with its line break, to those of a cell."""
-    append_lines(transcripts_path(directory, cell), lines)
-
-
-def replace(directory: Path, cell: Cell, lines: bytes) -> None:
-    """Replace the transcripts of the same incidents, all at once."""
-    new = {decode_transcript(line).incident: line for line in lines.splitlines(keepends=True)}
-    path = transcripts_path(directory, cell)
-    with path.open("rb") as old, replacing(path) as file:
-        for line in whole_lines(old):
-            file.write(new.get(decode_transcript(line).incident, line))
+def put_in_order(path: Path, ids: Iterable[str]) -> None:
+    """Sort the lines of a cell by the order of its ids; of an incident the last line stays."""
+    lines = read_lines(path)
+    last = {json.loads(line)["incident"]: line for line in lines}
+    ordered = [last[incident] for incident in ids if incident in last]
+    if ordered != lines:
+        with replacing(path) as file:
+            file.writelines(ordered)
 
 
 def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
-    """The transcripts of a cell so far, checked against the plan."""
-    path = transcripts_path(directory, cell)
-    if not path.exists():
-        return ()
-    with path.open("rb") as file:
-        return tuple(
-            _read_line(line, number, cell, path)
-            for number, line in enumerate(whole_lines(file), start=1)
-        )
+    """The transcripts of a cell so far, in the order of the plan, and checked against it.
 
-
-def _read_line(line: bytes, number: int, cell: Cell, path: Path) -> Transcript:
-    try:
-        transcript = decode_transcript(line)
-        if number > len(cell.ids):
-            raise TranscriptError(f"one more than the {len(cell.ids)} episodes of this run")
-        for field, got, expected in (
-            ("incident", transcript.incident, cell.ids[number - 1]),
-            ("agent", transcript.agent, spelled(cell.policy)),
-        ):
-            if got != expected:
-                raise TranscriptError(f"{field}: expected {expected!r}, got {got!r}")
-    except TranscriptError as error:
-        raise TranscriptError(error.reason, source=str(path), line=number) from None
-    return transcript
+    An episode that broke off may have been played again: the later transcript counts.
+    """
+    path, ids = cell_path(directory, TRANSCRIPTS, cell), frozenset(cell.ids)
+    kept: dict[str, Transcript] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            transcript = decode_transcript(line)
+            if transcript.incident not in ids:
+                raise TranscriptError(f"incident: none of this run: {transcript.incident!r}")
+            if transcript.agent != (agent := spelled(cell.policy)):
+                raise TranscriptError(f"agent: expected {agent!r}, got {transcript.agent!r}")
+            before = kept.get(transcript.incident)
+            if before is not None and before.status == COMPLETED:
+                raise TranscriptError(f"incident: a second time: {transcript.incident!r}")
+        except TranscriptError as error:
+            raise TranscriptError(error.reason, source=str(path), line=number) from None
+        kept[transcript.incident] = transcript
+    return tuple(kept[incident] for incident in cell.ids if incident in kept)

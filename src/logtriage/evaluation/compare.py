@@ -9,7 +9,7 @@ import attrs
 
 from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
 from logtriage.evaluation.loading import LoadedRun, rubric_label
-from logtriage.evaluation.losses import LossDifference, loss_difference
+from logtriage.evaluation.losses import Losses, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
 from logtriage.evaluation.net_values import net_difference, net_value
 from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
@@ -53,7 +53,7 @@ class Comparison:
     better: int
     worse: int
     same: int
-    losses: LossDifference | None = None
+    losses: Losses | None = None
     seal: str | None = None
     net: NetComparison | None = None
     split: str | None = None
@@ -141,7 +141,7 @@ def _policy(run: LoadedRun, name: str | None, side: str) -> str:
 
 
 def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> Comparison | None:
-    scores_a, scores_b = _scores(a, name_a, task), _scores(b, name_b, task)
+    scores_a, scores_b = scores_of(a, name_a, [task]), scores_of(b, name_b, [task])
     shared = [name for name in scores_a if name in scores_b]
     before, after = [scores_a[name] for name in shared], [scores_b[name] for name in shared]
     difference = paired_difference(before, after)
@@ -167,14 +167,16 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         sum(new == old for old, new in pairs),
         _losses(a, b, task, name_a, name_b),
         a.manifest.seal,
-        _net([a.incidents(name).price_of_hand_over for name in shared], before, after),
+        net_of(a, shared, before, after),
         a.split_of(task),
     )
 
 
-def _net(
-    prices: Sequence[float | None], before: Sequence[float], after: Sequence[float]
+def net_of(
+    run: LoadedRun, shared: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> NetComparison | None:
+    """The net values of scores on ``shared`` incidents; None if one of them has no price."""
+    prices = [run.incidents(name).price_of_hand_over for name in shared]
     known = [price for price in prices if price is not None]
     if len(known) < len(prices):
         return None
@@ -185,18 +187,16 @@ def _net(
     return NetComparison(a.mean, b.mean, difference)
 
 
-def _losses(
-    a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str
-) -> LossDifference | None:
+def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> Losses | None:
     before, after = a.explained[name_a, task], b.explained[name_b, task]
     shared = [name for name in before if name in after]
     return loss_difference([before[name] for name in shared], [after[name] for name in shared])
 
 
-def _scores(run: LoadedRun, policy: str, task: str) -> dict[str, float]:
-    return {
-        grade.incident: grade.score for grade in run.grades[policy, task] if grade.score is not None
-    }
+def scores_of(run: LoadedRun, policy: str, tasks: Iterable[str]) -> dict[str, float]:
+    """The scores of a policy on some tasks, by incident."""
+    scored = run.scored(policy, tasks).items()
+    return {incident: grade.score for incident, grade in scored if grade.score is not None}
 
 
 def _planned(run: LoadedRun, policy: str, task: str) -> frozenset[str]:

@@ -11,14 +11,9 @@ from logtriage._lib.seal import Seal
 from logtriage.belief.explain import SAMPLES, explain, why_unexplained
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
+from logtriage.evaluation.cells import EXPLANATIONS, append, cell_path, mend, put_in_order
 from logtriage.evaluation.episodes import played_state
-from logtriage.evaluation.explanations import (
-    Explained,
-    append_explained,
-    encode_explained,
-    mend_explanations,
-    put_in_order,
-)
+from logtriage.evaluation.explanations import Explained, encode_explained
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.lock import holding
@@ -72,7 +67,7 @@ def explain_run(
         run = load_run(directory, seal=seal)
         check_explainable(run.manifest.spec, run.incidents)
         for cell in run.planned:
-            mend_explanations(directory, cell)
+            mend(cell_path(directory, EXPLANATIONS, cell))
         tasks = [task for cell in run.planned for task in _left(run, cell, episodes)]
         done, total = 0, len(tasks)
         if on_progress is not None:
@@ -81,12 +76,12 @@ def explain_run(
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
         with closing(in_order(_explain, tasks, jobs)) as explained:
             for task, line in explained:
-                append_explained(directory, task.cell, line)
+                append(cell_path(directory, EXPLANATIONS, task.cell), line)
                 done += 1
                 if on_progress is not None:
                     on_progress(done, total)
         for cell in run.planned:
-            put_in_order(directory, cell)
+            put_in_order(cell_path(directory, EXPLANATIONS, cell), cell.ids)
         run = load_run(directory, seal=seal)
         rows = summarise(run)
         if run.complete:

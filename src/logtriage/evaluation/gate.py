@@ -26,7 +26,6 @@ from logtriage.evaluation.compare import pair_runs
 from logtriage.evaluation.episodes import mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
-from logtriage.grading import Grade
 from logtriage.state import State
 
 T = TypeVar("T")
@@ -115,7 +114,7 @@ def gate_runs(
 def _checks(
     run: LoadedRun, base: LoadedRun, tasks: Sequence[str], mine: str, theirs: str, margins: Margins
 ) -> Iterator[Check]:
-    before, after = _scored(base, theirs, tasks), _scored(run, mine, tasks)
+    before, after = base.scored(theirs, tasks), run.scored(mine, tasks)
     lost = sum(incident not in after for incident in before)
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
     yield Check(mine, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
@@ -138,11 +137,6 @@ def _checks(
         yield judged_shares(Check(mine, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
 
 
-def _scored(run: LoadedRun, policy: str, tasks: Sequence[str]) -> dict[str, Grade]:
-    grades = (grade for task in tasks for grade in run.grades[policy, task])
-    return {grade.incident: grade for grade in grades if grade.score is not None}
-
-
 def alarmed(state: State) -> bool | None:
     """Whether a benign incident led to a page or a remedy; None for a real fault."""
     facts = state.facts
@@ -154,9 +148,8 @@ def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) ->
     difference = paired_difference(*_sides(pairs))
     if difference is None:
         return check
-    trusted = len(pairs) >= LEAST
-    verdict = _verdict(difference.low, difference.high, margin) if trusted else Verdict.UNDECIDED
-    return _filled(check, pairs, difference, margin, verdict)
+    verdict = _verdict(difference.low, difference.high, margin)
+    return _filled(check, pairs, difference, margin, verdict if len(pairs) >= LEAST else None)
 
 
 def judged_shares(check: Check, pairs: Sequence[tuple[bool, bool]], margin: float) -> Check:
@@ -184,12 +177,12 @@ def _filled(
     pairs: Sequence[tuple[float, float]],
     difference: Interval,
     margin: float,
-    verdict: Verdict,
+    verdict: Verdict | None,
 ) -> Check:
     base, run = map(fmean, _sides(pairs))
     return attrs.evolve(
         check,
-        verdict=verdict,
+        verdict=verdict or Verdict.UNDECIDED,
         incidents=len(pairs),
         run=run,
         base=base,

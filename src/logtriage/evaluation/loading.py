@@ -1,7 +1,7 @@
 """A run read back from its directory and graded anew."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -49,6 +49,11 @@ class LoadedRun:
     def tasks(self) -> tuple[str, ...]:
         """The tasks, in order; those of recorded incidents by their own names."""
         return tuple(dict.fromkeys(cell.task for cell in self.planned))
+
+    def scored(self, policy: str, tasks: Iterable[str]) -> dict[str, Grade]:
+        """The grades of a policy on some tasks by incident, without those of unscored episodes."""
+        every = (grade for task in tasks for grade in self.grades[policy, task])
+        return {grade.incident: grade for grade in every if grade.score is not None}
 
     def split_of(self, task: str) -> str | None:
         """The split of a task's incidents; None for recorded incidents."""

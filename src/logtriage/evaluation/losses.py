@@ -32,7 +32,10 @@ class Calls:
 
 @attrs.frozen
 class Losses:
-    """The parts in means over the explained episodes of a policy on a task."""
+    """The parts of grades over explained episodes: means, or differences of two runs.
+
+    Differences are paired, B - A, over the incidents that both runs explained; they have no calls.
+    """
 
     episodes: int
     at_first: Interval
@@ -41,8 +44,8 @@ class Losses:
     luck: Interval
     without_luck: Interval
     hardness: Interval
-    pages: Calls
-    root_causes: Calls
+    pages: Calls | None = None
+    root_causes: Calls | None = None
 
 
 def losses_of(explained: Sequence[Explained]) -> Losses | None:
@@ -56,6 +59,18 @@ def losses_of(explained: Sequence[Explained]) -> Losses | None:
         **_figures(lambda name: mean_interval(_values(explained, name))),
         pages=_calls([step for step in judged if isinstance(step.action, Escalate)]),
         root_causes=_calls([step for step in judged if not isinstance(step.action, Escalate)]),
+    )
+
+
+def loss_difference(before: Sequence[Explained], after: Sequence[Explained]) -> Losses | None:
+    """The differences of explained episodes of the same incidents; None without any."""
+    if not before:
+        return None
+    return Losses(
+        episodes=len(before),
+        **_figures(lambda name: paired_difference(_values(before, name), _values(after, name))),
+        pages=None,
+        root_causes=None,
     )
 
 
@@ -77,29 +92,4 @@ def _calls(steps: Sequence[Step]) -> Calls:
         fmean(bool(step.right) for step in steps),
         fmean(bool(step.justified) for step in steps),
         fmean(step.lucky for step in steps),
-    )
-
-
-@attrs.frozen
-class LossDifference:
-    """The differences B - A of the parts over the incidents that both runs explained."""
-
-    incidents: int
-    at_first: Interval
-    asking_gained: Interval
-    decision_cost: Interval
-    luck: Interval
-    without_luck: Interval
-    hardness: Interval
-
-
-def loss_difference(
-    before: Sequence[Explained], after: Sequence[Explained]
-) -> LossDifference | None:
-    """The paired differences of explained episodes of the same incidents; None without any."""
-    if not before:
-        return None
-    return LossDifference(
-        incidents=len(before),
-        **_figures(lambda name: paired_difference(_values(before, name), _values(after, name))),
     )

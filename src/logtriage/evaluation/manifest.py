@@ -1,19 +1,19 @@
 """``run.json``: the definition of a run, its version and its rubrics."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 
 from logtriage import __version__
-from logtriage.codec import role_split_from_json, role_split_to_json
+from logtriage.codec import role_split_to_json, structured
 from logtriage.drawing.ids import SEALED
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
+from logtriage.roles import RoleSplit
 from logtriage.world.default import default_world
 from logtriage.world.loading import read_content
 from logtriage.world.model import World
@@ -32,6 +32,33 @@ class WorldMark:
 
     name: str
     fingerprint: str
+
+
+@attrs.frozen
+class _RubricMark:
+    """Id and digest of a rubric."""
+
+    id: str
+    digest: str
+
+
+@attrs.frozen
+class _Written:
+    """The fields of ``run.json``."""
+
+    schema: str
+    logtriage: str
+    policies: tuple[str, ...]
+    tasks: tuple[str, ...]
+    split: str
+    episodes: int
+    start: int
+    rubrics: dict[str, _RubricMark]
+    players: dict[str, str] = attrs.field(factory=dict)
+    seal: str | None = None
+    world: WorldMark | None = None
+    role_split: RoleSplit | None = None
+    bundle: str | None = None
 
 
 @attrs.frozen
@@ -94,58 +121,35 @@ def read_manifest(directory: Path) -> Manifest:
     """Read ``run.json``."""
     path = directory / RUN_FILE
     try:
-        raw = json.loads(path.read_bytes())
+        text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidInput(f"{directory}: not the directory of a run (no {RUN_FILE})") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path}: not JSON: {error}") from None
-    if not isinstance(raw, dict):
-        raise InvalidInput(f"{path}: expected a JSON object, got {type(raw).__name__}")
-    if raw.get("schema") != SCHEMA:
-        raise InvalidInput(f"{path}: schema: expected {SCHEMA!r}, got {raw.get('schema')!r}")
     try:
-        return _manifest(raw, directory)
+        return _manifest(structured(text, _Written, InvalidInput), directory)
     except LogTriageError as error:
         raise InvalidInput(f"{path}: {error}") from None
 
 
-def _manifest(raw: Mapping[str, Any], directory: Path) -> Manifest:
-    rubrics = {}
-    for task, row in _field(raw, "rubrics", dict).items():
-        if not isinstance(row, dict):
-            raise InvalidInput(f"rubrics[{task!r}]: expected an object, got {type(row).__name__}")
-        rubrics[task] = _field(row, "id", str), _field(row, "digest", str)
-    players = _field(raw, "players", dict) if "players" in raw else {}
-    for policy in players:
-        _field(players, policy, str)
-    bundle, seal = (_text(raw, name) for name in ("bundle", "seal"))
-    split = None
-    if raw.get("role_split") is not None:
-        split = role_split_from_json(_field(raw, "role_split", dict), source="role_split")
-    if (seal is not None) != (raw.get("split") == SEALED):
+def _manifest(written: _Written, directory: Path) -> Manifest:
+    if written.schema != SCHEMA:
+        raise InvalidInput(f"schema: expected {SCHEMA!r}, got {written.schema!r:.80}")
+    if (written.seal is not None) != (written.split == SEALED):
         raise InvalidInput(f"seal: expected a seal if the split is {SEALED!r}, and only then")
-    return Manifest(
-        RunSpec(
-            _names(raw, "policies"),
-            _names(raw, "tasks"),
-            _field(raw, "split", str),
-            _field(raw, "episodes", int),
-            _field(raw, "start", int),
-            split,
-            world=_world(raw, directory) if "world" in raw else None,
-        ),
-        _field(raw, "logtriage", str),
-        rubrics,
-        bundle,
-        players,
-        seal,
+    spec = RunSpec(
+        written.policies,
+        written.tasks,
+        written.split,
+        written.episodes,
+        written.start,
+        written.role_split,
+        world=None if written.world is None else _world(written.world, directory),
     )
+    rubrics = {task: (mark.id, mark.digest) for task, mark in written.rubrics.items()}
+    return Manifest(spec, written.logtriage, rubrics, written.bundle, written.players, written.seal)
 
 
-def _world(raw: Mapping[str, Any], directory: Path) -> World:
+def _world(mark: WorldMark, directory: Path) -> World:
     """The world of a run, from the copy of its content."""
-    row = _field(raw, "world", dict)
-    mark = WorldMark(_field(row, "name", str), _field(row, "fingerprint", str))
     world = read_content(directory / WORLD_FILE)
     if world.fingerprint != mark.fingerprint:
         raise InvalidInput(
@@ -153,24 +157,3 @@ def _world(raw: Mapping[str, Any], directory: Path) -> World:
             f"{world.name!r} ({world.fingerprint})"
         )
     return world
-
-
-def _text(raw: Mapping[str, Any], name: str) -> str | None:
-    return None if raw.get(name) is None else str(_field(raw, name, str))
-
-
-def _field(raw: Mapping[str, Any], name: str, kind: type) -> Any:
-    if name not in raw:
-        raise InvalidInput(f"{name}: missing")
-    value = raw[name]
-    if type(value) is not kind:
-        raise InvalidInput(f"{name}: expected {kind.__name__}, got {value!r:.80}")
-    return value
-
-
-def _names(raw: Mapping[str, Any], name: str) -> Sequence[str]:
-    values: list[str] = _field(raw, name, list)
-    for number, value in enumerate(values):
-        if not isinstance(value, str):
-            raise InvalidInput(f"{name}[{number}]: expected str, got {value!r:.80}")
-    return values

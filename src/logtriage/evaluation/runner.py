@@ -1,13 +1,13 @@
 """Playing a whole run, over several processes.
 
 Whatever the number of processes, the files of a run are the same to the byte: results
-are written in the order of the plan, never in that of their arrival.
+stand in the order of the plan at the end, not in that of their arrival.
 """
 
 import json
-from collections.abc import Callable, Container, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
-from itertools import groupby
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 
@@ -19,18 +19,20 @@ from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
-from logtriage.evaluation.ahead import Ahead
-from logtriage.evaluation.cells import append, mend, read_cell, replace
+from logtriage.evaluation.cells import (
+    TRANSCRIPTS,
+    append,
+    cell_path,
+    mend,
+    put_in_order,
+    read_cell,
+)
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import Manifest
 from logtriage.evaluation.processes import chunk_size, in_order
-from logtriage.evaluation.recorders import (
-    Record,
-    Recording,
-    records_of,
-)
+from logtriage.evaluation.recorders import Record, Recording, records_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
 from logtriage.evaluation.threads import threaded
@@ -41,8 +43,6 @@ from logtriage.transcript import COMPLETED, Transcript
 
 #: Called with the episodes that are done and those there are in all.
 OnProgress = Callable[[int, int], None]
-#: Episodes of a cell that are to be played, and the function that writes their transcripts.
-_Work = tuple[Cell, Callable[[Path, Cell, bytes], None]]
 
 
 def evaluate(
@@ -104,7 +104,7 @@ def evaluate(
     seal = seal_for(spec.split, seal)
     incidents = Incidents.of(bundle, seal, spec.world)
     alone = recordings or {}
-    made = records_of(spec, incidents, factories or {}, teams or {}, alone, listening=listening)
+    made = records_of(spec, factories or {}, teams or {}, alone, listening=listening)
     makers: dict[str, object] = {**(factories or {}), **(teams or {})}
     marks, split = {}, spec.role_split
     for name in spec.policies:
@@ -118,29 +118,38 @@ def evaluate(
     manifest = Manifest.of(spec, incidents, marks)
     with holding(directory):
         store.open_run(directory, manifest, incidents, fresh=fresh)
-        left = _left(directory, plan(spec, incidents), retry_unscored)
-        total = sum(len(cell.ids) for cell in plan(spec, incidents))
-        done = total - sum(len(cell.ids) for cell, _ in left)
+        cells = plan(spec, incidents)
+        left = _left(directory, cells, retry_unscored)
+        total = sum(len(cell.ids) for cell in cells)
+        done = total - _episodes(left)
         if on_progress is not None:
             on_progress(done, total)
         if done < total:
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
+        work = [_Chunk(cell, incidents, made[cell.policy]) for cell in left]
+        served = [chunk for chunk in work if chunk.cell.policy in alone]
+        others = [chunk for chunk in work if chunk.cell.policy not in alone]
+
+        def keep(chunk: _Chunk, lines: bytes) -> None:
+            append(cell_path(directory, TRANSCRIPTS, chunk.cell), lines)
+
         with (
-            Ahead(directory) as ahead,
-            closing(_played(left, made, alone, jobs, concurrency, ahead)) as played,
+            closing(_spread(others, jobs, keep)) as computed,
+            closing(threaded(_play, keep, _pieces(served, 1), concurrency)) as asked,
         ):
             try:
-                for chunk, lines in played:
-                    cell, keep = chunk.work
-                    keep(directory, cell, lines)
+                for lines in chain(computed, asked):
                     done += lines.count(b"\n")
                     if on_progress is not None:
                         on_progress(done, total)
             except KeyboardInterrupt:
+                asked.close()
                 if on_progress is not None:
-                    cells = plan(spec, incidents)
-                    on_progress(_kept(directory, cells, ahead, retry_unscored), total)
+                    kept = total - _episodes(_left(directory, cells, retry_unscored))
+                    on_progress(kept, total)
                 raise
+        for cell in cells:
+            put_in_order(cell_path(directory, TRANSCRIPTS, cell), cell.ids)
         rows = summarise(load_run(directory, seal=seal))
         store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
     return rows
@@ -152,74 +161,59 @@ def _changes(policy: str) -> bool:
     return has_network(policy) or any(map(is_own, players))
 
 
-def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[_Work]:
-    """The episodes of each cell that are still to be played; broken episodes come first."""
-    left: list[_Work] = []
+def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[Cell]:
+    """Each cell with the episodes that are still to be played."""
+    left = []
     for cell in cells:
-        kept = mend(directory, cell)
-        if retry_unscored:
-            broken = tuple(episode.incident for episode in kept if episode.status != COMPLETED)
-            left.append((attrs.evolve(cell, ids=broken), replace))
-        left.append((attrs.evolve(cell, ids=cell.ids[len(kept) :]), append))
+        done = {
+            transcript.incident
+            for transcript in read_cell(directory, cell)
+            if transcript.status == COMPLETED or not retry_unscored
+        }
+        mend(cell_path(directory, TRANSCRIPTS, cell))
+        ids = tuple(incident for incident in cell.ids if incident not in done)
+        left.append(attrs.evolve(cell, ids=ids))
     return left
 
 
-def _kept(directory: Path, cells: Iterable[Cell], ahead: Ahead, retry_unscored: bool) -> int:
-    """How many episodes are kept, in their files or ahead of their turn."""
-    placed = {
-        (episode.agent, episode.incident)
-        for cell in cells
-        for episode in read_cell(directory, cell)
-        if episode.status == COMPLETED or not retry_unscored
-    }
-    return len(placed | ahead.episodes)
+def _episodes(cells: Iterable[Cell]) -> int:
+    return sum(len(cell.ids) for cell in cells)
 
 
 @attrs.frozen
 class _Chunk:
-    """Some episodes of a cell, for one process at a time."""
+    """Some episodes of a cell, for one process or thread at a time."""
 
-    work: _Work
+    cell: Cell
+    incidents: Incidents
     record: Record
 
 
-def _played(
-    left: list[_Work],
-    made: Mapping[str, Record],
-    in_threads: Container[str],
-    jobs: int,
-    concurrency: int,
-    ahead: Ahead,
-) -> Generator[tuple[_Chunk, bytes], None, None]:
-    """The transcripts of all cells as lines, in order."""
+def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
+    """The episodes of chunks in chunks of at most ``size``."""
+    return [
+        attrs.evolve(chunk, cell=attrs.evolve(cell, ids=cell.ids[at : at + size]))
+        for chunk in chunks
+        for cell in [chunk.cell]
+        for at in range(0, len(cell.ids), size)
+    ]
 
-    def in_thread(chunk: _Chunk) -> bytes:
-        (incident,), policy = chunk.work[0].ids, chunk.work[0].policy
-        return ahead.line(policy, incident, lambda: _recorded(chunk.record, incident, policy))
 
-    for threads, group in groupby(left, lambda work: work[0].policy in in_threads):
-        works = list(group)
-        episodes = sum(len(cell.ids) for cell, _ in works)
-        size = 1 if threads else chunk_size(episodes, jobs)
-        chunks = [
-            _Chunk((attrs.evolve(cell, ids=cell.ids[at : at + size]), keep), made[cell.policy])
-            for cell, keep in works
-            for at in range(0, len(cell.ids), size)
-        ]
-        if threads:
-            yield from threaded(in_thread, chunks, concurrency)
-        else:
-            yield from in_order(_play, chunks, jobs)
+def _spread(
+    chunks: Sequence[_Chunk], jobs: int, keep: Callable[[_Chunk, bytes], None]
+) -> Generator[bytes, None, None]:
+    """The transcripts as lines, played over several processes; each is kept at once."""
+    size = chunk_size(_episodes(chunk.cell for chunk in chunks), jobs)
+    with closing(in_order(_play, _pieces(chunks, size), jobs)) as played:
+        for chunk, lines in played:
+            keep(chunk, lines)
+            yield lines
 
 
 def _play(chunk: _Chunk) -> bytes:
-    cell, _ = chunk.work
-    return b"".join(_recorded(chunk.record, incident, cell.policy)[1] for incident in cell.ids)
-
-
-def _recorded(record: Record, incident: str, policy: str) -> tuple[Transcript, bytes]:
-    transcript = record(incident, policy)
-    return transcript, _line(transcript)
+    policy = chunk.cell.policy
+    incidents = map(chunk.incidents, chunk.cell.ids)
+    return b"".join(_line(chunk.record(incident, agent=policy)) for incident in incidents)
 
 
 def _line(transcript: Transcript) -> bytes:

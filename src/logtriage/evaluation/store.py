@@ -3,11 +3,10 @@
 ::
 
     run.json                             what is played, by which version and rubrics
-    transcripts/<policy>--<task>.jsonl   one transcript a line, in the order of the ids
+    transcripts/<policy>--<task>.jsonl   one transcript a line, at the end in the order of the ids
     explanations/<policy>--<task>.jsonl  why they lost what they lost, of those explained
     bundle.jsonl[.gz]                    a copy of the recorded incidents, if they were given
     world.json                           the content of the world, if it is not the default world
-    ahead.jsonl                          episodes of served models that wait for earlier episodes
     summary.json                         the figures; there once the run is finished
 
 JSON files appear whole or not at all. Transcripts are appended one by one, so what
@@ -24,9 +23,7 @@ from typing import Final
 from logtriage._lib.files import replacing
 from logtriage._lib.printable import spelled
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.ahead import AHEAD_FILE
-from logtriage.evaluation.cells import TRANSCRIPTS, refuse_link, transcripts_path
-from logtriage.evaluation.explanations import EXPLANATIONS, explanations_path
+from logtriage.evaluation.cells import EXPLANATIONS, TRANSCRIPTS, cell_path, refuse_link
 from logtriage.evaluation.incidents import Incidents, digest_of
 from logtriage.evaluation.manifest import RUN_FILE, WORLD_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell
@@ -58,8 +55,7 @@ def open_run(
 
 def _has_episodes(directory: Path) -> bool:
     """Whether a run has an episode; a run with a mistyped address has none."""
-    files = [directory / AHEAD_FILE, *(directory / TRANSCRIPTS).glob("*")]
-    return any(path.exists() and path.stat().st_size for path in files)
+    return any(path.stat().st_size for path in (directory / TRANSCRIPTS).glob("*"))
 
 
 def _check_empty(directory: Path, manifest: Manifest, incidents: Incidents) -> None:
@@ -108,15 +104,15 @@ def _begin(
 
 def _discard(directory: Path, manifest: Manifest) -> None:
     """Delete the files of a run, except its definition, which is about to be replaced."""
-    for name in (SUMMARY_FILE, AHEAD_FILE, *(() if manifest.world is None else (WORLD_FILE,))):
+    for name in (SUMMARY_FILE, *(() if manifest.world is None else (WORLD_FILE,))):
         (directory / name).unlink(missing_ok=True)
     for path in copies_of(directory, manifest.bundle):
         path.unlink()
     for policy in manifest.spec.policies:
         for task, (rubric, _) in manifest.rubrics.items():
             cell = Cell(policy, task, rubric, ())
-            transcripts_path(directory, cell).unlink(missing_ok=True)
-            explanations_path(directory, cell).unlink(missing_ok=True)
+            for folder in (TRANSCRIPTS, EXPLANATIONS):
+                cell_path(directory, folder, cell).unlink(missing_ok=True)
 
 
 def _check_same(directory: Path, manifest: Manifest) -> None:

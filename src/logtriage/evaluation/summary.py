@@ -4,7 +4,7 @@ Scores come from the grades; the other figures come from the states and the trut
 episodes enter only their count and the bound of the grade.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Any, Final
 
@@ -22,7 +22,6 @@ from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import Interval, bound_of, brier, mean_interval
 from logtriage.evaluation.teamwork import Teamwork, teamwork_of
 from logtriage.evaluation.usage import Usage, usage_of
-from logtriage.grading.impact import reported_impact
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
@@ -31,20 +30,6 @@ SCHEMA: Final = "logtriage.summary/1"
 SOLVED: Final = 0.9
 #: The criterion of rubrics that grade the class of a fault.
 FAULT_CLASS: Final = "fault_class"
-
-
-@attrs.frozen
-class Impacts:
-    """Means over the episodes that reported how the damage spread.
-
-    ``node_f1`` and ``edge_f1`` are of services and of calls, ``exact_roots`` is the share whose
-    declared services are exactly the root causes.
-    """
-
-    episodes: int
-    node_f1: float
-    edge_f1: float
-    exact_roots: float
 
 
 @attrs.frozen
@@ -75,7 +60,9 @@ class Row:
         losses: why grades were lost, over the explained episodes.
         seal: the fingerprint of the key of sealed incidents.
         teamwork: what the roles of a team know together and each by itself, in bits.
-        impacts: how right the reports of the spread of damage were.
+        reports: how many episodes reported how the damage spread.
+        node_f1: mean F1 of the services in these reports; ``edge_f1`` is that of calls.
+        exact_roots: share of these episodes that declared exactly the root causes.
         fault_class: mean score of the declared class of fault; None where the rubric has none.
         usage: requests and tokens of served models; None without models.
         net: what the policy is worth beyond handing everything over; None where incidents
@@ -104,7 +91,10 @@ class Row:
     losses: Losses | None = None
     seal: str | None = None
     teamwork: Teamwork | None = None
-    impacts: Impacts | None = None
+    reports: int = 0
+    node_f1: float | None = None
+    edge_f1: float | None = None
+    exact_roots: float | None = None
     fault_class: float | None = None
     usage: Usage | None = None
     net: NetValue | None = None
@@ -127,72 +117,45 @@ def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
 def _row(run: LoadedRun, policy: str, task: str, rubric: str, planned: int) -> Row:
     grades, split = run.grades[policy, task], run.manifest.spec.role_split
     transcripts = run.transcripts[policy, task]
-    scores = [grade.score for grade in grades if grade.score is not None]
-    states = list(_scored_states(run, policy, task))
+    scored = list(run.scored(policy, [task]).values())
+    scores = [grade.score for grade in scored if grade.score is not None]
+    states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
     stated = [state for state in states if state.facts.confidence is not None]
     confidences = [state.facts.confidence or 0.0 for state in stated]
     right = [_names_root_cause(state) for state in stated]
-    faults = [state for state in states if not state.incident.truth.benign]
     listening = listening_of(transcript.extra for transcript in transcripts)
+    impacts = [grade.impact for grade in scored if grade.impact is not None]
     return Row(
         policy,
         task,
         rubric,
-        len(grades),
-        len(grades) - len(scores),
-        mean_interval(scores),
-        bound_of(scores, planned),
-        _mean(score >= SOLVED for score in scores),
-        _mean(_names_root_cause(state) for state in faults),
-        _mean(
-            state.facts.severity is state.incident.truth.severity
-            for state in states
-            if state.incident.truth.severity is not None
-        ),
-        _mean(wrong for state in states if (wrong := mis_paged(state)) is not None),
-        _mean(state.closing is Closing.IGNORED for state in faults),
-        _mean(
-            state.tick
-            for state in faults
-            if state.closing is Closing.RESOLVED and state.facts.fixed_at is not None
-        ),
-        brier(confidences, right),
-        len(stated),
-        None if split is None else split.name,
-        locate(_ranked(run, policy, task)),
-        augrc(confidences, right),
-        losses_of(tuple(run.explained[policy, task].values())),
-        run.manifest.seal,
-        None if split is None else teamwork_of(states, split, listening),
-        _impacts(states),
-        _mean(
+        episodes=len(grades),
+        unscored=len(grades) - len(scores),
+        grade=mean_interval(scores),
+        bound=bound_of(scores, planned),
+        solved=_mean(score >= SOLVED for score in scores),
+        **{name: _mean(map(measure, states)) for name, measure in _MEASURES.items()},
+        brier=brier(confidences, right),
+        confidences=len(stated),
+        role_split=None if split is None else split.name,
+        located=locate(_ranked(run, policy, task)),
+        augrc=augrc(confidences, right),
+        losses=losses_of(tuple(run.explained[policy, task].values())),
+        seal=run.manifest.seal,
+        teamwork=None if split is None else teamwork_of(states, split, listening),
+        reports=len(impacts),
+        node_f1=_mean(impact.node_f1 for impact in impacts),
+        edge_f1=_mean(impact.edge_f1 for impact in impacts),
+        exact_roots=_mean(impact.exact_roots for impact in impacts),
+        fault_class=_mean(
             criterion.score
-            for grade in grades
-            if grade.score is not None
+            for grade in scored
             for criterion in grade.criteria
             if criterion.name == FAULT_CLASS
         ),
-        usage_of(transcripts),
-        net_value_of(zip(states, scores, strict=True)),
-        run.split_of(task),
-    )
-
-
-def _scored_states(run: LoadedRun, policy: str, task: str) -> Iterator[State]:
-    for grade in run.grades[policy, task]:
-        if grade.score is not None:
-            yield played_state(run.incidents(grade.incident), grade)
-
-
-def _impacts(states: Iterable[State]) -> Impacts | None:
-    reported = [impact for impact in map(reported_impact, states) if impact is not None]
-    if not reported:
-        return None
-    return Impacts(
-        len(reported),
-        fmean(impact.node_f1 or 0.0 for impact in reported),
-        fmean(impact.edge_f1 or 0.0 for impact in reported),
-        fmean(impact.exact_roots for impact in reported),
+        usage=usage_of(transcripts),
+        net=net_value_of(zip(states, scores, strict=True)),
+        split=run.split_of(task),
     )
 
 
@@ -226,6 +189,31 @@ def _names_root_cause(state: State) -> bool:
     return {service for _, service in first} == truth.root_causes
 
 
-def _mean(values: Iterable[float]) -> float | None:
-    numbers = list(values)
+def _of_faults(measure: Callable[[State], float | None]) -> Callable[[State], float | None]:
+    """A measure of real faults alone."""
+    return lambda state: None if state.incident.truth.benign else measure(state)
+
+
+def _severity(state: State) -> float | None:
+    truth = state.incident.truth.severity
+    return None if truth is None else state.facts.severity is truth
+
+
+def _ticks(state: State) -> float | None:
+    fixed = state.closing is Closing.RESOLVED and state.facts.fixed_at is not None
+    return state.tick if fixed else None
+
+
+#: Measures of an episode that rows have in means; None where there is nothing to measure.
+_MEASURES: Final[Mapping[str, Callable[[State], float | None]]] = {
+    "root_cause": _of_faults(_names_root_cause),
+    "severity": _severity,
+    "mis_paged": mis_paged,
+    "ignored": _of_faults(lambda state: state.closing is Closing.IGNORED),
+    "ticks": _of_faults(_ticks),
+}
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    numbers = [value for value in values if value is not None]
     return fmean(numbers) if numbers else None

@@ -1,6 +1,6 @@
 """Protocols of policies: observation and memory in, action and memory out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from logtriage.actions import Action
@@ -36,6 +36,14 @@ Player = Policy | Follower
 #: Services from the likeliest root cause down; services in a group are equally likely.
 #: Services that are left out are not suspected at all.
 Ranking = tuple[tuple[str, ...], ...]
+
+
+def ranked(scores: Mapping[str, Any]) -> Ranking:
+    """Services by their scores, the highest first; those of equal scores are tied."""
+    groups: dict[Any, list[str]] = {}
+    for name, score in scores.items():
+        groups.setdefault(score, []).append(name)
+    return tuple(tuple(groups[score]) for score in sorted(groups, reverse=True))
 
 
 @runtime_checkable

@@ -21,7 +21,7 @@ from logtriage.actions import (
 )
 from logtriage.observation import Observation
 from logtriage.policies import standardised
-from logtriage.policies.base import Memory, Ranking
+from logtriage.policies.base import Memory, Ranking, ranked
 from logtriage.recorded.lines import NEW
 from logtriage.world.telemetry import Signal
 
@@ -73,11 +73,9 @@ class InquiryPolicy:
     def ranking(self, observation: Observation, memory: Memory) -> Ranking:
         """The services that were asked, by their stray; then all others, by suspicion."""
         heard = _heard(observation, memory)
-        groups: dict[tuple[float, float], list[str]] = {}
-        for name, suspicion in zip(observation.topology.names, heard.suspicion, strict=True):
-            stray = score(heard.figures[name]) if name in heard.figures else -1.0
-            groups.setdefault((-stray, -suspicion), []).append(name)
-        return tuple(tuple(names) for _, names in sorted(groups.items()))
+        strays = {name: score(figures) for name, figures in heard.figures.items()}
+        names = zip(observation.topology.names, heard.suspicion, strict=True)
+        return ranked({name: (strays.get(name, -1.0), suspicion) for name, suspicion in names})
 
 
 def score(signals: tuple[Signal, ...]) -> float:

@@ -12,16 +12,14 @@ import attrs
 import numpy as np
 
 from logtriage.actions import Action
-from logtriage.belief import Belief, belief
+from logtriage.belief import Belief
 from logtriage.belief.cases import Floats
 from logtriage.belief.plans import Planner
 from logtriage.belief.questions import Request, Worth, outcomes, worths
 from logtriage.belief.stakes import UNIT
 from logtriage.errors import InvalidInput
-from logtriage.incident import Incident
-from logtriage.observation import Observation
-from logtriage.policies.base import Memory
-from logtriage.policies.observer import best_of, followed, requests_in_doubt
+from logtriage.policies.observer import BeliefPolicy, best_of, requests_in_doubt
+from logtriage.state import State
 from logtriage.world.setting import FULL
 
 #: It pairs so many of the best questions.
@@ -33,37 +31,24 @@ LEAST: Final = 1e-4
 
 
 @attrs.frozen
-class LookaheadPolicy:
-    """Plays one incident by the belief. Memory is the state before its last action.
-
-    It is given the incident to know the evidence, as
-    :class:`~logtriage.policies.observer.ObserverPolicy` is; it never reads the truth.
+class LookaheadPolicy(BeliefPolicy):
+    """Asks the first question of the best pair.
 
     Raises:
-        InvalidInput: for an incident of a task with several faults, or that no belief is defined
-            for.
+        InvalidInput: for an incident of a task with several faults.
     """
 
-    incident: Incident
-
-    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Ask the first question of the best pair; if no pair is worth it, carry on."""
-        state = followed(self.incident, observation, memory)
-        held = belief(state)
-        question = _best_question(held)
-        return (held.best().actions[0] if question is None else question), state
-
-
-def _best_question(held: Belief) -> Action | None:
-    if held.fixed and held.standing.doings.pages:
-        return None
-    rows = worths(held, requests_in_doubt(held))
-    pairs = two_steps(held, rows)
-    if pairs:
-        value, request = max(pairs, key=lambda pair: pair[0])
-        if value > LEAST:
-            return request
-    return best_of(held, rows)
+    def question(self, _: State, held: Belief) -> Action | None:
+        """The first question of the best pair; if no pair is worth it, the observer's."""
+        if held.fixed and held.standing.doings.pages:
+            return None
+        rows = worths(held, requests_in_doubt(held))
+        pairs = two_steps(held, rows)
+        if pairs:
+            value, request = max(pairs, key=lambda pair: pair[0])
+            if value > LEAST:
+                return request
+        return best_of(held, rows)
 
 
 def two_steps(held: Belief, rows: Sequence[Worth]) -> list[tuple[float, Request]]:

@@ -8,14 +8,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import (
-    Action,
-    ReportImpact,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    Resolve,
-)
+from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.belief import Belief, belief
 from logtriage.belief.questions import Worth, worths
 from logtriage.incident import Incident
@@ -26,43 +19,47 @@ from logtriage.transition import transition
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004
-#: It reports a call that more likely than not waits or carries load.
-LIKELY: Final = 0.5
 #: Above this many services, it asks only about the most uncertain ones.
 MOST_SERVICES: Final = 10
 
 
 @attrs.frozen
-class ObserverPolicy:
-    """Plays one incident by the belief. Memory is the state before its last action.
+class BeliefPolicy:
+    """Plays one incident by the belief: it asks, then follows the best plan.
 
     It is given the incident, as an environment is, to know the evidence; it never reads the
-    truth. ``questions`` limits how often it asks (None: as long as it pays). With
-    ``reports`` it says how the damage spread before it resolves, if that leaves a tick for it.
+    truth. Memory is the state before its last action.
     """
 
     incident: Incident
-    questions: int | None = None
-    reports: bool = False
 
     def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """Ask the question that is worth most; if none is worth its tick, carry on."""
-        state = followed(self.incident, observation, memory)
-        return self.decide(state), state
+        """A question, or the first action of the best plan.
 
-    def decide(self, state: State) -> Action:
-        """The next action in a state."""
+        Raises:
+            InvalidInput: for an incident that no belief is defined for.
+        """
+        state = followed(self.incident, observation, memory)
         held = belief(state)
+        return self.question(state, held) or held.best().actions[0], state
+
+    def question(self, state: State, held: Belief) -> Action | None:
+        """What to ask in a state, whose belief is ``held``; None to carry on with the plan."""
+        raise NotImplementedError
+
+
+@attrs.frozen
+class ObserverPolicy(BeliefPolicy):
+    """Asks what is worth most; ``questions`` limits how often (None: as long as it pays)."""
+
+    questions: int | None = None
+
+    def question(self, state: State, held: Belief) -> Action | None:
+        """The request that is worth most; None if none is worth its tick."""
         asked = state.facts.doings
         count = len(asked.logs) + len(asked.metrics) + len(asked.traces)
         asks = self.questions is None or count < self.questions
-        action = next_action(held) if asks else held.best().actions[0]
-        reported = any(isinstance(action, ReportImpact) for action in state.actions)
-        if self.reports and isinstance(action, Resolve) and not reported:
-            likely = tuple(call for call, share in held.calls.items() if share > LIKELY)
-            if likely and state.tick + 1 < state.incident.horizon:
-                return ReportImpact(likely)
-        return action
+        return best_question(held) if asks else None
 
 
 def next_action(held: Belief) -> Action:

@@ -5,86 +5,61 @@ from typing import Final
 import attrs
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
-from logtriage.belief import belief
+from logtriage.belief import Belief
 from logtriage.evidence import simulation_of
-from logtriage.incident import Incident
-from logtriage.observation import Observation
-from logtriage.policies.base import Memory
-from logtriage.policies.observer import followed
+from logtriage.policies.observer import BeliefPolicy
 from logtriage.rng import Stream, hash_name, mix
 from logtriage.state import State
 
 QUESTION_STREAM: Final = hash_name("random-questions")
 #: Page, severity, root cause, remedy and resolve: the steps of a response besides questions.
 _STEPS: Final = 5
+_KINDS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 
 
-def _ask_or_act(
-    policy: "RandomQuestionsPolicy | TopSuspectPolicy", observation: Observation, memory: Memory
-) -> tuple[Action, Memory]:
-    """A question while there are some left, then the next step of the best plan.
-
-    Raises:
-        InvalidInput: for an incident that no belief is defined for.
-    """
-    state = followed(policy.incident, observation, memory)
-    count = policy.questions
-    if count is None:
-        count = simulation_of(policy.incident).setting.par - _STEPS
-    if observation.tick < count:
-        return policy.question(state), state
-    return belief(state).best().actions[0], state
+def _asks(state: State, questions: int | None) -> bool:
+    """Whether there are questions left; None for as many as the task's par leaves time for."""
+    if questions is None:
+        questions = simulation_of(state.incident).setting.par - _STEPS
+    return state.tick < questions
 
 
 @attrs.frozen
-class RandomQuestionsPolicy:
+class RandomQuestionsPolicy(BeliefPolicy):
     """Draws its questions uniformly, then plays the best plan given the answers.
-
-    It is given the incident to know the evidence, as
-    :class:`~logtriage.policies.observer.ObserverPolicy` is; it never reads the truth.
 
     Args:
         incident: the incident to play.
-        seed: of the draws, which depend on it and on the tick.
+        seed: of the draws, which depend on it and on the tick; None for one of the incident.
         questions: how often it asks; None for as often as the task's par leaves time for.
     """
 
-    incident: Incident
-    seed: int = 0
+    seed: int | None = None
     questions: int | None = None
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """A random question, or the next step of the plan; memory is the state before."""
-        return _ask_or_act(self, observation, memory)
-
-    def question(self, state: State) -> Action:
+    def question(self, state: State, held: Belief) -> Action | None:
         """A random channel of a random service."""
-        stream = Stream(mix(self.seed) ^ mix(state.tick), QUESTION_STREAM)
-        kinds, names = (
-            (RequestMoreLogs, RequestMetrics, RequestTraces),
-            state.incident.topology.names,
-        )
-        kind = kinds[stream.below(len(kinds))]
+        if not _asks(state, self.questions):
+            return None
+        seed = hash_name(self.incident.id) if self.seed is None else self.seed
+        stream = Stream(mix(seed) ^ mix(state.tick), QUESTION_STREAM)
+        kind, names = _KINDS[stream.below(len(_KINDS))], held.topology.names
         return kind(names[stream.below(len(names))])
 
 
 @attrs.frozen
-class TopSuspectPolicy:
+class TopSuspectPolicy(BeliefPolicy):
     """Asks about the likeliest root cause, channel by channel, then plays the best plan.
 
-    ``incident`` and ``questions`` are those of :class:`RandomQuestionsPolicy`.
+    ``questions`` are as of :class:`RandomQuestionsPolicy`.
     """
 
-    incident: Incident
     questions: int | None = None
 
-    def act(self, observation: Observation, memory: Memory) -> tuple[Action, Memory]:
-        """A question to the suspect, or the next step of the plan; memory is the state before."""
-        return _ask_or_act(self, observation, memory)
-
-    def question(self, state: State) -> Action:
+    def question(self, state: State, held: Belief) -> Action | None:
         """The channel of the top suspect that was asked for the least often."""
-        held = belief(state)
+        if not _asks(state, self.questions):
+            return None
         suspect = next(iter(held.root_causes), held.topology.names[0])
         looks: tuple[Action, ...] = (
             RequestMetrics(suspect),

@@ -6,7 +6,6 @@ meant for recorded incidents: a source without signals leaves them with nothing 
 """
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from statistics import fmean
 from typing import Final
 
@@ -15,7 +14,7 @@ import attrs
 from logtriage.actions import Action, IdentifyRootCause, RequestMoreLogs, Resolve
 from logtriage.observation import Observation
 from logtriage.policies import standardised
-from logtriage.policies.base import Memory, Ranking
+from logtriage.policies.base import Memory, Ranking, ranked
 from logtriage.world.telemetry import Signal
 
 #: Ticks kept for the answer: name a service, resolve.
@@ -118,16 +117,13 @@ class RankingPolicy:
         if observation.ticks_left > RESERVE:
             return RequestMoreLogs(None), seen
         names = observation.topology.names
-        score, name = max(zip(self._summed(seen), names, strict=True), key=_first)
+        score, name = max(zip(self._summed(seen), names, strict=True), key=lambda row: row[0])
         return (IdentifyRootCause(name) if score > 0 else Resolve()), seen
 
     def ranking(self, observation: Observation, memory: Memory) -> Ranking:
         """All services, equal scores together."""
         scores = self._summed(memory) if memory else [0.0] * len(observation.topology)
-        ranked = sorted(
-            zip(scores, observation.topology.names, strict=True), key=lambda row: -row[0]
-        )
-        return tuple(tuple(name for _, name in group) for _, group in groupby(ranked, key=_first))
+        return ranked(dict(zip(observation.topology.names, scores, strict=True)))
 
     def _scores(self, observation: Observation) -> tuple[float, ...]:
         scores = (self.method.score, self.method.weaker)
@@ -145,7 +141,3 @@ class RankingPolicy:
         half = len(scores) // 2
         pairs = zip(scores[:half], scores[half:], strict=True)
         return [standardised.weighed(mine, shared) for mine, shared in pairs]
-
-
-def _first(row: tuple[float, object]) -> float:
-    return row[0]

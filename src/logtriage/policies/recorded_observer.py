@@ -1,6 +1,5 @@
 """The observer of recordings: it decides by the belief of a world fitted to other recordings."""
 
-from itertools import groupby
 from typing import Final, NamedTuple
 
 import attrs
@@ -21,7 +20,7 @@ from logtriage.grading import RECORDED
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.incident import Incident
 from logtriage.observation import Observation
-from logtriage.policies.base import Memory, Ranking
+from logtriage.policies.base import Memory, Ranking, ranked
 from logtriage.policies.inquiry import Asked, InquiryPolicy
 from logtriage.policies.observer import followed
 from logtriage.recorded.telemetry import RecordedTelemetry
@@ -63,10 +62,7 @@ class RecordedObserverPolicy:
         """Every service by its probability, equals together."""
         state = followed(self.incident, observation, memory[0] if memory else None)
         causes = belief(state, world=self.world).root_causes
-        names = sorted(observation.topology.names, key=lambda name: -causes.get(name, 0.0))
-        return tuple(
-            tuple(group) for _, group in groupby(names, key=lambda name: causes.get(name, 0.0))
-        )
+        return ranked({name: causes.get(name, 0.0) for name in observation.topology.names})
 
     def _look(
         self, observation: Observation, asked: Asked | None

@@ -1,13 +1,13 @@
 """Names on the command line and in run files: policies and teams by specification."""
 
 from logtriage.registry.own import is_own
-from logtriage.registry.policies import CONSTANT, POLICY_HELP, constant_actions, make_policy
-from logtriage.registry.teams import TEAM_HELP, make_team, roles_of
+from logtriage.registry.policies import CONSTANT, POLICIES, constant_actions, make_policy
+from logtriage.registry.teams import TEAMS, make_team, roles_of
 
 __all__ = [
     "CONSTANT",
-    "POLICY_HELP",
-    "TEAM_HELP",
+    "POLICIES",
+    "TEAMS",
     "constant_actions",
     "is_own",
     "make_policy",

@@ -32,60 +32,21 @@ from logtriage.roles import REQUESTS
 from logtriage.tasks import DRAWN_TASKS, get_task
 from logtriage.topology import Topology
 from logtriage.world.loading import folder_or_name, load_world
-from logtriage.world.model import World
 
 #: ``constant:ACTIONS``: the same list of actions for every incident.
 CONSTANT: Final = "constant"
 #: ``openai:MODEL``: a model behind an OpenAI-compatible endpoint.
 ENDPOINT: Final = "openai"
-#: Policies, each with a line of help.
-POLICY_HELP: Final = {
-    "oracle": "sees the truth; the ceiling",
-    "observer": "asks what is worth most and decides by the exact belief; observer:3 asks "
-    "at most three times; observer:DIR plays recorded incidents by the fitted world in DIR",
-    "random_questions": "asks at random, as often as par leaves time, then decides by the "
-    "belief; random_questions:3 asks three times",
-    "lookahead": "as the observer, but looks two questions ahead; slow",
-    "top_suspect": "asks the likeliest root cause as often as par leaves time for, then decides by "
-    "the belief; top_suspect:3 asks three times",
-    "expert": "scripted, sees only observations",
-    "chain": "follows complaints in the logs and believes the telling line",
-    "first_error": "believes the loudest ERROR, pages its default owner, does what mends most "
-    "kinds of fault",
-    "random": "uniform over actions that could have an effect; random:SEED for another draw",
-    "error_count": "ranks services by new kinds of ERROR; for recorded incidents",
-    "cpu_rise": "ranks them by CPU above usual",
-    "network_delay": "ranks them by time between caller and service",
-    "event_shift": "ranks them by kinds of log line that appear or vanish",
-    "combined": "ranks them by the largest standardised one of these",
-    "n_sigma": "ranks them by how many standard deviations any signal strays",
-    "baro": "the same in distances of the quartiles",
-    "combined_v2": "as combined, with any other metric that is the service's own",
-    "inquiry": "asks whom it suspects for metrics, names who strays furthest and the class of "
-    "fault; for recorded_models",
-    f"{CONSTANT}:ACTIONS": "the same list for every incident, such as "
-    "constant:classify_severity=P1,escalate=sre-team,resolve",
-    f"{ENDPOINT}:MODEL": "a model behind an endpoint, for eval; see --base-url",
-    "module:name": "your own policy, or a function that makes it; importing the module runs it",
-}
+#: What :func:`make_policy` takes, and ``eval``; ``docs/policies.md`` says what each does.
+POLICIES: Final = (
+    *("oracle", "observer", "random_questions", "lookahead", "top_suspect", "expert", "chain"),
+    *("first_error", "random", *METHODS, "inquiry"),
+    *(f"{CONSTANT}:ACTIONS", f"{ENDPOINT}:MODEL", "module:name"),
+)
 
 
 def _without_incident(make: Callable[[], Policy], _: Incident) -> Policy:
     return make()
-
-
-def _with_questions(
-    make: Callable[[Incident, int | None], Policy], questions: int | None, incident: Incident
-) -> Policy:
-    return make(incident, questions)
-
-
-def _random_questions(incident: Incident, questions: int | None) -> Policy:
-    return RandomQuestionsPolicy(incident, hash_name(incident.id), questions)
-
-
-def _fitted_observer(world: World, incident: Incident) -> Policy:
-    return RecordedObserverPolicy(incident, world)
 
 
 def _ranking(method: str, _: Incident) -> Policy:
@@ -116,10 +77,10 @@ _PLAIN: Final[dict[str, PolicyFactory]] = {
     "lookahead": LookaheadPolicy,
     **{name: partial(_ranking, name) for name in METHODS},
 }
-#: Policies that take a number of questions.
-_BY_BELIEF: Final[dict[str, Callable[[Incident, int | None], Policy]]] = {
+#: Policies that take a number of ``questions``.
+_BY_BELIEF: Final[dict[str, Callable[..., Policy]]] = {
     "observer": ObserverPolicy,
-    "random_questions": _random_questions,
+    "random_questions": RandomQuestionsPolicy,
     "top_suspect": TopSuspectPolicy,
 }
 
@@ -141,9 +102,9 @@ def make_policy(spec: str) -> PolicyFactory:
     if name == "random":
         return partial(_random, seed_of(spec))
     if name == "observer" and argument and not argument.isdigit():
-        return partial(_fitted_observer, load_world(folder_or_name(argument)))
+        return partial(RecordedObserverPolicy, world=load_world(folder_or_name(argument)))
     if name in _BY_BELIEF:
-        return partial(_with_questions, _BY_BELIEF[name], _questions_of(spec))
+        return partial(_BY_BELIEF[name], questions=_questions_of(spec))
     if name == CONSTANT:
         constant_actions(argument, _example())  # refuses what no incident could take
         return partial(_constant, argument)
@@ -152,9 +113,9 @@ def make_policy(spec: str) -> PolicyFactory:
             f"policy {spec!r}: a model behind an endpoint is asked by logtriage eval; from Python, "
             "see logtriage.adapters.served"
         )
-    if is_own(spec) and name not in POLICY_HELP:
-        return own_policy(spec, POLICY_HELP)
-    raise UnknownName("policy", spec, POLICY_HELP)
+    if is_own(spec) and name not in POLICIES:
+        return own_policy(spec, POLICIES)
+    raise UnknownName("policy", spec, POLICIES)
 
 
 def _questions_of(spec: str) -> int | None:

@@ -26,20 +26,12 @@ from logtriage.rng import hash_name
 from logtriage.roles import Role, RoleSplit
 
 #: What can play a single role.
-_ROLE_HELP: Final = (
+_ROLE_PLAYERS: Final = (
     *("oracle", "expert", "observer", "random[:SEED]"),
     *("net:DIR", "openai:MODEL", "module:name"),
 )
-#: Built-in teams, each with a line of help.
-TEAM_HELP: Final = {
-    "oracle": "all see the truth; the ceiling of the split",
-    "expert": "scripted; each role sees its slice and what was reported",
-    "observer": "each role keeps the exact belief of what it saw and was told, and tells tokens",
-    "pooled": "observers who know at once what any of them was shown; what talk could reach",
-    "random": "each role uniform over its actions; random:SEED for another draw",
-    "ROLE=POLICY,...": f"a policy for each role ({', '.join(_ROLE_HELP)}), such as "
-    "triage=expert,escalation=oracle,remediation=random:7",
-}
+#: What :func:`make_team` takes; ``docs/teams.md`` says what each does.
+TEAMS: Final = ("oracle", "expert", "observer", "pooled", "random", "ROLE=POLICY,...")
 #: Between the parts of ``ROLE=POLICY,...``: arguments may hold other commas.
 _BETWEEN: Final = re.compile(r",(?=\s*\w+\s*=)")
 
@@ -93,7 +85,7 @@ def make_team(
         return partial(_by_role, (factory,) * len(split), split)
     if roles_of(spec):
         return partial(_by_role, _per_role(spec, split, own), split)
-    raise UnknownName("team", spec, (*TEAM_HELP, *own))
+    raise UnknownName("team", spec, (*TEAMS, *own))
 
 
 def roles_of(spec: str) -> tuple[tuple[str, str], ...]:
@@ -109,7 +101,7 @@ def _role_factory(spec: str, own: Mapping[str, RoleFactory]) -> RoleFactory | No
         return own[spec]
     if spec.partition(":")[0] == "random":
         return partial(_random_role, seed_of(spec))
-    return own_role(spec, _ROLE_HELP) if is_own(spec) else _ROLES.get(spec)
+    return own_role(spec, _ROLE_PLAYERS) if is_own(spec) else _ROLES.get(spec)
 
 
 def _per_role(
@@ -123,7 +115,7 @@ def _per_role(
         split.role(name)
         factory = _role_factory(policy, own)
         if factory is None:
-            raise UnknownName(f"policy of role {name}", policy, (*_ROLE_HELP, *own))
+            raise UnknownName(f"policy of role {name}", policy, (*_ROLE_PLAYERS, *own))
         factories[name] = factory
     left = [name for name in split.names if name not in factories]
     if left:

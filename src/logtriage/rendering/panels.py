@@ -1,7 +1,8 @@
 """What simulated incidents show: the edge panel, gauges, traces."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
+from typing import TypeVar
 
 from logtriage.world.channels import SPANS
 from logtriage.world.figures import NOT_COLLECTED, is_down
@@ -20,30 +21,27 @@ def edge(panel: EdgePanel) -> str:
 def metrics(gauges: Iterable[Gauge], world: World | None) -> Iterator[str]:
     """The gauges of each service that was asked for; those of a recording have no world."""
     titles = {} if world is None else {row.name: row.title for row in world.tokens.gauges}
-    for service, rows in groupby(gauges, key=lambda row: row.service):
-        gauge, *others = rows
-        if is_down(gauge.tokens):
-            yield f"METRICS {service}: {NOT_COLLECTED}"
-            continue
-        yield f"METRICS {service} ({_readings(gauge.starts)}):"
-        yield from (f"{titles.get(row.name, '')} {row.text}".lstrip() for row in (gauge, *others))
+    return _by_service("METRICS", gauges, lambda row: f"{titles.get(row.name, '')} ".lstrip())
 
 
 def traces(spans: Iterable[Trace]) -> Iterator[str]:
     """Where each service that was asked for spends its time, and where its errors start."""
-    for service, rows in groupby(spans, key=lambda row: row.service):
-        span, *others = rows
-        if is_down(span.tokens):
-            yield f"TRACES {service}: {NOT_COLLECTED}"
+    return _by_service(
+        "TRACES", spans, lambda row: f"{'slowest requests' if row.name == SPANS[0] else 'errors'}: "
+    )
+
+
+Read = TypeVar("Read", Gauge, Trace)
+
+
+def _by_service(
+    heading: str, readings: Iterable[Read], title: Callable[[Read], str]
+) -> Iterator[str]:
+    for service, rows in groupby(readings, key=lambda row: row.service):
+        first, *others = rows
+        if is_down(first.tokens):
+            yield f"{heading} {service}: {NOT_COLLECTED}"
             continue
-        yield f"TRACES {service} ({_readings(span.starts)}):"
-        yield from (
-            f"{'slowest requests' if row.name == SPANS[0] else 'errors'}: {row.text}"
-            for row in (span, *others)
-        )
-
-
-def _readings(starts: tuple[int, ...]) -> str:
-    """The ticks of the readings."""
-    ticks = " > ".join(map(str, starts))
-    return f"read at tick {ticks}" if len(starts) == 1 else f"read at ticks {ticks}"
+        ticks = " > ".join(map(str, first.starts))
+        yield f"{heading} {service} (read at tick{'s' * (len(first.starts) > 1)} {ticks}):"
+        yield from (f"{title(row)}{row.text}" for row in (first, *others))

@@ -36,13 +36,11 @@ def write_report(
     if find_spec("jinja2") is None:
         raise MissingExtra("the HTML report", "report")
     from logtriage.report.page import render_page
-    from logtriage.report.replay import checked_counts, episodes_document, with_worst_explained
+    from logtriage.report.replay import checked_counts, episodes_document
     from logtriage.report.run import read_run
 
     beliefs, explain = checked_counts(beliefs, explain)
-    run = read_run(Path(run_dir), seal, [Path(base) for base in bases])
-    episodes = with_worst_explained(run.episodes, explain)
-    data = episodes_document(run, episodes, beliefs)
-    page = render_page(run, data)
+    run = read_run(Path(run_dir), seal, bases)
+    page = render_page(run, episodes_document(run, run.episodes, beliefs, explain))
     with replacing(Path(out)) as file:
         file.write(page.encode("utf-8", "backslashreplace"))

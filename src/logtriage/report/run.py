@@ -9,9 +9,14 @@ import attrs
 from logtriage._lib.seal import Seal
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import LoadedRun, Row, load_run, mean_interval, net_value, summarise
-from logtriage.evaluation.compare import check_drawn_alike, pair_runs, run_names
-from logtriage.evaluation.net_values import net_difference
-from logtriage.evaluation.statistics import Interval, paired_difference
+from logtriage.evaluation.compare import (
+    check_drawn_alike,
+    net_of,
+    pair_runs,
+    run_names,
+    scores_of,
+)
+from logtriage.evaluation.statistics import paired_difference
 from logtriage.report.episode import Episode
 from logtriage.report.text import interval, titled
 from logtriage.roles import RoleSplit
@@ -121,7 +126,7 @@ class Run:
                     yield Episode(label, incident, transcript, graded, self.roles, explained)
 
 
-def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[Path] = ()) -> Run:
+def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[str | Path] = ()) -> Run:
     """Read the directory of a run, finished or not, and of the runs to show beside it.
 
     ``seal`` is as for ``load_run``.
@@ -133,10 +138,10 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[Path] = 
         RubricError: if a task was graded by different rubrics.
         OSError: if something cannot be read.
     """
-    every = (directory, *bases)
+    every = (directory, *map(Path, bases))
     if len({path.resolve() for path in every}) < len(every):
         raise InvalidInput(f"each run is shown once: {', '.join(map(str, every))}")
-    for base in bases:
+    for base in every[1:]:
         check_drawn_alike(base, directory)
     run, *others = (load_run(path, seal=seal) for path in every)
     splits = {loaded.manifest.spec.role_split for loaded in (run, *others)}
@@ -148,47 +153,23 @@ def read_run(directory: Path, seal: Seal | None = None, bases: Sequence[Path] = 
 
 def _worth(run: LoadedRun, policy: str) -> str:
     """The net value of a policy over all tasks, or its mean grade if an incident has no price."""
-    graded = [
-        (grade.score, run.incidents(grade.incident).price_of_hand_over)
-        for task in run.tasks
-        for grade in run.grades[policy, task]
-        if grade.score is not None
-    ]
-    priced = [(score, price) for score, price in graded if price is not None]
-    if graded and len(priced) == len(graded):
-        return f"net value {interval(net_value(priced))} on {len(graded)} episodes"
-    estimate = mean_interval([score for score, _ in graded])
-    return f"mean grade {interval(estimate)} on {len(graded)} episodes"
+    scores = scores_of(run, policy, run.tasks)
+    prices = (run.incidents(incident).price_of_hand_over for incident in scores)
+    pairs = list(zip(scores.values(), prices, strict=True))
+    priced = [(score, price) for score, price in pairs if price is not None]
+    if pairs and len(priced) == len(pairs):
+        return f"net value {interval(net_value(priced))} on {len(pairs)} episodes"
+    return f"mean grade {interval(mean_interval([*scores.values()]))} on {len(pairs)} episodes"
 
 
 def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | None:
     """The paired difference on the incidents with a grade in both runs; None if there is none."""
     _, tasks = pair_runs(base, run, before, after)
-    old, new = (
-        {
-            grade.incident: grade.score
-            for task in tasks
-            for grade in played.grades[policy, task]
-            if grade.score is not None
-        }
-        for played, policy in ((base, before), (run, after))
-    )
-    shared = [incident for incident in old if incident in new]
-    prices = [run.incidents(incident).price_of_hand_over for incident in shared]
-    known = [price for price in prices if price is not None]
-    difference: Interval | None
-    if len(known) == len(shared):
-        before_, after_ = (
-            [(scores[at], price) for at, price in zip(shared, known, strict=True)]
-            for scores in (old, new)
-        )
-        difference = net_difference(before_, after_)
-    else:
-        difference = paired_difference(
-            [old[incident] for incident in shared], [new[incident] for incident in shared]
-        )
-    return (
-        None
-        if difference is None
-        else f"{interval(difference, signs=True)} on {len(shared)} incidents"
-    )
+    scores = scores_of(base, before, tasks), scores_of(run, after, tasks)
+    shared = [incident for incident in scores[0] if incident in scores[1]]
+    old, new = ([side[incident] for incident in shared] for side in scores)
+    net = net_of(run, shared, old, new)
+    difference = paired_difference(old, new) if net is None else net.difference
+    if difference is None:
+        return None
+    return f"{interval(difference, signs=True)} on {len(shared)} incidents"

@@ -1,10 +1,9 @@
-"""Serving: episodes over the network by the OpenEnv protocol, and their clients.
+"""Serving: episodes over the network by the OpenEnv protocol.
 
->>> from logtriage.server import RemoteEnv, Settings, serve  # doctest: +SKIP
+>>> from logtriage.server import Settings, serve  # doctest: +SKIP
 
-``serve`` needs the extra ``openenv`` (the library of that name). :class:`RemoteEnv` plays on a
-server with the extra ``client`` (websockets) alone; OpenEnv's ``GenericEnvClient`` does, too.
-What is here is loaded when it is first asked for.
+``serve`` needs the extra ``openenv`` (the library of that name), whose ``GenericEnvClient`` plays
+on a server. What is here is loaded when it is first asked for.
 """
 
 from importlib import import_module
@@ -16,13 +15,9 @@ if TYPE_CHECKING:
     from logtriage.server.app import build_app
     from logtriage.server.launch import serve
     from logtriage.server.models import TriageAction, TriageObservation, TriageState
-    from logtriage.server.remote import RemoteEnv
     from logtriage.server.settings import Settings
-    from logtriage.server.wire import Served
 
 __all__ = [
-    "RemoteEnv",
-    "Served",
     "Settings",
     "TriageAction",
     "TriageObservation",
@@ -33,8 +28,6 @@ __all__ = [
 
 #: Where each name is, and the extra that its module needs.
 _PLACES = {
-    "RemoteEnv": ("remote", "client"),
-    "Served": ("wire", None),
     "Settings": ("settings", None),
     "TriageAction": ("models", "openenv"),
     "TriageObservation": ("models", "openenv"),

@@ -68,7 +68,7 @@ class Episode:
         return public_grade(self.state)
 
     def seen(self, *, opens: bool = False) -> dict[str, Any]:
-        """What a client may see now: the fields of :class:`~logtriage.server.wire.Served`.
+        """What a client may see now, by field.
 
         ``reward`` and ``done`` are not among them: the protocol keeps them apart. When it ``opens``
         an episode, a client also gets the rules.

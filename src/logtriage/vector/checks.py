@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId
-from logtriage.drawing.incidents import TRUTH_STREAM, lies_elsewhere
+from logtriage.drawing.ids import MAX_INDEX, SPLITS
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.rng import Draws
 from logtriage.tasks import TaskSpec, task_of
 from logtriage.vector.arrays import Ints, Longs
 from logtriage.vector.layout import MOST_TICKS
@@ -85,10 +83,8 @@ def places_in(pool: Sequence[int], index: Ints) -> Ints:
     return places
 
 
-def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
-    """The indices (R,) of incidents of a split, for a batch with the prior ``held``.
-
-    On the task's own topology only a batch made with ``ood`` plays split ``ood``, and no other.
+def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
+    """The indices (R,) of incidents of a split; ``ood`` says whether the batch plays that split.
 
     Raises:
         UnknownName: for an unknown split.
@@ -97,29 +93,12 @@ def checked_indices(split: str, index: ArrayLike, *, held: bool | None) -> Ints:
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
-    if held is not None and held != (split == "ood"):
-        if held:
-            raise InvalidInput(f"split {split!r}: this batch was made with ood=True")
+    if split == "ood" and not ood:
         raise InvalidInput(
-            "half of split 'ood' lies on random topologies; a batch has one: give a topology, or "
-            "ood=True for the other half"
+            "half of split 'ood' lies on random topologies; a batch has one: give a topology"
         )
     array = np.asarray(index)
     return checked_integers("index", array, (array.size,), 0, MAX_INDEX - 1)
-
-
-def check_place(task: TaskSpec, index: Ints) -> None:
-    """Refuse incidents (R,) of split ``ood`` that have another topology than their task.
-
-    Raises:
-        InvalidInput: naming the first.
-    """
-    for number in index.tolist():
-        incident = IncidentId(task, "ood", number)
-        if lies_elsewhere(task.world, Draws(incident.seed, TRUTH_STREAM)):
-            raise InvalidInput(
-                f"{incident} lies on a random topology, and this batch on its task's"
-            )
 
 
 def checked_integers(

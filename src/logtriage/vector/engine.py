@@ -23,7 +23,6 @@ from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
 from logtriage.vector.checks import (
     as_rows,
-    check_place,
     checked_actions,
     checked_indices,
     checked_pool,
@@ -79,8 +78,6 @@ class BatchedTriage:
             one, for reading, that the next ``reset``, ``step`` or ``look`` writes over.
         pool: for a task of unseen worlds, the numbers of the worlds to play: at most 64, by default
             the first 64. :meth:`nth` has their incidents.
-        ood: whether to play split ``ood`` alone, the half of it on the task's topology. On a
-            topology of your own every split can be played without it.
         dtype: of an ``observation``: ``float32``, or ``uint8`` for a quarter of the bytes: whole
             numbers of ``layout.units``.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
@@ -105,7 +102,6 @@ class BatchedTriage:
         apart: bool = False,
         copy: bool = True,
         pool: Sequence[int] | None = None,
-        ood: bool = False,
         dtype: str = "float32",
         world: WorldLike | None = None,
     ) -> None:
@@ -120,7 +116,7 @@ class BatchedTriage:
         #: The task on its topology, or in the worlds of the pool.
         self.setting: TokenSetting
         self._make = partial(batch_setting, self.task, topology, lanes, apart=apart)
-        self._kernels_of, self._ood = TokenKernels, ood
+        self._kernels_of = TokenKernels
         self._settle("train", self.pool[:1])  # the worlds of a pool are drawn with its split
         self.topology = self.setting.topology
         self.layout: TokenLayout = self.setting.layout
@@ -161,8 +157,8 @@ class BatchedTriage:
 
         Raises:
             UnknownName: for an unknown split.
-            InvalidInput: for indices that are none, or no whole numbers in range, for a split
-                that the batch was not made for, and for incidents of ``ood`` that lie elsewhere.
+            InvalidInput: for indices that are none, or no whole numbers in range, and for split
+                ``ood`` on the task's topology, where half of it does not lie.
         """
         rows, worlds = self._indices(split, index)
         if not len(rows):
@@ -278,16 +274,13 @@ class BatchedTriage:
         """Make the tables of the task, or of these worlds of a split."""
         drawn = [unseen_world(split, number) for number in worlds]
         self._settled = split, worlds
-        ood = split == "ood" if worlds else self._ood
-        self.setting = self._make(ood=ood, worlds=drawn)
+        self.setting = self._make(ood=bool(worlds) and split == "ood", worlds=drawn)
         self._kernels = self._kernels_of(self.setting, self.rubric)
 
     def _indices(self, split: str, index: ArrayLike) -> tuple[Ints, Ints]:
         """(indices of incidents, places of worlds in the pool), (R,) each."""
-        held = None if self.pool else self.setting.held
-        rows = checked_indices(split, index, held=held)
-        if held:
-            check_place(self.task, rows)
+        anywhere = bool(self.pool) or self.setting.held is None
+        rows = checked_indices(split, index, ood=anywhere)
         return rows, places_in(self.pool, rows)
 
     def _mask(self) -> NDArray[np.int8]:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from logtriage.cli.app import app
 from logtriage.grading import grade_actions
-from logtriage.server import Served, Settings
+from logtriage.server import Settings, TriageObservation
 from logtriage.server.launch import HARD_LIMIT_FACTOR
 from logtriage.server.messages import MAX_MESSAGE
 from tests.adapters.openenv.serving import Running, running
@@ -53,7 +53,7 @@ def test_the_page_says_what_is_so() -> None:
     text = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
     shared: dict[str, object] = {"__name__": "page"}
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 2
+    assert blocks
     with running() as server:
         for block in blocks:
             exec(block.replace("http://127.0.0.1:8000", server.http), shared)
@@ -67,7 +67,7 @@ def test_the_page_says_what_is_so() -> None:
         f"on http://{default.host}:{default.port}",
     ):
         assert stated in flat
-    for name in Served.__annotations__:
+    for name in {*TriageObservation.model_fields} - {"metadata"}:
         assert f"`{name}`" in flat
 
 

@@ -10,9 +10,8 @@ from websockets.sync.client import connect
 from benchmarks.serving import faults
 from benchmarks.serving.plans import plans
 from logtriage.errors import InvalidInput, MissingExtra
-from logtriage.server import RemoteEnv, Settings
-from logtriage.server.remote import ConnectionLost, ServerError
-from tests.adapters.openenv.serving import Running, running
+from logtriage.server import Settings
+from tests.adapters.openenv.serving import Running, ServerError, Session, running
 
 TOKEN = "0123456789abcdef0123"
 
@@ -34,8 +33,7 @@ def test_places_of_clients_that_vanish_are_free_again_and_overflow_is_refused() 
     assert {"3 connections cut mid-episode", "3 clients frozen"} <= rows.keys()
 
 
-def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LOGTRIAGE_TOKEN", raising=False)
+def test_without_the_token_there_is_nothing_but_health() -> None:
     with running(token=TOKEN) as own:
         assert httpx.get(f"{own.http}/health").status_code == 200
         for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
@@ -44,13 +42,10 @@ def test_without_the_token_there_is_nothing_but_health(monkeypatch: pytest.Monke
                 assert answer.status_code == 401
                 assert answer.headers["www-authenticate"] == "Bearer"
         with pytest.raises(ServerError, match="needs a bearer token"):
-            RemoteEnv(own.http)
+            Session(own.http)
         with pytest.raises(ServerError, match="401"):
-            RemoteEnv(own.http, token="wrong")
-        with RemoteEnv(own.http, token=TOKEN) as env:
-            assert env.reset().tick == 0
-        monkeypatch.setenv("LOGTRIAGE_TOKEN", TOKEN)
-        with RemoteEnv(own.http) as env:
+            Session(own.http, token="wrong")
+        with Session(own.http, token=TOKEN) as env:
             assert env.reset().tick == 0
 
 
@@ -64,13 +59,6 @@ def test_a_silent_session_is_told_and_closed() -> None:
 
 def test_the_web_interface_is_off_unless_asked_for(server: Running) -> None:
     assert httpx.get(f"{server.http}/web").status_code == 404
-
-
-def test_a_server_that_is_not_there() -> None:
-    with pytest.raises(ConnectionLost, match="no server answers"):
-        RemoteEnv("http://127.0.0.1:9")
-    with pytest.raises(InvalidInput, match="expected an address"):
-        RemoteEnv("localhost")
 
 
 def test_other_machines_need_a_token() -> None:

@@ -10,12 +10,11 @@ from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput
 from logtriage.grading import grade_transcript
-from logtriage.server import RemoteEnv, Settings
+from logtriage.server import Settings
 from logtriage.server.launch import make_server, settings_of_environment
 from logtriage.server.ledger import LEDGER_VARIABLE, RUN_VARIABLE, UNFINISHED, Ledger
 from logtriage.server.public import OPEN_GRADE
-from logtriage.server.remote import ServerError
-from tests.adapters.openenv.serving import Running, running, wait_for
+from tests.adapters.openenv.serving import Running, ServerError, Session, running, wait_for
 
 KEY = "the key of these tests, 0123456789"
 SEAL, OTHER = Seal(KEY.encode()), Seal(b"another key, of 16 bytes or more")
@@ -35,7 +34,7 @@ def sealing(ledger: Path) -> Iterator[Running]:
 
 
 def test_a_server_without_a_key_offers_no_sealed_incident(server: Running) -> None:
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         with pytest.raises(ServerError, match="this server has no key"):
             env.reset(incident=INCIDENT)
         with pytest.raises(ServerError, match="this server has no key"):
@@ -44,7 +43,7 @@ def test_a_server_without_a_key_offers_no_sealed_incident(server: Running) -> No
 
 def test_neither_the_id_nor_a_seed_nor_the_key_is_on_the_wire(sealing: Running) -> None:
     said = []
-    with RemoteEnv(sealing.http) as env:
+    with Session(sealing.http) as env:
         for incident in (INCIDENT, ANOTHER):
             said.append(str(env.reset(incident=incident)))
             for action in ({"action_type": "request_more_logs"}, {"action_type": "resolve"}):
@@ -74,7 +73,7 @@ def test_a_container_takes_its_key_from_the_environment(monkeypatch: pytest.Monk
 
 
 def test_a_sealed_episode_ends_with_its_score_and_no_reason(sealing: Running) -> None:
-    with RemoteEnv(sealing.http) as env:
+    with Session(sealing.http) as env:
         env.reset(incident=INCIDENT)
         grade = env.step(RESOLVE).grade
     assert grade is not None
@@ -85,8 +84,8 @@ def test_a_sealed_episode_ends_with_its_score_and_no_reason(sealing: Running) ->
 def test_a_second_attempt_is_refused_on_every_way_and_after_a_restart(ledger: Path) -> None:
     with (
         running(seal=SEAL, ledger=ledger) as own,
-        RemoteEnv(own.http) as env,
-        RemoteEnv(own.http) as other,
+        Session(own.http) as env,
+        Session(own.http) as other,
     ):
         env.reset(incident=INCIDENT)
         for named in (
@@ -97,18 +96,18 @@ def test_a_second_attempt_is_refused_on_every_way_and_after_a_restart(ledger: Pa
                 other.reset(**named)
         assert not env.step({"action_type": "request_more_logs"}).done  # it plays on
         other.reset(incident=ANOTHER)
-    with running(seal=SEAL, ledger=ledger) as again, RemoteEnv(again.http) as env:
+    with running(seal=SEAL, ledger=ledger) as again, Session(again.http) as env:
         for incident in (INCIDENT, ANOTHER):
             with pytest.raises(ServerError, match="run 'default' has had its attempt"):
                 env.reset(incident=incident)
-    with running(seal=SEAL, ledger=ledger, run="other") as another, RemoteEnv(another.http) as env:
+    with running(seal=SEAL, ledger=ledger, run="other") as another, Session(another.http) as env:
         assert env.reset(incident=INCIDENT).tick == 0
-    with running(seal=OTHER, ledger=ledger) as keyed, RemoteEnv(keyed.http) as env:
+    with running(seal=OTHER, ledger=ledger) as keyed, Session(keyed.http) as env:
         assert env.reset(incident=INCIDENT).tick == 0
 
 
 def test_the_reasons_come_from_the_closed_run(sealing: Running, ledger: Path) -> None:
-    with RemoteEnv(sealing.http) as env:
+    with Session(sealing.http) as env:
         env.reset(incident=INCIDENT)
         ended = env.step(RESOLVE)
         env.reset(incident=ANOTHER)

@@ -1,4 +1,4 @@
-"""Episodes over ``/ws``: the library's application with the light client."""
+"""Episodes over ``/ws``: the library's application, message by message."""
 
 import json
 from typing import Any
@@ -12,13 +12,13 @@ from logtriage.observation import observe
 from logtriage.parsing import action_to_wire
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation, system_prompt
-from logtriage.server import RemoteEnv, Served
 from logtriage.server.public import listed_grade
-from logtriage.server.remote import ServerError
-from tests.adapters.openenv.serving import Running
+from tests.adapters.openenv.serving import Running, ServerError, Session
 
 INCIDENT = "cascading_failure-v3/test/42"
 RESOLVE = {"action_type": "resolve"}
+#: What a client is shown of an open episode.
+SEEN = ("tick", "horizon", "screen", "closing", "prompt", "error", "grade")
 
 
 def actions_of(incident: str, spec: str) -> list[Any]:
@@ -39,7 +39,7 @@ def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
     server: Running, incident: str, spec: str
 ) -> None:
     actions = actions_of(incident, spec)
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         served = env.reset(incident=incident)
         assert served.reward is None
         total = 0.0
@@ -59,7 +59,7 @@ def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
 
 def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
     state = lt.initial_state(lt.make_incident(INCIDENT))
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         served = env.reset(incident=INCIDENT)
         assert served.prompt == system_prompt(state.incident)
         for action in actions_of(INCIDENT, "expert"):
@@ -72,7 +72,7 @@ def test_what_is_served_is_what_the_core_shows(server: Running) -> None:
 
 
 def test_sessions_do_not_see_each_other(server: Running) -> None:
-    with RemoteEnv(server.http) as one, RemoteEnv(server.http) as other:
+    with Session(server.http) as one, Session(server.http) as other:
         one.reset(incident=INCIDENT)
         other.reset(incident="single_crash-v3/test/0")
         one.step({"action_type": "escalate", "value": "sre-team"})
@@ -85,17 +85,15 @@ def test_sessions_do_not_see_each_other(server: Running) -> None:
 def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Running) -> None:
     """Nothing but the known fields, and in none of them a grade or a score."""
     kept = []
-    with RemoteEnv(server.http) as env:
-        ask = env._ask
-        env._ask = lambda *sent: kept.append(ask(*sent)) or kept[-1]  # type: ignore[method-assign, func-returns-value]
-        env.reset(incident=INCIDENT)
-        env.step({"action_type": "request_more_logs", "value": "payment-service"})
-        env.step({"action_type": "identify_root_cause", "value": "payment-service"})
+    with Session(server.http) as env:
+        kept.append(env.ask("reset", {"incident": INCIDENT}))
+        for kind in ("request_more_logs", "identify_root_cause"):
+            kept.append(env.ask("step", {"action_type": kind, "value": "payment-service"}))
         state = env.state()
-    for payload in kept[:3]:
+    for payload in kept:
         assert payload.keys() <= {"observation", "reward", "done", "metadata"}
         seen = payload["observation"]
-        assert seen.keys() == {*Served.__annotations__, "metadata"} - {"reward", "done"}
+        assert seen.keys() == {*SEEN, "metadata"}
         assert seen["grade"] is None
         assert "flush-cache:payment-service" not in json.dumps(payload)
     assert state.keys() == {
@@ -117,12 +115,12 @@ def test_the_truth_stays_on_the_server_until_the_episode_is_closed(server: Runni
 def test_an_episode_is_named_by_id_or_by_task_split_and_index(
     server: Running, named: dict[str, Any], incident: str
 ) -> None:
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         assert env.reset(**named).screen == env.reset(incident=incident).screen
 
 
 def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         assert len({env.reset().screen for _ in range(5)}) > 1
 
 
@@ -144,14 +142,14 @@ def test_a_reset_without_a_name_draws_from_train(server: Running) -> None:
 def test_what_cannot_be_used_is_refused_by_the_name_of_its_field(
     server: Running, named: dict[str, Any], told: str
 ) -> None:
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         with pytest.raises(ServerError, match=told.replace("<", ".").replace(">", ".")):
             env.reset(**named)
         assert env.reset(incident=INCIDENT).tick == 0  # the session goes on
 
 
 def test_nonsense_of_the_right_shape_costs_a_tick(server: Running) -> None:
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         env.reset(incident=INCIDENT)
         assert "no JSON object" in (env.step("restart it!").error or "")
         served = env.step({"action_type": "escalate", "value": "nobody"})
@@ -174,7 +172,7 @@ def test_nonsense_of_the_right_shape_costs_a_tick(server: Running) -> None:
 def test_the_wrong_shape_is_refused_and_costs_nothing(
     server: Running, action: dict[str, Any], told: str
 ) -> None:
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         env.reset(incident=INCIDENT)
         with pytest.raises(ServerError, match=told):
             env.step(action)
@@ -182,7 +180,7 @@ def test_the_wrong_shape_is_refused_and_costs_nothing(
 
 
 def test_there_is_no_step_before_a_reset_or_after_the_end(server: Running) -> None:
-    with RemoteEnv(server.http) as env:
+    with Session(server.http) as env:
         assert env.state()["episode_id"] is None
         with pytest.raises(ServerError, match="send a reset first"):
             env.step(RESOLVE)
@@ -197,7 +195,7 @@ def test_every_action_of_the_core_travels(server: Running) -> None:
     topology = lt.make_incident(INCIDENT).topology
     odd = [lt.Malformed("what?", "not understood"), lt.IdentifyRootCause("user-db", 0.25)]
     for action in (*lt.all_actions(topology), *odd):
-        with RemoteEnv(server.http) as env:
+        with Session(server.http) as env:
             env.reset(incident=INCIDENT)
             env.step(action)
             assert env.state()["actions"] == [action_to_wire(action)]

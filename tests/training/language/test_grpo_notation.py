@@ -149,5 +149,9 @@ def test_advantages_leave_the_attempt_itself_out(
 
 
 def test_what_cannot_go_with_notation_is_refused(start: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="leave out env_url and vllm"):
-        learn.run(run_of(start, env_url="http://127.0.0.1:1"), tmp_path / "run", "a test")
+    with pytest.raises(InvalidInput, match="leave out vllm"):
+        learn.run(
+            run_of(start, vllm="server", vllm_url="http://127.0.0.1:1", use_cpu=False),
+            tmp_path / "run",
+            "a test",
+        )

@@ -100,8 +100,6 @@ def test_values_that_make_no_sense_are_refused(field: str, value: object, said: 
         ({"vllm": "colocate", "vllm_memory": 1.0}, "above 0 and below 1"),
         ({"vllm": "colocate", "vllm_length": 100}, "no less than completion_tokens"),
         ({"reward": "shaped", "rubric": "recorded/1"}, "own rubric"),
-        ({"rubric": "recorded/1", "env_url": "http://127.0.0.1:1"}, "no env_url"),
-        ({"task": "mine:draw", "env_url": "http://127.0.0.1:1"}, "registered tasks"),
     ],
 )
 def test_what_cannot_work_together_is_refused_with_the_reason(

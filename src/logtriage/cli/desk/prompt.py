@@ -4,22 +4,9 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.suggester import Suggester
 from textual.widgets import Input
 
 Complete = Callable[[str], list[str]]
-
-
-class _Suggest(Suggester):
-    """Suggests the first completion of what was typed."""
-
-    def __init__(self, complete: Complete) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._complete = complete
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """The suggestion, which must begin with what was typed."""
-        return next((line for line in self._complete(value) if line.startswith(value)), None)
 
 
 class Prompt(Input):
@@ -32,7 +19,7 @@ class Prompt(Input):
     ]
 
     def __init__(self, complete: Complete) -> None:
-        super().__init__(id="prompt", compact=True, suggester=_Suggest(complete))
+        super().__init__(id="prompt", compact=True)
         self._complete = complete
         self._typed: list[str] = []
         self._at = 0

@@ -65,7 +65,7 @@ def write_replay(
     from logtriage.report.run import read_run
 
     most, worst = checked_counts(beliefs, explain)
-    run = read_run(Path(run_dir), seal, [Path(base) for base in bases])
+    run = read_run(Path(run_dir), seal, bases)
     episodes = list(run.episodes)
     if incident is not None:
         episodes = _on(incident, episodes)
@@ -73,7 +73,7 @@ def write_replay(
         most = len(episodes) if beliefs is None else beliefs
     if not episodes:
         raise InvalidInput(f"{run.loaded.directory}: nothing was played yet")
-    data = episodes_document(run, with_worst_explained(episodes, worst), most)
+    data = episodes_document(run, episodes, most, worst)
     with replacing(Path(out)) as file:
         file.write(render_replay(data).encode("utf-8", "backslashreplace"))
     return data
@@ -91,19 +91,20 @@ def checked_counts(beliefs: int | None, explain: int | None) -> tuple[int, int]:
     return (MAX_BELIEFS if beliefs is None else beliefs, WORST if explain is None else explain)
 
 
-def with_worst_explained(episodes: Sequence[Episode], count: int) -> list[Episode]:
-    """The episodes in their order, with the ``count`` lowest grades explained where they can be."""
-    order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
-    worst = set(order[:count])
-    return [
-        _explained(episode) if place in worst else episode for place, episode in enumerate(episodes)
-    ]
+def episodes_document(
+    run: "Run", episodes: Sequence[Episode], beliefs: int, explain: int = 0
+) -> Document:
+    """The data of some episodes of a run. The lowest grades get screens and beliefs first.
 
-
-def episodes_document(run: "Run", episodes: Sequence[Episode], beliefs: int) -> Document:
-    """The data of some episodes of a run. The lowest grades get screens and beliefs first."""
+    The ``explain`` lowest grades are explained where they can be.
+    """
     from logtriage.evaluation import SOLVED
 
+    order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
+    worst = set(order[:explain])
+    episodes = [
+        _explained(episode) if place in worst else episode for place, episode in enumerate(episodes)
+    ]
     return document(
         run.name,
         run.version,
