@@ -97,6 +97,7 @@ def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
     pages = [
         step for one in found for step in one.explanation.steps if isinstance(step.action, Escalate)
     ]
+    assert row.losses.pages is not None
     assert row.losses.pages.count == len(pages)
     assert [row.losses is None for row in rows] == [False, True, False, True]
 

@@ -109,8 +109,9 @@ def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
     Both after a full look, and by the best plan given all readings, or those of the role.
     """
     states = list(map(full_look, incidents))
+    viewers: tuple[RoleSplit | Role, ...] = (split, *split.roles)
     pooled, *alone = (
-        [belief(state, viewer).best().value for state in states] for viewer in (split, *split.roles)
+        [belief(state, viewer).best().value for state in states] for viewer in viewers
     )
     lost = [mine - apart for mine, apart in zip(pooled, max(alone, key=fmean), strict=True)]
     most = fmean(1.0 - (incident.price_of_hand_over or 0.0) for incident in incidents)

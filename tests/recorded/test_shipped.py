@@ -198,5 +198,5 @@ def test_small_attributed_and_reproducible(tmp_path: Path) -> None:
 def test_the_importer_still_makes_the_shipped_incidents() -> None:
     ids = [incident.id for incident in shipped_incidents()]
     imported = import_nezha(os.environ["LOGTRIAGE_NEZHA_DIR"])
-    made = tuple(as_incident(record) for record in imported.incidents if record.id in ids)
+    made = tuple(as_incident(record) for record in imported if record.id in ids)
     assert made == shipped_incidents()
