@@ -53,13 +53,11 @@ SIZES: Final = attrs.evolve(
     panel=30,
     oracle=10,
     searches=2,
-    laws=2,
     histories=15,
     splits=10,
     screens=60,
     same=2,
     prices=60,
-    figures=80,
     twins=2,
 )
 #: CPU seconds for a family of checks on one task.
