@@ -15,7 +15,7 @@ from logtriage.audit import FAMILIES, FULL, QUICK, audit
 Benchmark = Any
 TASK = "single_crash-v3"
 #: The exact search is the dearest: one kind of incident is enough to run it.
-SMOKE = attrs.evolve(QUICK, oracle=1, laws=1, screens=40)
+SMOKE = attrs.evolve(QUICK, oracle=1, screens=40)
 
 
 def bench_audit(benchmark: Benchmark, rounds: Callable[[int], int]) -> None:

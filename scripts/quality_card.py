@@ -53,13 +53,11 @@ SIZES: Final = attrs.evolve(
     panel=30,
     oracle=10,
     searches=2,
-    laws=2,
     histories=15,
     splits=10,
     screens=60,
     same=2,
     prices=60,
-    figures=80,
     twins=2,
 )
 #: CPU seconds for a family of checks on one task.
@@ -75,7 +73,7 @@ SECTIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "Contamination": (
         "These checks ask whether splits overlap, and whether a screen tells more than its "
         "evidence. Incidents are drawn from seeds; a [sealed](sealed.md) split has its own key.",
-        ("splits", "seeds", "leaks", "screens", "figures", "fairness", "renaming", "blindness"),
+        ("splits", "seeds", "leaks", "screens", "fairness", "renaming", "blindness"),
     ),
     "Floor": (
         "These checks measure what is earned without doing the work.",
@@ -87,7 +85,7 @@ SECTIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     ),
     "The grade": (
         "These checks ask whether the grade can be farmed, and whether it is the same tomorrow.",
-        ("measures", "mis-page", "undeserved", "looks", "monotonicity", "blame", "risk",
+        ("measures", "mis-page", "undeserved", "looks", "monotonicity", "risk",
          "determinism", "replay"),
     ),
 }  # fmt: skip

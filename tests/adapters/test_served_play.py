@@ -55,7 +55,7 @@ class Model:
 
 def play(model: Any, incident: Incident = INCIDENT) -> Episode:
     episode = Episode(incident)
-    play_served(model, episode, tools=True)
+    play_served(model, episode)
     return episode
 
 

@@ -26,7 +26,6 @@ LEAST = attrs.evolve(
     leaks=120,
     permutations=40,
     screens=60,
-    figures=80,
     histories=20,
 )
 

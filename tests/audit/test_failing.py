@@ -47,7 +47,7 @@ def test_the_measure_that_raises_is_named_with_the_history() -> None:
 def test_what_no_rule_raises_is_the_rubrics() -> None:
     with (
         pytest.raises(AuditedCodeFailed, match=r"rubric 'logtriage/.' raised ValueError: sum"),
-        Blaming(TRIAGE_3, doing="adding up"),
+        Blaming(TRIAGE_3, initial_state(INCIDENT)),
     ):
         raise ValueError("sum")
 

@@ -8,8 +8,8 @@ import pytest
 
 from logtriage.audit import QUICK, Finding, Verdict, check_world
 from logtriage.audit.symptoms import chances
-from logtriage.audit.worlds import twins
 from logtriage.audit.worlds.check import priced
+from logtriage.audit.worlds.twins import twins
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
 from logtriage.evaluation import net_values

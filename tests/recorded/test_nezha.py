@@ -1,5 +1,6 @@
 """The importer: what a sound data set becomes, and what damage does to it."""
 
+import json
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -265,12 +266,21 @@ def test_a_missing_column_is_named(layout: Path) -> None:
         imported_from(layout)
 
 
+GOOD = {"inject_time": "2031-05-06 10:20:05", "inject_pod": BETA, "inject_type": "network_delay"}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("{", "not JSON"),
         ("[]", "field .whole line.: must be an object"),
         ('{"1": 2}', "field 1: must be a list"),
+        ('{"1": [7]}', r"field 1\[0\]: must be an object"),
+        ('{"1": [{"inject_time": "x"}]}', r"field 1\[0\].inject_pod: must be a string that is"),
+        (
+            json.dumps({"1": [{**GOOD, "inject_time": "at noon"}]}),
+            r"field 1\[0\].inject_time: must be a time such as",
+        ),
     ],
 )
 def test_a_broken_fault_list(layout: Path, text: str, message: str) -> None:
@@ -284,15 +294,9 @@ def test_no_data_set_at_all(tmp_path: Path) -> None:
         imported_from(tmp_path)
 
 
-GOOD = {"inject_time": "2031-05-06 10:20:05", "inject_pod": BETA, "inject_type": "network_delay"}
-
-
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        (7, "a fault that is no object"),
-        ({**GOOD, "inject_type": ""}, "a fault without inject_type"),
-        ({**GOOD, "inject_time": "at noon"}, "inject_time is no time"),
         ({**GOOD, "inject_pod": "../../etc/passwd"}, "inject_pod is no pod"),
         (GOOD, "a second fault at the same time"),
         (

@@ -16,16 +16,13 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage._lib.extras import imports_of
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
-from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 
-try:
+with imports_of("openai", "logtriage.adapters.endpoint", "openai"):
     import openai
-except ModuleNotFoundError as error:
-    if error.name != "openai":
-        raise
-    raise MissingExtra("logtriage.adapters.endpoint", "openai") from None
 
 #: The variable that holds the key.
 KEY_VARIABLE: Final = "OPENAI_API_KEY"

@@ -178,10 +178,10 @@ class Episode(GradedEpisode, TextEpisode):
         if turns is not None and turns < 1:
             raise InvalidInput(f"turns must be at least 1, got {turns}")
         self._style = check_style(style)
-        self._reply: Reply = reply or reply_in(self._style)
+        self.reply = reply or reply_in(self._style)
         self._rubric = rubric
-        self._turns = 1 if self._reply == "plan" else turns
-        self.prompt = tuple(opening(incident, self._reply, style))
+        self._turns = 1 if self.reply == "plan" else turns
+        self.prompt = tuple(opening(incident, self.reply, style))
         self.floor = self._score = score(self._state, rubric)
         #: The last screen; notation shows only what is new since.
         self._seen = observe(self._state) if style == "notation" else None
@@ -238,13 +238,13 @@ class Episode(GradedEpisode, TextEpisode):
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
         text = "\n".join(filter(None, map(text_of, messages)))
         topology = self._state.incident.topology
-        if self._reply == "tools":
+        if self.reply == "tools":
             calls = [call for message in messages for call in calls_of(message)]
             return (calls, list(map(wire_of, calls))) if calls else ([None], [no_call(text)])
-        if self._reply == "plan":
+        if self.reply == "plan":
             wires = list(map(action_to_wire, parse_plan(text, topology)))
         else:
-            form: Form = "word" if self._reply == "word" else "json"
+            form: Form = "word" if self.reply == "word" else "json"
             wires = [action_to_wire(parse_action(text, topology, form=form))]
         return [None] * len(wires), wires
 

@@ -134,7 +134,7 @@ class ServedPlayer:
             (ask,) = counted.values()
             reply = "word" if self.style == "notation" else self.reply
             episode = Episode(incident, cast(Reply, reply), style=self.style)
-            play_served(ask, episode, tools=reply == "tools")
+            play_served(ask, episode)
             transcript = episode.transcript(agent)
         else:
             transcript = record_team(
@@ -151,11 +151,11 @@ class ServedPlayer:
         return attrs.evolve(transcript, extra={**transcript.extra, **attrs.asdict(usage)})
 
 
-def play_served(ask: "ChatEndpoint", episode: TextEpisode, *, tools: bool) -> None:
-    """Let a model play an episode, by ``tools`` or in text; it breaks off if a request fails."""
+def play_served(ask: "ChatEndpoint", episode: TextEpisode) -> None:
+    """Let a model play an episode; it breaks off if a request fails."""
     while not episode.done:
         try:
-            if tools:
+            if episode.reply == "tools":
                 episode.step(ask.with_tools(episode.messages, episode.tools))
             else:
                 episode.step(ask(episode.messages))

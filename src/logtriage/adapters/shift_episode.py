@@ -44,7 +44,7 @@ class ShiftEpisode(TextEpisode):
         self._state = begin(shift)
         if screens is not None and screens < 1:
             raise InvalidInput(f"screens must be at least 1, got {screens}")
-        self._reply, self._screens = reply, screens
+        self.reply, self._screens = reply, screens
         self.prompt = (
             {"role": "system", "content": shift_prompt(shift, reply)},
             {"role": "user", "content": self._screen()},
@@ -76,7 +76,7 @@ class ShiftEpisode(TextEpisode):
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
         text = "\n".join(filter(None, map(text_of, messages)))
-        if self._reply != "tools":
+        if self.reply != "tools":
             return [None], [wire_in(text)]
         calls = [call for message in messages for call in calls_of(message)]
         if not calls:

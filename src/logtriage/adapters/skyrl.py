@@ -11,22 +11,17 @@ can make it.
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
+from logtriage._lib.extras import imports_of
 from logtriage.adapters.episode import Episode, opening, row_of
 from logtriage.adapters.rewards import metrics_of
-from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.errors import InvalidInput
 from logtriage.evaluation import Incidents
 from logtriage.grading import Resolver
 from logtriage.rendering import Reply
 
-try:
-    import skyrl_gym  # noqa: F401
-except ModuleNotFoundError as error:
-    if error.name != "skyrl_gym":
-        raise
-    raise MissingExtra("logtriage.adapters.skyrl", "skyrl") from None
-
-from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
-from skyrl_gym.envs.registration import register, registry
+with imports_of("skyrl", "logtriage.adapters.skyrl", "skyrl_gym"):
+    from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
+    from skyrl_gym.envs.registration import register, registry
 
 #: What rows say in their column ``env_class``.
 ENV_CLASS: Final = "logtriage"

@@ -11,6 +11,7 @@ from logtriage._lib.jsonvalues import json_kind
 from logtriage.conversations.wires import is_in_text
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.parsing.calls import Wire
+from logtriage.rendering import Reply
 
 Message = Mapping[str, Any]
 #: The ``stop`` of an episode that must not be scored.
@@ -78,11 +79,13 @@ class TextEpisode(Stopping):
     """An episode of one agent, which says how replies are read and wire actions are played.
 
     Attributes:
+        reply: how the agent answers.
         prompt: the messages that open it: the rules, and the first screen.
         actions: the wire actions so far, those without effect included.
         rewards: the reward of each turn.
     """
 
+    reply: Reply
     prompt: tuple[dict[str, str], ...]
     actions: tuple[Wire, ...] = ()
     rewards: tuple[float, ...] = ()

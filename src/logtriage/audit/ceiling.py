@@ -1,6 +1,6 @@
 """The ceiling: the oracle reaches it, nothing beats it, and no mis-page comes near."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -8,7 +8,6 @@ from logtriage.actions import Escalate
 from logtriage.audit.exact import Searched, Situations
 from logtriage.audit.failing import score
 from logtriage.audit.findings import Outcome, judged, searched, skipped, untested
-from logtriage.audit.sampling import varied_first
 from logtriage.audit.scoring import Plan, Scorer, kind_of
 from logtriage.audit.search import best_blind_policy
 from logtriage.audit.subject import Work
@@ -63,7 +62,7 @@ class Bounds:
         chosen: dict[Hashable, Situations] = {}
         kinds: dict[Hashable, Hashable] = {}
         covered = inexact = 0
-        for incident in varied_first(self.incidents):
+        for incident in _varied_first(self.incidents):
             key: Hashable = kind_of(incident)
             if key not in kinds:
                 situations = Situations(incident, self.rubric)
@@ -149,6 +148,17 @@ class Bounds:
                         candidates.append(Candidate(found, state, "a mis-page put in"))
         known = [row for row in candidates if pages_known(row.state.incident)]
         return max(known, key=lambda row: row.score, default=None)
+
+
+def _varied_first(incidents: Sequence[Incident]) -> list[Incident]:
+    """The first incident of each severity and number of remedies, then all others."""
+    first: dict[Hashable, int] = {}
+    for place, incident in enumerate(incidents):
+        truth = incident.truth
+        first.setdefault((truth.severity, truth.benign, len(truth.remedies)), place)
+    chosen = set(first.values())
+    rest = (place for place in range(len(incidents)) if place not in chosen)
+    return [incidents[place] for place in (*first.values(), *rest)]
 
 
 def _with_a_move(plan: Plan) -> Iterator[Plan]:

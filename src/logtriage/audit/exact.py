@@ -13,10 +13,8 @@ from collections.abc import Hashable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-import attrs
-
 from logtriage.actions import Action
-from logtriage.audit.failing import Blaming, rule_of, score
+from logtriage.audit.failing import Blaming, rules_of, score
 from logtriage.audit.reads import KNOWN_GATES, READS
 from logtriage.audit.vocabulary import IDLE, vocabulary
 from logtriage.grading import Rubric
@@ -32,8 +30,7 @@ class Scored(NamedTuple):
     state: State
 
 
-@attrs.frozen
-class Searched:
+class Searched(NamedTuple):
     """The result of a search of one incident.
 
     ``best`` has the largest score, ``misrouted`` the largest score with a wrong page somewhere
@@ -55,18 +52,10 @@ class Situations:
     def __init__(self, incident: Incident, rubric: Rubric) -> None:
         self.incident = incident
         self.rubric = rubric
-        benign = rubric.benign and incident.truth.benign
-        rows = (
-            *(rubric.benign if benign else rubric.criteria),
-            *rubric.penalties,
-            *rubric.handed_over,
-        )
-        scored = {row.name: rule_of(row) for row in rows}
-        scored |= {row.name: row.factor for row in rubric.discounts}
-        gates = tuple(row.name for row in rubric.gates if row.holds not in KNOWN_GATES)
-        self.unknown = (*(name for name, rule in scored.items() if rule not in READS), *gates)
-        reads = (READS[rule] for rule in scored.values() if rule in READS)
-        self._reads = tuple(dict.fromkeys(reads))
+        rules = {(kind, name): rule for kind, name, rule in rules_of(rubric, incident)}
+        known = {*READS, *KNOWN_GATES}
+        self.unknown = tuple(name for (_, name), rule in rules.items() if rule not in known)
+        self._reads = tuple(dict.fromkeys(READS[rule] for rule in rules.values() if rule in READS))
 
     def of(self, state: State) -> Hashable:
         """Everything that the rubric can tell of a state, except the tick."""

@@ -34,17 +34,12 @@ def rules_of(
     for kind, rows in (
         ("criterion", rubric.benign if benign else rubric.criteria),
         ("penalty", rubric.penalties),
+        ("hand-over", rubric.handed_over),
         ("gate", rubric.gates),
         ("discount", rubric.discounts),
     ):
         for row in rows:
-            yield kind, row.name, rule_of(row)
-
-
-def rule_of(row: Any) -> Callable[[State], Any]:
-    """The function of a criterion, gate or discount."""
-    rule: Callable[[State], Any] = next(filter(callable, attrs.astuple(row, recurse=False)))
-    return rule
+            yield kind, row.name, next(filter(callable, attrs.astuple(row, recurse=False)))
 
 
 def in_words(error: Exception) -> str:
@@ -55,17 +50,15 @@ def in_words(error: Exception) -> str:
 class Blaming:
     """A context that turns exceptions of measures into :class:`AuditedCodeFailed`.
 
-    The error names the measure that raises on ``state``; without a state, ``doing`` says what was
-    being done. An audit enters this context hundreds of thousands of times, and a generator would
-    take three times as long.
+    The error names the measure that raises on ``state``. An audit enters this context hundreds of
+    thousands of times, and a generator would take three times as long.
     """
 
-    __slots__ = ("_doing", "_rubric", "_state")
+    __slots__ = ("_rubric", "_state")
 
-    def __init__(self, rubric: Rubric, state: State | None = None, doing: str = "") -> None:
+    def __init__(self, rubric: Rubric, state: State) -> None:
         self._rubric = rubric
         self._state = state
-        self._doing = doing
 
     def __enter__(self) -> None:
         """Set up nothing."""
@@ -76,11 +69,9 @@ class Blaming:
         """Raise :class:`AuditedCodeFailed` for an :class:`Exception`; others pass through."""
         if not isinstance(error, Exception) or isinstance(error, AuditedCodeFailed):
             return
-        where, who = self._doing, f"rubric {self._rubric.id!r}"
-        if self._state is not None:
-            played = ", ".join(map(describe, self._state.actions)) or "nothing"
-            where = f"on {self._state.incident.id} after {played[:300]}"
-            who = _culprit(self._rubric, self._state)
+        played = ", ".join(map(describe, self._state.actions)) or "nothing"
+        where = f"on {self._state.incident.id} after {played[:300]}"
+        who = _culprit(self._rubric, self._state)
         raise AuditedCodeFailed(who, f"{in_words(error)} ({where})") from error
 
 

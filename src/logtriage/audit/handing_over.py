@@ -164,8 +164,6 @@ def risk(work: Work) -> Outcome:
         "wrong": wrong,
         "mean": fmean(values),
         "deviation": pstdev(values),
-        "below_0.7": fmean(value < 0.7 for value in values),
-        "below_0.9": fmean(value < 0.9 for value in values),
         "halfway": foreseen,
     }
     setting = incidents[0].setting

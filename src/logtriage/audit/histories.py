@@ -42,7 +42,7 @@ from logtriage.actions import (
 )
 from logtriage.audit.ceiling import pages_known
 from logtriage.audit.failing import score
-from logtriage.audit.findings import Outcome, judged, skipped, untested
+from logtriage.audit.findings import Outcome, judged, untested
 from logtriage.audit.subject import NUMBERS, Subject, Work
 from logtriage.audit.vocabulary import CONFIDENCES, IDLE, vocabulary, words
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
@@ -73,8 +73,6 @@ _SORTS: Final[dict[type[Action], float]] = {
 _LOOKS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 #: Actions that answer nothing; no sound rubric pays for them.
 _BESIDE: Final = (Malformed, Report, ReportImpact, Wait)
-#: Other actions that may spoil a dismissal, and so hide that blame does not.
-_SPOILS: Final = (ClassifyFault, Remediate)
 #: So many incidents are drawn from each number on, to get benign incidents and real faults.
 _DRAWN: Final = 24
 #: Prices that incidents get in turn: their own, those of the tasks, and another price.
@@ -120,16 +118,6 @@ def monotonicity(work: Work) -> Outcome:
     """A better answer, a saved tick or a truer confidence never lowers the score."""
     return work.shared(_Fuzzed).outcome(
         "monotonicity", "a better answer or a saved tick costs {by:.4f}"
-    )
-
-
-def blame(work: Work) -> Outcome:
-    """A dismissal earns less if a root cause was named before."""
-    fuzzed = work.shared(_Fuzzed)
-    if not any(incident.truth.benign for incident in fuzzed.incidents):
-        return skipped("none of these incidents is benign")
-    return fuzzed.outcome(
-        "blame", "naming a root cause costs a dismissal nothing of the {by:.4f} that it earns"
     )
 
 
@@ -219,8 +207,6 @@ class _Fuzzed:
                         yield _Change("undeserved", _put(plan, place, stated), silent)
             for worse, better, slack in self._ordered(history, place, silent):
                 yield _Change("monotonicity", worse, better, slack)
-        if incident.truth.benign and history.closing is Closing.IGNORED:
-            yield from self._blamed(history)
 
     def _ordered(
         self, history: "_History", place: int, silent: _Plan
@@ -270,19 +256,6 @@ class _Fuzzed:
             isinstance(action, Escalate) and action.team in truth.teams for action in silent[:place]
         )
         return voided + (0.0 if paged else self._hasty * earned)
-
-    def _blamed(self, history: "_History") -> Iterator[_Change]:
-        """A dismissal is worth less after naming a root cause."""
-        named = tuple(IDLE if isinstance(action, _SPOILS) else action for action in history.plan)
-        silent = tuple(
-            IDLE if isinstance(action, IdentifyRootCause) else action for action in named
-        )
-        if named != silent:
-            earned = history.worth(silent)
-            spoilt = history.worth(named) <= earned - self.tolerance
-            # If blame costs nothing, the breach is all that the dismissal earns.
-            kept = 0.0 if spoilt else earned - self.subject.rubric.bounds[0]
-            yield _Change("blame", named, silent, history.worth(named) - earned - kept)
 
 
 class _History:

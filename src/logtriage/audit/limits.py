@@ -82,7 +82,6 @@ class Sizes:
         same: incidents for determinism, replay and renaming.
         models: topologies for which the chance of an unseen fault is computed.
         prices: incidents that the observer decides at each price of hand-over.
-        figures: screens whose figures and words are searched.
         twins: incidents that are shown with other truths and the same tokens.
         looks: incidents of a world that get a full look.
         net_values: incidents of a world that observer and expert play for their net value.
@@ -105,7 +104,6 @@ class Sizes:
     same: int = 20
     models: int = 20
     prices: int = 300
-    figures: int = 4_000
     twins: int = 60
     looks: int = 240
     net_values: int = 200
@@ -136,7 +134,6 @@ QUICK: Final = Sizes(
     same=4,
     models=2,
     prices=60,
-    figures=300,
     twins=5,
     looks=40,
     net_values=20,

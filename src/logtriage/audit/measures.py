@@ -18,7 +18,6 @@ def measures(work: Work) -> Outcome:
     subject = work.subject
     wrong: dict[str, str] = {}
     asked, rules = 0, set[tuple[str, str]]()
-    spans: dict[str, tuple[float, float]] = {}
     for incident in subject.incidents("test", work.sizes.same):
         for state in _every_state(subject, incident):
             asked += 1
@@ -29,9 +28,6 @@ def measures(work: Work) -> Outcome:
                 fault = _unusable(kind, answer)
                 if fault:
                     wrong.setdefault(f"{kind} {name!r}", f"{fault} on {incident.id}")
-                elif kind != "gate" and answer is not None:
-                    low, high = spans.get(name, (answer[0], answer[0]))
-                    spans[name] = min(low, answer[0]), max(high, answer[0])
     return judged(
         not wrong,
         "; ".join(f"{who} {what}" for who, what in wrong.items())
@@ -39,7 +35,6 @@ def measures(work: Work) -> Outcome:
         "states, open and closed, with a number of at most 1 and a reason",
         states=asked,
         wrong=wrong,
-        spans={name: list(span) for name, span in spans.items()},
     )
 
 

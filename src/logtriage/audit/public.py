@@ -132,9 +132,13 @@ def screens(work: Work) -> Outcome:
     """
     if not work.shared(varied_answers):
         return skipped(NEVER_VARIES)
-    count, why_not = screens_weighed(work, work.sizes.screens)
-    if why_not:
-        return skipped(why_not)
+    first = work.subject.incident(work.subject.splits[0], NUMBERS[-1])
+    if first.simulation is None:
+        return skipped(NOT_OF_A_WORLD)
+    if not belief(initial_state(first)).exact:
+        return skipped("the posterior of these incidents is a search")
+    several = first.simulation.setting.several
+    count = work.sizes.screens // (FEWER_OF_SEVERAL if several else 1)
     draws, rate = work.sizes.permutations, work.limits.leak
     search = _search(shown(work.subject, count), draws)
     if search.overall <= rate:
@@ -169,16 +173,6 @@ def screens(work: Work) -> Outcome:
         telling=telling[:10],
         least_p=float(chances.min()),
     )
-
-
-def screens_weighed(work: Work, count: int) -> tuple[int, str]:
-    """How many screens to weigh by the posterior, if ``count`` are asked for; or why none."""
-    first = work.subject.incident(work.subject.splits[0], NUMBERS[-1])
-    if first.simulation is None:
-        return 0, NOT_OF_A_WORLD
-    if not belief(initial_state(first)).exact:
-        return 0, "the posterior of these incidents is a search"
-    return count // (FEWER_OF_SEVERAL if first.simulation.setting.several else 1), ""
 
 
 def _search(drawn: Sequence[State], draws: int) -> _Search:

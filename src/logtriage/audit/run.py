@@ -6,7 +6,6 @@ from typing import Final
 
 from logtriage.audit.ceiling import exact_maximum, mis_page, oracle_reaches
 from logtriage.audit.fairness import fairness
-from logtriage.audit.figures import figures
 from logtriage.audit.findings import Finding, Outcome, Report, findings_of
 from logtriage.audit.floor import (
     blind,
@@ -18,7 +17,7 @@ from logtriage.audit.floor import (
     unread,
 )
 from logtriage.audit.handing_over import risk
-from logtriage.audit.histories import blame, looks, monotonicity, undeserved
+from logtriage.audit.histories import looks, monotonicity, undeserved
 from logtriage.audit.leaks import leaks, splits, variety
 from logtriage.audit.limits import FULL, PRICED, STANDARD, WORLD, Sizes, Thresholds
 from logtriage.audit.measures import measures
@@ -50,7 +49,6 @@ FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
         "undeserved": undeserved,
         "looks": looks,
         "monotonicity": monotonicity,
-        "blame": blame,
     },
     "leaks": {
         "variety": variety,
@@ -58,7 +56,6 @@ FAMILIES: Final[Mapping[str, Mapping[str, Callable[[Work], Outcome]]]] = {
         "seeds": seeds,
         "leaks": leaks,
         "screens": screens,
-        "figures": figures,
     },
     "stability": {
         "determinism": determinism,

@@ -1,6 +1,6 @@
-"""Samples for checks: some incidents of every sort, and some episodes of every sort."""
+"""Some episodes of every sort."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 from logtriage.actions import Action, Escalate, IdentifyRootCause
 from logtriage.audit.subject import Subject
@@ -11,17 +11,6 @@ from logtriage.policies import ExpertPolicy, RandomPolicy
 from logtriage.rng import hash_name
 from logtriage.state import State
 from logtriage.transition import play
-
-
-def varied_first(incidents: Sequence[Incident]) -> list[Incident]:
-    """The first incident of each severity and number of remedies, then all others."""
-    first: dict[Hashable, int] = {}
-    for place, incident in enumerate(incidents):
-        truth = incident.truth
-        first.setdefault((truth.severity, truth.benign, len(truth.remedies)), place)
-    chosen = set(first.values())
-    rest = (place for place in range(len(incidents)) if place not in chosen)
-    return [incidents[place] for place in (*first.values(), *rest)]
 
 
 def episodes(subject: Subject, incident: Incident) -> list[State]:

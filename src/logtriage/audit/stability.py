@@ -122,7 +122,7 @@ def replay(work: Work) -> Outcome:
     differing = []
     for state in states:
         line = encode_transcript(transcript_of(state)).encode()
-        with Blaming(rubric, doing=f"a transcript of {state.incident.id}"):
+        with Blaming(rubric, state):
             again = grade_transcript(decode_transcript(line), rubric, resolve=known.__getitem__)
         if again != grade(state, rubric):
             differing.append(state.incident.id)

@@ -106,7 +106,7 @@ def _recorder(
 
     def record(shift: Shift) -> tuple[ShiftState, str | None]:
         episode = ShiftEpisode(shift, reply, screens=screens)
-        play_served(served[policy].asked[policy], episode, tools=reply == "tools")
+        play_served(served[policy].asked[policy], episode)
         return episode.state, episode.error
 
     return record

@@ -20,7 +20,7 @@ from logtriage.actions import (
 )
 from logtriage.grading.offered import useful_actions
 from logtriage.incident import Incident
-from logtriage.parsing.calls import Wire, malformed, tool_name, wire_from_call
+from logtriage.parsing.calls import Wire, wire_from_call
 from logtriage.parsing.tools import (
     ALL_TOOLS,
     SHIFT_TOOLS,
@@ -43,9 +43,7 @@ __all__ = [
     "anthropic_tools",
     "as_openai",
     "call_from_action",
-    "malformed",
     "openai_tools",
-    "tool_name",
     "tools_of",
     "wire_from_call",
 ]

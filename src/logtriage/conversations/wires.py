@@ -18,8 +18,9 @@ from logtriage.conversations.messages import (
     messages_of,
     text_of,
 )
-from logtriage.conversations.tools import SOLO_TOOLS, Wire, malformed, tool_name, wire_from_call
+from logtriage.conversations.tools import SOLO_TOOLS, Wire, wire_from_call
 from logtriage.parsing import Form, action_to_wire, parse_action, parse_plan
+from logtriage.parsing.calls import malformed, tool_name
 from logtriage.parsing.replies import calls_in
 from logtriage.topology import Topology
 

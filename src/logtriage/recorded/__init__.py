@@ -15,7 +15,6 @@ from typing import Final
 from logtriage.errors import UnknownName
 from logtriage.incident import Incident
 from logtriage.recorded.bundle import (
-    RUBRIC,
     Bundle,
     as_incident,
     dump_bundle,
@@ -31,7 +30,6 @@ from logtriage.recorded.nezha import import_nezha
 from logtriage.recorded.petshop import import_petshop
 from logtriage.recorded.records import (
     HISTORY,
-    SCHEMA,
     VERSION,
     LogWindow,
     RecordedAlert,
@@ -47,8 +45,6 @@ from logtriage.recorded.truth import RecordedTruth
 
 __all__ = [
     "HISTORY",
-    "RUBRIC",
-    "SCHEMA",
     "SHIPPED",
     "VERSION",
     "Bundle",

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any
 
 from cattrs import BaseValidationError, transform_error
 
@@ -23,10 +23,6 @@ from logtriage.recorded.records import RUBRICS, SCHEMA, TEAM, RecordedIncident, 
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
 
-#: The rubric of records without a rubric.
-RUBRIC: Final = RUBRICS[0]
-#: Nobody knows whom to page in a recording, so a page closes nothing.
-
 
 def as_incident(record: RecordedIncident) -> Incident:
     """The incident that an agent triages, from its record.
@@ -34,7 +30,7 @@ def as_incident(record: RecordedIncident) -> Incident:
     Severity, teams and remedies stay empty: the recording does not know them.
     """
     topology = record.recording.topology(record.id)
-    roots, (_, on_request, priced) = record.truth.root_causes, RUBRICS
+    roots, (plain, on_request, priced) = record.truth.root_causes, RUBRICS
     return Incident(
         id=record.id,
         task=task_id(record.task),
@@ -47,10 +43,10 @@ def as_incident(record: RecordedIncident) -> Incident:
             root_causes=frozenset(roots),
             teams=frozenset(),
             remedies=frozenset(),
-            fault_category=record.truth.category if roots and record.rubric != RUBRIC else None,
+            fault_category=record.truth.category if roots and record.rubric != plain else None,
         ),
         telemetry=RecordedTelemetry(record.recording, on_request=record.rubric == on_request),
-        wrong_page_closes=False,
+        wrong_page_closes=False,  # nobody knows whom to page
         rubric=record.rubric,
         price_of_hand_over=(
             price_of_hand_over(hash_name(record.id)) if record.rubric == priced else None

@@ -220,12 +220,6 @@ def around_of(horizon: int, tick_seconds: int) -> int:
     return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _BEFORE_TICKS))
 
 
-def times_of(stretches: Sequence[Stretch], around: int) -> list[tuple[int, int]]:
-    """The spans of time that the rows of stretches cover, in Unix milliseconds."""
-    times = [(row.opened - around, row.opened + around) for row in stretches]
-    return times + [row.usual for row in stretches if row.usual is not None]
-
-
 def incident_of(
     stretch: Stretch, between: Callable[[int, int], Rows], horizon: int, tick_seconds: int
 ) -> RecordedIncident:

@@ -99,57 +99,45 @@ class _Injection:
     at: datetime
     service: str
     kind: str
-    date: str
     file: Path
     number: int
 
+    @property
+    def date(self) -> str:
+        """The folder that lists it."""
+        return self.file.parent.name
+
 
 def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
+    """The faults by id. ``inject_timestamp`` is not read: it is off by hours."""
     folders = root / "rca_data"
     injections: dict[str, _Injection] = {}
     files = [
-        folder / f"{folder.name}-fault_list.json"
+        file
         for folder in listed(folders)
         if _DATE.fullmatch(folder.name)
+        and (file := folder / f"{folder.name}-fault_list.json").is_file()
     ]
-    files = [file for file in files if file.is_file()]
     if not files:
         raise BundleError(f"{folders}: no <date>/<date>-fault_list.json found")
     for file in files:
         name = left_out.name(file)
         hours = Spot(parsed(inside(root, file).read_bytes(), name), name)
-        entries = (entry.value for hour in hours.fields for entry in hours[hour].items())
+        entries = (entry for hour in hours.fields for entry in hours[hour].items())
         for number, entry in enumerate(entries, 1):
-            injection = _injection(entry, file, number)
-            if isinstance(injection, str):
-                left_out.add(file, number, injection)
-            elif injection.id in injections:
+            time, pod, kind = (entry[field].needed for field in _FIELDS)
+            try:
+                at = datetime.fromisoformat(time).replace(tzinfo=UTC)
+            except ValueError:
+                raise entry["inject_time"].bad("a time such as 2023-01-29 08:43:04") from None
+            service, injection_id = service_of(pod), f"nezha/{at:%Y-%m-%dT%H%M%S}"
+            if service is None:
+                left_out.add(file, number, "inject_pod is no pod")
+            elif injection_id in injections:
                 left_out.add(file, number, "a second fault at the same time")
             else:
-                injections[injection.id] = injection
+                injections[injection_id] = _Injection(injection_id, at, service, kind, file, number)
     return injections
-
-
-def _injection(entry: object, file: Path, number: int) -> _Injection | str:
-    """A fault, or the reason why an entry is no fault.
-
-    ``inject_timestamp`` is not read: it is off by hours in the published lists.
-    """
-    if not isinstance(entry, dict):
-        return "a fault that is no object"
-    for field in _FIELDS:
-        if not isinstance(entry.get(field), str) or not entry[field]:
-            return f"a fault without {field}"
-    time, pod, kind = (entry[field] for field in _FIELDS)
-    try:
-        at = datetime.fromisoformat(time).replace(tzinfo=UTC)
-    except ValueError:
-        return "inject_time is no time"
-    service = service_of(pod)
-    if service is None:
-        return "inject_pod is no pod"
-    name = f"nezha/{at:%Y-%m-%dT%H%M%S}"
-    return _Injection(name, at, service, kind, file.parent.name, file, number)
 
 
 # --- incidents ---------------------------------------------------------------------------

@@ -41,7 +41,6 @@ from tests.audit.planted.tasks import (
     pickled_with_the_root,
     root_first,
     the_same_in_every_split,
-    told_by_a_figure,
     told_by_the_directory,
     told_by_the_horizon,
     told_by_the_id,
@@ -60,7 +59,6 @@ FEW: Final[Sizes] = attrs.evolve(
     slow=2,
     models=1,
     prices=20,
-    figures=150,
     twins=2,
 )
 
@@ -221,7 +219,6 @@ _HISTORIES: Final = (
              "monotonicity", "histories", with_measures(root_cause=planted.humble)),
     _planted("quiet-fix", "the right page before the fix costs most of the rest", "monotonicity",
              "histories", with_discounts(unapproved=planted.quiet_fix)),
-    _mutant("benign-blamed", "blame", "histories", OTHER_TASK),
 )  # fmt: skip
 _LEAKS: Final = (
     Hole("told-by-the-horizon", "benign incidents end one tick earlier", "leaks", "leaks",
@@ -264,8 +261,6 @@ _WORLD: Final = (
          "risk", "risk", all_quiet, sound=SIGNS_TASK),
     Hole("cheap-where-benign", "a hand-over is never worth 0.9 where nothing is broken", "leaks",
          "leaks", cheap_where_benign, sound=SIGNS_TASK),
-    Hole("told-by-a-figure", "the last digit of a usual figure tells where the root is", "figures",
-         "leaks", told_by_a_figure, sound=SIGNS_TASK),
 )  # fmt: skip
 #: Every hole, by the family of the check that finds it.
 HOLES: Final = (

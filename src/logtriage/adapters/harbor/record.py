@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.incident import Incident
@@ -43,9 +42,7 @@ def append(path: Path, wire: Wire) -> None:
 def read_actions(path: Path) -> Iterator[Wire]:
     """The recorded actions, in order."""
     with path.open("rb") as stream:
-        for number, line in numbered_lines(stream):
-            if line is None:
-                raise TranscriptError(TOO_LONG, source=str(path), line=number)
+        for number, line in enumerate(stream, 1):
             try:
                 wire = json.loads(line)
             except ValueError as error:

@@ -4,14 +4,10 @@
 entry point. Needs the extra ``inspect``.
 """
 
-from logtriage.errors import MissingExtra
+from logtriage._lib.extras import imports_of
 
-try:
+with imports_of("inspect", "logtriage.adapters.inspect_ai", "inspect_ai"):
     import inspect_ai  # noqa: F401
-except ModuleNotFoundError as error:
-    if error.name != "inspect_ai":
-        raise
-    raise MissingExtra("logtriage.adapters.inspect_ai", "inspect") from None
 
 from logtriage.adapters.inspect_ai.agent import (
     TriageStore,

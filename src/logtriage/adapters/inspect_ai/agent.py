@@ -1,10 +1,16 @@
 """Playing an incident in Inspect: the store, the tools, and the agent that uses them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from inspect_ai.agent import Agent, AgentState, agent
-from inspect_ai.model import ChatMessage, ChatMessageTool, ChatMessageUser, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    get_model,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool as InspectTool
 from inspect_ai.tool import ToolDef, ToolParam, ToolParams, ToolSource
@@ -149,6 +155,12 @@ def answers(turn: Turn) -> list[ChatMessage]:
         ChatMessageTool(content=answer["content"], tool_call_id=answer["tool_call_id"])
         for answer in turn.messages
     ]
+
+
+def as_input(prompt: Sequence[Mapping[str, str]]) -> list[ChatMessage]:
+    """The rules and the first screen as messages of Inspect."""
+    rules, screen = (message["content"] for message in prompt)
+    return [ChatMessageSystem(content=rules), ChatMessageUser(content=screen)]
 
 
 def as_json(message: ChatMessage) -> Message:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, get_model
+from inspect_ai.model import ChatMessage, get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolInfo
 
-from logtriage.adapters.inspect_ai.agent import answers, as_json, parameters_of
+from logtriage.adapters.inspect_ai.agent import answers, as_input, as_json, parameters_of
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.adapters.turns import LEFT_OUT, too_old
 from logtriage.conversations.tools import SHIFT_TOOLS
@@ -79,11 +79,7 @@ def shift(
         raise InvalidInput(f"screens must be at least 1, got {screens}")
     samples = []
     for shift_id in shift_ids(task, split, episodes, start):
-        rules, screen = ShiftEpisode(make_shift(shift_id)).prompt
-        opening: list[ChatMessage] = [
-            ChatMessageSystem(content=rules["content"]),
-            ChatMessageUser(content=screen["content"]),
-        ]
+        opening = as_input(ShiftEpisode(make_shift(shift_id)).prompt)
         samples.append(Sample(id=shift_id, input=opening, metadata={"shift": shift_id}))
     return Task(
         dataset=MemoryDataset(samples, name=task),

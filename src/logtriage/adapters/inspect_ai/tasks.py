@@ -4,10 +4,9 @@ from collections.abc import Iterable
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 
 from logtriage.adapters.episode import opening, row_of
-from logtriage.adapters.inspect_ai.agent import SOURCES, triage_agent, triage_setup
+from logtriage.adapters.inspect_ai.agent import SOURCES, as_input, triage_agent, triage_setup
 from logtriage.adapters.inspect_ai.scoring import listed, triage_scorer
 from logtriage.adapters.sources import is_own_task
 from logtriage.errors import InvalidInput
@@ -23,14 +22,10 @@ def triage_sample(incident_id: str, bundle: str | None = None) -> Sample:
     A task in this process must have named the module or the bundle that the incident is from.
     """
     incident = SOURCES(incident_id, bundle)
-    rules, screen = opening(incident, "tools")
     named = {"incident": incident_id, **({} if bundle is None else {"bundle": bundle})}
     return Sample(
         id=incident_id,
-        input=[
-            ChatMessageSystem(content=rules["content"]),
-            ChatMessageUser(content=screen["content"]),
-        ],
+        input=as_input(opening(incident, "tools")),
         metadata={**row_of(incident), **named, "task": incident.task},
     )
 

@@ -2,17 +2,13 @@
 
 from typing import Any, ClassVar
 
+from logtriage._lib.extras import imports_of
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.nemo_gym import INCIDENTS, reward_of, verified
-from logtriage.errors import MissingExtra
 from logtriage.transcript import check_drawn
 
-try:
+with imports_of("nemo-gym", "logtriage.adapters.nemo_gym.server", "nemo_gym"):
     import nemo_gym  # noqa: F401
-except ModuleNotFoundError as error:
-    if error.name != "nemo_gym":
-        raise
-    raise MissingExtra("logtriage.adapters.nemo_gym.server", "nemo-gym") from None
 
 from fastapi import Body, FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse

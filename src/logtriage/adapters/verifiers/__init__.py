@@ -9,14 +9,11 @@ The environment steps the incident on the host. Rewards and metrics are computed
 the calls on the traces.
 """
 
+from logtriage._lib.extras import imports_of
 from logtriage.errors import MissingExtra
 
-try:
+with imports_of("verifiers", "logtriage.adapters.verifiers", "verifiers"):
     import verifiers.v1
-except ModuleNotFoundError as error:
-    if error.name not in ("verifiers", "verifiers.v1"):
-        raise
-    raise MissingExtra("logtriage.adapters.verifiers", "verifiers") from None
 if not hasattr(verifiers.v1, "Interaction"):  # steps an incident on the host, from 0.3 on
     raise MissingExtra(
         "logtriage.adapters.verifiers (not verifiers "

@@ -3,16 +3,13 @@
 from typing import Any
 from uuid import uuid4
 
+from logtriage._lib.extras import imports_of
 from logtriage.adapters.verl import AGENT_NAME, episode_of, rewards_of
 from logtriage.conversations.wires import calls_of
-from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.errors import InvalidInput
 
-try:
+with imports_of("verl", "logtriage.adapters.verl.agent_loop", "verl"):
     import verl  # noqa: F401
-except ModuleNotFoundError as error:
-    if error.name != "verl":
-        raise
-    raise MissingExtra("logtriage.adapters.verl.agent_loop", "verl") from None
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput, register
 from verl.utils.profiler import simple_timer

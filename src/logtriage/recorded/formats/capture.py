@@ -28,7 +28,6 @@ from logtriage.recorded.labels import (
     incident_of,
     labels_of,
     stretches_of,
-    times_of,
 )
 from logtriage.recorded.names import Names
 from logtriage.recorded.reading import ENDINGS, documents
@@ -80,7 +79,8 @@ def import_capture(
     tick = tick_seconds or tick_of(root)
     stretches = stretches_of(labels, horizon, tick, note, models=models)
     around = around_of(horizon, tick)
-    times = times_of(stretches, around)
+    times = [(row.opened - around, row.opened + around) for row in stretches]
+    times += (row.usual for row in stretches if row.usual is not None)
     reader = _Reader(names, service_label)
     with RowStore((since - _SPAN_MARGIN_MS, until) for since, until in times) as store:
         for row in table_rows(root, names, note):

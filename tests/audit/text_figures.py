@@ -15,17 +15,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from logtriage.audit.findings import Outcome, judged, skipped
-from logtriage.audit.public import Answers, Floats, Pointer, common, screens_weighed, shown
-from logtriage.audit.subject import Work
+from logtriage.audit.findings import Outcome, judged
+from logtriage.audit.public import Answers, Floats, Pointer, common, shown
+from logtriage.audit.subject import Subject
 from logtriage.belief import belief
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.state import State
 from logtriage.topology import Topology
 
-#: Truths that are drawn from the posterior, at most.
-_DRAWS: Final = 200
 #: A number is looked at where it stands in at least this share of the screens.
 _LEAST: Final = 0.02
 #: Features that are tested at a time, for want of memory.
@@ -61,13 +59,13 @@ def figures_of(text: str, topology: Topology) -> Iterator[Figure]:
             yield Figure(masked, place, number, service)
 
 
-def figures(work: Work) -> Outcome:
-    """No number and no two words next to each other tell more than the posterior does."""
-    count, why_not = screens_weighed(work, work.sizes.figures)
-    if why_not:
-        return skipped(why_not)
-    states = shown(work.subject, count)
-    draws = min(work.sizes.permutations, _DRAWS)
+def figures(subject: Subject, count: int, draws: int, rate: float) -> Outcome:
+    """No number and no two words next to each other tell more than the posterior does.
+
+    ``count`` screens are searched, with so many ``draws`` of truths; ``rate`` is the family-wise
+    rate of false alarms.
+    """
+    states = shown(subject, count)
     answers = Answers([(state, belief(state)) for state in states], draws)
     texts = [render_observation(observe(state)) for state in states]
     names, columns = common([_pairs_of_words(text) for text in texts])
@@ -77,7 +75,7 @@ def figures(work: Work) -> Outcome:
     features = np.concatenate([columns, sums], axis=1)
     seen, highest = _largest(answers, features, pointers)
     chance = (1 + (highest[:, np.newaxis] >= seen).sum(axis=0)) / (1 + len(highest))
-    telling = np.flatnonzero(chance <= work.limits.leak)
+    telling = np.flatnonzero(chance <= rate)
     telling = telling[np.argsort(-seen[telling], kind="stable")].tolist()
     worst = int(seen.argmax())
     return judged(

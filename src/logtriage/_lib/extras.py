@@ -1,0 +1,17 @@
+"""Imports of what an extra brings."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from logtriage.errors import MissingExtra
+
+
+@contextmanager
+def imports_of(extra: str, feature: str, framework: str) -> Iterator[None]:
+    """Import a framework inside; if it is missing, the error names the extra for the feature."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != framework:
+            raise
+        raise MissingExtra(feature, extra) from None
