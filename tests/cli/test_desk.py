@@ -22,7 +22,7 @@ from logtriage.actions import (
 )
 from logtriage.cli.desk.app import Desk
 from logtriage.cli.desk.pages import services
-from logtriage.cli.desk.places import directory, map_of, who
+from logtriage.cli.desk.places import map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.screens import facts, number, signed
@@ -338,7 +338,6 @@ def test_places() -> None:
     for name, owner in zip(topology.names, owners, strict=True):
         assert name in drawn.get()
         assert f"owned by {owner}" in who(name, topology, owners)
-        assert name in directory(topology, owners).split(f"{owner}\n")[1].split("\n")[0]
     assert "of an unknown owner" in who(topology.names[0], topology, ())
     with pytest.raises(UnknownName):
         who("nope", topology, owners)

@@ -44,7 +44,7 @@ def test_tables_of_losses(tmp_path: Path, width: int) -> None:
     for word in ("hardness", "asking", "decision", "luck", "lucky", "handed"):
         assert word in result.stdout
     losses = load_run(tmp_path / "run").explained["random", TASK].values()
-    mean = sum(one.explanation.hardness for one in losses) / 2
+    mean = sum(one.hardness for one in losses) / 2
     assert f"{mean:.3f}" in result.stdout
     shown = logtriage("report", tmp_path / "run", width=width)
     assert shown.stdout == result.stdout
@@ -90,7 +90,7 @@ def test_grades_less_the_luck_stand_in_the_tables_where_they_are_asked_for(tmp_p
     shown = run(tmp_path / "run", "--explain", 2, "--luck-adjusted", "--legend")
     assert "luck adjusted  mean grade less the luck" in re.sub(r" {2,}", "  ", shown.stdout)
     losses = load_run(tmp_path / "run").explained["random", TASK].values()
-    mean = sum(found.explanation.grade - found.explanation.luck for found in losses) / 2
+    mean = sum(found.grade - found.luck for found in losses) / 2
     assert f"{mean:.3f}" in shown.stdout
     row, _ = lines(run(tmp_path / "run", "--explain", 2, "--json"))
     assert row["losses"]["without_luck"]["mean"] == pytest.approx(mean)
@@ -119,7 +119,7 @@ def test_tasks_without_probabilities_are_said_or_refused(tmp_path: Path) -> None
     assert "not explained, because exact probabilities are unknown: recorded" in result.stderr
     alone = logtriage("eval", "oracle", "--task", "recorded", "--explain", 1)
     assert alone.exit_code == 2
-    assert "nothing to explain: the probabilities are not known for recorded" in alone.stderr
+    assert "nothing to explain: recorded_trainticket-v4: its probabilities" in alone.stderr
     team = logtriage("eval", "expert", "--task", TASK, "--split-roles", "solo", "--explain", 1)
     assert team.exit_code == 2
     assert "joint play is not explained" in team.stderr

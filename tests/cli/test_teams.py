@@ -49,7 +49,7 @@ def test_eval_tells_the_doubt_of_the_team_and_of_each_role(tmp_path: Path) -> No
     assert "pooled " in shown.stdout.partition("LEGEND")[2]
     (row,) = lines(logtriage("report", tmp_path / "run", "--json"))
     assert row["teamwork"]["episodes"] == 3
-    assert [one["role"] for one in row["teamwork"]["alone"]] == list(TRIO.names)
+    assert list(row["teamwork"]["alone"]) == list(TRIO.names)
 
 
 def test_any_number_of_jobs_prints_and_writes_the_same(tmp_path: Path, split_file: Path) -> None:

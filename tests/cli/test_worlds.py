@@ -157,16 +157,12 @@ def test_a_world_is_shown_as_tables(folder: Path) -> None:
     told = logtriage("world", "show", folder).stdout
     assert "demand exceeds the instances" in told
     table = told.split("\nWORKERS\n")[1].split("\n\n")[0]
-    assert [line.split() for line in table.splitlines()] == [
-        ["full", "usual"],
-        ["heavy_query", "60", "40"],
-        ["overload", "60", "40"],
-        ["loaded", "20", "80"],
-        ["background", "25", "75"],
+    assert [line.strip() for line in table.splitlines()] == [
+        "full   heavy_query 60, overload 60, background 25, loaded 20",
+        "usual  loaded 80, background 75, heavy_query 40, overload 40",
     ]
     wide = logtriage("world", "show", "oncall", width=80).stdout
     topics = wide.split("\nLOG\n")[1].split("\n\n")[0]
-    # By token: there are too many for columns.
     shares = {
         kind: of["log"].get("exceptions", 0) for kind, of in load_world("oncall").signatures.items()
     }

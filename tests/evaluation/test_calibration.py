@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 import logtriage as lt
@@ -82,7 +83,7 @@ def test_nothing_is_nan_where_nothing_was_stated(run: Path) -> None:
         calibration for calibration in calibrate(load_run(run)) if calibration.policy == "expert"
     )
     assert (silent.stated, silent.ece, silent.over, silent.augrc) == (0, None, None, None)
-    assert json.loads(json.dumps(silent.to_json(), allow_nan=False))["bars"] == []
+    assert json.loads(json.dumps(attrs.asdict(silent), allow_nan=False))["bars"] == []
 
 
 def test_the_command_prints_tables_or_json(run: Path) -> None:

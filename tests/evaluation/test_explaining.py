@@ -75,9 +75,8 @@ def test_the_first_episodes_are_explained(whole: Path) -> None:
     for (policy, task), found in loaded.explained.items():
         for grade in loaded.grades[policy, task][: len(found)]:
             one = found[grade.incident]
-            assert one.explanation.grade == grade.score
-            assert tuple(step.action for step in one.explanation.steps) == grade.actions
-            assert one.samples == 1
+            assert one.grade == grade.score
+            assert tuple(step.action for step in one.steps) == grade.actions
 
 
 def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
@@ -92,11 +91,9 @@ def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
     assert row.losses.episodes == 2
     for part in PARTS:
         mean = getattr(row.losses, part)
-        assert mean.mean == pytest.approx(fmean(getattr(one.explanation, part) for one in found))
+        assert mean.mean == pytest.approx(fmean(getattr(one, part) for one in found))
         assert mean.low <= mean.mean <= mean.high
-    pages = [
-        step for one in found for step in one.explanation.steps if isinstance(step.action, Escalate)
-    ]
+    pages = [step for one in found for step in one.steps if isinstance(step.action, Escalate)]
     assert row.losses.pages is not None
     assert row.losses.pages.count == len(pages)
     assert [row.losses is None for row in rows] == [False, True, False, True]
@@ -197,7 +194,7 @@ def change_step(**fields: Any) -> Callable[[dict[str, Any]], None]:
         (change(luck=0.9), "at_first . asking_gained - decision_cost . luck is "),
         (change(luck=None), "expected a decimal, got nothing @ ..luck"),
         (change(luck=float("nan")), "at_first . asking_gained - decision_cost . luck is nan"),
-        (change(samples=0), "samples: expected 1 or more, got 0"),
+        (change(samples=0), "unknown field samples"),
         (change(steps=[]), "steps: expected [1-9]"),
         (change_step(before="1"), "expected a decimal, got a string '1' @ ..steps.0..before"),
         (change_step(right=1), "expected true or false, got a number 1 @ ..steps.0..right"),
@@ -256,7 +253,7 @@ def test_what_cannot_be_explained_is_refused(tmp_path: Path, run: Path) -> None:
     with holding(run), pytest.raises(InvalidInput, match="evaluates here"):
         explain_run(run, 1)
     evaluate(RunSpec(["oracle"], ["recorded"], episodes=1), tmp_path / "recorded")
-    with pytest.raises(InvalidInput, match="the probabilities are not known for recorded"):
+    with pytest.raises(InvalidInput, match=r"recorded.*: its probabilities are not known"):
         explain_run(tmp_path / "recorded", 1)
     evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="solo"), tmp_path / "team")
     with pytest.raises(InvalidInput, match="joint play is not explained"):
@@ -273,12 +270,11 @@ def test_differences_are_paired(whole: Path) -> None:
     assert found.losses.episodes == 2
     for part in PARTS:
         means = [
-            fmean(getattr(one.explanation, part) for one in loaded.explained[policy, TASK].values())
+            fmean(getattr(one, part) for one in loaded.explained[policy, TASK].values())
             for policy in ("random", "constant:ignore")
         ]
         assert getattr(found.losses, part).mean == pytest.approx(means[1] - means[0])
         assert isfinite(getattr(found.losses, part).low)
-    assert found.to_json()["losses"]["episodes"] == 2
 
 
 def test_without_explanations_there_is_no_difference(whole: Path, played: Path) -> None:

@@ -26,7 +26,7 @@ def test_a_directory_is_held_and_let_go(tmp_path: Path) -> None:
         assert not list((tmp_path / "run").iterdir())
 
 
-def test_another_evaluation_is_refused_with_the_process_that_holds_it(tmp_path: Path) -> None:
+def test_another_evaluation_is_refused(tmp_path: Path) -> None:
     spec = RunSpec(["expert"], ["single_crash-v3"], episodes=2)
     directory = tmp_path / "run"
     command = [sys.executable, "-c", HOLD, str(directory)]
@@ -34,7 +34,7 @@ def test_another_evaluation_is_refused_with_the_process_that_holds_it(tmp_path: 
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
         for fresh in (False, True):
-            with pytest.raises(InvalidInput, match=rf"run: process {other.pid} on .+ evaluates"):
+            with pytest.raises(InvalidInput, match="run: another process evaluates"):
                 evaluate(spec, directory, fresh=fresh)
         assert [path.name for path in directory.iterdir()] == [LOCK_FILE]
         # However the process ends, its lock ends with it; the file that it left is no obstacle.
@@ -51,13 +51,6 @@ def test_a_run_that_fails_lets_go(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(InvalidInput, match="not empty"):
             evaluate(RunSpec(["expert"], ["single_crash-v3"], episodes=1), tmp_path)
-
-
-def test_holder_that_did_not_say_who_it_is(tmp_path: Path) -> None:
-    with holding(tmp_path):
-        (tmp_path / LOCK_FILE).write_text('{"pid": ')
-        with pytest.raises(InvalidInput, match="another process evaluates here"), holding(tmp_path):
-            pass
 
 
 def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:

@@ -219,8 +219,11 @@ def test_a_damaged_split_is_named(tmp_path: Path) -> None:
     evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=TRIO), tmp_path)
     manifest = json.loads((tmp_path / "run.json").read_text())
     for wrong, message in (
-        ({**manifest["role_split"], "roles": 3}, r"run\.json: role_split: .*expected a list"),
-        ("trio", r"run\.json: role_split: expected dict, got 'trio'"),
+        (
+            {**manifest["role_split"], "roles": 3},
+            r"run\.json: expected a list, got a number 3 @ \$\.role_split",
+        ),
+        ("trio", r"run\.json: expected an object, got a string 'trio' @ \$\.role_split"),
     ):
         (tmp_path / "run.json").write_text(json.dumps({**manifest, "role_split": wrong}))
         with pytest.raises(InvalidInput, match=message):

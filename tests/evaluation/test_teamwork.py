@@ -52,16 +52,16 @@ def test_doubt_is_that_of_the_screen_on_which_the_last_actions_were_chosen() -> 
     assert teamwork is not None
     assert teamwork.episodes == 1
     assert teamwork.pooled.mean == pytest.approx(belief(before, TRIO).entropy)
-    assert [doubt.role for doubt in teamwork.alone] == list(TRIO.names)
-    for one, role in zip(teamwork.alone, TRIO.roles, strict=True):
-        assert one.bits.mean == pytest.approx(belief(before, role).entropy)
+    assert list(teamwork.alone) == list(TRIO.names)
+    for role in TRIO.roles:
+        assert teamwork.alone[role.name].mean == pytest.approx(belief(before, role).entropy)
 
 
 @pytest.mark.parametrize("split", [TRIO, BY_CHANNEL, BY_TIER], ids=lambda split: split.name)
 def test_together_they_doubt_less_than_any_alone(split: RoleSplit) -> None:
     teamwork = teamwork_of([played(index) for index in range(12)], split)
     assert teamwork is not None
-    assert teamwork.pooled.mean < min(doubt.bits.mean for doubt in teamwork.alone)
+    assert teamwork.pooled.mean < min(bits.mean for bits in teamwork.alone.values())
 
 
 def test_what_is_pooled_is_what_any_role_was_shown() -> None:
@@ -87,7 +87,7 @@ def test_several_faults_are_doubted_too() -> None:
     teamwork = teamwork_of([state], TRIO)
     assert teamwork is not None
     assert teamwork.pooled.mean == belief(last_decided(state), TRIO).entropy
-    assert teamwork.pooled.mean < min(doubt.bits.mean for doubt in teamwork.alone)
+    assert teamwork.pooled.mean < min(bits.mean for bits in teamwork.alone.values())
 
 
 def test_there_is_none_alone_or_where_no_probabilities_are_known() -> None:

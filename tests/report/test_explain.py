@@ -48,7 +48,7 @@ def test_means_of_the_parts(runs: tuple[Path, Path], tmp_path: Path) -> None:
     for policy in ("random", "constant:ignore"):
         (one,) = found[policy, TASK].values()
         for part in PARTS:
-            assert number(getattr(one.explanation, part)) in losses
+            assert number(getattr(one, part)) in losses
     assert '<a href="#losses">' in page
 
 
@@ -62,9 +62,7 @@ def test_an_explained_episode_has_its_parts_and_beliefs(
     assert len(explained) == 2
     found = load_run(runs[1]).explained
     known = [
-        one.explanation
-        for policy in ("random", "constant:ignore")
-        for one in found[policy, TASK].values()
+        one for policy in ("random", "constant:ignore") for one in found[policy, TASK].values()
     ]
     for one in known:
         lines = [

@@ -80,109 +80,89 @@ app.callback(
 )(_root)
 
 
-def _group(name: str, text: str, example: str) -> typer.Typer:
+def _add(
+    group: typer.Typer, commands: dict[str, tuple[Callable[..., Any], tuple[str, ...]]]
+) -> None:
+    """Add commands by their names, each with its examples."""
+    for name, (command, examples) in commands.items():
+        usage = _usage(command.__doc__, *examples)
+        group.command(name, cls=Command, help=usage)(command)
+
+
+def _group(
+    name: str, text: str, commands: dict[str, tuple[Callable[..., Any], tuple[str, ...]]]
+) -> None:
+    """Add a group of commands; its example is the first of its first command."""
     group = _typer()
-    app.add_typer(group, name=name, help=_usage(text, example))
-    return group
+    first, *_ = commands.values()
+    app.add_typer(group, name=name, help=_usage(text, first[1][0]))
+    _add(group, commands)
 
 
-def _add(group: typer.Typer, name: str, command: Callable[..., Any], *examples: str) -> None:
-    group.command(name, cls=Command, help=_usage(command.__doc__, *examples))(command)
-
-
-_add(app, "tasks", tasks, "tasks", "tasks cascading_failure-v3", "tasks --world my-shop")
 _add(
     app,
-    "show",
-    show,
-    f"show {_INCIDENT}",
-    f"show {_INCIDENT} --truth",
-    "show nezha/2023-01-30T115921 --prompt",
+    {
+        "tasks": (tasks, ("tasks", "tasks cascading_failure-v3", "tasks --world my-shop")),
+        "show": (show, (f"show {_INCIDENT}", f"show {_INCIDENT} --truth",
+                        "show nezha/2023-01-30T115921 --prompt")),
+        "play": (play, (f"play {_INCIDENT} --practice", f"play {_INCIDENT} --policy expert --brief",
+                        "play single_crash-v3/test/7 --policy expert --split-roles trio")),
+        "eval": (evaluate_, ("eval expert first_error --episodes 20",
+                             "eval expert --task single_crash-v3 --jobs 4 --out runs/expert",
+                             "eval combined --task recorded",
+                             "eval openai:MODEL --base-url URL --out runs/model")),
+        "grade": (grade, ("grade transcripts.jsonl",
+                          "grade transcripts.jsonl --json > grades.jsonl",
+                          "convert conversations.jsonl | logtriage grade -")),
+        "convert": (convert, ("convert conversations.jsonl > transcripts.jsonl",
+                              "convert rows.jsonl --incident metadata.incident --style text")),
+        "compare": (compare, ("compare runs/before runs/after",
+                              "compare runs/both runs/both --policy-a expert --policy-b chain")),
+        "calibration": (calibration, ("calibration runs/model",)),
+        "gate": (gate, ("gate runs/new runs/baseline",
+                        "gate runs/new runs/baseline --margin 0.03")),
+        "report": (report, ("report runs/expert", "report runs/expert --html")),
+        "replay": (replay, ("replay runs/expert", f"replay runs/expert {_INCIDENT} --open")),
+        "serve": (serve, ("serve --port 8000", "serve --host 0.0.0.0 --token-file token.txt")),
+        "audit": (audit_, ("audit --task single_crash-v3 --quick",
+                           "audit --task my_package.tasks:TASK --family floor --family leaks")),
+    },
+)  # fmt: skip
+_group(
+    "world",
+    "Make a world of your own, look at it, check it.",
+    {
+        "new": (new_world, ("world new my-shop", "world new my-shop --like tiny")),
+        "fit": (fit_world, ("world fit nezha.jsonl.gz --out my-fit",)),
+        "show": (show_world, ("world show my-shop",)),
+        "check": (check_world_, ("world check my-shop", "world check my-shop --quick")),
+    },
 )
-_add(
-    app,
-    "play",
-    play,
-    f"play {_INCIDENT} --practice",
-    f"play {_INCIDENT} --policy expert --brief",
-    "play single_crash-v3/test/7 --policy expert --split-roles trio",
-)
-_add(
-    app,
-    "eval",
-    evaluate_,
-    "eval expert first_error --episodes 20",
-    "eval expert --task single_crash-v3 --jobs 4 --out runs/expert",
-    "eval combined --task recorded",
-    "eval openai:MODEL --base-url URL --out runs/model",
-)
-_add(
-    app,
-    "grade",
-    grade,
-    "grade transcripts.jsonl",
-    "grade transcripts.jsonl --json > grades.jsonl",
-    "convert conversations.jsonl | logtriage grade -",
-)
-_add(
-    app,
-    "convert",
-    convert,
-    "convert conversations.jsonl > transcripts.jsonl",
-    "convert rows.jsonl --incident metadata.incident --style text",
-)
-_add(
-    app,
-    "compare",
-    compare,
-    "compare runs/before runs/after",
-    "compare runs/both runs/both --policy-a expert --policy-b chain",
-)
-_add(app, "calibration", calibration, "calibration runs/model")
-_add(app, "gate", gate, "gate runs/new runs/baseline", "gate runs/new runs/baseline --margin 0.03")
-_add(app, "report", report, "report runs/expert", "report runs/expert --html")
-_add(app, "replay", replay, "replay runs/expert", f"replay runs/expert {_INCIDENT} --open")
-_add(app, "serve", serve, "serve --port 8000", "serve --host 0.0.0.0 --token-file token.txt")
-_add(
-    app,
-    "audit",
-    audit_,
-    "audit --task single_crash-v3 --quick",
-    "audit --task my_package.tasks:TASK --family floor --family leaks",
-)
-
-worlds = _group(
-    "world", "Make a world of your own, look at it, compare it, check it.", "world new my-shop"
-)
-_add(worlds, "new", new_world, "world new my-shop", "world new my-shop --like tiny")
-_add(worlds, "fit", fit_world, "world fit nezha.jsonl.gz --out my-fit")
-_add(worlds, "show", show_world, "world show my-shop")
-_add(worlds, "check", check_world_, "world check my-shop", "world check my-shop --quick")
-
-importing = _group(
+_group(
     "import",
     "Make bundles of recorded incidents, and topologies.",
-    "import capture incidents --out mine.jsonl",
+    {
+        "capture": (capture, ("import capture incidents --out mine.jsonl.gz",)),
+        "nezha": (nezha, ("import nezha Nezha --out nezha.jsonl.gz",)),
+        "petshop": (petshop, ("import petshop petshop --out petshop.jsonl.gz",)),
+        "topology": (topology, ("import topology seen --out real.toml --owner my-team",)),
+    },
 )
-_add(importing, "nezha", nezha, "import nezha Nezha --out nezha.jsonl.gz")
-_add(importing, "capture", capture, "import capture incidents --out mine.jsonl.gz")
-_add(importing, "petshop", petshop, "import petshop petshop --out petshop.jsonl.gz")
-_add(importing, "topology", topology, "import topology seen --out real.toml --owner my-team")
-
-_HARBOR = "export harbor harbor-tasks --task cascading_failure-v3 --count 20"
-exporting = _group("export", "Write incidents for other harnesses.", _HARBOR)
-_add(exporting, "harbor", harbor, _HARBOR)
-_add(
-    exporting,
-    "otlp",
-    export_otlp,
-    "export otlp single_crash-v3/test/7 capture --labels answers.csv",
+_group(
+    "export",
+    "Write incidents for other harnesses.",
+    {
+        "harbor": (harbor, ("export harbor harbor-tasks --task cascading_failure-v3 --count 20",)),
+        "otlp": (export_otlp, ("export otlp single_crash-v3/test/7 capture --labels answers.csv",)),
+        "alertmanager": (alertmanager, ("export alertmanager single_crash-v3/test/7 capture",)),
+    },
 )
-_add(exporting, "alertmanager", alertmanager, "export alertmanager single_crash-v3/test/7 capture")
-
-sealing = _group(
-    "seal", "Make and name keys of sealed incidents, and close their runs.", "seal new key.txt"
+_group(
+    "seal",
+    "Make and name keys of sealed incidents, and close their runs.",
+    {
+        "new": (new, ("seal new key.txt",)),
+        "fingerprint": (fingerprint, ("seal fingerprint --seal-file key.txt",)),
+        "close": (close, ("seal close ledger.jsonl --run alice --out alice.jsonl",)),
+    },
 )
-_add(sealing, "new", new, "seal new key.txt")
-_add(sealing, "fingerprint", fingerprint, "seal fingerprint --seal-file key.txt")
-_add(sealing, "close", close, "seal close ledger.jsonl --run alice --out alice.jsonl")

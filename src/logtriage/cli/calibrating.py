@@ -1,14 +1,13 @@
 """``calibration``: what the confidences of a run are worth."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import attrs
 
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.figures import Figures, share, stacked
-from logtriage.cli.options import Json, Legend, SealFile, seal_in
+from logtriage.cli.figures import Figures, estimate, share, stacked
+from logtriage.cli.options import Json, Legend, RunDirectory, SealFile, seal_in
 from logtriage.cli.screens import heading, number
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def calibration(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    run: RunDirectory,
     seal_file: SealFile = None,
     legend: Legend = False,
     as_json: Json = False,
@@ -33,7 +32,7 @@ def calibration(
     rows = calibrate(load_run(run, seal=seal_in(seal_file)))
     if as_json:
         for row in rows:
-            emit(row.to_json())
+            emit(attrs.asdict(row))
         return
     figures = Figures(results())
     for task in dict.fromkeys(row.task for row in rows):
@@ -89,7 +88,7 @@ def _put_bins_and_bars(figures: Figures, row: "Calibration") -> None:
                 row.policy,
                 f"below {bar.bar:g}",
                 share(bar.handed_over),
-                f"{number(bar.net.mean)} [{number(bar.net.low)}, {number(bar.net.high)}]",
+                estimate(bar.net),
             ]
             for bar in row.bars
         ],

@@ -115,14 +115,11 @@ def _empty() -> Table:
     return Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="dim")
 
 
-def listed(
-    titles: Sequence[str], rows: Iterable[Sequence[Cell]], right: int | None = None
-) -> Table:
-    """A table of text, which is folded; columns from number ``right`` on stand on the right."""
+def listed(titles: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
+    """A table of text, which is folded."""
     table = _empty()
-    for at, title in enumerate(titles):
-        figure = right is not None and at >= right
-        table.add_column(title, justify="right" if figure else "left", overflow="fold")
+    for title in titles:
+        table.add_column(title, overflow="fold")
     for row in rows:
         table.add_row(*map(_text, row))
     return table
@@ -136,6 +133,14 @@ def share(value: float | None, decimals: int = 1) -> str:
         return f"{value:.0%}"
     least = 10.0 ** -(decimals + 2)
     return f"{min(1 - least, max(least, value)):.{decimals}%}"
+
+
+def estimate(interval: Interval | None) -> Text:
+    """A mean beside its interval."""
+    if interval is None:
+        return Text(NO_FIGURE)
+    around = f" [{number(interval.low)}, {number(interval.high)}]"
+    return Text.assemble((number(interval.mean), "bold"), (around, "dim"))
 
 
 def stacked(estimate: Interval | None) -> Text:

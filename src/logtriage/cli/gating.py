@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
+import attrs
 import typer
 from rich.text import Text
 
@@ -78,7 +79,7 @@ def gate(
     )
     if as_json:
         for check in checks:
-            emit(check.to_json())
+            emit(attrs.asdict(check))
     else:
         _print(checks, legend=legend)
     failed = [check for check in checks if _fails(check, lenient=lenient)]

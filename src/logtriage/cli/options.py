@@ -26,6 +26,16 @@ ExplainWorst = Annotated[
         "about a second each.",
     ),
 ]
+Beliefs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Work out the belief of at most N episodes of the page; 100 if not given. Takes about "
+        "0.3 seconds each, on a fleet up to a second.",
+    ),
+]
+RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")]
 Bases = Annotated[
     list[Path] | None,
     typer.Option(

@@ -7,11 +7,19 @@ from typing import Annotated
 import typer
 
 from logtriage.cli.console import emit, note
-from logtriage.cli.options import Bases, ExplainWorst, Json, SealFile, seal_in
+from logtriage.cli.options import (
+    Bases,
+    Beliefs,
+    ExplainWorst,
+    Json,
+    RunDirectory,
+    SealFile,
+    seal_in,
+)
 
 
 def replay(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    run: RunDirectory,
     incident_id: Annotated[
         str | None,
         typer.Argument(
@@ -26,15 +34,7 @@ def replay(
     ] = None,
     bases: Bases = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    beliefs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Work out the belief of at most N episodes; 100 if not given. Takes about "
-            "0.3 seconds each, on a fleet up to a second.",
-        ),
-    ] = None,
+    beliefs: Beliefs = None,
     explain: ExplainWorst = None,
     seal_file: SealFile = None,
     as_json: Json = False,

@@ -8,7 +8,17 @@ import attrs
 import typer
 
 from logtriage.cli.console import emit, note, results
-from logtriage.cli.options import Bases, ExplainWorst, Json, Legend, LuckAdjusted, SealFile, seal_in
+from logtriage.cli.options import (
+    Bases,
+    Beliefs,
+    ExplainWorst,
+    Json,
+    Legend,
+    LuckAdjusted,
+    RunDirectory,
+    SealFile,
+    seal_in,
+)
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -46,7 +56,7 @@ def compare(
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     if as_json:
         for pair in compared:
-            emit(pair.to_json())
+            emit(attrs.asdict(pair))
     else:
         print_comparisons(
             results(),
@@ -77,7 +87,7 @@ def _players(run: "LoadedRun") -> str:
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
+    run: RunDirectory,
     out: Annotated[
         Path | None, typer.Argument(metavar="OUT", help="The page; RUN/report.html if not given.")
     ] = None,
@@ -86,15 +96,7 @@ def report(
     show: Annotated[
         bool, typer.Option("--open", help="Write the page and open it in a browser.")
     ] = False,
-    beliefs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="With --html: work out the belief of at most N episodes; 100 if not given. Takes "
-            "about 0.3 seconds each, on a fleet up to a second.",
-        ),
-    ] = None,
+    beliefs: Beliefs = None,
     explain: ExplainWorst = None,
     seal_file: SealFile = None,
     luck_adjusted: LuckAdjusted = False,

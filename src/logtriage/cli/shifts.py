@@ -11,7 +11,7 @@ from logtriage.actions import Malformed
 from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.cli.console import emit, messages, note, results, say
-from logtriage.cli.figures import Figures
+from logtriage.cli.figures import Figures, estimate
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.screens import heading, number
 from logtriage.cli.served import in_words, served_players
@@ -84,7 +84,10 @@ def evaluate_shifts(
     else:
         for task in every:
             say(results(), heading(f"{task}, rubric shift/1"))
-            Figures(results()).put(_TITLES, [_cells(row) for row in rows if row.task == task])
+            Figures(results()).put(
+                _TITLES,
+                [row.cells(lambda span: estimate(span).plain) for row in rows if row.task == task],
+            )
     for policy, player in served.items():
         note(f"{policy}: {in_words(player.asked[policy].usage)}", "dim")
     if file is not None:
@@ -110,10 +113,6 @@ def _recorder(
         return episode.state, episode.error
 
     return record
-
-
-def _cells(row: "ShiftRow") -> Sequence[str]:
-    return row.cells(lambda span: f"{number(span.mean)} [{number(span.low)}, {number(span.high)}]")
 
 
 def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> None:

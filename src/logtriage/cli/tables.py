@@ -8,7 +8,7 @@ from rich.text import Text
 
 from logtriage._lib.printable import spelled
 from logtriage.cli.console import say
-from logtriage.cli.figures import Cell, Figures, interval_of, share
+from logtriage.cli.figures import Cell, Figures, estimate, interval_of, share
 from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
 from logtriage.cli.screens import NO_FIGURE, heading, number
 from logtriage.evaluation import Comparison, Interval, Row
@@ -70,7 +70,7 @@ def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
     net = any(row.net for row in rows)
     headline: list[_Column] = [
         *([("net value\n[95 % interval]", _net_value)] if net else []),
-        ("mean grade\n[95 % interval]", lambda row: _estimate(row.grade)),
+        ("mean grade\n[95 % interval]", lambda row: estimate(row.grade)),
         *([("unscored\nas 0", lambda row: number(row.bound))] if bounded else []),
         ("solved", _share_of("solved")),
         *((title, _share_of_net(name)) for name, title in _NET_SHARES if net),
@@ -98,7 +98,7 @@ def _put_columns(figures: Figures, rows: Sequence[Row], columns: Sequence[_Colum
 
 
 def _net_value(row: Row) -> Cell:
-    return _estimate(None if row.net is None else row.net.net)
+    return estimate(None if row.net is None else row.net.net)
 
 
 def _share_of(name: str) -> Callable[[Row], Cell]:
@@ -121,7 +121,7 @@ def _put_by_price(figures: Figures, rows: Sequence[Row]) -> None:
             [
                 row.policy,
                 f"{priced.price:g} ({priced.incidents})",
-                _estimate(priced.net),
+                estimate(priced.net),
                 share(priced.handed_over),
             ]
             for row in rows
@@ -154,7 +154,7 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
     teams = [(row.policy, row.teamwork) for row in rows if row.teamwork is not None]
     if not teams:
         return
-    roles = [alone.role for alone in teams[0][1].alone]
+    roles = teams[0][1].alone
     figures.put(
         ("bits of doubt", "episodes", "pooled", *map(spelled, roles)),
         [
@@ -162,7 +162,7 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
                 policy,
                 str(team.episodes),
                 number(team.pooled.mean, 2),
-                *(number(alone.bits.mean, 2) for alone in team.alone),
+                *(number(bits.mean, 2) for bits in team.alone.values()),
             ]
             for policy, team in teams
         ],
@@ -183,13 +183,6 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
             for heeded in [team.listening]
         ],
     )
-
-
-def _estimate(estimate: Interval | None) -> Text:
-    if estimate is None:
-        return Text(NO_FIGURE)
-    interval = f" [{number(estimate.low)}, {number(estimate.high)}]"
-    return Text.assemble((number(estimate.mean), "bold"), (interval, "dim"))
 
 
 def print_comparisons(

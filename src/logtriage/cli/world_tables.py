@@ -37,8 +37,8 @@ def shown(console: Console, world: World) -> None:
     say(console)
     say(
         console,
-        "Per cent before fog. What a row leaves of 100 is the ordinary token's, which stands in "
-        "the last column; so is what makes no sense at a tier.",
+        "Per cent before fog. What a condition leaves of 100 is the ordinary token's; so is what "
+        "makes no sense at a tier.",
     )
     for sort in world.ordinary:
         say(console)
@@ -90,32 +90,21 @@ def _benign(world: World) -> Table:
 
 
 def _signs(console: Console, world: World, sort: str) -> None:
-    """How often each condition shows each token: a table, or a list if there are many tokens."""
-    rows = {
-        name: shares
-        for group in groups_of(world).values()
-        for name, signature in group.items()
-        for which, shares in shares_of(world, signature)
-        if which == sort
-    }
-    ordinary = world.ordinary[sort]
-    tokens = [*dict.fromkeys(token for row in rows.values() for token in row if token != ordinary)]
-    if sum(len(token) + 2 for token in tokens) + 2 * len(ordinary) < console.width // 2:
-        shown = (*tokens, ordinary)
-        cells: list[list[Cell]] = [
-            [Text(name, "bold"), *(str(row.get(token) or "") for token in shown)]
-            for name, row in rows.items()
-        ]
-        put(console, listed(("", *shown), cells, right=1))
-        return
-    rows_by_token = []
-    for token in tokens:
-        who = sorted(
-            ((name, row[token]) for name, row in rows.items() if row.get(token)),
-            key=lambda pair: -pair[1],
+    """How often each condition shows each token: a line for each token, the likeliest first."""
+    tokens: dict[str, list[tuple[int, str]]] = {}
+    for group in groups_of(world).values():
+        for name, signature in group.items():
+            for which, shares in shares_of(world, signature):
+                for token, share in shares.items() if which == sort else ():
+                    tokens.setdefault(token, []).append((share, name))
+    rows = [
+        (
+            token,
+            ", ".join(f"{name} {share}" for share, name in sorted(who, key=lambda row: -row[0])),
         )
-        rows_by_token.append((token, ", ".join(f"{name} {share}" for name, share in who)))
-    put(console, facts(rows_by_token))
+        for token, who in tokens.items()
+    ]
+    put(console, facts(rows))
 
 
 def shown_json(world: World) -> dict[str, Any]:

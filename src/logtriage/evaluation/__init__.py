@@ -21,7 +21,6 @@ from logtriage.evaluation.episodes import (
     steps,
 )
 from logtriage.evaluation.explaining import explain_run
-from logtriage.evaluation.explanations import Explained
 from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
 from logtriage.evaluation.incidents import RECORDED_TASK, RECORDED_TASKS, Incidents
 from logtriage.evaluation.loading import LoadedRun, load_run
@@ -50,7 +49,6 @@ __all__ = [
     "Calls",
     "Check",
     "Comparison",
-    "Explained",
     "Incidents",
     "Interval",
     "LoadedRun",

@@ -101,10 +101,6 @@ class Calibration:
     bins: tuple[Bin, ...]
     bars: tuple[Bar, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """The calibration as JSON data."""
-        return attrs.asdict(self)
-
 
 def calibrate(run: LoadedRun) -> tuple[Calibration, ...]:
     """The confidences of a run, for each policy and task."""

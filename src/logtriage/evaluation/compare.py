@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -57,10 +56,6 @@ class Comparison:
     seal: str | None = None
     net: NetComparison | None = None
     split: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The comparison as JSON data."""
-        return attrs.asdict(self)
 
 
 def compare_runs(

@@ -8,12 +8,12 @@ from typing import Final
 import attrs
 
 from logtriage._lib.seal import Seal
-from logtriage.belief.explain import SAMPLES, explain, why_unexplained
+from logtriage.belief.explain import SAMPLES, Explanation, explain, why_unexplained
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
 from logtriage.evaluation.cells import EXPLANATIONS, append, cell_path, mend, put_in_order
 from logtriage.evaluation.episodes import played_state
-from logtriage.evaluation.explanations import Explained, encode_explained
+from logtriage.evaluation.explanations import encode_explanation
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.lock import holding
@@ -106,13 +106,10 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
         if all(map(why_unexplained, first))
     }
     if len(reasons) == len(tasks):
-        recorded = any(drawn.telemetry.open_loop for first in tasks.values() for drawn in first)
-        unknown = [task for task in reasons if tasks[task][0].setting is None]
-        causes = [f"the probabilities are not known for {', '.join(unknown)}"] if unknown else []
-        causes += [f"{task}: {why}" for task, why in reasons.items() if task not in unknown]
-        raise InvalidInput(
-            f"nothing to explain: {'; '.join(causes)}" + (f"; {NOT_CLAIMED}" if recorded else "")
-        )
+        causes = [f"{task}: {why}" for task, why in reasons.items()]
+        if any(drawn.telemetry.open_loop for first in tasks.values() for drawn in first):
+            causes.append(NOT_CLAIMED)
+        raise InvalidInput(f"nothing to explain: {'; '.join(causes)}")
     return tuple(reasons)
 
 
@@ -136,15 +133,15 @@ def _left(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
     ]
 
 
-def explained_state(incident: Incident, graded: Grade) -> Explained:
+def explained_state(incident: Incident, graded: Grade) -> Explanation:
     """The explanation of one scored episode of a single agent.
 
     Raises:
         InvalidInput: as :func:`logtriage.belief.explain.explain`.
     """
-    return Explained(explain(played_state(incident, graded), samples=SAMPLES), SAMPLES)
+    return explain(played_state(incident, graded), samples=SAMPLES)
 
 
 def _explain(task: _Task) -> bytes:
-    explained = explained_state(task.incidents(task.graded.incident), task.graded)
-    return encode_explained(task.graded, explained)
+    explanation = explained_state(task.incidents(task.graded.incident), task.graded)
+    return encode_explanation(task.graded, explanation)

@@ -22,14 +22,6 @@ _TOLERANCE: Final = 1e-9
 
 
 @attrs.frozen
-class Explained:
-    """The explanation of one episode, and the samples behind it."""
-
-    explanation: Explanation
-    samples: int
-
-
-@attrs.frozen
 class _Step:
     """A step of an explanation without its action, which stands in the transcript."""
 
@@ -47,7 +39,6 @@ class _Line:
 
     incident: str
     digest: str
-    samples: int
     grade: float
     at_first: float
     asking_gained: float
@@ -57,44 +48,42 @@ class _Line:
     steps: tuple[_Step, ...]
 
 
-def encode_explained(graded: Grade, explained: Explained) -> bytes:
+def encode_explanation(graded: Grade, explanation: Explanation) -> bytes:
     """An explanation as its line."""
     figures = attrs.asdict(
-        explained.explanation,
+        explanation,
         filter=lambda field, _: field.name != "action",
         value_serializer=lambda _, __, value: float(value) if type(value) is int else value,
     )
-    about = {"incident": graded.incident, "digest": graded.digest, "samples": explained.samples}
+    about = {"incident": graded.incident, "digest": graded.digest}
     return f"{json.dumps({**about, **figures}, allow_nan=False)}\n".encode()
 
 
 def read_explanations(
     directory: Path, cell: Cell, grades: Mapping[str, Grade]
-) -> dict[str, Explained]:
+) -> dict[str, Explanation]:
     """The explanations of a cell by incident, checked against the grades that they explain."""
     path = cell_path(directory, EXPLANATIONS, cell)
-    explanations: dict[str, Explained] = {}
+    explanations: dict[str, Explanation] = {}
     for number, line in enumerate(read_lines(path), start=1):
         try:
             kept = structured(line, _Line, InvalidInput)
-            explained = _explained(kept, grades.get(kept.incident))
+            explanation = _explanation(kept, grades.get(kept.incident))
             if kept.incident in explanations:
                 raise InvalidInput(f"incident: {kept.incident} is listed twice")
         except InvalidInput as error:
             raise InvalidInput(
                 f"{path}, line {number}: {error}; remove the file, and run --explain again"
             ) from None
-        explanations[kept.incident] = explained
+        explanations[kept.incident] = explanation
     return explanations
 
 
-def _explained(kept: _Line, graded: Grade | None) -> Explained:
+def _explanation(kept: _Line, graded: Grade | None) -> Explanation:
     if graded is None or graded.score is None:
         raise InvalidInput(f"incident: no scored episode of this run: {kept.incident!r:.80}")
     if kept.digest != graded.digest:
         raise InvalidInput(f"digest: expected {graded.digest!r}, got {kept.digest!r:.80}")
-    if kept.samples < 1:
-        raise InvalidInput(f"samples: expected 1 or more, got {kept.samples}")
     if kept.grade != graded.score:
         raise InvalidInput(f"grade: expected {graded.score!r}, got {kept.grade!r}")
     played = graded.actions[: len(graded.actions) - graded.unplayed]
@@ -103,7 +92,7 @@ def _explained(kept: _Line, graded: Grade | None) -> Explained:
     steps = tuple(
         Step(action, **_fields(step)) for action, step in zip(played, kept.steps, strict=True)
     )
-    figures = _fields(kept, but=("incident", "digest", "samples", "steps"))
+    figures = _fields(kept, but=("incident", "digest", "steps"))
     explanation = Explanation(**figures, steps=steps)
     made = explanation.without_luck + explanation.luck
     if not abs(made - graded.score) <= _TOLERANCE:
@@ -111,7 +100,7 @@ def _explained(kept: _Line, graded: Grade | None) -> Explained:
             f"at_first + asking_gained - decision_cost + luck is {made!r}, "
             f"expected the grade, {graded.score!r}"
         )
-    return Explained(explanation, kept.samples)
+    return explanation
 
 
 def _fields(kept: _Line | _Step, but: tuple[str, ...] = ()) -> dict[str, Any]:

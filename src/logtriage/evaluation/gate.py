@@ -17,7 +17,7 @@ incident by incident, and its 95 % interval is held against a margin:
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from statistics import fmean
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import attrs
 
@@ -77,10 +77,6 @@ class Check:
     base: float | None = None
     difference: Interval | None = None
     margin: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The check as JSON data."""
-        return attrs.asdict(self)
 
 
 def gate_runs(

@@ -9,10 +9,11 @@ import attrs
 
 from logtriage import __version__
 from logtriage._lib.seal import Seal
+from logtriage.belief.explain import Explanation
 from logtriage.drawing.sealing import seal_of_run
 from logtriage.errors import InvalidInput, RubricError
 from logtriage.evaluation.cells import read_cell
-from logtriage.evaluation.explanations import Explained, read_explanations
+from logtriage.evaluation.explanations import read_explanations
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan
@@ -38,7 +39,7 @@ class LoadedRun:
     rubrics: Mapping[str, tuple[str, str]]
     transcripts: Mapping[tuple[str, str], tuple[Transcript, ...]]
     grades: Mapping[tuple[str, str], tuple[Grade, ...]]
-    explained: Mapping[tuple[str, str], Mapping[str, Explained]]
+    explained: Mapping[tuple[str, str], Mapping[str, Explanation]]
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -112,7 +113,7 @@ def load_run(
         )
         for key, played in transcripts.items()
     }
-    explained: dict[tuple[str, str], dict[str, Explained]] = {}
+    explained: dict[tuple[str, str], dict[str, Explanation]] = {}
     for cell in planned:
         key = cell.policy, cell.task
         by_incident = {grade.incident: grade for grade in grades[key]}

@@ -1,23 +1,19 @@
-"""A lock on the directory of a run: one evaluation at a time, with the name of its process.
+"""A lock on the directory of a run: one evaluation at a time.
 
 The lock is the system's, on an open file: it goes with the process that holds it, however
 that ends, so a file left by a dead process is no obstacle.
 """
 
-import json
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from logtriage._lib.files import open_here, try_lock
-from logtriage._lib.printable import spelled
 from logtriage.errors import InvalidInput
 
 LOCK_FILE: Final = ".lock"
-_HOLDER: Final = 1000
 
 
 @contextmanager
@@ -27,9 +23,6 @@ def holding(directory: Path) -> Iterator[None]:
     path = directory / LOCK_FILE
     descriptor = _locked(path)
     try:
-        os.ftruncate(descriptor, 0)
-        holder = {"pid": os.getpid(), "host": socket.gethostname()}
-        os.write(descriptor, json.dumps(holder).encode())
         yield
     finally:
         with suppress(PermissionError):  # Windows keeps what is open; the next run takes it over
@@ -46,20 +39,12 @@ def _locked(path: Path) -> int:
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         except (BlockingIOError, PermissionError):
-            holder = _holder(os.read(descriptor, _HOLDER))
             os.close(descriptor)
             raise InvalidInput(
-                f"{path.parent}: {holder} evaluates here; wait for it, or choose another directory"
+                f"{path.parent}: another process evaluates here; wait for it, or choose another "
+                "directory"
             ) from None
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)
-
-
-def _holder(content: bytes) -> str:
-    try:
-        holder = json.loads(content)
-        return spelled(f"process {holder['pid']} on {holder['host']}")
-    except (ValueError, TypeError, KeyError):  # it has the lock, and did not say so yet
-        return "another process"

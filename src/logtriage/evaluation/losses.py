@@ -7,8 +7,7 @@ from typing import Final
 import attrs
 
 from logtriage.actions import Escalate
-from logtriage.belief.explain import Step
-from logtriage.evaluation.explanations import Explained
+from logtriage.belief.explain import Explanation, Step
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
 
 #: The parts of a grade, by their fields.
@@ -48,11 +47,11 @@ class Losses:
     root_causes: Calls | None = None
 
 
-def losses_of(explained: Sequence[Explained]) -> Losses | None:
+def losses_of(explained: Sequence[Explanation]) -> Losses | None:
     """The losses of some episodes; None without any."""
     if not explained:
         return None
-    steps = [step for episode in explained for step in episode.explanation.steps]
+    steps = [step for episode in explained for step in episode.steps]
     judged = [step for step in steps if step.justified is not None]
     return Losses(
         episodes=len(explained),
@@ -62,7 +61,7 @@ def losses_of(explained: Sequence[Explained]) -> Losses | None:
     )
 
 
-def loss_difference(before: Sequence[Explained], after: Sequence[Explained]) -> Losses | None:
+def loss_difference(before: Sequence[Explanation], after: Sequence[Explanation]) -> Losses | None:
     """The differences of explained episodes of the same incidents; None without any."""
     if not before:
         return None
@@ -80,8 +79,8 @@ def _figures(interval: Callable[[str], Interval | None]) -> dict[str, Interval]:
     return {name: known for name, known in intervals if known is not None}
 
 
-def _values(explained: Sequence[Explained], name: str) -> list[float]:
-    return [getattr(episode.explanation, name) for episode in explained]
+def _values(explained: Sequence[Explanation], name: str) -> list[float]:
+    return [getattr(episode, name) for episode in explained]
 
 
 def _calls(steps: Sequence[Step]) -> Calls:

@@ -24,26 +24,18 @@ EPISODES: Final = 100
 
 
 @attrs.frozen
-class Doubt:
-    """The doubt of one role in bits, with its interval."""
-
-    role: str
-    bits: Interval
-
-
-@attrs.frozen
 class Teamwork:
     """Doubt in bits at the end of some episodes.
 
-    ``pooled`` is the doubt given all that any role was shown; ``alone`` is each role's own, in
-    order. Perfect reports would leave each role with the pooled doubt, so teamwork has to carry
+    ``pooled`` is the doubt given all that any role was shown; ``alone`` is each role's own, by
+    its name. Perfect reports would leave each role with the pooled doubt, so teamwork has to carry
     the difference. ``messages`` is the content of the reports, ``listening`` how often they changed
     an action, where that was recorded.
     """
 
     episodes: int
     pooled: Interval
-    alone: tuple[Doubt, ...]
+    alone: dict[str, Interval]
     messages: Messages | None = None
     listening: Listening | None = None
 
@@ -64,9 +56,8 @@ def teamwork_of(
     if len(split) < 2 or not first:
         return None
     pooled = _doubt(first, split)
-    alone = [_doubt(first, role) for role in split.roles]
-    doubts = tuple(map(Doubt, split.names, alone))
-    return Teamwork(len(first), pooled, doubts, messages_of(states, split), listening)
+    alone = {role.name: _doubt(first, role) for role in split.roles}
+    return Teamwork(len(first), pooled, alone, messages_of(states, split), listening)
 
 
 def last_decided(state: State) -> State:

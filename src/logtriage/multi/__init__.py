@@ -15,6 +15,8 @@ Importing this package loads nothing; the versioned modules need the extra ``mul
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from logtriage.errors import MissingExtra
+
 if TYPE_CHECKING:
     from logtriage.multi import relay_v1, triage_team_v1
 
@@ -22,6 +24,11 @@ __all__ = ["relay_v1", "triage_team_v1"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
         return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pettingzoo", "gymnasium"):
+            raise
+        raise MissingExtra("logtriage.multi", "multi") from None

@@ -7,20 +7,11 @@ Importing this registers both as ``logtriage/relay-v1``. The version moves when 
 or rewards do.
 """
 
+import json
 from typing import Any, Final
 
-from logtriage.errors import MissingExtra
-
-try:
-    import pettingzoo
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] not in ("pettingzoo", "gymnasium"):
-        raise
-    raise MissingExtra("logtriage.multi", "multi") from None
-
-import json
-
 import attrs
+import pettingzoo
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.seeding import np_random

@@ -7,15 +7,7 @@ as ``logtriage/triage_team-v1``. The version moves when spaces, agents or reward
 
 from typing import Any, Final
 
-from logtriage.errors import MissingExtra
-
-try:
-    import pettingzoo
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] not in ("pettingzoo", "gymnasium"):
-        raise
-    raise MissingExtra("logtriage.multi", "multi") from None
-
+import pettingzoo
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 

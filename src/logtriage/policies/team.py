@@ -88,7 +88,7 @@ class RolePolicies:
         begun = None if self.incident is None else initial_state(self.incident)
         state, notes = memory or (begun, (None,) * len(self.players))
         decided = [
-            ask(number, *row, state)
+            _ask(number, *row, state)
             for number, row in enumerate(zip(self.players, observations, notes, strict=True))
         ]
         actions = tuple(action for action, _ in decided)
@@ -97,22 +97,13 @@ class RolePolicies:
         return actions, (state, tuple(note for _, note in decided))
 
 
-def ask(
-    number: int,
-    player: Player,
-    observation: Observation,
-    notes: Memory,
-    state: State | None = None,
+def _ask(
+    number: int, player: Player, seen: Observation, notes: Memory, state: State | None
 ) -> tuple[Action, Memory]:
-    """The answer of the player of the role at a place; followers are given the ``state``.
-
-    Raises:
-        RoleFailure: if the player raises; its exception is the cause.
-    """
     try:
         if state is not None and isinstance(player, Follower):
-            return player.act_in(state, observation), None
-        return cast(Policy, player).act(observation, notes)
+            return player.act_in(state, seen), None
+        return cast(Policy, player).act(seen, notes)
     except Exception as error:
         raise RoleFailure(number, f"{type(error).__name__}: {error}") from error
 

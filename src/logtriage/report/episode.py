@@ -10,7 +10,7 @@ from logtriage.roles import RoleSplit
 from logtriage.transcript import Transcript
 
 if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
-    from logtriage.evaluation import Explained
+    from logtriage.belief.explain import Explanation
 
 
 @attrs.frozen
@@ -26,4 +26,4 @@ class Episode:
     transcript: Transcript
     grade: Grade
     roles: RoleSplit | None = None
-    explained: "Explained | None" = None
+    explained: "Explanation | None" = None

@@ -6,7 +6,6 @@ from logtriage.report.text import number, percent
 
 if TYPE_CHECKING:  # they would load NumPy, and a page in a browser has none
     from logtriage.belief.explain import Leading, Step
-    from logtriage.evaluation import Explained
 
 #: The figures of an explanation and what they are called.
 FIGURES: Final = (
@@ -16,18 +15,6 @@ FIGURES: Final = (
     ("luck", "luck"),
     ("hardness", "hardness"),
 )
-
-
-def parts_of(explained: "Explained | None") -> list[tuple[str, float]]:
-    """The figures by name; empty for an episode without an explanation."""
-    if explained is None:
-        return []
-    return [(name, getattr(explained.explanation, field)) for field, name in FIGURES]
-
-
-def beliefs_of(explained: "Explained") -> list[str]:
-    """A line for each step."""
-    return [line_of(step) for step in explained.explanation.steps]
 
 
 def line_of(step: "Step") -> str:

@@ -15,7 +15,7 @@ from textual.widgets import Footer, Input, Static, TabbedContent, TabPane
 from logtriage.actions import Action, Malformed, describe
 from logtriage.belief.explain import Explanation, explain, why_unexplained
 from logtriage.cli.desk.pages import help_page, journal, now, plain, services
-from logtriage.cli.desk.places import directory, map_of, who
+from logtriage.cli.desk.places import map_of, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
 from logtriage.cli.hindsight import SAMPLES, hindsight
@@ -85,8 +85,6 @@ class Desk(App[State]):
 
     def compose(self) -> ComposeResult:
         """Lay the page out; :meth:`_show` fills in what changes."""
-        topology = self.session.incident.topology
-        owners = observe(self.session.state).directory
         yield Static(id="head")
         yield Static(id="edge")
         with Horizontal(id="desk"):
@@ -96,8 +94,7 @@ class Desk(App[State]):
                 yield _pane("Screen", "now")
                 yield _pane("Journal", "journal")
                 yield _pane("Rules", "rules", runbook(self.session.incident))
-                yield _pane("Owners", "owners", Text(directory(topology, owners)))
-                yield _pane("Map", "map", map_of(topology))
+                yield _pane("Map", "map", map_of(self.session.incident.topology))
                 yield _pane("Help", "help", help_page(self.session.incident))
                 yield _pane("Debrief", "debrief")
         yield Static(id="said")
@@ -109,7 +106,7 @@ class Desk(App[State]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The commands of the palette: the pages, and leaving."""
         del screen
-        for page in ("now", "journal", "rules", "owners", "map", "help"):
+        for page in ("now", "journal", "rules", "map", "help"):
             title = {"now": "Screen"}.get(page, page.capitalize())
             yield SystemCommand(title, f"Show the page {title}", partial(self.action_page, page))
         yield SystemCommand("Quit", "Leave the incident", self.action_leave)

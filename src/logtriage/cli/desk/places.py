@@ -1,4 +1,4 @@
-"""Who calls whom, and who owns what: the map, the directory, and the answer to ``who``."""
+"""Who calls whom, and who owns what: the map, and the answer to ``who``."""
 
 from collections.abc import Sequence
 
@@ -23,19 +23,6 @@ def _tree(topology: Topology, service: int, drawn: set[int]) -> Tree:
     tree = Tree(name)
     tree.children.extend(_tree(topology, callee, drawn) for callee in calls)
     return tree
-
-
-def directory(topology: Topology, owners: Sequence[str]) -> str:
-    """The services of each team, as this incident's directory has them."""
-    if not owners:
-        return "This incident has no directory."
-    rows = []
-    for team in topology.teams:
-        services = [
-            name for name, owner in zip(topology.names, owners, strict=True) if owner == team
-        ]
-        rows.append(f"{team}\n  {', '.join(services) or 'owns none of these services'}")
-    return "\n".join(rows)
 
 
 def who(name: str, topology: Topology, owners: Sequence[str]) -> str:

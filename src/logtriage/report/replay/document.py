@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from logtriage.codec import role_split_to_json
 from logtriage.grading import GradeStatus
 from logtriage.incident import Incident
 from logtriage.report.confusion import MEANING, place_of
@@ -101,7 +102,7 @@ def document(
         "solved": solved,
         "numpy": numpy,
         "places": MEANING,
-        "roles": None if roles is None else _roles(roles),
+        "roles": None if roles is None else role_split_to_json(roles),
         "episodes": len(episodes),
         "shown": len(shown),
         "believed": len(believed),
@@ -227,19 +228,4 @@ def _incident(episode: Episode, parts: Sequence[Part]) -> dict[str, Any]:
         "parts": [[part.part, part.words, part.hops] for part in parts],
         "truth": [[name, value] for name, value in truth_of(incident).items()],
         "roots": sorted(topology.index(name) for name in incident.truth.root_causes),
-    }
-
-
-def _roles(split: RoleSplit) -> dict[str, Any]:
-    return {
-        "name": split.name,
-        "roles": [
-            {
-                "name": role.name,
-                "views": sorted(role.views),
-                "may": sorted(role.may),
-                "delay": role.delay,
-            }
-            for role in split.roles
-        ],
     }

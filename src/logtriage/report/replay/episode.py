@@ -12,7 +12,7 @@ from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
 from logtriage.replay import replay
 from logtriage.report.episode import Episode
-from logtriage.report.hindsight import beliefs_of, parts_of
+from logtriage.report.hindsight import FIGURES, line_of
 from logtriage.report.replay.knowledge import knowledge, readings
 from logtriage.report.replay.talk import Readers, doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
@@ -103,9 +103,9 @@ def episode_data(
             tick["edge"] = _edge(seen)
     if scored:
         data["falls"] = [attrs.asdict(fall) for fall in waterfall(grades)]
-    if episode.explained is not None:
-        data["parts"] = [[name, value] for name, value in parts_of(episode.explained)]
-        data["steps"] = beliefs_of(episode.explained)
+    if (explained := episode.explained) is not None:
+        data["parts"] = [[name, getattr(explained, field)] for field, name in FIGURES]
+        data["steps"] = list(map(line_of, explained.steps))
     split = episode.roles
     if believed:
         from logtriage.report.replay.beliefs import beliefs  # loads NumPy

@@ -87,7 +87,7 @@ const LANE = 54;
 function heardBy(act, t, board, last) {
   if (act.heard) return act.heard.map(([role, at, bits, heeded]) => ({ role, at, bits, heeded }));
   return facts.roles.roles
-    .map((role, number) => ({ role: number, at: t + 1 + (role.may.includes(act.kind) ? 0 : role.delay) }))
+    .map((role, number) => ({ role: number, at: t + 1 + (role.may.includes(act.kind) ? 0 : role.delay ?? 0) }))
     .filter(({ role, at }) => role !== act.role && at <= last && facts.roles.roles[role].views.includes(board));
 }
 
