@@ -78,7 +78,7 @@ def test_the_example_runs(server: Running) -> None:
             check=False,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == 0, done.stderr
         assert len(done.stdout.splitlines()) >= 3
