@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 from logtriage.errors import LogTriageError
 from logtriage.roles.splits import ROLE_SPLITS, SILENT
@@ -19,6 +20,9 @@ from training.common.tasks import sheet_of
 from training.marl import store
 from training.marl.writeup import write_up
 
+#: The splits of the page, each with a team that talks and a silent team.
+SPLITS: Final = ("by_channel", "north_south")
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, train what is not trained yet, and write up what is there."""
@@ -26,7 +30,8 @@ def main(arguments: list[str] | None = None) -> None:
                                      formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
     parser.add_argument("out", type=Path, help="directory for the runs")
     parser.add_argument(
-        "--splits", nargs="+", default=["by_channel", f"by_channel{SILENT}"],
+        "--splits", nargs="+",
+        default=[f"{split}{voice}" for split in SPLITS for voice in ("", SILENT)],
         help=f"of {', '.join(ROLE_SPLITS)}, or JSON files",
     )  # fmt: skip
     parser.add_argument("--task", default="single_crash-v3")
