@@ -175,7 +175,7 @@ def test_a_run_has_a_table_of_them() -> None:
         width=120,
     )
     assert result.exit_code == 0, result.output
-    assert "path of the damage" in result.stdout
+    assert "node F1" in result.stdout
     assert "never part of a grade" in result.stdout
     silent = logtriage("eval", "oracle", "--task", "compound_failure-v3", "--episodes", 2)
-    assert "path of the damage" not in silent.stdout
+    assert "node F1" not in silent.stdout

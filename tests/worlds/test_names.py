@@ -29,8 +29,6 @@ NAMED: Final = frozenset(("tier", "tiers", "token", "tokens", "sort", "fault_cla
 #: Why some modules name what a world names, and what. Each is found by the search.
 EXCEPTED: Final = (
     ("incidents of a recording are of no world", "recorded/", None),
-    ("a constant answer, as an example on the default world's tasks",
-     "registry/policies.py", "sre-team"),
     ("replies that break parsers name any team",
      "audit/vocabulary.py", "sre-team"),
     ("metrics of recordings",
