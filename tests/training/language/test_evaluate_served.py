@@ -74,8 +74,9 @@ def test_behind_a_server_a_model_plays_as_it_does_here(
         options = ["--policy", "openai:acting", "--base-url", url, "--concurrency", "2"]
         assert main([*options, *GIVEN, "--output-dir", str(tmp_path)]) == 0
     there = transcripts(tmp_path)
-    # Here a call after the last tick is kept as well; it has no effect.
-    assert [_actions(one["actions"]) for one in there] == [list(one.actions) for one in here.grades]
+    for one, graded in zip(there, here.grades, strict=True):
+        # A call after the last tick is kept as well; it has no effect.
+        assert tuple(_actions(one["actions"])[: len(graded.actions)]) == graded.actions
     kinds = {action["action_type"] for one in there for action in one["actions"]}
     assert len(kinds - {"malformed"}) > 1  # they are real actions, and not all alike
     how = json.loads((tmp_path / "results.json").read_text("utf-8"))["agents"][0]["how"]
