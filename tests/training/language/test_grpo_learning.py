@@ -261,7 +261,7 @@ def test_a_call_of_a_tool_that_does_not_exist_costs_its_tick(
     assert "LAST: not understood: unknown tool 'page_everyone'" in told
     assert (env.grade.ticks, env.grade.malformed) == (1, 1)
     # And in a run: what TRL does not know as a tool, the environment is asked all the same.
-    monkeypatch.delattr(environments._Shared, "request_metrics")
+    monkeypatch.delattr(environments.TriageTools, "request_metrics")
     useful = environments.useful_actions
     monkeypatch.setattr(
         environments,
