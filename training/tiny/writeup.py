@@ -286,7 +286,8 @@ def draw(runs: Sequence[Run], start: Run, scripted: Sequence[Run], path: Path) -
         )  # fmt: skip
     curves.set(xlabel="CPU seconds", ylabel="grade in training, mean of ten steps")
     curves.legend()
-    for place, arm in enumerate(ORDER):
+    there = [arm for arm in ORDER if any(run.arm == arm for run in runs)]
+    for place, arm in enumerate(there):
         members = [run for run in runs if run.arm == arm]
         for how, shift, mark in ((None, -0.12, "o"), (0.0, 0.12, "s")):
             values = [net_value(run.at(how)) for run in members]
@@ -294,14 +295,13 @@ def draw(runs: Sequence[Run], start: Run, scripted: Sequence[Run], path: Path) -
     for at, dashes, label in ((None, ":", "start, sampled"), (0.0, "--", "start, likeliest")):
         worth.axhline(net_value(start.at(at)), color="grey", ls=dashes, label=label)
     worth.axhline(0, color="black", lw=0.8)
-    worth.set_xticks(range(len(ORDER)), ORDER)
-    worth.set(ylabel="net value on test (circles sampled, squares likeliest)")
+    worth.set_xticks(range(len(there)), there)
+    worth.set(ylabel="net value on test\n(circles sampled, squares likeliest)")
     worth.legend()
-    for arm in ORDER:
+    for arm in there:
         each = [figures(run.at()) for run in runs if run.arm == arm]
-        if each:
-            means = [np.mean([row[f"handed_over_{price}"] for row in each]) for price in PRICES]
-            heed.plot(PRICES, means, "o-", color=colours[arm], label=arm)
+        means = [np.mean([row[f"handed_over_{price}"] for row in each]) for price in PRICES]
+        heed.plot(PRICES, means, "o-", color=colours[arm], label=arm)
     for run, name in [(start, "start"), *((run, run.arm) for run in scripted)]:
         shares = figures(run.at(None if run is start else 0.0))
         heed.plot(
