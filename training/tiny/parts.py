@@ -9,6 +9,7 @@ takes about half a CPU second.
 
 import argparse
 import csv
+import json
 from pathlib import Path
 from typing import Final
 
@@ -72,7 +73,6 @@ def main(arguments: list[str] | None = None) -> None:
         description="Split the grades of a model of notation into their parts.",
     )
     parser.add_argument("run", type=Path, help="the directory of a run of training.tiny.arms")
-    parser.add_argument("--task", default="single_crash-v3-fog1")
     parser.add_argument("--incidents", type=int, default=120)
     words = parser.parse_args(arguments)
     if not (words.run / ABOUT).exists():
@@ -84,7 +84,8 @@ def main(arguments: list[str] | None = None) -> None:
             str(words.run), dtype=torch.float32, load_in_4bit=False,
             device=torch.device("cpu"), trainable=False,
         )  # fmt: skip
-        incidents = held_out(words.task, EVAL_SPLIT, words.incidents)
+        task = json.loads((words.run / ABOUT).read_text("utf-8"))["settings"]["task"]
+        incidents = held_out(task, EVAL_SPLIT, words.incidents)
     except LogTriageError as wrong:
         parser.error(str(wrong))
     episodes = played(model, tokenizer, incidents, 0.0)

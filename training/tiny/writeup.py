@@ -222,7 +222,7 @@ def costs(built: dict[str, Any], runs: Sequence[Run]) -> Iterable[str]:
 
 
 def parts_table(runs: Sequence[Run], start: Run) -> Iterable[str]:
-    """The parts of the grades of the start and of each arm, and what GRPO changed."""
+    """Mean parts of the grades by arm, and their change under GRPO."""
     names = [field.name for field in attrs.fields(Parts)]
     explained = [run for run in runs if run.parts]
     groups = [("start", [start]), *(
