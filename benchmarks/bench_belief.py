@@ -21,8 +21,8 @@ from logtriage import (
     random_topology,
     transition,
 )
-from logtriage.belief import belief
-from logtriage.belief.questions import worths
+from logtriage.beliefs import belief
+from logtriage.beliefs.questions import worths
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.policies.observer import requests_in_doubt

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from logtriage import State, all_actions, initial_state, make_incident, transition
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.vector import BatchedTriage, BeliefBatch
 from logtriage.vector.tokens.cells import owners_of, screen_cells
 

@@ -20,7 +20,7 @@ from logtriage import (
     render_observation,
     transition,
 )
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.drawing.generator import open_incident
 from logtriage.grading import grade_actions
 from logtriage.world.simulation import Simulation

@@ -24,13 +24,13 @@ from logtriage import (
     Severity,
     State,
 )
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.drawing.incidents import truth_of
+from logtriage.dynamics import transition
 from logtriage.grading import Rubric
 from logtriage.grading.grade import score
 from logtriage.grading.parts import responses
 from logtriage.state import initial_state
-from logtriage.transition import transition
 
 #: A probability, and the incident if that hypothesis is true.
 Chance = tuple[float, Incident]

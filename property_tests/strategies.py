@@ -48,12 +48,12 @@ from logtriage.actions import (
 )
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SEALED, SPLITS, IncidentId
+from logtriage.dynamics import transition_jointly
 from logtriage.policies import perfect_actions
 from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import WORD_GROUPS, report_words
 from logtriage.tasks import TaskSpec, tasks_of
-from logtriage.transition import transition_jointly
 from logtriage.world.drawn import draw_world
 from logtriage.world.loading import load_world
 from logtriage.world.unseen import unseen_world

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from logtriage import Action, Incident, State, make_incident, transition
 from logtriage.audit.exact import Searched, Situations
 from logtriage.audit.scoring import Scorer
+from logtriage.dynamics import play
 from logtriage.grading import RECORDED, rubric_of, score
 from logtriage.policies.constant import fitted
-from logtriage.transition import play
 from property_tests.strategies import (
     DRAWN,
     incident_ids,

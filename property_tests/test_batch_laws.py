@@ -22,6 +22,7 @@ from logtriage import (
 from logtriage.actions import SEVERITIES
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
+from logtriage.dynamics import play
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,
@@ -40,7 +41,6 @@ from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import DISCOUNTS, GATES, MEASURES
 from logtriage.incident import Part
 from logtriage.policies import perfect_actions
-from logtriage.transition import play
 from property_tests.strategies import (
     COMPOUND_TASKS,
     OF_ONE_WORLD,

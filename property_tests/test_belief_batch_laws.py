@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logtriage import State, initial_state, make_incident, transition
-from logtriage.belief import belief
-from logtriage.belief import fixedpoint as scalar
-from logtriage.belief.model import model_of
+from logtriage.beliefs import belief
+from logtriage.beliefs import fixedpoint as scalar
+from logtriage.beliefs.model import model_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
+from logtriage.dynamics import apply, transition_jointly
 from logtriage.grading import action_array
 from logtriage.roles import Role
 from logtriage.roles.splits import ROLE_SPLITS
-from logtriage.transition import apply, transition_jointly
 from logtriage.vector import BeliefBatch, belief_batch
 from logtriage.vector.belief_tables import POWERS
 from logtriage.world.simulation import Simulation

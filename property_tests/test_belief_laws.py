@@ -25,12 +25,12 @@ from logtriage import (
     make_incident,
     transition,
 )
-from logtriage.belief import belief
-from logtriage.belief.explain import explain
-from logtriage.belief.fixedpoint import EXP_BITS, ONE, exp2, log2, log_sums
-from logtriage.belief.posterior import Seen, posterior
-from logtriage.belief.questions import worths
-from logtriage.belief.shaping import shaped_reward, value_of
+from logtriage.beliefs import belief
+from logtriage.beliefs.explain import explain
+from logtriage.beliefs.fixedpoint import EXP_BITS, ONE, exp2, log2, log_sums
+from logtriage.beliefs.posterior import Seen, posterior
+from logtriage.beliefs.questions import worths
+from logtriage.beliefs.shaping import shaped_reward, value_of
 from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
 from logtriage.roles.splits import TRIO

@@ -17,11 +17,11 @@ from logtriage import (
 )
 from logtriage.audit.exact import Situations
 from logtriage.drawing.ids import SPLITS
+from logtriage.dynamics import play, play_jointly
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
 from logtriage.tasks import setting_of
 from logtriage.topology import Service
-from logtriage.transition import play, play_jointly
 from logtriage.world.compounds import SetPrior
 from logtriage.world.conditions import (
     WELL,

@@ -29,10 +29,10 @@ from logtriage import (
     reward,
 )
 from logtriage.actions import SEVERITIES, HandOver
+from logtriage.dynamics import play
 from logtriage.grading import TRIAGE_3, Criterion, grade_actions, score
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
-from logtriage.transition import play
 from property_tests.strategies import (
     episodes,
     incidents,

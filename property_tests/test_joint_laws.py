@@ -35,13 +35,13 @@ from logtriage.codec import (
     structure_transcript,
     unstructure_transcript,
 )
+from logtriage.dynamics import play_jointly, transition_jointly
 from logtriage.errors import EpisodeOver
 from logtriage.grading import grade_jsonl, grade_transcript
 from logtriage.observation import slice_for
 from logtriage.parsing import action_from_wire, action_to_wire, parse_action, render_action
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import SOLO, splits_with
-from logtriage.transition import play_jointly, transition_jointly
 from property_tests.strategies import (
     JointEpisode,
     episodes,

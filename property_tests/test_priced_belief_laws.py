@@ -24,14 +24,14 @@ from logtriage import (
     make_incident,
     transition,
 )
-from logtriage.belief import Belief, belief
-from logtriage.belief.explain import explain
-from logtriage.belief.questions import worths
+from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.explain import explain
+from logtriage.beliefs.questions import worths
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, truth_of
+from logtriage.dynamics import play, play_jointly
 from logtriage.grading.grade import score
 from logtriage.policies.oracle import perfect_actions
 from logtriage.registry import make_policy
-from logtriage.transition import play, play_jointly
 from logtriage.world.conditions import Hypothesis
 from tests.builders import final_state, with_hand_over
 

@@ -22,10 +22,10 @@ from logtriage import (
     transition,
 )
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.dynamics import play_jointly
 from logtriage.grading.grade import GRID, score
 from logtriage.policies.oracle import perfect_actions
 from logtriage.state import Closing
-from logtriage.transition import play_jointly
 from property_tests.reference_priced import expected_total
 from property_tests.strategies import actions, triage_plays
 from tests.builders import with_hand_over

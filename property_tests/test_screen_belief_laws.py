@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logtriage import State, Topology, initial_state, transition
-from logtriage.belief import belief
-from logtriage.belief.beliefs import Belief
+from logtriage.beliefs import belief
+from logtriage.beliefs.beliefs import Belief
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, BeliefScreens
 from logtriage.vector.layout import Floats, Layout

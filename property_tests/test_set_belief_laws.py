@@ -24,20 +24,20 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import SEVERITIES
-from logtriage.belief import Belief, belief
-from logtriage.belief.model import NONE, Model, any_model_of
-from logtriage.belief.portfolio import Portfolio
-from logtriage.belief.posterior import Seen
-from logtriage.belief.search import ERROR, searched_posterior
-from logtriage.belief.stakes import UNIT
+from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.model import NONE, Model, any_model_of
+from logtriage.beliefs.portfolio import Portfolio
+from logtriage.beliefs.posterior import Seen
+from logtriage.beliefs.search import ERROR, searched_posterior
+from logtriage.beliefs.stakes import UNIT
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.drawing.incidents import truth_of
+from logtriage.dynamics import play
 from logtriage.evidence import evidence
 from logtriage.grading import score
 from logtriage.grading.impact import path_of
 from logtriage.policies import perfect_actions
-from logtriage.transition import play
 from logtriage.world.conditions import (
     Hypothesis,
     affected,

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from logtriage import TaskSpec, Topology
-from logtriage.belief.shaping import shaped_reward
+from logtriage.beliefs.shaping import shaped_reward
 from property_tests.strategies import topologies
 from property_tests.test_vector_laws import DRAWN, chosen_rows
 

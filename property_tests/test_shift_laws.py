@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from logtriage import State, Wait, grade, initial_state, make_incident, transition
 from logtriage.actions import all_actions
-from logtriage.belief import belief as belief_about
+from logtriage.beliefs import belief as belief_about
 from logtriage.shift import (
     Arrival,
     Note,

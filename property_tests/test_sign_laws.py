@@ -20,10 +20,10 @@ from logtriage import (
     make_incident,
     transition,
 )
-from logtriage.belief import belief
-from logtriage.belief.beliefs import belief_of
-from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.pools import Pools
+from logtriage.beliefs import belief
+from logtriage.beliefs.beliefs import belief_of
+from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.pools import Pools
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.evidence import evidence

@@ -27,11 +27,11 @@ from logtriage.actions import (
     RequestTraces,
 )
 from logtriage.drawing.generator import make_incident
+from logtriage.dynamics import transition
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
 from logtriage.state import initial_state
 from logtriage.tasks import DRAWN_TASKS
-from logtriage.transition import transition
 from logtriage.world.channels import NOTHING_READ, Channel, Evidence
 from logtriage.world.conditions import Condition, errors_first
 from logtriage.world.outcomes import edge_state, fixed_at, spell

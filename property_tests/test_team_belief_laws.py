@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logtriage import Topology, initial_state, transition_jointly
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.roles import Role, RoleSplit
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTeam, TeamBeliefs

@@ -21,10 +21,10 @@ from logtriage import (
     make_incident,
     observe,
 )
-from logtriage.belief import belief
+from logtriage.beliefs import belief
+from logtriage.dynamics import apply, tick, transition
 from logtriage.evidence import evidence
 from logtriage.trace import ScreenTrace
-from logtriage.transition import apply, tick, transition
 from logtriage.world.schedule import Cell, cells, news
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import JointEpisode, episodes, joint_episodes, world_incidents

@@ -20,9 +20,9 @@ from logtriage import (
     tick,
     transition,
 )
+from logtriage.dynamics import play
 from logtriage.errors import EpisodeOver
 from logtriage.state import Closing
-from logtriage.transition import play
 from property_tests.strategies import (
     DRAWN,
     actions,

@@ -19,9 +19,9 @@ from logtriage import (
     RequestMoreLogs,
     grade,
 )
+from logtriage.dynamics import play, play_jointly
 from logtriage.grading import grade_actions, rubric_of, score
 from logtriage.policies import perfect_actions
-from logtriage.transition import play, play_jointly
 from property_tests.reference_priced import Plays
 from property_tests.strategies import triage_incidents, triage_plays, wrong_remedies
 

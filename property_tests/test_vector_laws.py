@@ -28,11 +28,11 @@ from logtriage import (
 from logtriage.actions import SEVERITIES, Wait
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
+from logtriage.dynamics import transition_jointly
 from logtriage.grading import TRIAGE_3, criteria, score
 from logtriage.grading.batch import CLOSINGS
 from logtriage.rng import MASK
 from logtriage.tasks import TaskSpec, tasks_of
-from logtriage.transition import transition_jointly
 from logtriage.vector import BatchedTriage, Step, action_mask, encode_tokens
 from logtriage.vector.engine import NOTHING
 from logtriage.vector.tokens.incidents import PRICES

@@ -24,11 +24,11 @@ from oncall_results import TASKS
 import logtriage as lt
 from logtriage._lib.files import replacing
 from logtriage.audit.vocabulary import asking
-from logtriage.belief import Belief, belief
+from logtriage.beliefs import Belief, belief
+from logtriage.dynamics import play
 from logtriage.evaluation.calibration import share_bounds
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
-from logtriage.transition import play
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 #: Where bins of probabilities begin and end.

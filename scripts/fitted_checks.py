@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.fitting import Recorded
+from logtriage.beliefs.fitting import Recorded
 from logtriage.recorded.fitting.signs import SORTS, signs_of
 from logtriage.world.conditions import reachable, unaffected
 from logtriage.world.model import HEALTHY, WAITING, World

@@ -37,7 +37,7 @@ from fitted_rows import (
 from recorded_models import table
 
 from logtriage._lib.files import replacing
-from logtriage.belief.fitting import LEAST, Fit, Recorded
+from logtriage.beliefs.fitting import LEAST, Fit, Recorded
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.evaluation.net_values import on_grid
 from logtriage.evaluation.statistics import RESAMPLES, SEED

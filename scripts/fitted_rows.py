@@ -8,8 +8,8 @@ from typing import Final
 import attrs
 
 import logtriage as lt
-from logtriage.belief import belief
-from logtriage.belief.fitting import Fit, Recorded, left_out
+from logtriage.beliefs import belief
+from logtriage.beliefs.fitting import Fit, Recorded, left_out
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.errors import BundleError
 from logtriage.evaluation import play_episode, record_episode

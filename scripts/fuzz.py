@@ -41,6 +41,7 @@ from logtriage.codec import (
 )
 from logtriage.conversations.tools import call_from_action
 from logtriage.drawing.ids import parse_incident_id
+from logtriage.dynamics import play
 from logtriage.errors import BundleError, InvalidInput, TopologyError, TranscriptError
 from logtriage.grading import grade_jsonl, grade_transcript
 from logtriage.parsing import (
@@ -55,7 +56,6 @@ from logtriage.policies import perfect_actions
 from logtriage.recorded import bundle
 from logtriage.recorded.bundle import encode_record
 from logtriage.registry import constant_actions, make_policy
-from logtriage.transition import play
 
 Parse = Callable[[bytes], object]
 INCIDENT: Final = lt.make_incident("cascading_failure-v3/test/42")

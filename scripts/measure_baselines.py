@@ -31,7 +31,7 @@ from logtriage.actions import (
     action_value,
     all_actions,
 )
-from logtriage.belief.explain import explain
+from logtriage.beliefs.explain import explain
 from logtriage.conversations.tools import TOOLS
 from logtriage.grading import TRIAGE_3, Criterion
 from logtriage.incident import Incident

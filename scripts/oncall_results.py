@@ -35,7 +35,7 @@ from oncall_rows import (
 import logtriage as lt
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.audit.handing_over import decision_of
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.grading import score
 from logtriage.grading.priced import handed_over_first
 from logtriage.incident import Incident
@@ -48,7 +48,7 @@ SOURCE: Final = ROOT / "src" / "logtriage"
 #: What decides a row: everything but what only shows, stores or serves.
 DECIDING: Final = (
     "actions.py", "evidence.py", "incident.py", "observation.py", "rng.py", "state.py", "tasks.py",
-    "topology.py", "transition.py", "belief/**/*.py", "drawing/**/*.py", "grading/**/*.py",
+    "topology.py", "dynamics.py", "beliefs/**/*.py", "drawing/**/*.py", "grading/**/*.py",
     "policies/**/*.py", "registry/policies.py", "world/**/*.py", "worlds/oncall/**/*.toml",
 )  # fmt: skip
 ONE_FAULT: Final = (

@@ -19,11 +19,11 @@ import attrs
 import numpy as np
 
 import logtriage as lt
-from logtriage.belief.beliefs import Belief
-from logtriage.belief.cases import Standing
-from logtriage.belief.model import any_model_of
-from logtriage.belief.posterior import Seen, posterior
-from logtriage.belief.stakes import stakes_for
+from logtriage.beliefs.beliefs import Belief
+from logtriage.beliefs.cases import Standing
+from logtriage.beliefs.model import any_model_of
+from logtriage.beliefs.posterior import Seen, posterior
+from logtriage.beliefs.stakes import stakes_for
 from logtriage.evaluation import play_episode
 from logtriage.evaluation.net_values import NetValue, net_value_of
 from logtriage.evidence import evidence

@@ -25,13 +25,13 @@ from logtriage import (
 )
 from logtriage.actions import TEAM_ACTION_TYPES
 from logtriage.drawing.incidents import price_of_hand_over
+from logtriage.dynamics import play
 from logtriage.grading import DEFAULT, Discount
 from logtriage.incident import Fault, Truth
 from logtriage.policies import PolicyFactory
 from logtriage.roles import VIEWS, Role, RoleSplit
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.topology import Service
-from logtriage.transition import play
 from logtriage.world.default import default_world
 from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 

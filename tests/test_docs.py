@@ -18,7 +18,7 @@ import pytest
 import logtriage as lt
 from logtriage import registry
 from logtriage.actions import KEPT_TEXT, MAX_REPORT, TEAM_ACTION_TYPES
-from logtriage.belief import search
+from logtriage.beliefs import search
 from logtriage.codec import role_split_from_json
 from logtriage.drawing import incidents as drawing
 from logtriage.drawing.ids import SPLITS

@@ -9,8 +9,8 @@ import pytest
 
 import logtriage as lt
 from logtriage import InvalidInput, LogTriageError, TranscriptError, UnknownName
-from logtriage.belief import belief
-from logtriage.belief.explain import explain
+from logtriage.beliefs import belief
+from logtriage.beliefs.explain import explain
 from logtriage.drawing.ids import SPLITS
 from logtriage.errors import (
     BundleError,

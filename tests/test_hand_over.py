@@ -29,6 +29,7 @@ from logtriage.cli.typed import commands, completions, read_action
 from logtriage.codec import decode_transcript, encode_transcript, truth_to_json
 from logtriage.conversations.tools import call_from_action, tools_of, wire_from_call
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER, price_of_hand_over
+from logtriage.dynamics import play
 from logtriage.grading.offered import check_joint, useful_actions
 from logtriage.multi.seats import TextSeat
 from logtriage.observation import slice_for
@@ -36,7 +37,6 @@ from logtriage.roles import Role, RoleSplit, role_actions
 from logtriage.roles.splits import get_role_split
 from logtriage.state import Closing
 from logtriage.tasks import get_task
-from logtriage.transition import play
 from tests.builders import RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
 PRICED = attrs.evolve(real_incident(), price_of_hand_over=0.7)

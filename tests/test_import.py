@@ -73,7 +73,7 @@ def is_ours_to_answer_for(name: str) -> bool:
     "module",
     [
         "logtriage",
-        "logtriage.belief",
+        "logtriage.beliefs",
         "logtriage.grading",
         "logtriage.conversations.convert",
         "logtriage.adapters.trl",
@@ -152,12 +152,12 @@ import sys, warnings
 sys.modules["numba"] = None  # as if it were not installed
 import logtriage as lt
 import logtriage.report.live  # of the page that runs in a browser
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.errors import MissingExtra
 from logtriage.evaluation.teamwork import teamwork_of
 from logtriage.grading import grade_batch, truths_of
 from logtriage.roles.splits import TRIO
-from logtriage.transition import play_jointly
+from logtriage.dynamics import play_jointly
 from logtriage.vector import (
     BatchedTeam, BatchedTriage, BeliefBatch, belief_batch, encode_tokens, encode_team_tokens
 )

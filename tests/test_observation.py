@@ -27,11 +27,11 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import Report
+from logtriage.dynamics import transition_jointly
 from logtriage.incident import Fault, Truth
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
 from logtriage.state import Closing
-from logtriage.transition import transition_jointly
 from logtriage.world.channels import LINES
 from logtriage.world.telemetry import LogLine
 from tests.builders import (

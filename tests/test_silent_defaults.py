@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from logtriage.actions import action_name, action_value
-from logtriage.belief.model import any_model_of
-from logtriage.belief.posterior import Seen, posterior
+from logtriage.beliefs.model import any_model_of
+from logtriage.beliefs.posterior import Seen, posterior
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import setting_of
 from logtriage.world.channels import Channel, Evidence

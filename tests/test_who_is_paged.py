@@ -6,8 +6,8 @@ import attrs
 import pytest
 
 from logtriage import Escalate, Incident, State, get_task, initial_state, transition
-from logtriage.belief import belief
-from logtriage.belief.model import model_of
+from logtriage.beliefs import belief
+from logtriage.beliefs.model import model_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.rendering.rulebook import rulebook

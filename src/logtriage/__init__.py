@@ -15,9 +15,7 @@ Importing this package loads none of it; each name loads what it needs when it i
 The command line, reports and other frameworks come as extras.
 """
 
-import sys as _sys
 from importlib import import_module as _import_module
-from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     )
     from logtriage.drawing.generator import make_incident
     from logtriage.drawing.ids import incident_ids
+    from logtriage.dynamics import apply, tick, transition, transition_jointly
     from logtriage.errors import InvalidInput, LogTriageError, TranscriptError, UnknownName
     from logtriage.evaluation.playing import play
     from logtriage.grading import Grade, grade, reward
@@ -52,12 +51,11 @@ if TYPE_CHECKING:
     from logtriage.observation import Observation, observe
     from logtriage.parsing import parse_action, render_action
     from logtriage.rendering import render_observation, system_prompt
-    from logtriage.replay import replay
+    from logtriage.replaying import replay
     from logtriage.state import State, initial_state
     from logtriage.tasks import TASKS, TaskSpec, get_task
     from logtriage.topology import Topology
     from logtriage.transcript import Transcript, transcript_of
-    from logtriage.transition import apply, tick, transition, transition_jointly
     from logtriage.world.topologies import random_topology
 
     __version__: str
@@ -132,27 +130,15 @@ _NAMES = {
     "observation": "Observation observe",
     "parsing": "parse_action render_action",
     "rendering": "render_observation system_prompt",
-    "replay": "replay",
+    "replaying": "replay",
     "state": "State initial_state",
     "tasks": "TASKS TaskSpec get_task",
     "topology": "Topology",
     "transcript": "Transcript transcript_of",
-    "transition": "apply tick transition transition_jointly",
+    "dynamics": "apply tick transition transition_jointly",
     "world.topologies": "random_topology",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
-
-
-class _Package(_ModuleType):
-    """The package: a function that is called like its module is the function."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Leave out modules that Python sets here as it loads them, where a name is public."""
-        if name not in _HOMES or not isinstance(value, _ModuleType):
-            super().__setattr__(name, value)
-
-
-_sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> _Any:

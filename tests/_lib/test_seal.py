@@ -27,7 +27,7 @@ from logtriage.errors import InvalidInput, SealError, TranscriptError
 from logtriage.evaluation import Incidents, RunSpec
 from logtriage.grading import grade_jsonl, grade_to_json, grade_transcript
 from logtriage.incident import Truth
-from logtriage.replay import replay
+from logtriage.replaying import replay
 from logtriage.rng import MASK, MIX_1, MIX_2, draw, mix, subkey
 from logtriage.tasks import DRAWN_TASKS, get_task
 from logtriage.world.simulation import SPEAKER_STREAM, Simulation

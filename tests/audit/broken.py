@@ -13,6 +13,7 @@ import attrs
 import pytest
 
 from logtriage.actions import Action
+from logtriage.dynamics import play
 from logtriage.errors import RubricError
 from logtriage.grading import (
     RUBRICS,
@@ -27,7 +28,6 @@ from logtriage.grading.rubric import Discount
 from logtriage.grading.transcripts import grade_actions as real_grade_actions
 from logtriage.incident import Incident
 from logtriage.state import Closing, State
-from logtriage.transition import play
 from tests.audit.planted.mutants import MUTANTS, Mutant
 
 #: The module: the package has a function of that name.

@@ -17,12 +17,12 @@ from logtriage.audit.stability import renamed
 from logtriage.audit.subject import subject_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
+from logtriage.dynamics import play
 from logtriage.grading import TRIAGE_3, Criterion, Measured, Rubric, grade, score
 from logtriage.observation import observe
 from logtriage.policies import perfect_actions
 from logtriage.policies.constant import fitted
 from logtriage.state import State
-from logtriage.transition import play
 from tests.audit.planted.holes import FEW
 from tests.audit.planted.mutants import MUTANTS
 from tests.audit.planted.tasks import root_first

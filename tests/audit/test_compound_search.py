@@ -14,10 +14,10 @@ from logtriage import (
     grade,
 )
 from logtriage.audit.exact import Situations
+from logtriage.dynamics import play
 from logtriage.grading import TRIAGE_3
 from logtriage.incident import Fault, Part
 from logtriage.topology import Service
-from logtriage.transition import play
 from tests.builders import own_topology, real_incident
 
 

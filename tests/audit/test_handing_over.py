@@ -13,7 +13,7 @@ from logtriage.audit.handing_over import (
     lost_by_ignoring,
     net_value_at_best,
 )
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.state import initial_state
 

@@ -8,11 +8,11 @@ from logtriage.actions import IdentifyRootCause, ReportImpact
 from logtriage.audit import QUICK, Verdict, audit, subject_of
 from logtriage.audit.histories import drawn_histories
 from logtriage.audit.vocabulary import IMPACTS, vocabulary
+from logtriage.dynamics import play
 from logtriage.grading import DEFAULT, Criterion, Measured
 from logtriage.recorded import shipped_incidents
 from logtriage.state import State
 from logtriage.tasks import DRAWN_TASKS
-from logtriage.transition import play
 from tests.audit.planted.holes import FEW, LOOKING
 from tests.audit.planted.measures import looking_oracle
 

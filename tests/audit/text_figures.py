@@ -18,7 +18,7 @@ import numpy as np
 from logtriage.audit.findings import Outcome, judged
 from logtriage.audit.public import Answers, Floats, Pointer, common, shown
 from logtriage.audit.subject import Subject
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.state import State

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from logtriage.belief.explain import explain
+from logtriage.beliefs.explain import explain
 from logtriage.cli import hindsight
 from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import explaining, load_run, play_episode

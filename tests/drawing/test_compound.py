@@ -27,12 +27,13 @@ from logtriage.actions import (
     Wait,
     all_actions,
 )
-from logtriage.belief import belief
-from logtriage.belief.beliefs import belief_of
-from logtriage.belief.explain import explain, why_unexplained
-from logtriage.belief.plans import Planner
-from logtriage.belief.questions import worths
+from logtriage.beliefs import belief
+from logtriage.beliefs.beliefs import belief_of
+from logtriage.beliefs.explain import explain, why_unexplained
+from logtriage.beliefs.plans import Planner
+from logtriage.beliefs.questions import worths
 from logtriage.codec import truth_to_json
+from logtriage.dynamics import play, transition_jointly
 from logtriage.evaluation import Incidents, RunSpec, evaluate, explain_run
 from logtriage.evaluation.explaining import check_explainable
 from logtriage.evidence import evidence
@@ -48,7 +49,6 @@ from logtriage.report.truth import truth_of
 from logtriage.roles.splits import TRIO
 from logtriage.tasks import DRAWN_TASKS
 from logtriage.transcript import Transcript
-from logtriage.transition import play, transition_jointly
 from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
 from logtriage.world.channels import Channel, Evidence
 from tests.builders import FIVE_TEAMS

@@ -22,7 +22,7 @@ from logtriage import (
     transcript_of,
 )
 from logtriage._lib.seal import Seal
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import ALL_SPLITS, SPLITS, is_of_task, parse_incident_id
 from logtriage.drawing.sealing import incident_of

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.evaluation import RunSpec, evaluate, load_run
 from logtriage.evaluation.calibration import calibrate, ece, share_bounds
 from tests.cli.test_cli import lines, logtriage

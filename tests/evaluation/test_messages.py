@@ -18,7 +18,7 @@ from logtriage import (
     make_incident,
 )
 from logtriage import transition_jointly as play
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.evaluation import RunSpec, evaluate
 from logtriage.evaluation.episodes import record_joint_episode
 from logtriage.evaluation.listening import LISTENED, Listening, heeded_in, listening_of

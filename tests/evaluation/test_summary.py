@@ -15,6 +15,7 @@ from logtriage.actions import (
 )
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import incident_ids
+from logtriage.dynamics import play as play_actions
 from logtriage.evaluation import (
     Interval,
     LoadedRun,
@@ -29,7 +30,6 @@ from logtriage.grading.impact import impact_of
 from logtriage.incident import Incident
 from logtriage.policies import ConstantPolicy, Policy, perfect_actions
 from logtriage.state import State
-from logtriage.transition import play as play_actions
 
 Plans = Mapping[str, Callable[[Incident], list[Action]]]
 

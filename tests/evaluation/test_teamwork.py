@@ -17,7 +17,7 @@ from logtriage import (
     make_incident,
     transition_jointly,
 )
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.evaluation import play_joint_episode
 from logtriage.evaluation.full_look import full_look
 from logtriage.evaluation.teamwork import EPISODES, last_decided, teamwork_of

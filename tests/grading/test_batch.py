@@ -32,6 +32,7 @@ from logtriage import (
     make_incident,
 )
 from logtriage.actions import Severity
+from logtriage.dynamics import play
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,
@@ -47,7 +48,6 @@ from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import Span
 from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
-from logtriage.transition import play
 from tests.builders import SEVEN_SERVICES, real_incident, with_actions
 
 BASE = attrs.evolve(

@@ -33,6 +33,7 @@ from logtriage import (
 from logtriage.actions import SEVERITIES, Severity
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import parse_incident_id
+from logtriage.dynamics import play
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,
@@ -52,7 +53,6 @@ from logtriage.grading.rubric import Gate
 from logtriage.incident import Fault, Truth
 from logtriage.policies import perfect_actions
 from logtriage.state import Closing
-from logtriage.transition import play
 from tests.builders import SEVEN_SERVICES
 
 if find_spec("numba") is None:

@@ -27,6 +27,7 @@ from logtriage import (
     reward,
     transition,
 )
+from logtriage.dynamics import play_jointly
 from logtriage.errors import RubricError
 from logtriage.grading import (
     DEFAULT,
@@ -46,7 +47,6 @@ from logtriage.grading import (
     unscored,
 )
 from logtriage.state import Closing, Play
-from logtriage.transition import play_jointly
 from tests.builders import (
     FIX,
     P1,

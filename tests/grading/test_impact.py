@@ -17,6 +17,7 @@ from logtriage import (
 from logtriage.actions import MAX_IMPACT, Malformed, ReportImpact, action_id, describe
 from logtriage.conversations.tools import call_from_action
 from logtriage.conversations.wires import actions_of_conversation
+from logtriage.dynamics import play
 from logtriage.errors import UnknownName
 from logtriage.grading import grade_to_json
 from logtriage.grading.impact import Path, f1, impact_of, path_of
@@ -24,7 +25,6 @@ from logtriage.parsing import TEAM_KINDS, action_from_wire, action_to_wire
 from logtriage.parsing.calls import wire_from_call
 from logtriage.policies import perfect_actions
 from logtriage.server.public import IMPACT, public_grade
-from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.simulation import Simulation
 from tests.builders import FIVE_TEAMS, real_incident

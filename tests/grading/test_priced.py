@@ -16,12 +16,12 @@ from logtriage import (
     grade,
     make_incident,
 )
+from logtriage.dynamics import play
 from logtriage.errors import InvalidInput, RubricError
 from logtriage.grading import TRIAGE_3, grade_batch, priced, truths_of
 from logtriage.grading.batch import CLOSINGS, PADDING
 from logtriage.policies.oracle import perfect_actions
 from logtriage.state import Closing, State
-from logtriage.transition import play
 from tests.builders import (
     FIX,
     RIGHT_CAUSE,

@@ -15,9 +15,9 @@ from logtriage import (
     grade,
     make_incident,
 )
+from logtriage.dynamics import play
 from logtriage.grading import action_array, grade_batch, truths_of
 from logtriage.policies import perfect_actions
-from logtriage.transition import play
 
 
 def incident_with(faults: int) -> Incident:

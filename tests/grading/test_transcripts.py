@@ -27,6 +27,7 @@ from logtriage import (
     transcript_of,
 )
 from logtriage.codec import encode_transcript
+from logtriage.dynamics import play_jointly
 from logtriage.errors import RubricError
 from logtriage.grading import (
     RECORDED,
@@ -42,7 +43,6 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.roles.splits import splits_with
 from logtriage.state import Closing, Play
-from logtriage.transition import play_jointly
 from tests.builders import (
     FIX,
     RIGHT_CAUSE,

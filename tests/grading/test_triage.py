@@ -16,9 +16,9 @@ from logtriage import (
     grade,
     initial_state,
 )
+from logtriage.dynamics import play_jointly
 from logtriage.grading import priced, triage
 from logtriage.state import Play, State
-from logtriage.transition import play_jointly
 from tests.builders import (
     FIX,
     P1,

@@ -20,6 +20,7 @@ from logtriage import (
     Resolve,
     UnknownName,
 )
+from logtriage.dynamics import play_jointly
 from logtriage.grading import (
     DEFAULT,
     Rubric,
@@ -33,7 +34,6 @@ from logtriage.grading import (
     truths_of,
     unscored,
 )
-from logtriage.transition import play_jointly
 from tests.builders import FIX, RIGHT_CAUSE, RIGHT_PAGE, WAIT, played, real_incident
 
 ID = "single_crash-v3/test/0"

@@ -24,9 +24,9 @@ from logtriage import (
 from logtriage.actions import HandOver
 from logtriage.audit.scoring import Scorer, alike
 from logtriage.audit.search import best_blind_policy, best_constant_list
+from logtriage.dynamics import play
 from logtriage.grading import DEFAULT, grade, score
 from logtriage.policies import ConstantPolicy
-from logtriage.transition import play
 from tests.builders import (
     FIVE_TEAMS,
     FIX,

@@ -18,6 +18,7 @@ from logtriage import (
     make_incident,
     observe,
 )
+from logtriage.dynamics import transition
 from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
 from logtriage.joint import requests_left
@@ -28,7 +29,6 @@ from logtriage.registry import make_policy, make_team
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.tasks import DRAWN_TASKS
-from logtriage.transition import transition
 from logtriage.world.channels import NOTHING_READ
 from tests.builders import BENCHMARK, final_state
 

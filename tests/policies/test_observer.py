@@ -7,14 +7,14 @@ import pytest
 
 from logtriage import Incident, InvalidInput, make_incident
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
-from logtriage.belief import belief
-from logtriage.belief.questions import worths
+from logtriage.beliefs import belief
+from logtriage.beliefs.questions import worths
+from logtriage.dynamics import transition
 from logtriage.policies import lookahead
 from logtriage.policies.lookahead import two_steps
 from logtriage.policies.observer import best_question, requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
-from logtriage.transition import transition
 from tests.builders import final_state, with_hand_over
 
 TASK = "cascading_failure-v3"

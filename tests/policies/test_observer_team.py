@@ -5,7 +5,7 @@ import pytest
 
 from logtriage import initial_state, make_incident, transition_jointly
 from logtriage.actions import MAX_REPORT, HandOver, Report, RequestMetrics, RequestTraces, Wait
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles

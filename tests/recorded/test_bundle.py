@@ -12,6 +12,7 @@ import pytest
 
 from logtriage.actions import RequestMoreLogs
 from logtriage.codec import topology_from_json, topology_to_json
+from logtriage.dynamics import transition
 from logtriage.errors import BundleError
 from logtriage.observation import observe
 from logtriage.recorded import (
@@ -34,7 +35,6 @@ from logtriage.recorded import (
 )
 from logtriage.rendering import render_observation
 from logtriage.state import initial_state
-from logtriage.transition import transition
 
 RECORD = RecordedIncident(
     id="mine/2031-05-06",

@@ -12,8 +12,8 @@ import pytest
 
 import logtriage as lt
 from logtriage.actions import ClassifyFault, FaultCategory, HandOver, IdentifyRootCause
-from logtriage.belief import belief
-from logtriage.belief.fitting import CHOICES, Fit, Recorded, left_out, right
+from logtriage.beliefs import belief
+from logtriage.beliefs.fitting import CHOICES, Fit, Recorded, left_out, right
 from logtriage.errors import InvalidInput, WorldError
 from logtriage.evaluation import play_episode
 from logtriage.policies import ConstantPolicy, RecordedObserverPolicy

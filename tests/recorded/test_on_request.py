@@ -244,7 +244,7 @@ def test_tools_of_a_recording() -> None:
 
 
 def test_a_belief_is_not_known_and_not_claimed(incident: lt.Incident) -> None:
-    from logtriage.belief import belief
+    from logtriage.beliefs import belief
 
     said = "the probabilities of a recording are not known, so it has no belief"
     for one in (incident, *shipped_incidents()):

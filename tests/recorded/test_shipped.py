@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from logtriage.actions import Remediate, Wait
+from logtriage.dynamics import transition
 from logtriage.incident import Fault, Incident
 from logtriage.observation import observe
 from logtriage.recorded import (
@@ -21,7 +22,6 @@ from logtriage.recorded import (
     shipped_incidents,
 )
 from logtriage.state import initial_state
-from logtriage.transition import transition
 from tests.recorded.layout import shown_by
 
 RETURN = "nezha/2023-01-29T084304"

@@ -16,7 +16,7 @@ from logtriage import (
     system_prompt,
     transition,
 )
-from logtriage.belief.beliefs import belief_of
+from logtriage.beliefs.beliefs import belief_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.evidence import evidence

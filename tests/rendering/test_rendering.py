@@ -32,12 +32,12 @@ from logtriage import (
     transition,
 )
 from logtriage.actions import ACTION_TYPES, Report, Wait
+from logtriage.dynamics import transition_jointly
 from logtriage.grading import DEFAULT
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.rendering import Reply, public_rules, status_of
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
-from logtriage.transition import transition_jointly
 from logtriage.world.telemetry import Alert, Change, LogLine, Reading, Signal
 from tests.builders import (
     FIVE_TEAMS,

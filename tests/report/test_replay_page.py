@@ -14,12 +14,12 @@ import pytest
 
 import logtriage as lt
 from logtriage.actions import describe
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RunSpec, evaluate, explaining
 from logtriage.grading import score
 from logtriage.policies import ObserverPolicy, RandomPolicy
-from logtriage.replay import replay
+from logtriage.replaying import replay
 from logtriage.report.episode import Episode
 from logtriage.report.replay import write_replay
 from logtriage.report.replay.document import Document, document

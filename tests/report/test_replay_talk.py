@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.evaluation import Row, RunSpec, evaluate
 from logtriage.evaluation.teamwork import last_decided
 from logtriage.joint import observe_roles

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from logtriage import initial_state, make_incident, play
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.evidence import evidence
 from logtriage.policies.base import Policy
 from logtriage.world.default import default_world

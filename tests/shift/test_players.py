@@ -1,7 +1,7 @@
 import pytest
 
 from logtriage import HandOver, UnknownName, Wait
-from logtriage.belief import belief as belief_about
+from logtriage.beliefs import belief as belief_about
 from logtriage.shift import (
     PLAYERS,
     On,

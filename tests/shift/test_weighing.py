@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from logtriage import RequestMetrics, RequestMoreLogs, RequestTraces, Wait
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.shift import On, Shift, ShiftState, begin, make_shift, play, transition
 from logtriage.shift.players import belief_first, oracle
 from logtriage.shift.shifts import WEIGHTS

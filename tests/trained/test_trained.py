@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from logtriage import InvalidInput, make_incident
-from logtriage.belief.model import model_of
+from logtriage.beliefs.model import model_of
 from logtriage.codec import role_split_to_json
 from logtriage.evaluation import RunSpec, evaluate, joint_steps, play_joint_episode
 from logtriage.policies import RolePolicies

@@ -18,7 +18,7 @@ from logtriage import (
     make_incident,
     trained,
 )
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.evaluation import play_joint_episode

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 import logtriage as lt
-from logtriage.belief import belief
-from logtriage.belief.model import model_of
+from logtriage.beliefs import belief
+from logtriage.beliefs.model import model_of
 from logtriage.errors import InvalidInput
 from logtriage.recorded import shipped_incidents
 from logtriage.roles.splits import TRIO

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from logtriage import RequestTraces, action_id, initial_state, make_incident, transition
-from logtriage.belief import belief
-from logtriage.belief.shaping import potential, value_of
+from logtriage.beliefs import belief
+from logtriage.beliefs.shaping import potential, value_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.tasks import get_task

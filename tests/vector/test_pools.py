@@ -16,8 +16,8 @@ from logtriage import (
     transition_jointly,
 )
 from logtriage.actions import all_actions
-from logtriage.belief import belief
-from logtriage.belief.shaping import value_of
+from logtriage.beliefs import belief
+from logtriage.beliefs.shaping import value_of
 from logtriage.env import TriageEnv, TriageVectorEnv
 from logtriage.grading import score
 from logtriage.roles import role_actions

@@ -17,17 +17,17 @@ from logtriage.adapters.sources import Sources, is_own_task
 from logtriage.adapters.trl.rewards import triage_reward, triage_rows
 from logtriage.audit import subject_of
 from logtriage.audit.subject import seed_of
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.conversations.rows import transcript_of_row
 from logtriage.drawing.ids import parse_incident_id
+from logtriage.dynamics import play
 from logtriage.errors import InvalidInput, TranscriptError, UnknownName
 from logtriage.evaluation import Incidents
 from logtriage.grading import grade_jsonl, grade_transcript
 from logtriage.policies import perfect_actions
 from logtriage.tasks import get_task, is_registered
 from logtriage.transcript import transcript_of
-from logtriage.transition import play
 from logtriage.world.loading import WORLDS_VARIABLE, load_world
 from logtriage.world.model import World
 from tests.worlds.folders import NAME, copy_of, edit

@@ -9,8 +9,8 @@ import pytest
 from logtriage import Escalate, Incident, grade, initial_state, make_incident, system_prompt
 from logtriage.actions import all_actions
 from logtriage.audit import QUICK, Verdict, check_world
-from logtriage.belief import belief
-from logtriage.transition import play, transition
+from logtriage.beliefs import belief
+from logtriage.dynamics import play, transition
 from logtriage.world.model import World
 from tests.worlds.newcomer import KIND, TEAM, newcomers_world
 

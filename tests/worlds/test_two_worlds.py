@@ -24,7 +24,7 @@ from logtriage import (
     observe,
     transition,
 )
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
 from logtriage.errors import TopologyError
@@ -48,7 +48,7 @@ FOUR = (
     Service("mail", "queue", "platform-team"),
 )
 #: Where something is kept of what a world says.
-KEEPING = ("logtriage.world", "logtriage.belief", "logtriage.vector", "logtriage.drawing")
+KEEPING = ("logtriage.world", "logtriage.beliefs", "logtriage.vector", "logtriage.drawing")
 
 
 def louder(kind: Kind) -> Kind:

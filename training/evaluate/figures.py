@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.belief.explain import explain
+from logtriage.beliefs.explain import explain
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     SOLVED,
@@ -35,7 +35,7 @@ FIVE_TEAMS = load_world("oncall").topologies["seven-services-five-teams"]
 Attempts = Mapping[str, Sequence[Grade]]
 #: Stands for incidents without a fault.
 BENIGN: Final = "benign"
-#: How a grade came about (:mod:`logtriage.belief.explain`), and the hardness beside it.
+#: How a grade came about (:mod:`logtriage.beliefs.explain`), and the hardness beside it.
 PARTS: Final = ("at_first", "asking_gained", "decision_cost", "luck", "hardness")
 #: How many different causes of failure are told.
 _CAUSES: Final = 5

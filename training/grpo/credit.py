@@ -1,7 +1,7 @@
 """Credit by turns: each reply is credited with what the episode earned from it on.
 
 The rewards of actions are differences of grades, or, shaped, of what the belief expects
-(:mod:`logtriage.belief.shaping`), so that what an episode earns from a turn on is what it
+(:mod:`logtriage.beliefs.shaping`), so that what an episode earns from a turn on is what it
 ended with less what it had there. With lambda below 1 what came later counts less, as in
 generalised advantage estimation [1]_. The baseline of a turn is the mean over the group of
 the same turn; who had ended by then earned nothing more.

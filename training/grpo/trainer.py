@@ -11,7 +11,7 @@ from torch import Tensor
 from trl import GRPOTrainer
 
 from logtriage.adapters.trl import triage_criteria
-from logtriage.belief.shaping import value_of
+from logtriage.beliefs.shaping import value_of
 from logtriage.grading import Resolver, Rubric, score
 from logtriage.state import State
 from training.grpo.credit import by_token, returns_to_go, turn_advantages

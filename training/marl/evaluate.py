@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import SOLVED
 from logtriage.evaluation.statistics import mean_interval
 from logtriage.grading.batch import CLOSINGS
 from logtriage.roles import role_actions
 from logtriage.state import Closing, State, initial_state
-from logtriage.transition import transition_jointly
 from logtriage.vector.tokens.layout import PRICE_UNIT
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.common.tasks import ids_of, incident_of

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from logtriage.actions import ACTION_NAMES, HandOver
 from logtriage.codec import decode_transcript
 from logtriage.evaluation.messages import Messages, messages_of
-from logtriage.replay import replay
+from logtriage.replaying import replay
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import SILENT, splits_with
 from logtriage.transcript import Transcript

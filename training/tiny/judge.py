@@ -10,9 +10,9 @@ import torch
 
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import incident_ids
+from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.state import initial_state
-from logtriage.transition import transition
 from training.common.rows import EPISODES, Key, Row, row_of, write_rows
 from training.common.settings import CHOICE_SPLIT, EVAL_SPLIT
 from training.tiny.play import Played, own

@@ -3,7 +3,7 @@
     python -m training.tiny.parts runs/all/grpo-0 --incidents 120
 
 plays the first incidents of ``test`` with the likeliest actions, explains each
-(:func:`logtriage.belief.explain.explain`) and writes ``parts.csv`` beside the model. An episode
+(:func:`logtriage.beliefs.explain.explain`) and writes ``parts.csv`` beside the model. An episode
 takes about half a CPU second.
 """
 
@@ -17,7 +17,7 @@ import attrs
 import torch
 
 from logtriage.actions import Escalate, HandOver
-from logtriage.belief.explain import Explanation, explain
+from logtriage.beliefs.explain import Explanation, explain
 from logtriage.errors import LogTriageError
 from training.common.pages import save_table
 from training.common.settings import EVAL_SPLIT

@@ -8,6 +8,7 @@ import numpy as np
 from transformers import PreTrainedTokenizerBase
 
 from logtriage.actions import Action
+from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.parsing import parse_action, render_action
@@ -16,7 +17,6 @@ from logtriage.registry import make_policy
 from logtriage.rendering import check_style, render_observation
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
-from logtriage.transition import transition
 from training.language.generation import Batch
 from training.tiny.words import Grammar, style_of
 

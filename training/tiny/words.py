@@ -14,12 +14,12 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from logtriage import make_incident
 from logtriage.actions import ACTION_NAMES, HandOver
 from logtriage.drawing.ids import incident_ids
+from logtriage.dynamics import transition
 from logtriage.observation import observe
 from logtriage.registry import make_policy
 from logtriage.rendering import render_observation
 from logtriage.state import initial_state
 from logtriage.tasks import TaskSpec
-from logtriage.transition import transition
 from training.common.settings import TRAIN_SPLIT
 from training.tiny.vocabulary import words_of_actions, words_of_screens
 

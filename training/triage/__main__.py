@@ -16,6 +16,7 @@ from logtriage.actions import Action, Malformed, describe
 from logtriage.adapters.request_limits import MAX_TOKENS
 from logtriage.adapters.served import ENDPOINT, Endpoint, json_object
 from logtriage.codec import load_topology
+from logtriage.dynamics import transition
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.observation import observe, slice_for
@@ -23,7 +24,6 @@ from logtriage.policies import ChatPolicies, Policy
 from logtriage.registry import make_policy
 from logtriage.rendering import system_prompt
 from logtriage.state import State, initial_state
-from logtriage.transition import transition
 from logtriage.world.loading import load_world
 from training.evaluate.cuts import share_of, warn_of_cut
 from training.evaluate.settings import LOCAL, LOCAL_TOKENS, default_tokens

@@ -22,6 +22,7 @@ from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, no_call, wire_of
 from logtriage.drawing.sealing import incident_of
+from logtriage.dynamics import play_parsed, transition
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
@@ -45,7 +46,6 @@ from logtriage.rendering import (
 )
 from logtriage.state import State, initial_state
 from logtriage.transcript import COMPLETED, Transcript, check_drawn
-from logtriage.transition import play_parsed, transition
 
 WireActions = Sequence[Mapping[str, Any]]
 

@@ -12,13 +12,13 @@ from logtriage.actions import Wait, signed
 from logtriage.adapters.episode import GradedEpisode
 from logtriage.adapters.turns import Message
 from logtriage.conversations.teams import role_action, role_opening, role_screen
+from logtriage.dynamics import transition_jointly
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Rubric, score
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
-from logtriage.transition import transition_jointly
 
 
 @attrs.frozen

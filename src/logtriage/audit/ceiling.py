@@ -12,9 +12,9 @@ from logtriage.audit.scoring import Plan, Scorer, kind_of
 from logtriage.audit.search import best_blind_policy
 from logtriage.audit.subject import Work
 from logtriage.audit.vocabulary import words
+from logtriage.dynamics import play
 from logtriage.incident import Incident
 from logtriage.state import State
-from logtriage.transition import play
 
 
 class Candidate(NamedTuple):

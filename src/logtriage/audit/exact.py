@@ -17,10 +17,10 @@ from logtriage.actions import Action
 from logtriage.audit.failing import Blaming, rules_of, score
 from logtriage.audit.reads import KNOWN_GATES, READS
 from logtriage.audit.vocabulary import IDLE, vocabulary
+from logtriage.dynamics import apply, transition
 from logtriage.grading import Rubric
 from logtriage.incident import Incident
 from logtriage.state import State, initial_state
-from logtriage.transition import apply, transition
 
 
 class Scored(NamedTuple):

@@ -30,6 +30,7 @@ from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, skipped
 from logtriage.audit.subject import Work
 from logtriage.audit.vocabulary import word
 from logtriage.drawing.incidents import truth_of
+from logtriage.dynamics import transition
 from logtriage.evidence import evidence
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -37,7 +38,6 @@ from logtriage.rendering import render_observation
 from logtriage.rng import hash_name, mix
 from logtriage.state import State, initial_state
 from logtriage.topology import Topology
-from logtriage.transition import transition
 from logtriage.world.channels import SERIES, Evidence
 from logtriage.world.compounds import set_prior
 from logtriage.world.conditions import Hypothesis, accepted_remedies, teams_of

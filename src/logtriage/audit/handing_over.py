@@ -19,14 +19,14 @@ import attrs
 
 from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, reported, skipped
 from logtriage.audit.subject import Work
-from logtriage.belief import belief
-from logtriage.belief.stakes import stakes_for
+from logtriage.beliefs import belief
+from logtriage.beliefs.stakes import stakes_for
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.policies.observer import best_question
 from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG
-from logtriage.transition import transition
 
 NO_PRICE: Final = "no incident of the sample has a price of hand-over"
 #: So many standard errors are allowed for.

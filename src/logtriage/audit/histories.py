@@ -46,11 +46,11 @@ from logtriage.audit.findings import Outcome, judged, untested
 from logtriage.audit.subject import NUMBERS, Subject, Work
 from logtriage.audit.vocabulary import CONFIDENCES, IDLE, vocabulary, words
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
+from logtriage.dynamics import play
 from logtriage.grading import priced
 from logtriage.incident import Incident
 from logtriage.rng import hash_name
 from logtriage.state import Closing, State
-from logtriage.transition import play
 
 _Plan = tuple[Action, ...]
 #: How often a burst is of each sort; actions that often end a history with nothing are rare.

@@ -8,9 +8,9 @@ from logtriage.audit.failing import Blaming, rules_of
 from logtriage.audit.findings import Outcome, judged
 from logtriage.audit.sampling import episodes
 from logtriage.audit.subject import Subject, Work
+from logtriage.dynamics import play
 from logtriage.incident import Incident
 from logtriage.state import State
-from logtriage.transition import play
 
 
 def measures(work: Work) -> Outcome:

@@ -27,12 +27,12 @@ from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, judged, skipped, u
 from logtriage.audit.leaks import NEVER_VARIES, varied_answers
 from logtriage.audit.subject import NUMBERS, Subject, Work, seed_of
 from logtriage.audit.vocabulary import asking
-from logtriage.belief import Belief, belief
+from logtriage.beliefs import Belief, belief
+from logtriage.dynamics import play
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
-from logtriage.transition import play
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.model import World
 from logtriage.world.simulation import Simulation

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from logtriage.actions import Action, Escalate, IdentifyRootCause
 from logtriage.audit.subject import Subject
 from logtriage.audit.vocabulary import CLAIM, IDLE
+from logtriage.dynamics import play
 from logtriage.evaluation import play_episode
 from logtriage.incident import Incident
 from logtriage.policies import ExpertPolicy, RandomPolicy
 from logtriage.rng import hash_name
 from logtriage.state import State
-from logtriage.transition import play
 
 
 def episodes(subject: Subject, incident: Incident) -> list[State]:

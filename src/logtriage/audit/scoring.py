@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from logtriage.actions import Action, all_actions
 from logtriage.audit.failing import score
 from logtriage.audit.vocabulary import vocabulary
+from logtriage.dynamics import play
 from logtriage.grading import Rubric, action_array, grade_batch, truths_of
 from logtriage.grading.tables import has_kernels
 from logtriage.incident import Incident
 from logtriage.policies.constant import fitted
 from logtriage.topology import Topology
-from logtriage.transition import play
 
 Plan = Sequence[Action]
 Floats = NDArray[np.float64]

@@ -17,13 +17,13 @@ from logtriage.audit.sampling import episodes
 from logtriage.audit.subject import Subject, Work
 from logtriage.audit.vocabulary import SAID
 from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.dynamics import play
 from logtriage.grading import grade_transcript
 from logtriage.incident import Fault, Incident, Part, Truth
 from logtriage.observation import observe
 from logtriage.rendering import render_observation
 from logtriage.state import State
 from logtriage.transcript import transcript_of
-from logtriage.transition import play
 
 #: Seeds of Python's string hashes under which everything must come out the same.
 _HASH_SEEDS: Final = ("0", "1", "4242")

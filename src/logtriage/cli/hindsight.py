@@ -5,8 +5,8 @@ from typing import Final
 from rich.console import Group, RenderableType
 
 from logtriage.actions import describe
-from logtriage.belief.explain import Explanation, explain
-from logtriage.belief.then import decisions_then
+from logtriage.beliefs.explain import Explanation, explain
+from logtriage.beliefs.then import decisions_then
 from logtriage.cli.screens import facts, heading, signed
 from logtriage.report.hindsight import line_of
 from logtriage.state import State

@@ -42,7 +42,7 @@ from logtriage.trained import make_team
 from logtriage.transcript import COMPLETED, transcript_of
 
 if TYPE_CHECKING:
-    from logtriage.belief.explain import Explanation
+    from logtriage.beliefs.explain import Explanation
 
 
 def play(
@@ -130,7 +130,7 @@ def play(
 
 def _hindsight(state: State, explanation: "Explanation | None") -> RenderableType:
     """The belief beside each action, or the reason why there is none."""
-    from logtriage.belief.explain import why_unexplained
+    from logtriage.beliefs.explain import why_unexplained
     from logtriage.cli.hindsight import hindsight
 
     reason = why_unexplained(state.incident)

@@ -64,7 +64,7 @@ def fit_world(
     the log loss on groups left out, of one kind of fault at one service each. The world is a
     model: what it is worth shows on recordings that it was not fitted to.
     """
-    from logtriage.belief.fitting import Fit, Recorded
+    from logtriage.beliefs.fitting import Fit, Recorded
     from logtriage.recorded import load_records
 
     place = checked_place(out.absolute())

@@ -9,7 +9,8 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
-from logtriage.belief.shaping import potential as potential_of
+from logtriage.beliefs.shaping import potential as potential_of
+from logtriage.dynamics import transition
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
 from logtriage.env.spaces import action_space, box_of
@@ -20,7 +21,6 @@ from logtriage.rendering import render_observation
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.transition import transition
 from logtriage.vector import action_mask, encode_tokens
 from logtriage.vector.layout import Floats
 from logtriage.vector.shaping import checked_discount
@@ -46,7 +46,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         show_id: whether ``info`` tells the ``index`` of the incident, too: for a trainer, and
             never for an agent that has this package, since the truth follows from it.
         shaping: the trainer's discount in (0, 1]; rewards are then shaped by the information of
-            each step (:func:`logtriage.belief.shaping.shaped_reward`), and ``info`` also holds the
+            each step (:func:`logtriage.beliefs.shaping.shaped_reward`), and ``info`` also holds the
             ``potential``. None for plain rewards.
         world: the world of the task: a :class:`~logtriage.world.model.World`, a name or a folder;
             without it, the task's id says it.

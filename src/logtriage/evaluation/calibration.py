@@ -14,7 +14,8 @@ import attrs
 import numpy as np
 
 from logtriage.actions import IdentifyRootCause
-from logtriage.belief import belief
+from logtriage.beliefs import belief
+from logtriage.dynamics import transition
 from logtriage.evaluation.episodes import played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.net_values import net_value
@@ -30,7 +31,6 @@ from logtriage.evaluation.statistics import (
 )
 from logtriage.grading import Grade
 from logtriage.state import State, initial_state
-from logtriage.transition import transition
 
 #: Bins of confidences, each of the same width; the last holds 1.
 BINS: Final = 10

@@ -7,6 +7,7 @@ import attrs
 
 from logtriage._lib.printable import spelled
 from logtriage.actions import Action
+from logtriage.dynamics import play, play_jointly, transition, transition_jointly
 from logtriage.errors import LogTriageError
 from logtriage.evaluation.listening import LISTENED, News, listened
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
@@ -28,7 +29,6 @@ from logtriage.policies import (
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.transcript import Transcript, transcript_of
-from logtriage.transition import play, play_jointly, transition, transition_jointly
 
 _CAUSE: Final = 500
 

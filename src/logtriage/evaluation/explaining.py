@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from logtriage._lib.seal import Seal
-from logtriage.belief.explain import SAMPLES, Explanation, explain, why_unexplained
+from logtriage.beliefs.explain import SAMPLES, Explanation, explain, why_unexplained
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
 from logtriage.evaluation.cells import EXPLANATIONS, append, cell_path, mend, put_in_order
@@ -43,7 +43,7 @@ def explain_run(
     Explanations are kept: after an interrupt the same call goes on, and ends with the same files.
     An episode takes half a second to a second, on a fleet two to four. Unscored episodes are left
     out, and so are incidents with a reason by
-    :func:`logtriage.belief.explain.why_unexplained`.
+    :func:`logtriage.beliefs.explain.why_unexplained`.
 
     Args:
         directory: where the run is kept.
@@ -137,7 +137,7 @@ def explained_state(incident: Incident, graded: Grade) -> Explanation:
     """The explanation of one scored episode of a single agent.
 
     Raises:
-        InvalidInput: as :func:`logtriage.belief.explain.explain`.
+        InvalidInput: as :func:`logtriage.beliefs.explain.explain`.
     """
     return explain(played_state(incident, graded), samples=SAMPLES)
 

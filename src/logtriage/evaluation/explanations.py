@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.belief.explain import Explanation, Leading, Step
+from logtriage.beliefs.explain import Explanation, Leading, Step
 from logtriage.codec import structured
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.cells import EXPLANATIONS, cell_path, read_lines

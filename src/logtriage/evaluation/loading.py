@@ -9,7 +9,7 @@ import attrs
 
 from logtriage import __version__
 from logtriage._lib.seal import Seal
-from logtriage.belief.explain import Explanation
+from logtriage.beliefs.explain import Explanation
 from logtriage.drawing.sealing import seal_of_run
 from logtriage.errors import InvalidInput, RubricError
 from logtriage.evaluation.cells import read_cell

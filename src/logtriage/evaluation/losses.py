@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 
 from logtriage.actions import Escalate
-from logtriage.belief.explain import Explanation, Step
+from logtriage.beliefs.explain import Explanation, Step
 from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
 
 #: The parts of a grade, by their fields.

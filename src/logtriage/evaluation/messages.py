@@ -14,8 +14,8 @@ from math import log2
 import attrs
 
 from logtriage.actions import Report
-from logtriage.belief import Belief
-from logtriage.belief.beliefs import belief_of
+from logtriage.beliefs import Belief
+from logtriage.beliefs.beliefs import belief_of
 from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.evidence import evidence
 from logtriage.incident import Incident

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from typing import cast
 
 from logtriage.actions import Action
+from logtriage.dynamics import play as play_actions
 from logtriage.evaluation.episodes import play_episode
 from logtriage.incident import Incident
 from logtriage.policies import Policy, PolicyFactory
 from logtriage.registry import make_policy
 from logtriage.state import State, check_incident
-from logtriage.transition import play as play_actions
 
 
 def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Action]) -> State:

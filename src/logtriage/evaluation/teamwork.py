@@ -1,7 +1,7 @@
 """The need for teamwork in bits: what the roles know together, and each by itself.
 
 Doubt is the entropy of the exact posterior over hypotheses
-(:class:`logtriage.belief.Belief`), given the evidence on all screens up to the last decision. A
+(:class:`logtriage.beliefs.Belief`), given the evidence on all screens up to the last decision. A
 role's evidence is what its views and its part of the services showed. It knows that others acted,
 and when, but nothing that they reported.
 """
@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 from logtriage.evaluation.listening import Listening
 from logtriage.evaluation.messages import Messages, messages_of
 from logtriage.evaluation.statistics import Interval, mean_interval

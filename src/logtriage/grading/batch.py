@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from logtriage.actions import Action, Malformed, all_actions
+from logtriage.dynamics import play_parsed
 from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.grading.action_lists import MALFORMED, PADDING, Ints, action_array, narrowest
 from logtriage.grading.grade import get_rubric, grade
@@ -26,7 +27,6 @@ from logtriage.grading.tables import (
 )
 from logtriage.grading.truths import Truths, truths_of
 from logtriage.incident import Incident
-from logtriage.transition import play_parsed
 
 __all__ = [
     "CLOSINGS",

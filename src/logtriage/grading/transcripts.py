@@ -9,6 +9,7 @@ from logtriage._lib.files import TOO_LONG, numbered_lines
 from logtriage.actions import ACTION_NAMES, Action, Malformed
 from logtriage.codec import decode_transcript
 from logtriage.drawing.generator import make_incident
+from logtriage.dynamics import play, play_jointly, play_parsed
 from logtriage.errors import (
     InvalidInput,
     LogTriageError,
@@ -25,7 +26,6 @@ from logtriage.parsing import action_from_wire, actions_from_wire
 from logtriage.roles.splits import get_role_split
 from logtriage.state import check_incident
 from logtriage.transcript import COMPLETED, Splits, Transcript, check_drawn, plays_of
-from logtriage.transition import play, play_jointly, play_parsed
 
 #: Finds an incident by its id: :func:`make_incident`, or a lookup of recordings.
 Resolver = Callable[[str], Incident]

@@ -12,6 +12,7 @@ from pettingzoo import ParallelEnv
 
 from logtriage._lib.seal import Seal
 from logtriage.actions import Action, Wait
+from logtriage.dynamics import transition_jointly
 from logtriage.env.incidents import Incidents, standing
 from logtriage.env.playlist import option
 from logtriage.env.spaces import box_of
@@ -27,7 +28,6 @@ from logtriage.roles.splits import get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.transition import transition_jointly
 from logtriage.vector import CREDITS, encode_team_tokens, team_tokens_of
 from logtriage.vector.layout import Floats
 from logtriage.world.loading import WorldLike

@@ -12,11 +12,11 @@ import attrs
 import numpy as np
 
 from logtriage.actions import Action
-from logtriage.belief import Belief
-from logtriage.belief.cases import Floats
-from logtriage.belief.plans import Planner
-from logtriage.belief.questions import Request, Worth, outcomes, worths
-from logtriage.belief.stakes import UNIT
+from logtriage.beliefs import Belief
+from logtriage.beliefs.cases import Floats
+from logtriage.beliefs.plans import Planner
+from logtriage.beliefs.questions import Request, Worth, outcomes, worths
+from logtriage.beliefs.stakes import UNIT
 from logtriage.errors import InvalidInput
 from logtriage.policies.observer import BeliefPolicy, best_of, requests_in_doubt
 from logtriage.state import State

@@ -9,13 +9,13 @@ from typing import Final
 import attrs
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
-from logtriage.belief import Belief, belief
-from logtriage.belief.questions import Worth, worths
+from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.questions import Worth, worths
+from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.state import State, initial_state
-from logtriage.transition import transition
 
 #: A question that promises less than this many bits, and no grade, is not asked.
 LEAST_BITS: Final = 0.004

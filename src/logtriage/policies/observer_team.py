@@ -21,10 +21,10 @@ from logtriage.actions import (
     Report,
     action_name,
 )
-from logtriage.belief import Belief, belief
-from logtriage.belief.beliefs import belief_of
-from logtriage.belief.model import NONE
-from logtriage.belief.questions import Request, worths
+from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.beliefs import belief_of
+from logtriage.beliefs.model import NONE
+from logtriage.beliefs.questions import Request, worths
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.incident import Incident

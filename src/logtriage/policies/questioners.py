@@ -5,7 +5,7 @@ from typing import Final
 import attrs
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces
-from logtriage.belief import Belief
+from logtriage.beliefs import Belief
 from logtriage.evidence import simulation_of
 from logtriage.policies.observer import BeliefPolicy
 from logtriage.rng import Stream, hash_name, mix

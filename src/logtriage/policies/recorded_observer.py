@@ -15,7 +15,7 @@ from logtriage.actions import (
     RequestMoreLogs,
     Resolve,
 )
-from logtriage.belief import Belief, belief
+from logtriage.beliefs import Belief, belief
 from logtriage.grading import RECORDED
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.incident import Incident

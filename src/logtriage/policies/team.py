@@ -14,6 +14,7 @@ from logtriage.actions import (
     action_name,
     describe,
 )
+from logtriage.dynamics import transition_jointly
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.incident import Incident
 from logtriage.joint import requests_left
@@ -21,7 +22,6 @@ from logtriage.observation import Observation
 from logtriage.policies.base import Follower, Memory, Player, Policy
 from logtriage.roles import Role, RoleSplit, as_allowed
 from logtriage.state import State, initial_state
-from logtriage.transition import transition_jointly
 
 
 class TeamPolicy(Protocol):

@@ -10,7 +10,7 @@ from logtriage.roles import RoleSplit
 from logtriage.transcript import Transcript
 
 if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
-    from logtriage.belief.explain import Explanation
+    from logtriage.beliefs.explain import Explanation
 
 
 @attrs.frozen

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from logtriage.report.text import number, percent
 
 if TYPE_CHECKING:  # they would load NumPy, and a page in a browser has none
-    from logtriage.belief.explain import Leading, Step
+    from logtriage.beliefs.explain import Leading, Step
 
 #: The figures of an explanation and what they are called.
 FIGURES: Final = (

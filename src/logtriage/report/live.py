@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import logtriage as lt
 from logtriage.actions import Malformed, action_name, action_value, all_actions, describe
+from logtriage.dynamics import transition
 from logtriage.errors import InvalidInput
 from logtriage.grading import Grade, grade
 from logtriage.observation import observe
@@ -22,7 +23,6 @@ from logtriage.report.text import clean
 from logtriage.state import State, initial_state
 from logtriage.tasks import benchmark_of
 from logtriage.transcript import transcript_of
-from logtriage.transition import transition
 from logtriage.world.folders import listed
 from logtriage.world.loading import world_of
 

@@ -5,6 +5,7 @@ from typing import Any
 from logtriage._lib.seal import Seal
 from logtriage.actions import Action, Malformed
 from logtriage.drawing.generator import make_incident
+from logtriage.dynamics import transition
 from logtriage.errors import SealError
 from logtriage.grading import score
 from logtriage.observation import observe
@@ -13,7 +14,6 @@ from logtriage.server.ledger import Ledger
 from logtriage.server.public import public_grade
 from logtriage.state import State, initial_state
 from logtriage.transcript import transcript_of
-from logtriage.transition import transition
 from logtriage.world.model import World
 
 

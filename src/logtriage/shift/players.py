@@ -12,8 +12,9 @@ from typing import Final
 import attrs
 
 from logtriage.actions import Action, HandOver, Wait
-from logtriage.belief import Belief
-from logtriage.belief import belief as belief_about
+from logtriage.beliefs import Belief
+from logtriage.beliefs import belief as belief_about
+from logtriage.dynamics import transition as transition_alone
 from logtriage.errors import UnknownName
 from logtriage.observation import glance
 from logtriage.policies.observer import next_action
@@ -28,7 +29,6 @@ from logtriage.shift.weighing import (
     true_look,
 )
 from logtriage.state import State, initial_state
-from logtriage.transition import transition as transition_alone
 from logtriage.world.runbook import severity_of
 
 #: Decides on the next action.

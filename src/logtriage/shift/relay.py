@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from logtriage.actions import Wait
-from logtriage.belief.beliefs import belief_of
+from logtriage.beliefs.beliefs import belief_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.policies.observer import next_action

@@ -7,10 +7,10 @@ import attrs
 
 from logtriage._lib.printable import masked
 from logtriage.actions import Action, HandOver, Malformed, Wait, describe
+from logtriage.dynamics import apply, tick
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName, kind_of
 from logtriage.shift.shifts import Arrival, Shift
 from logtriage.state import Closing, State, initial_state
-from logtriage.transition import apply, tick
 
 #: The duty manager remembers hand-overs for so many ticks. Each of them takes a share of what
 #: the next one is worth, and that never falls below the least.
@@ -168,7 +168,7 @@ def transition(state: ShiftState, action: ShiftAction) -> ShiftState:
     Raises:
         EpisodeOver: if the shift is over.
         UnknownName: for a system on which no incident has arrived, and as
-            :func:`logtriage.transition.apply`.
+            :func:`logtriage.dynamics.apply`.
         InvalidInput: for what is no action of a shift.
     """
     if state.is_over:

@@ -22,11 +22,11 @@ from logtriage.actions import (
     Resolve,
     Wait,
 )
-from logtriage.belief import Belief, belief
-from logtriage.belief.cases import Plan
-from logtriage.belief.plans import Planner
-from logtriage.belief.questions import worths
-from logtriage.belief.stakes import UNIT
+from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.cases import Plan
+from logtriage.beliefs.plans import Planner
+from logtriage.beliefs.questions import worths
+from logtriage.beliefs.stakes import UNIT
 from logtriage.evidence import simulation_of
 from logtriage.grading import TRIAGE_3
 from logtriage.grading.priced import hand_over_worth

@@ -7,8 +7,8 @@ import attrs
 import numpy as np
 
 from logtriage.actions import Action
-from logtriage.belief import belief
-from logtriage.belief.model import model_of
+from logtriage.beliefs import belief
+from logtriage.beliefs.model import model_of
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
 from logtriage.observation import Observation

@@ -5,9 +5,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.fixedpoint import log2
-from logtriage.belief.model import Model, Reader
-from logtriage.belief.pools import LOGS, sign_matrix
+from logtriage.beliefs.fixedpoint import log2
+from logtriage.beliefs.model import Model, Reader
+from logtriage.beliefs.pools import LOGS, sign_matrix
 from logtriage.vector.arrays import Bools, Longs
 from logtriage.world.setting import Setting
 from logtriage.world.signs import is_root, reading

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage.actions import Escalate, Remediate, action_id
-from logtriage.belief.model import Model, model_of
+from logtriage.beliefs.model import Model, model_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
 from logtriage.roles import Role, RoleSplit

@@ -43,7 +43,7 @@ class BeliefState(NamedTuple):
     ``seen`` (N, 4, n, bytes) has a bit for each start of what may be shown again, ``owners``
     (N, n) the team of each service. ``screens`` and ``remedies`` (N,) count screens seen and
     remedies applied. ``weights`` (N, H) are those of the hypotheses, as of
-    :class:`logtriage.belief.Belief`; all are 0 where no hypothesis fits.
+    :class:`logtriage.beliefs.Belief`; all are 0 where no hypothesis fits.
     """
 
     world: NDArray[np.uint8]

@@ -1,4 +1,4 @@
-"""What a batch of beliefs looks up: the model of :mod:`logtriage.belief` as arrays."""
+"""What a batch of beliefs looks up: the model of :mod:`logtriage.beliefs` as arrays."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.edges import kept_row
-from logtriage.belief.fixedpoint import COARSE, FINE, INDEX, NEVER, SHORT, UPPER, log2, log_sums
-from logtriage.belief.model import NONE, Model
-from logtriage.belief.pools import LOGS
+from logtriage.beliefs.edges import kept_row
+from logtriage.beliefs.fixedpoint import COARSE, FINE, INDEX, NEVER, SHORT, UPPER, log2, log_sums
+from logtriage.beliefs.model import NONE, Model
+from logtriage.beliefs.pools import LOGS
 from logtriage.grading.action_lists import ranges_of
 from logtriage.vector.arrays import Bools, Longs, side_by_side
 from logtriage.vector.belief_pools import PoolTables, pools_of
@@ -37,7 +37,7 @@ INVERSE_BITS: Final = SHORT + INDEX + 1
 class Powers(NamedTuple):
     """Tables of logarithms and powers.
 
-    ``coarse`` and ``fine`` are those of :mod:`logtriage.belief.fixedpoint`; ``logs`` (65537,) of
+    ``coarse`` and ``fine`` are those of :mod:`logtriage.beliefs.fixedpoint`; ``logs`` (65537,) of
     weights above 0. ``upper`` and ``inverse`` (4096,) are by the upper bits of a mantissa: its
     logarithm, and what a division by them multiplies with.
     """

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.belief.model import Model
+from logtriage.beliefs.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
@@ -23,10 +23,10 @@ from logtriage.world.conditions import Hypothesis
 class BeliefBatch:
     """The posteriors of N incidents in one world, or in the worlds of a pool.
 
-    Each world is a model (:func:`logtriage.belief.model.model_of`); all are alike in their numbers
+    Each world is a model (:func:`logtriage.beliefs.model.model_of`); all are alike in their numbers
     of services, teams and tokens. Arrays over H hypotheses are as wide as the longest list; behind
     the end of a shorter one weights are 0. Every whole number equals that of
-    :func:`logtriage.belief.belief`. Needs the extra ``fast``.
+    :func:`logtriage.beliefs.belief`. Needs the extra ``fast``.
 
     Each tick, :meth:`update` takes the cells on the screen (:mod:`logtriage.vector.cells`)
     and what was done in the tick before; :attr:`weights` are then the posterior. An

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from logtriage.belief.model import Model
+from logtriage.beliefs.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.plans import REMEDIES_TRIED
-from logtriage.belief.stakes import UNIT, Stakes, penalty
+from logtriage.beliefs.plans import REMEDIES_TRIED
+from logtriage.beliefs.stakes import UNIT, Stakes, penalty
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -92,7 +92,7 @@ def plan_tables(stakes: Stakes, root: Ints, accepts: Bools) -> PlanTables:
 
 
 class Cases(NamedTuple):
-    """Arrays that plans depend on, for R incidents, as in :class:`logtriage.belief.single.Single`.
+    """Arrays that plans depend on, for R incidents, as in :class:`logtriage.beliefs.single.Single`.
 
     ``world`` (R,) is the number of each row's world. ``weights`` (R, H) whole numbers with a sum
     of about 2**30; ``team``, ``wrong`` and ``rash`` (R, H); ``fix`` (R, H) in units of 2**-20;

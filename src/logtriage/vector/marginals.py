@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.model import Model
+from logtriage.beliefs.model import Model
 from logtriage.vector.arrays import Ints, stacked
 from logtriage.vector.belief_tables import NO_FAULT, tables_in_one
 from logtriage.vector.layout import Floats

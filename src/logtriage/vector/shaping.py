@@ -1,4 +1,4 @@
-"""Shaped rewards of N incidents: as :func:`logtriage.belief.shaping.shaped_reward`, row by row."""
+"""Shaped rewards of N incidents: as :func:`logtriage.beliefs.shaping.shaped_reward`, row by row."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,6 +1,6 @@
 """The exact posterior of each role of N teams, from the evidence shown to it.
 
-As :func:`logtriage.belief.belief` has it of a state and a role; a law holds both together.
+As :func:`logtriage.beliefs.belief` has it of a state and a role; a law holds both together.
 
 >>> import numpy as np
 >>> from logtriage.roles.splits import TRIO

@@ -1,14 +1,14 @@
 """W of N incidents as they are played: the expected grade of the best plan of each.
 
 A belief in each row follows the screens of an engine, and a plan is made of it. Equal to
-:func:`logtriage.belief.shaping.value_of` row by row, to the last bit.
+:func:`logtriage.beliefs.shaping.value_of` row by row, to the last bit.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.cases import SCALE
-from logtriage.belief.stakes import UNIT, Stakes, units
+from logtriage.beliefs.cases import SCALE
+from logtriage.beliefs.stakes import UNIT, Stakes, units
 from logtriage.vector.arrays import Ints
 from logtriage.vector.cases import Cases, plan_tables, scaled_weights
 from logtriage.vector.following import FollowingBeliefs

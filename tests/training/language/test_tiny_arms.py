@@ -13,10 +13,10 @@ import torch
 
 from logtriage import make_incident
 from logtriage.actions import Action, Escalate, HandOver, Resolve
-from logtriage.belief.explain import explain
+from logtriage.beliefs.explain import explain
+from logtriage.dynamics import transition
 from logtriage.state import initial_state
 from logtriage.tasks import get_task
-from logtriage.transition import transition
 from training import scripted
 from training.common.rows import Row, figures, net_value, row_of
 from training.tiny import arms, parts, writeup

@@ -10,7 +10,7 @@ from math import log2
 from statistics import fmean
 from typing import Any, Final
 
-from logtriage.belief import Belief, belief
+from logtriage.beliefs import Belief, belief
 from logtriage.evaluation.full_look import full_look
 from logtriage.incident import Incident
 from logtriage.world.conditions import Hypothesis, accepted_remedies

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Static, TabbedContent, TabPane
 
 from logtriage.actions import Action, Malformed, describe
-from logtriage.belief.explain import Explanation, explain, why_unexplained
+from logtriage.beliefs.explain import Explanation, explain, why_unexplained
 from logtriage.cli.desk.pages import help_page, journal, now, plain, services
 from logtriage.cli.desk.places import map_of, who
 from logtriage.cli.desk.prompt import Prompt

@@ -4,10 +4,10 @@ import attrs
 
 from logtriage.actions import Action, Escalate, HandOver, Ignore, Malformed, Resolve, describe
 from logtriage.cli.typed import read_action
+from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.state import State, initial_state
-from logtriage.transition import transition
 
 
 @attrs.frozen

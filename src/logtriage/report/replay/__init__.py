@@ -147,7 +147,7 @@ def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
 
 def _explained(episode: Episode) -> Episode:
     """An episode with its explanation, if it can be explained."""
-    from logtriage.belief.explain import why_unexplained
+    from logtriage.beliefs.explain import why_unexplained
     from logtriage.evaluation.explaining import explained_state
 
     if episode.explained is not None or episode.roles is not None or episode.grade.score is None:

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTraces, describe
-from logtriage.belief import Belief, belief
-from logtriage.belief.then import likely_then
+from logtriage.beliefs import Belief, belief
+from logtriage.beliefs.then import likely_then
 from logtriage.policies.observer import best_of, requests_in_doubt
 from logtriage.roles import RoleSplit
 from logtriage.state import State
 
 if TYPE_CHECKING:  # it loads NumPy, which is needed for what requests are worth alone
-    from logtriage.belief.questions import Request, Worth
+    from logtriage.beliefs.questions import Request, Worth
 
 #: How many requests are shown beside the request that was made: the most valuable.
 REQUESTS: Final = 8
@@ -77,7 +77,7 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
 
 def _worths(held: Belief, made: "Sequence[Request]") -> "list[tuple[Worth, bool]]":
     """(worth, whether the observer weighs it) of each request, those ``made`` included."""
-    from logtriage.belief.questions import worths
+    from logtriage.beliefs.questions import worths
 
     weighed = requests_in_doubt(held)
     others = [

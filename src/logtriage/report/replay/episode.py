@@ -10,7 +10,7 @@ from logtriage.grading import Grade, GradeStatus, grade
 from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
-from logtriage.replay import replay
+from logtriage.replaying import replay
 from logtriage.report.episode import Episode
 from logtriage.report.hindsight import FIGURES, line_of
 from logtriage.report.replay.knowledge import knowledge, readings

@@ -13,7 +13,7 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.state import State
 
 if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
-    from logtriage.belief import Belief
+    from logtriage.beliefs import Belief
     from logtriage.evaluation.messages import Reader
 
 #: The readers of the reports of a run, by policy and task.
@@ -78,7 +78,7 @@ def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
         InvalidInput: for an incident whose probabilities are not known.
     """
     viewers: tuple[Role | RoleSplit, ...] = (split, *split.roles)
-    from logtriage.belief import belief
+    from logtriage.beliefs import belief
 
     return [[_known(belief(state, viewer)) for viewer in viewers] for state in states]
 

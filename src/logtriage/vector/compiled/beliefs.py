@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage._lib.jit import kernel
-from logtriage.belief.fixedpoint import NEVER, RULED_OUT
+from logtriage.beliefs.fixedpoint import NEVER, RULED_OUT
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import NO_BREAK, SEEN_ROW, BeliefState
 from logtriage.vector.belief_tables import BeliefTables

@@ -1,11 +1,11 @@
-"""The functions of :mod:`logtriage.belief.fixedpoint` for kernels, to the last unit."""
+"""The functions of :mod:`logtriage.beliefs.fixedpoint` for kernels, to the last unit."""
 
 from typing import Any, Final
 
 import numpy as np
 
 from logtriage._lib.jit import kernel
-from logtriage.belief.fixedpoint import (
+from logtriage.beliefs.fixedpoint import (
     BITS,
     EXP_BITS,
     INDEX,

@@ -1,11 +1,11 @@
-"""What the edge panel says of severities, row by row, as :mod:`logtriage.belief.edges` has it."""
+"""What the edge panel says of severities, row by row, as :mod:`logtriage.beliefs.edges` has it."""
 
 from typing import Any
 
 import numpy as np
 
 from logtriage._lib.jit import kernel
-from logtriage.belief.fixedpoint import NEVER
+from logtriage.beliefs.fixedpoint import NEVER
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import BeliefState
 from logtriage.vector.belief_tables import (

@@ -1,4 +1,4 @@
-"""The best plan's value row by row, as :mod:`logtriage.belief.plans` has it for one belief.
+"""The best plan's value row by row, as :mod:`logtriage.beliefs.plans` has it for one belief.
 
 Sums are of whole numbers below 2**53, so their order is free. Hypotheses without weight in a plan
 are skipped.
@@ -10,8 +10,8 @@ import numpy as np
 
 from logtriage._lib.jit import kernel
 from logtriage.actions import SEVERITIES
-from logtriage.belief.plans import AMPLE, REMEDIES_TRIED
-from logtriage.belief.stakes import UNIT
+from logtriage.beliefs.plans import AMPLE, REMEDIES_TRIED
+from logtriage.beliefs.stakes import UNIT
 from logtriage.vector.cases import Cases, Floats, PlanTables
 from logtriage.vector.compiled.draws import Int
 
@@ -249,7 +249,7 @@ def _write(cases: Cases, room: _Room, out: Floats) -> None:
 def best_values(cases: Cases) -> Floats:
     """The value of the best plan of each row (R,).
 
-    The unit is weight times 2**-20, as in :func:`logtriage.belief.plans.best_values`.
+    The unit is weight times 2**-20, as in :func:`logtriage.beliefs.plans.best_values`.
     """
     hypotheses = cases.weights.shape[1]
     room = _Room(

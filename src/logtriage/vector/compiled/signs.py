@@ -1,4 +1,4 @@
-"""Pools of readings row by row, as :mod:`logtriage.belief.pools` has them for one belief."""
+"""Pools of readings row by row, as :mod:`logtriage.beliefs.pools` has them for one belief."""
 
 from typing import Final, NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage._lib.jit import kernel
-from logtriage.belief.fixedpoint import EXP_BITS, NEVER, ONE
+from logtriage.beliefs.fixedpoint import EXP_BITS, NEVER, ONE
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_pools import NEVER_HIDDEN, PoolTables
 from logtriage.vector.belief_state import BeliefState

@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.belief.model import Model, model_of
+from logtriage.beliefs.model import Model, model_of
 from logtriage.errors import InvalidInput
 from logtriage.grading.action_lists import ActionRanges, ranges_of
 from logtriage.grading.tables import Span

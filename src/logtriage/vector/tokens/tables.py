@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.model import Model
+from logtriage.beliefs.model import Model
 from logtriage.errors import InvalidInput
 from logtriage.rng import hash_name, mix
 from logtriage.topology import Topology

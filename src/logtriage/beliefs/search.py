@@ -6,7 +6,7 @@ pairs, and the triples of the likeliest pairs. A further fault may show nothing 
 weighs the likeliest few faults and pairs with every other fault. Where actions revealed several
 things, such as two teams that were rightly paged, a second search prefers the pairs that have a
 fault for most of them. The search weighs each set exactly, as
-:mod:`logtriage.belief.posterior` does; the error is the weight of the sets that it leaves out.
+:mod:`logtriage.beliefs.posterior` does; the error is the weight of the sets that it leaves out.
 :data:`ERROR` is this share of the posterior, on average, on up to a dozen services, where all sets
 can be weighed; a law checks it. On a fleet not all sets can be weighed, so the error is not known.
 """
@@ -18,9 +18,9 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.belief.fixedpoint import NEVER, Longs
-from logtriage.belief.model import Bools, Model
-from logtriage.belief.posterior import Posterior, Seen, posterior, weighed
+from logtriage.beliefs.fixedpoint import NEVER, Longs
+from logtriage.beliefs.model import Bools, Model
+from logtriage.beliefs.posterior import Posterior, Seen, posterior, weighed
 from logtriage.world.channels import EASES, Channel
 
 #: The share of the posterior (total variation) that the search may misplace on average.

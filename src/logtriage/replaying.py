@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from logtriage.actions import Action
 from logtriage.drawing.generator import make_incident
+from logtriage.dynamics import transition_jointly
 from logtriage.incident import Incident
 from logtriage.roles.splits import get_role_split
 from logtriage.state import State, initial_state
 from logtriage.transcript import Splits, Transcript, check_drawn, plays_of
-from logtriage.transition import transition_jointly
 
 
 def replay(

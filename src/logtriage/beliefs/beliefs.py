@@ -8,15 +8,15 @@ from typing import Final, TypeVar
 import attrs
 
 from logtriage.actions import SEVERITIES
-from logtriage.belief.cases import NEGLIGIBLE, PageValues, Plan, Standing
-from logtriage.belief.model import Listed, Model, any_model_of
-from logtriage.belief.plans import Planner
-from logtriage.belief.pools import Pools
-from logtriage.belief.portfolio import LEAST, OF_SETS, Portfolio
-from logtriage.belief.posterior import Posterior, Seen, posterior
-from logtriage.belief.recordings import modelled
-from logtriage.belief.search import searched_posterior
-from logtriage.belief.stakes import stakes_for
+from logtriage.beliefs.cases import NEGLIGIBLE, PageValues, Plan, Standing
+from logtriage.beliefs.model import Listed, Model, any_model_of
+from logtriage.beliefs.plans import Planner
+from logtriage.beliefs.pools import Pools
+from logtriage.beliefs.portfolio import LEAST, OF_SETS, Portfolio
+from logtriage.beliefs.posterior import Posterior, Seen, posterior
+from logtriage.beliefs.recordings import modelled
+from logtriage.beliefs.search import searched_posterior
+from logtriage.beliefs.stakes import stakes_for
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence, simulation_of
 from logtriage.grading.impact import path_of
@@ -253,7 +253,7 @@ def belief(
     A split of roles pools the evidence shown to any of its roles.
 
     Where several faults are possible on a topology with too many sets of them, the sets are
-    searched, and :attr:`Belief.exact` is False; :mod:`logtriage.belief.search` states how
+    searched, and :attr:`Belief.exact` is False; :mod:`logtriage.beliefs.search` states how
     much of the posterior the search may misplace.
 
     What actions revealed counts as evidence, too: a page that did not close the
@@ -284,7 +284,7 @@ def belief_of(
     """The exact posterior given some evidence of a state, each cell once, and what was done.
 
     Agents that know more than their own evidence need it, such as those that hear reports.
-    ``kept`` as in :class:`~logtriage.belief.posterior.Seen`.
+    ``kept`` as in :class:`~logtriage.beliefs.posterior.Seen`.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for evidence that fits no

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from logtriage.belief.fixedpoint import NEVER, Longs, log2, log_sums_of
+from logtriage.beliefs.fixedpoint import NEVER, Longs, log2, log_sums_of
 from logtriage.world.channels import Evidence
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.signs import edge_reading, edge_signs

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from logtriage.belief.fixedpoint import NEVER, Longs, log2
+from logtriage.beliefs.fixedpoint import NEVER, Longs, log2
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.world.channels import NOTHING_READ
@@ -402,7 +402,7 @@ def model_of(setting: Setting, topology: Topology, held: bool | None) -> Model:
             "incidents with several faults are not played or believed in batches, whose arrays "
             "hold one root cause, one page and one fix of each incident: play them one by one "
             "(logtriage.env.TriageEnv, in processes gymnasium.vector.AsyncVectorEnv of it), "
-            "believe them with logtriage.belief.belief, and grade lists of actions with "
+            "believe them with logtriage.beliefs.belief, and grade lists of actions with "
             "logtriage.grading.grade_batch"
         )
     return _model_of_one(setting, topology, held)

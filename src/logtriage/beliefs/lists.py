@@ -20,10 +20,10 @@ from logtriage.actions import (
     Remediate,
     Resolve,
 )
-from logtriage.belief.cases import Case, Floats
-from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.model import NONE
-from logtriage.belief.stakes import UNIT
+from logtriage.beliefs.cases import Case, Floats
+from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.model import NONE
+from logtriage.beliefs.stakes import UNIT
 from logtriage.grading.criteria import promptness, severity_credit
 from logtriage.grading.rubric import TRIAGE_3
 from logtriage.grading.triage import WEIGHTS, remedy_credit

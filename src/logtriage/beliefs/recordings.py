@@ -1,7 +1,7 @@
 """What a fitted world makes of a recording: a model, whose calibration must be measured."""
 
-from logtriage.belief.model import any_model_of
-from logtriage.belief.posterior import Posterior, Seen, posterior
+from logtriage.beliefs.model import any_model_of
+from logtriage.beliefs.posterior import Posterior, Seen, posterior
 from logtriage.recorded.fitting.signs import evidence_of, signs_of
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.state import State

@@ -11,9 +11,9 @@ from logtriage.actions import (
     Ignore,
     describe,
 )
-from logtriage.belief.beliefs import Belief, belief
+from logtriage.beliefs.beliefs import Belief, belief
+from logtriage.dynamics import transition
 from logtriage.state import State, initial_state
-from logtriage.transition import transition
 
 
 def likely_then(held: Belief, state: State, action: Action) -> str | None:

@@ -7,17 +7,17 @@ from statistics import fmean, stdev
 import pytest
 
 from logtriage.actions import Escalate, IdentifyRootCause, Ignore, RequestMetrics, Resolve
-from logtriage.belief import belief
-from logtriage.belief.explain import Explanation, Leading, Step, explain
-from logtriage.belief.shaping import shaped_reward, value_of
+from logtriage.beliefs import belief
+from logtriage.beliefs.explain import Explanation, Leading, Step, explain
+from logtriage.beliefs.shaping import shaped_reward, value_of
 from logtriage.drawing.generator import make_incident
+from logtriage.dynamics import play
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import PARTS, play_episode, steps
 from logtriage.grading import reward, score
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
 from logtriage.state import initial_state
-from logtriage.transition import play
 
 EPISODES = (
     ("random", "single_crash-v3/test/0"),

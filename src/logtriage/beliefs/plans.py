@@ -18,11 +18,11 @@ import attrs
 import numpy as np
 
 from logtriage.actions import SEVERITIES, Action
-from logtriage.belief.cases import Floats, Plan
-from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.portfolio import Portfolio
-from logtriage.belief.single import Single
-from logtriage.belief.stakes import UNIT, penalty, units
+from logtriage.beliefs.cases import Floats, Plan
+from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.portfolio import Portfolio
+from logtriage.beliefs.single import Single
+from logtriage.beliefs.stakes import UNIT, penalty, units
 
 #: Remedies that a plan tries at most.
 REMEDIES_TRIED: Final = 3

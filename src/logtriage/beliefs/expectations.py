@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import attrs
 
 from logtriage.actions import Escalate
-from logtriage.belief.beliefs import Belief, believed
-from logtriage.belief.cases import Standing
-from logtriage.belief.imagining import Imagination, imagine
+from logtriage.beliefs.beliefs import Belief, believed
+from logtriage.beliefs.cases import Standing
+from logtriage.beliefs.imagining import Imagination, imagine
 from logtriage.evidence import cells_on, evidence
 from logtriage.state import Closing, State, facts_of
 from logtriage.world.channels import LINES, SERIES, Channel

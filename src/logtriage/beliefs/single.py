@@ -5,11 +5,11 @@ from typing import Final
 
 import numpy as np
 
-from logtriage.belief.cases import Case, Floats, Standing
-from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.model import NONE, Bools
-from logtriage.belief.posterior import Posterior
-from logtriage.belief.stakes import UNIT
+from logtriage.beliefs.cases import Case, Floats, Standing
+from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.model import NONE, Bools
+from logtriage.beliefs.posterior import Posterior
+from logtriage.beliefs.stakes import UNIT
 from logtriage.errors import InvalidInput
 
 #: A tick that never comes.
@@ -30,7 +30,7 @@ class Single(Case):
         self, posterior: Posterior, standing: Standing, negligible: int | None = None
     ) -> None:
         if posterior.model.setting.several:
-            raise InvalidInput("several faults are planned for by logtriage.belief.portfolio")
+            raise InvalidInput("several faults are planned for by logtriage.beliefs.portfolio")
         super().__init__(posterior, standing, negligible)
         self.tick, doings = standing.tick, standing.doings
         self.team, self.root, self.fault = self.teams[:, 0], self.services[:, 0], self.real[:, 0]

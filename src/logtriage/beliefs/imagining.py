@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from logtriage.belief.edges import kept_row
-from logtriage.belief.fixedpoint import exp2
-from logtriage.belief.pools import LOGS, Span
-from logtriage.belief.posterior import Posterior
+from logtriage.beliefs.edges import kept_row
+from logtriage.beliefs.fixedpoint import exp2
+from logtriage.beliefs.pools import LOGS, Span
+from logtriage.beliefs.posterior import Posterior
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import Condition, Hypothesis, errors_first

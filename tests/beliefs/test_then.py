@@ -3,8 +3,8 @@
 import re
 
 import logtriage as lt
-from logtriage.belief import belief
-from logtriage.belief.then import decisions_then, likely_then
+from logtriage.beliefs import belief
+from logtriage.beliefs.then import decisions_then, likely_then
 
 ID = "cascading_failure-v3/test/3"  # backend-team was right
 

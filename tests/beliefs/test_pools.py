@@ -7,11 +7,11 @@ from math import log2
 import numpy as np
 import pytest
 
-from logtriage.belief.asking import OUTCOMES, outcomes_of, several
-from logtriage.belief.fixedpoint import LOST, NEVER, ONE, Longs, log2s, log_sums_of
-from logtriage.belief.fixedpoint import log2 as fixed_log2
-from logtriage.belief.model import UNFIXED, Listed, any_model_of
-from logtriage.belief.pools import Pools
+from logtriage.beliefs.asking import OUTCOMES, outcomes_of, several
+from logtriage.beliefs.fixedpoint import LOST, NEVER, ONE, Longs, log2s, log_sums_of
+from logtriage.beliefs.fixedpoint import log2 as fixed_log2
+from logtriage.beliefs.model import UNFIXED, Listed, any_model_of
+from logtriage.beliefs.pools import Pools
 from logtriage.tasks import setting_of
 from logtriage.world.channels import DOWN, GAP, Channel, Evidence
 from logtriage.world.conditions import Condition

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from logtriage.belief.cases import Floats
-from logtriage.belief.fixedpoint import Longs, exp2
-from logtriage.belief.pools import LOGS, Pools, Span, sign_matrix
+from logtriage.beliefs.cases import Floats
+from logtriage.beliefs.fixedpoint import Longs, exp2
+from logtriage.beliefs.pools import LOGS, Pools, Span, sign_matrix
 from logtriage.world.channels import Channel
 from logtriage.world.setting import FULL
 from logtriage.world.signs import Reading, reading

@@ -21,10 +21,10 @@ from logtriage.actions import (
     Resolve,
     Severity,
 )
-from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.model import NONE, UNFIXED, Bools
-from logtriage.belief.posterior import Posterior, fixed_by
-from logtriage.belief.stakes import Stakes
+from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.model import NONE, UNFIXED, Bools
+from logtriage.beliefs.posterior import Posterior, fixed_by
+from logtriage.beliefs.stakes import Stakes
 from logtriage.errors import InvalidInput
 from logtriage.state import Closing, Facts
 from logtriage.world.schedule import Doings

@@ -29,13 +29,13 @@ from logtriage.actions import (
     RequestMoreLogs,
     RequestTraces,
 )
-from logtriage.belief.beliefs import Belief, belief
-from logtriage.belief.expectations import expected_after, with_everything
+from logtriage.beliefs.beliefs import Belief, belief
+from logtriage.beliefs.expectations import expected_after, with_everything
+from logtriage.dynamics import transition
 from logtriage.errors import InvalidInput
 from logtriage.grading import score
 from logtriage.incident import Incident
 from logtriage.state import State, check_state, declared_in, initial_state, is_settled
-from logtriage.transition import transition
 from logtriage.world.compounds import LISTED, set_prior
 
 #: Imagined continuations behind every expectation.

@@ -6,7 +6,7 @@ import sys
 
 _SAID = """
 from logtriage import RequestTraces, initial_state, make_incident, transition
-from logtriage.belief import belief
+from logtriage.beliefs import belief
 
 for task in ("single_crash-v3", "cascading_failure-v3-fog3", "compound_failure-v3"):
     for number in range(3):

@@ -1,6 +1,6 @@
 """Shaped rewards: every question is paid by what it told."""
 
-from logtriage.belief.beliefs import belief
+from logtriage.beliefs.beliefs import belief
 from logtriage.grading import score
 from logtriage.state import State
 

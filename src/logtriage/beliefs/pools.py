@@ -22,8 +22,8 @@ from typing import Final
 import attrs
 import numpy as np
 
-from logtriage.belief.fixedpoint import Longs, log2, log2s, log_sums_of
-from logtriage.belief.model import NONE, UNFIXED, Bools, Listed, Reader
+from logtriage.beliefs.fixedpoint import Longs, log2, log2s, log_sums_of
+from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader
 from logtriage.world.channels import DOWN, NOTHING_READ, Channel, Evidence
 from logtriage.world.setting import FULL
 from logtriage.world.signs import blinded, is_root, reading, sign_weights, silent

@@ -6,15 +6,15 @@ import attrs
 import numpy as np
 
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
-from logtriage.belief.asking import outcomes_of
-from logtriage.belief.beliefs import Belief
-from logtriage.belief.cases import Floats
-from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.model import NONE, UNFIXED
-from logtriage.belief.plans import Planner
-from logtriage.belief.portfolio import Portfolio
-from logtriage.belief.posterior import fixed_by
-from logtriage.belief.stakes import UNIT
+from logtriage.beliefs.asking import outcomes_of
+from logtriage.beliefs.beliefs import Belief
+from logtriage.beliefs.cases import Floats
+from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.model import NONE, UNFIXED
+from logtriage.beliefs.plans import Planner
+from logtriage.beliefs.portfolio import Portfolio
+from logtriage.beliefs.posterior import fixed_by
+from logtriage.beliefs.stakes import UNIT
 from logtriage.errors import InvalidInput
 from logtriage.world.channels import LINES, SERIES, Channel
 from logtriage.world.schedule import epoch_starts
@@ -39,7 +39,7 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
     That is what all fresh readings of a sign tell beyond the earlier readings, as far as
-    :func:`logtriage.belief.asking.several` says it. Hypotheses below 1 in 1,000 are left out
+    :func:`logtriage.beliefs.asking.several` says it. Hypotheses below 1 in 1,000 are left out
     while planning. A request takes a tick, which may cost. Where several faults are possible, the
     plans that may follow are fixed before the answer is known.
 

@@ -12,10 +12,10 @@ from functools import cached_property, lru_cache
 import attrs
 import numpy as np
 
-from logtriage.belief.edges import kept_edges
-from logtriage.belief.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
-from logtriage.belief.model import FILL, NONE, UNFIXED, Bools, Listed, Model, Reader
-from logtriage.belief.pools import Pools
+from logtriage.beliefs.edges import kept_edges
+from logtriage.beliefs.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
+from logtriage.beliefs.model import FILL, NONE, UNFIXED, Bools, Listed, Model, Reader
+from logtriage.beliefs.pools import Pools
 from logtriage.errors import InvalidInput
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import Hypothesis

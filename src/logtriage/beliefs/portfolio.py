@@ -15,11 +15,11 @@ import attrs
 import numpy as np
 
 from logtriage.actions import SEVERITIES
-from logtriage.belief.cases import Floats, Plan
-from logtriage.belief.fixedpoint import Longs
-from logtriage.belief.lists import SEVERITY_CREDITS, Lists
-from logtriage.belief.model import NONE
-from logtriage.belief.stakes import UNIT
+from logtriage.beliefs.cases import Floats, Plan
+from logtriage.beliefs.fixedpoint import Longs
+from logtriage.beliefs.lists import SEVERITY_CREDITS, Lists
+from logtriage.beliefs.model import NONE
+from logtriage.beliefs.stakes import UNIT
 
 #: Planning leaves out hypotheses below this share of the belief (1 in so many).
 OF_SETS: Final = 20_000

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 import attrs
 
-from logtriage.belief.recordings import modelled
+from logtriage.beliefs.recordings import modelled
 from logtriage.recorded.bundle import as_incident
 from logtriage.recorded.fitting.counts import Counts, counted
 from logtriage.recorded.fitting.tables import Smoothing
