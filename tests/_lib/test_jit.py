@@ -29,7 +29,7 @@ CONSTANTS = {
     "": ("rng.py", "MIX_1"),
     "_lib": ("_lib/seal.py", "MIN_KEY"),
     "drawing": ("drawing/ids.py", "SEED_BITS"),
-    "belief": ("beliefs/fixedpoint.py", "EXP_BITS"),
+    "beliefs": ("beliefs/fixedpoint.py", "EXP_BITS"),
     "grading": ("grading/triage.py", "WRONG_REMEDY_COST"),
     "vector": ("vector/tokens/layout.py", "MOST"),
     "world": ("world/channels.py", "NOTE_DELAY"),

@@ -42,7 +42,7 @@ _OPTIONS: Final[dict[str, Any]] = {
 #: Numba's name for the event that a function is compiled.
 COMPILING: Final = "numba:compile"
 #: Rooms of kernels and of the sources that they take facts from, besides the package's root.
-_ROOMS: Final = ("_lib", "belief", "drawing", "grading", "vector", "world")
+_ROOMS: Final = ("_lib", "beliefs", "drawing", "grading", "vector", "world")
 
 
 def sources(package: Path) -> list[Path]:
