@@ -59,7 +59,7 @@ def _predicted(reader: Reader, sort: str, outcome: Outcome, tick: int) -> Longs:
 
     Usual so far; and each token, begun with the trouble or at another time.
     """
-    fits = fitting(reader, sort, outcome) >> 8  # so that sums times 2**16 fit
+    fits = fitting(reader, sort, outcome) >> 12  # so that sums times 2**16 fit
     if outcome.begin:
         table = fits[:, :, 0]
     else:

@@ -37,8 +37,9 @@ from logtriage.world.histories import (
 from logtriage.world.setting import FULL
 from logtriage.world.tables import alphabet
 
-#: Masses of histories have 32 bits, those of rules 16 more.
-_MASS_BITS: Final = 48
+#: Masses of histories have 32 bits, weights of rules 20 more.
+_RULE_BITS: Final = 20
+_MASS_BITS: Final = 32 + _RULE_BITS
 
 
 class Outcome(NamedTuple):
@@ -248,7 +249,7 @@ def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
 
 
 def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
-    """The masses (C, A, I) below 2**48 of the histories of a sort that fit an outcome.
+    """The masses (C, A, I) up to 2**52 of the histories of a sort that fit an outcome.
 
     By condition, token and onset; the ordinary token's are at instant 0. In a later segment a
     token shows at once: all onsets are at instant 0.
@@ -271,18 +272,19 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
     """The weights (C, A, I) of the rules of an alert that fit an outcome, given the history."""
     quiet, fired = outcome.quiet, outcome.fired
     if quiet < 0 and fired == NEVER:
-        return np.full((1, 1, 1), FULL, np.int64)
+        return np.full((1, 1, 1), 1 << _RULE_BITS, np.int64)
     setting = reader.setting
     (_, works), (_, misses), (_, noisy) = rule_weights(setting.world)
     by_chance = onsets(setting, Part.ANY)
     chance = sum(w for onset, w in enumerate(by_chance) if quiet < onset <= fired)
-    whatever = (misses if fired == NEVER else 0) + noisy * chance // FULL
+    finer = (1 << _RULE_BITS) // FULL
+    whatever = (misses * finer if fired == NEVER else 0) + noisy * chance * finer // FULL
     begin = instant_of(outcome.begin)
     fires = np.full((len(reader.conditions), *shape), NEVER, np.int64)
     for place, condition in enumerate(reader.conditions):
         rows = range(shape[1]) if not outcome.begin else [begin] * shape[1]
         fires[place, 1:] = [fires_from(setting, condition, onset) for onset in rows]
-    return works * ((quiet < fires) & (fires <= fired)) + whatever
+    return works * finer * ((quiet < fires) & (fires <= fired)) + whatever
 
 
 @lru_cache(maxsize=1 << 14)
