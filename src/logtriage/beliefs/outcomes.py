@@ -38,8 +38,8 @@ from logtriage.world.setting import FULL
 from logtriage.world.tables import alphabet
 
 #: Masses of histories have 32 bits, weights of rules 20 more.
-_RULE_BITS: Final = 20
-_MASS_BITS: Final = 32 + _RULE_BITS
+RULE_BITS: Final = 20
+_MASS_BITS: Final = 32 + RULE_BITS
 
 
 class Outcome(NamedTuple):
@@ -254,7 +254,7 @@ def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     By condition, token and onset; the ordinary token's are at instant 0. In a later segment a
     token shows at once: all onsets are at instant 0.
     """
-    masses = _later(reader, sort) if outcome.begin else _masses(reader, sort)
+    masses = _later(reader, sort) if outcome.begin else masses_of(reader, sort)
     fits = np.zeros(masses.shape[1:], np.bool_)
     onset = np.arange(masses.shape[2])
     if outcome.torn or (outcome.begin and outcome.token and outcome.after >= 0):
@@ -272,12 +272,12 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
     """The weights (C, A, I) of the rules of an alert that fit an outcome, given the history."""
     quiet, fired = outcome.quiet, outcome.fired
     if quiet < 0 and fired == NEVER:
-        return np.full((1, 1, 1), 1 << _RULE_BITS, np.int64)
+        return np.full((1, 1, 1), 1 << RULE_BITS, np.int64)
     setting = reader.setting
     (_, works), (_, misses), (_, noisy) = rule_weights(setting.world)
     by_chance = onsets(setting, Part.ANY)
     chance = sum(w for onset, w in enumerate(by_chance) if quiet < onset <= fired)
-    finer = (1 << _RULE_BITS) // FULL
+    finer = (1 << RULE_BITS) // FULL
     whatever = (misses * finer if fired == NEVER else 0) + noisy * chance * finer // FULL
     begin = instant_of(outcome.begin)
     fires = np.full((len(reader.conditions), *shape), NEVER, np.int64)
@@ -288,7 +288,7 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
 
 
 @lru_cache(maxsize=1 << 14)
-def _masses(reader: Reader, sort: str) -> Longs:
+def masses_of(reader: Reader, sort: str) -> Longs:
     """The masses (C, A, I) below 2**32 of the histories under each condition of a service."""
     setting, place = reader.setting, reader.place
     fog = setting.fog_weight

@@ -29,8 +29,8 @@ from logtriage.vector.checks import checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.marginals import Marginals, kinds_of
-from logtriage.vector.tokens.cells import owners_of
 from logtriage.vector.tokens.layout import TokenLayout
+from logtriage.vector.tokens.setting import owners_of
 from logtriage.vector.values import BatchedValues
 from logtriage.world.model import World
 from logtriage.world.vocabulary import LOG

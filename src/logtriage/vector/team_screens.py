@@ -22,7 +22,7 @@ from logtriage.vector.team_tokens import (
     sees_asking,
     team_tokens_of,
 )
-from logtriage.vector.tokens.cells import owners_of
+from logtriage.vector.tokens.setting import owners_of
 
 #: The blocks of what was declared, side by side on a board, and the kinds of action behind them.
 _DECLARED = {

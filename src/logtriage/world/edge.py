@@ -11,7 +11,7 @@ from logtriage.world.model import World
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import CALM, Weights, clear_edge, picked
 
-_EDGE_STREAM = hash_name("edge sign")
+EDGE_STREAM = hash_name("edge sign")
 
 
 @lru_cache(maxsize=64)
@@ -34,7 +34,7 @@ def drawn_edge_sign(
 ) -> str:
     """The token that the edge keeps from tick ``begin`` on."""
     tokens, row = edge_signs(setting, severity, errors_first)
-    return tokens[picked(row, draw(subkey(seed, _EDGE_STREAM), begin) >> 48)]
+    return tokens[picked(row, draw(subkey(seed, EDGE_STREAM), begin) >> 48)]
 
 
 def read_edge(setting: Setting, severity: int, sign: str, start: int, point: int) -> str:
