@@ -39,7 +39,7 @@ from logtriage.world.tables import alphabet
 
 #: Masses of histories have 32 bits, weights of rules 20 more.
 RULE_BITS: Final = 20
-_MASS_BITS: Final = 32 + RULE_BITS
+MASS_BITS: Final = 32 + RULE_BITS
 
 
 class Outcome(NamedTuple):
@@ -243,7 +243,7 @@ class Outcomes:
 def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     """The logarithms (C,) of how likely the conditions of a service make an outcome."""
     sums = fitting(reader, sort, outcome).sum(axis=(1, 2))
-    logs = np.where(sums > 0, log2s(sums) - _MASS_BITS * ONE, RULED_OUT)
+    logs = np.where(sums > 0, log2s(sums) - MASS_BITS * ONE, RULED_OUT)
     logs.setflags(write=False)
     return logs
 

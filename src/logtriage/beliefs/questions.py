@@ -40,7 +40,8 @@ def worths(belief: Belief, requests: Sequence[Request]) -> tuple[Worth, ...]:
     """What each request is worth.
 
     Hypotheses below 1 in 1,000 are left out while planning. A request takes a tick, which may
-    cost. Where several faults are possible, the plans that may follow are fixed before the answer is known.
+    cost. Where several faults are possible, the plans that may follow are fixed before the answer
+    is known.
 
     Raises:
         InvalidInput: for a look at all services, whose outcomes are too many.
@@ -152,7 +153,8 @@ def _told_by(belief: Belief, request: Request) -> tuple[int, Channel, tuple[str,
     if request.service is None:
         raise InvalidInput("a look at all services has too many outcomes to be valued")
     service, tick = belief.topology.index(request.service), belief.standing.tick + 1
-    channel, sorts = Channel.LOGS, (LOG,)
+    channel = Channel.LOGS
+    sorts: tuple[str, ...] = (LOG,)
     if not isinstance(request, RequestMoreLogs):
         channel = Channel.METRICS if isinstance(request, RequestMetrics) else Channel.TRACES
         sorts = belief.world.slots[channel]

@@ -24,9 +24,9 @@ NO_BREAK: Final = -1
 class BeliefState(NamedTuple):
     """N incidents, n services, S sorts, U unaffected conditions, H hypotheses, T = horizon + 1.
 
-    ``world`` (N,) is the number of each row's world. ``seen`` (N, 1 + 2 K, n, S, 5) is what was seen
-    of each history: in all, and until and since each of K breaks. ``own`` (N, U) are sums over the
-    histories of a service, ``aloof`` (N, n) what it says where nothing reaches it;
+    ``world`` (N,) is the number of each row's world. ``seen`` (N, 1 + 2 K, n, S, 5) is what was
+    seen of each history: in all, and until and since each of K breaks. ``own`` (N, U) are sums
+    over the histories of a service, ``aloof`` (N, n) what it says where nothing reaches it;
     ``reached`` (N, H) what the services say that a hypothesis reaches, less those of ``aloof``.
     ``noted`` (N, H) is what notes say; far below zero, what actions revealed rules it out.
     ``edge`` (N, 3) is what the edge says of incidents that are not fixed: latency first, errors

@@ -54,7 +54,8 @@ class Voice(Figures):
 
     def lines(self, cells: Sequence[Evidence]) -> list[LogLine]:
         """The log lines of cells, each within the 30 seconds before its tick."""
-        names, counts, lines = self.topology.names, self.world.tokens.line_figures.n, []
+        names, counts = self.topology.names, self.world.tokens.line_figures.n
+        lines: list[LogLine] = []
         for channel, service, slot, start, token in cells:
             if token == DOWN:
                 if not lines or lines[-1].token != DOWN or lines[-1].service != names[service]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from logtriage._lib.jit import kernel
 from logtriage.beliefs.fixedpoint import EXP_BITS, INDEX, NEVER, ONE, PER_E, SHORT
-from logtriage.beliefs.outcomes import RULE_BITS
+from logtriage.beliefs.outcomes import MASS_BITS, RULE_BITS
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_histories import UNWATCHED, HistoryTables
 from logtriage.vector.belief_state import (
@@ -30,7 +30,6 @@ from logtriage.world.histories import INSTANTS, NOW
 from logtriage.world.setting import FULL
 
 _LAST: Final = INSTANTS - 1
-_MASS_BITS: Final = 32 + RULE_BITS
 #: How many outcomes are remembered, a power of 2.
 _REMEMBERED: Final = 1 << 14
 _MIXED: Final = 31
@@ -224,7 +223,7 @@ def _log(mass: Int, powers: Powers) -> Int:
     rest = rest * np.int64(powers.inverse[upper]) >> np.int64(INVERSE_BITS)
     rest -= rest * rest >> np.int64(SHORT + 1)
     logs = np.int64(powers.upper[upper]) + (rest * np.int64(PER_E) >> np.int64(SHORT))
-    return (whole - _MASS_BITS) * ONE + (logs >> np.int64(SHORT - 20))
+    return (whole - MASS_BITS) * ONE + (logs >> np.int64(SHORT - 20))
 
 
 @kernel
@@ -255,7 +254,7 @@ def _logs_of(
 
 
 @kernel
-def _is_seen(outcome: Any) -> bool:
+def _is_seen(outcome: Any) -> Any:
     """Whether anything was seen of a history."""
     read = outcome[AFTER] >= 0 or outcome[TOKEN] > 0
     return read or outcome[QUIET] >= 0 or outcome[FIRED] <= _LAST

@@ -30,10 +30,11 @@ class TokenIncidents(NamedTuple):
     ``index`` and ``seed`` (N,); ``world`` (N,) places in the pool; ``hypothesis`` (N,) the true
     ones of the prior; ``severity`` (N,) ranks; ``team`` (N,) the teams to page, -2 for nobody;
     ``conditions`` (N, n) places of conditions. ``token`` and ``onset`` (N, n, sorts) are the
-    histories, the onset ``NEVER_SHOWN`` for an ordinary token; ``fires`` (N, n, R) the instants from
-    which alerts fire, ``down`` (N, n, 3) the ``PARTS`` that are down for the whole incident.
-    ``board`` (N, D) the numbers of the layout, in their units. Price of a hand-over and owners, from ``first_public`` on, never change; the other
-    columns belong to the episode, which shares the board.
+    histories, the onset ``NEVER_SHOWN`` for an ordinary token; ``fires`` (N, n, R) the instants
+    from which alerts fire, ``down`` (N, n, 3) the ``PARTS`` that are down for the whole incident.
+    ``board`` (N, D) the numbers of the layout, in their units. Price of a hand-over and owners,
+    from ``first_public`` on, never change; the other columns belong to the episode, which shares
+    the board.
     """
 
     index: Ints  # type: ignore[assignment]

@@ -1,8 +1,8 @@
 """What a cell can hold, as arrays: thresholds for histories.
 
-Weights come from :mod:`logtriage.world.histories`, hypotheses and conditions from the model that the
-belief reads. A token is known by its place in the alphabet of its sort at its service; the ordinary
-one has place 0.
+Weights come from :mod:`logtriage.world.histories`, hypotheses and conditions from the model that
+the belief reads. A token is known by its place in the alphabet of its sort at its service; the
+ordinary token has place 0.
 """
 
 from collections.abc import Iterable, Sequence

@@ -80,9 +80,9 @@ class ColumnPlaces(NamedTuple):
     """Where blocks of the observation begin, and what else kernels read of a setting.
 
     ``first_gauge`` and ``first_span`` are numbers of sorts, ``down`` the block of the first part
-    and ``alert`` that of the first rule. ``fog`` and ``blind`` are weights of 65,536; ``to`` has the
-    canonical integers of actions, ``requests`` those of requests, and ``rules`` what closes an
-    incident.
+    and ``alert`` that of the first rule. ``fog`` and ``blind`` are weights of 65,536; ``to`` has
+    the canonical integers of actions, ``requests`` those of requests, and ``rules`` what closes
+    an incident.
     """
 
     n: int
