@@ -2,15 +2,12 @@
 
 import contextlib
 import doctest
-import importlib.util
 import io
 import re
 import shlex
 import subprocess
 import sys
-from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -33,6 +30,7 @@ from logtriage.world import channels, compounds
 from logtriage.world.default import default_world
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES
 from logtriage.world.telemetry import TICK_SECONDS
+from scripts import page_blocks
 from tests.audit.planted.holes import FEW
 from tests.builders import FIVE_TEAMS
 
@@ -76,19 +74,6 @@ def names(paths: tuple[Path, ...]) -> list[str]:
 def flat(page: str) -> str:
     """The text of a page with every run of white space as one blank."""
     return " ".join((ROOT / page).read_text(encoding="utf-8").split())
-
-
-@lru_cache
-def tables() -> ModuleType:
-    """scripts/measure_baselines.py as a module."""
-    path = ROOT / "scripts" / "measure_baselines.py"
-    spec = importlib.util.spec_from_file_location("measure_baselines", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 # -- what can be run ----------------------------------------------------------------
@@ -261,15 +246,14 @@ def test_the_index_lists_every_page() -> None:
 
 
 def test_generated_blocks_are_current() -> None:
-    outdated = tables().outdated()
-    assert not outdated, "run: python scripts/measure_baselines.py --write"
+    outdated = page_blocks.outdated()
+    assert not outdated, "run: python -m scripts.page_blocks --write"
 
 
 def test_every_generated_block_is_used_and_closed() -> None:
-    script = tables()
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    used = {found["name"] for found in script.BLOCK.finditer(text)}
-    assert used == script.FACTS.keys()
+    used = {found["name"] for found in page_blocks.BLOCK.finditer(text)}
+    assert used == page_blocks.FACTS.keys()
 
 
 def percent(permille: float) -> str:

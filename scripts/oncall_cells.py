@@ -1,9 +1,19 @@
-"""The episodes that :mod:`oncall_results` plays, and the rows that it writes for them."""
+"""What :mod:`scripts.oncall_results` plays, and the rows that it writes for it."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
 
+ONE_FAULT: Final = (
+    "single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "fleet_outage-v3",
+)  # fmt: skip
+SEVERAL: Final = ("compound_failure-v3", "compound_fleet-v3")
+TASKS: Final = (*ONE_FAULT, *SEVERAL)
+#: The levels of fog beside that of the benchmark.
+OTHER_FOGS: Final = (0, 1, 3)
+#: Per cent of the incidents that are played of a fleet.
+FLEET_SHARE: Final = 30
 #: Who hands everything over, and who dismisses everything: they look at nothing.
 HAND_OVER: Final = "constant:hand_over"
 DISMISS: Final = "constant:classify_severity=P3,ignore"
@@ -69,10 +79,45 @@ class Cell:
 
     @property
     def name(self) -> str:
-        words = self.policy.translate(str.maketrans(dict.fromkeys(":=,", "-")))
+        words = self.policy.translate(str.maketrans(":=,", "---"))
         return f"{self.task}.{self.split}.{words}"
 
     @property
     def row(self) -> type[Row] | type[DecisionRow]:
         """What is written of each incident."""
         return DecisionRow if self.policy == DECISIONS else Row
+
+
+def cells(
+    count: int,
+    fog_count: int,
+    questions_count: int,
+    ood_count: int,
+    ahead_count: int,
+    several_count: int,
+) -> Iterator[Cell]:
+    """All that is measured; what the first table needs comes first.
+
+    An incident of a fleet costs several times as much, so that a part of those is played.
+    """
+
+    def part(task: str, whole: int) -> int:
+        return whole * FLEET_SHARE // 100 if "fleet" in task else whole
+
+    for policy in (*POLICIES, DECISIONS):
+        most = ahead_count if policy == "lookahead" else count
+        for task in ONE_FAULT:
+            yield Cell(task, "test", policy, part(task, min(most, count)))
+    for policy in OF_SEVERAL:
+        for task in SEVERAL:
+            yield Cell(task, "test", policy, part(task, several_count))
+    for policy in ("observer", "expert", HAND_OVER):
+        for task in ONE_FAULT:
+            yield Cell(task, "ood", policy, part(task, ood_count))
+    for task in ONE_FAULT:
+        for questions in QUESTIONS:
+            yield Cell(task, "test", f"observer:{questions}", part(task, questions_count))
+    for fog in OTHER_FOGS:
+        for policy in ("observer", "expert", "chain", "random"):
+            for task in ONE_FAULT:
+                yield Cell(f"{task}-fog{fog}", "test", policy, part(task, fog_count))

@@ -1,8 +1,8 @@
 """Regenerate every table and figure in README.md and docs/ that comes out of the code.
 
-    python scripts/measure_baselines.py            # print all blocks
-    python scripts/measure_baselines.py --write    # and put them into the files
-    python scripts/measure_baselines.py --check    # exit 1 if a file is out of date
+    python -m scripts.page_blocks            # print all blocks
+    python -m scripts.page_blocks --write    # and put them into the files
+    python -m scripts.page_blocks --check    # exit 1 if a file is out of date
 
 A block stands between `<!-- NAME -->` and `<!-- /NAME -->`, and is compared word for word by
 `--check`. Needs nothing but the core.
@@ -50,9 +50,7 @@ from logtriage.world.model import HEALTHY
 from logtriage.world.schema.parts import Signature
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.vocabulary import ALERT, CHANGE, LOG
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+from scripts.page_tables import table
 from tests.audit.planted.holes import HOLES
 
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
@@ -71,12 +69,6 @@ def play(incident: Incident, factory: PolicyFactory) -> lt.State:
         action, memory = policy.act(lt.observe(state), memory)
         state = lt.transition(state, action)
     return state
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    head = list(head)
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
 
 
 def percent(share: float) -> str:
@@ -581,7 +573,7 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.check:
         for one in outdated():
-            print(f"{one} is out of date; run python scripts/measure_baselines.py --write")
+            print(f"{one} is out of date; run python -m scripts.page_blocks --write")
         return 1 if outdated() else 0
     if asked.write:
         write()
