@@ -166,7 +166,7 @@ check-python:
 $(STAMP): pyproject.toml constraints.txt | check-python
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,multi,openai,play,report,dev]'
+	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,multi,openai,play,dev]'
 	@touch $@
 
 $(DEMO_STAMP): pyproject.toml constraints.txt | check-python
