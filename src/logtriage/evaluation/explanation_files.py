@@ -13,7 +13,7 @@ import attrs
 from logtriage.beliefs.explain import Explanation, Leading, Step
 from logtriage.codec import structured
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.cells import EXPLANATIONS, cell_path, read_lines
+from logtriage.evaluation.cell_files import EXPLANATIONS, cell_path, read_lines
 from logtriage.evaluation.spec import Cell
 from logtriage.grading import Grade
 
