@@ -243,8 +243,8 @@ def _holes(findings: list[dict[str, Any]]) -> str:
         if row["verdict"] not in ("passed", "skipped")
     ]
     lines += [
-        "- No audit sees [what a grade cannot tell you]"
-        "(how-the-grader-works.md#what-it-cannot-tell-you) and [the limits](overview.md#limits).",
+        "- No audit sees [what a grade cannot tell you](overview.md#what-a-grade-cannot-tell-you) "
+        "and [the limits](overview.md#limits).",
         "- The audit may miss a hole that is not in [its library of planted ones]"
         "(audit.md#holes-that-the-audit-is-held-to).",
     ]

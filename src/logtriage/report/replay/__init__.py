@@ -1,6 +1,6 @@
 """The replay page: a run's figures, and every episode tick by tick, in one HTML file.
 
-Needs no extra. What the page shows is described in ``docs/replay.md``. Runs are read by
+Needs no extra. What the page shows is described in ``docs/play.md``. Runs are read by
 :mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
 """
 
