@@ -15,7 +15,7 @@ ADAPTERS ?= inspect:inspect:tests/adapters/inspect_ai trl:train,openai:tests/ada
 	openenv:openenv,cli:tests/adapters/openenv harbor:harbor:tests/adapters/harbor:3.12
 # Trainers whose environments are too large for `make test`; written as ADAPTERS.
 TRAINERS ?= verl:verl:tests/adapters/verl \
-	nemo:nemo-gym:tests/adapters/nemo_gym,deploy/nemo_gym/resources_servers/logtriage/tests:3.13.14
+	nemo:nemo-gym:tests/adapters/nemo_gym:3.13.14
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -38,10 +38,6 @@ DEMO_STAMP := $(DEMO_VENV)/.installed-$(TAG)
 TORCHRL_STAMP := $(TORCHRL_VENV)/.installed-$(TAG)
 
 DOCS_VENV ?= .venv-docs
-MUTANTS_VENV ?= .venv-mutants
-MUTANTS ?= logtriage.grading.*
-FUZZ_VENV ?= .venv-fuzz
-FUZZ ?= --inputs 10000000
 
 DEMO_OUT ?= build/demo
 DEMO_INCIDENT := cascading_failure-v3/test/24
@@ -56,7 +52,7 @@ DEMO_EVAL := eval oracle observer expert first_error random --task all --split t
 .DELETE_ON_ERROR:
 .PHONY: help demo install test release-check release-ready lint format types layers browser docs picture kernels unit properties bench-smoke bench \
 	test-versions test-wheel test-adapters test-trainers test-multi-frameworks \
-	mutants fuzz check-python clean
+	check-python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,7 +112,7 @@ browser: | check-python ## what the site needs to run logtriage in a browser, in
 	$(PYTHON) scripts/browser_files.py build/browser
 
 picture: $(STAMP) ## the README's picture of a replay, taken anew (needs Chromium)
-	$(BIN)/python scripts/replay_picture.py
+	$(BIN)/python -m scripts.replay_picture
 
 # Compiled once, so that workers find them, and not by each worker for itself.
 kernels: $(STAMP)
@@ -151,32 +147,15 @@ test-adapters: | check-python ## adapters against their frameworks, each in its 
 test-trainers: $(STAMP) test-adapters ## the same 50 incidents through every framework: all grades are equal
 	scripts/test_adapters.sh $(PYTHON) $(TRAINERS)
 	rm -rf build/trainers
-	$(BIN)/python scripts/trainers.py play core build/trainers/core.json
-	for name in skyrl inspect verifiers openenv trl harbor $(foreach one,$(TRAINERS),$(firstword $(subst :, ,$(one)))); do \
+	$(BIN)/python -m scripts.trainers play core build/trainers/core.json
+	for name in skyrl inspect verifiers openenv trl harbor verl; do \
 		[ -x .venv-$$name/bin/python ] || continue; \
-		.venv-$$name/bin/python scripts/trainers.py play $$name build/trainers/$$name.json || exit 1; \
+		.venv-$$name/bin/python -m scripts.trainers play $$name build/trainers/$$name.json || exit 1; \
 	done # those without the Python that they need were said to be skipped
-	$(BIN)/python scripts/trainers.py compare build/trainers/*.json
-
-mutants: ## mutation testing of the graders (an hour or two; not part of test)
-	$(PYTHON) -m venv $(MUTANTS_VENV)
-	$(MUTANTS_VENV)/bin/python $(PIP_INSTALL) -e '.[test]' 'mutmut==3.8.1'
-	rm -rf build/mutation && mkdir -p build/mutation
-	cp -R src tests property_tests conftest.py pyproject.toml build/mutation
-	$(PYTHON) scripts/undecorate.py build/mutation/src/logtriage/grading/*.py
-	cd build/mutation && HYPOTHESIS_PROFILE=mutants PATH="$(CURDIR)/$(MUTANTS_VENV)/bin:$$PATH" \
-		mutmut run --max-children 1 $(foreach one,$(MUTANTS),'$(one)')
-	cd build/mutation && $(CURDIR)/$(MUTANTS_VENV)/bin/mutmut results
-
-fuzz: ## hostile input for every parser (half an hour; not part of test)
-	$(PYTHON) -m venv $(FUZZ_VENV)
-	$(FUZZ_VENV)/bin/python $(PIP_INSTALL) -e . 'atheris==3.0.0'
-	$(FUZZ_VENV)/bin/python scripts/fuzz.py $(FUZZ)
-	$(FUZZ_VENV)/bin/python scripts/fuzz.py --hostile
-	$(FUZZ_VENV)/bin/python scripts/fuzz.py --engine atheris --inputs 200000 --target transcript
+	$(BIN)/python -m scripts.trainers compare build/trainers/*.json
 
 clean: ## remove environments, build products and caches
-	rm -rf .venv .venv-* $(VENV) build dist mutants .benchmarks .hypothesis .import_linter_cache \
+	rm -rf .venv .venv-* $(VENV) build dist .benchmarks .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -187,7 +166,7 @@ check-python:
 $(STAMP): pyproject.toml constraints.txt | check-python
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,multi,openai,play,report,dev]'
+	$(BIN)/python $(PIP_INSTALL) -e '.[cli,env,fast,multi,openai,play,dev]'
 	@touch $@
 
 $(DEMO_STAMP): pyproject.toml constraints.txt | check-python

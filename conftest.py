@@ -1,15 +1,14 @@
 """Hypothesis profiles: ``dev`` by default, others by ``--hypothesis-profile NAME``.
 
 ``ci`` draws the same examples in every run, so that a red check is a fault of the
-change at hand; ``thorough`` is for a night, or for a machine that is idle anyway;
-``mutants`` is for ``make mutants``, where the laws run a thousand times.
+change at hand; ``thorough`` is for a night, or for a machine that is idle anyway.
 """
 
 import gc
 import os
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 
 # Incidents, states and beliefs are trees of immutable objects, nearly all free of cycles. With
 # Python's threshold of 700, looking for cycles takes a tenth of the time of the tests.
@@ -31,15 +30,6 @@ settings.register_profile(
     max_examples=5_000,
     deadline=None,
     print_blob=True,
-    suppress_health_check=_SLOW_MACHINE,
-)
-settings.register_profile(
-    "mutants",
-    max_examples=15,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=(Phase.explicit, Phase.generate),
     suppress_health_check=_SLOW_MACHINE,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

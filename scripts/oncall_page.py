@@ -1,4 +1,4 @@
-"""The page of :mod:`oncall_results`: tables, a CSV of the same figures, and plots."""
+"""The page of :mod:`scripts.oncall_results`: tables, a CSV of the same figures, and plots."""
 
 import csv
 import io
@@ -10,19 +10,6 @@ from typing import Any, Final
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from oncall_results import ONE_FAULT, OTHER_FOGS, SEVERAL
-from oncall_rows import (
-    BELIEVING,
-    DECISIONS,
-    DISMISS,
-    HAND_OVER,
-    OF_SEVERAL,
-    POLICIES,
-    QUESTIONS,
-    Cell,
-    DecisionRow,
-    Row,
-)
 
 from logtriage._lib.files import replacing
 from logtriage.audit.handing_over import (
@@ -35,6 +22,22 @@ from logtriage.audit.handing_over import (
 from logtriage.drawing.incidents import PRICES_OF_HAND_OVER
 from logtriage.evaluation import Interval, mean_interval, net_value
 from logtriage.tasks import BENCHMARK_FOG, get_task
+from scripts.oncall_cells import (
+    BELIEVING,
+    DECISIONS,
+    DISMISS,
+    HAND_OVER,
+    OF_SEVERAL,
+    ONE_FAULT,
+    OTHER_FOGS,
+    POLICIES,
+    QUESTIONS,
+    SEVERAL,
+    Cell,
+    DecisionRow,
+    Row,
+)
+from scripts.page_tables import table
 
 Played = Mapping[Cell, Sequence[Any]]
 FOGS: Final = tuple(sorted((BENCHMARK_FOG, *OTHER_FOGS)))
@@ -43,12 +46,6 @@ OVER_FOG: Final = ("observer", "expert", "chain", "random")
 #: Bins of the expected grade.
 _BINS: Final = 8
 _NAMES: Final = {HAND_OVER: "always hand over", DISMISS: "always dismiss"}
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    head = list(head)
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
 
 
 def shown(one: Interval | None) -> str:

@@ -1,9 +1,9 @@
 """Measure every scripted policy on the tasks of version 3, and write docs/results/oncall.*.
 
-    python scripts/oncall_results.py                  # play what is missing, write the page
-    python scripts/oncall_results.py --shard 1/2      # play the first half; write nothing
-    python scripts/oncall_results.py --write          # write the page from what was played
-    python scripts/oncall_results.py --count 20 --fog-count 10 --questions-count 10 --ahead-count 5
+    python -m scripts.oncall_results                  # play what is missing, write the page
+    python -m scripts.oncall_results --shard 1/2      # play the first half; write nothing
+    python -m scripts.oncall_results --write          # write the page from what was played
+    python -m scripts.oncall_results --count 20 --fog-count 10 --questions-count 10 --ahead-count 5
 
 Rows are written as they come, to build/oncall/KEY/, where KEY is a hash of the code and the world
 that decide them: a run that was broken off goes on where it was, and figures of another
@@ -14,23 +14,12 @@ version are never mixed in. Shards may run side by side. The page needs the extr
 import argparse
 import csv
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
-from oncall_rows import (
-    BELIEVING,
-    DECISIONS,
-    HAND_OVER,
-    OF_SEVERAL,
-    POLICIES,
-    QUESTIONS,
-    Cell,
-    DecisionRow,
-    Row,
-)
 
 import logtriage as lt
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
@@ -42,6 +31,7 @@ from logtriage.incident import Incident
 from logtriage.policies import Policy
 from logtriage.registry import make_policy
 from logtriage.state import Closing
+from scripts.oncall_cells import BELIEVING, DECISIONS, Cell, DecisionRow, Row, cells
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SOURCE: Final = ROOT / "src" / "logtriage"
@@ -51,51 +41,7 @@ DECIDING: Final = (
     "topology.py", "dynamics.py", "beliefs/**/*.py", "drawing/**/*.py", "grading/**/*.py",
     "policies/**/*.py", "registry/policies.py", "world/**/*.py", "worlds/oncall/**/*.toml",
 )  # fmt: skip
-ONE_FAULT: Final = (
-    "single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "fleet_outage-v3",
-)  # fmt: skip
-SEVERAL: Final = ("compound_failure-v3", "compound_fleet-v3")
-TASKS: Final = (*ONE_FAULT, *SEVERAL)
-#: The levels of fog beside that of the benchmark.
-OTHER_FOGS: Final = (0, 1, 3)
-#: Per cent of the incidents that are played of a fleet.
-FLEET_SHARE: Final = 30
 _LOOKS: Final = (RequestMetrics, RequestMoreLogs, RequestTraces)
-
-
-def cells(
-    count: int,
-    fog_count: int,
-    questions_count: int,
-    ood_count: int,
-    ahead_count: int,
-    several_count: int,
-) -> Iterator[Cell]:
-    """All that is measured; what the first table needs comes first.
-
-    An incident of a fleet costs several times as much, so that a part of those is played.
-    """
-
-    def part(task: str, whole: int) -> int:
-        return whole * FLEET_SHARE // 100 if "fleet" in task else whole
-
-    for policy in (*POLICIES, DECISIONS):
-        most = ahead_count if policy == "lookahead" else count
-        for task in ONE_FAULT:
-            yield Cell(task, "test", policy, part(task, min(most, count)))
-    for policy in OF_SEVERAL:
-        for task in SEVERAL:
-            yield Cell(task, "test", policy, part(task, several_count))
-    for policy in ("observer", "expert", HAND_OVER):
-        for task in ONE_FAULT:
-            yield Cell(task, "ood", policy, part(task, ood_count))
-    for task in ONE_FAULT:
-        for questions in QUESTIONS:
-            yield Cell(task, "test", f"observer:{questions}", part(task, questions_count))
-    for fog in OTHER_FOGS:
-        for policy in ("observer", "expert", "chain", "random"):
-            for task in ONE_FAULT:
-                yield Cell(f"{task}-fog{fog}", "test", policy, part(task, fog_count))
 
 
 def key() -> str:
@@ -244,7 +190,7 @@ def main() -> int:
             print(f"{number}/{len(wanted)} {cell.name}", file=sys.stderr, flush=True)
             play_cell(cell, folder, asked.shard or (1, 1))
     if asked.shard is None:
-        from oncall_page import write_page  # needs matplotlib, which playing does not
+        from scripts.oncall_page import write_page  # needs matplotlib, which playing does not
 
         played = {cell: rows_of(cell, folder) for cell in wanted}
         missing = [cell.name for cell, rows in played.items() if len(rows) < cell.count]
@@ -255,7 +201,7 @@ def main() -> int:
             for name in COUNTS
             if getattr(asked, name) != parser.get_default(name)
         )
-        command = " ".join(("python scripts/oncall_results.py", *options))
+        command = " ".join(("python -m scripts.oncall_results", *options))
         rows = {cell: [found[place] for place in sorted(found)] for cell, found in played.items()}
         write_page(asked.out, rows, command)
     return 0

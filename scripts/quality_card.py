@@ -1,8 +1,8 @@
 """Audit every task of version 3 and write the quality card: docs/quality-card.md.
 
-    python scripts/quality_card.py                    # audits all tasks, then writes
-    python scripts/quality_card.py single_crash-v3    # audits one task anew
-    python scripts/quality_card.py --no-audit         # writes again from kept findings
+    python -m scripts.quality_card                    # audits all tasks, then writes
+    python -m scripts.quality_card single_crash-v3    # audits one task anew
+    python -m scripts.quality_card --no-audit         # writes again from kept findings
 
 Findings are kept in docs/results/quality-card.jsonl as they are made; net values come from
 docs/results/oncall.csv, the calibration of the belief from docs/results/calibration.md. No figure
@@ -24,13 +24,14 @@ from types import FrameType
 from typing import Any, Final
 
 import attrs
-from measure_baselines import SHOWN
 
 from logtriage._lib.files import replacing
 from logtriage.audit import FAMILIES, QUICK, Finding, Verdict, audit, subject_of
 from logtriage.audit.findings import finding_to_json
 from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.tasks import get_task
+from scripts.page_blocks import SHOWN
+from scripts.page_tables import table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / "docs" / "results"
@@ -149,13 +150,6 @@ def audit_tasks(tasks: Iterable[str]) -> None:
         file.write(lines.encode())
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table in Markdown."""
-    lines = [list(head), *map(list, rows)]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibration: str) -> str:
     """The page.
 
@@ -172,7 +166,7 @@ def card(findings: list[dict[str, Any]], oncall: list[dict[str, str]], calibrati
         "# Quality card",
         "This card is for suites that report these tasks: difficulty, coverage, "
         "contamination, floor, ceiling, calibration, and known holes.",
-        "`python scripts/quality_card.py` writes it from the findings of the [audit](audit.md) on "
+        "`python -m scripts.quality_card` writes it from the findings of the [audit](audit.md) on "
         f"{', '.join(f'`{task}`' for task in tasks)}, rubric {rubric}. Samples are smaller than "
         "those of `logtriage audit`; each finding says how large. A row shows the finding of "
         "the task that came out worst, or of the first task if all came out alike."
@@ -249,8 +243,8 @@ def _holes(findings: list[dict[str, Any]]) -> str:
         if row["verdict"] not in ("passed", "skipped")
     ]
     lines += [
-        "- No audit sees [what a grade cannot tell you]"
-        "(how-the-grader-works.md#what-it-cannot-tell-you) and [the limits](overview.md#limits).",
+        "- No audit sees [what a grade cannot tell you](overview.md#what-a-grade-cannot-tell-you) "
+        "and [the limits](overview.md#limits).",
         "- The audit may miss a hole that is not in [its library of planted ones]"
         "(audit.md#holes-that-the-audit-is-held-to).",
     ]

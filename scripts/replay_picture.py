@@ -10,13 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from logtriage.evaluation import RunSpec, evaluate
+from logtriage.report.replay import write_replay
+from tests.chromium import Browser, find_chromium
+
 ROOT: Final = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from logtriage.evaluation import RunSpec, evaluate  # noqa: E402
-from logtriage.report.replay import write_replay  # noqa: E402
-from tests.chromium import Browser, find_chromium  # noqa: E402
-
 TASK: Final = "cascading_failure-v3"
 NUMBER: Final = 24  # the incident of the README's examples
 POLICIES: Final = ("observer", "expert", "first_error")

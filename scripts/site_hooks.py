@@ -43,7 +43,7 @@ LANGUAGES = {
 
 #: The names on the pages of the reference, by package. A large package has several pages.
 SHOWN: dict[str, set[str]] = {}
-#: What scripts/browser_files.py made for docs/browser.md, and where that page looks for it.
+#: What scripts/browser_files.py made for docs/play.md, and where that page looks for it.
 BROWSER_FILES = ROOT / "build" / "browser"
 BROWSER_PLACE = "browser/files"
 

@@ -1,7 +1,7 @@
 """The same incidents by the same scripted model through every framework, and their grades.
 
-    python scripts/trainers.py play NAME FILE       in the environment of that framework
-    python scripts/trainers.py compare FILE…        all grades and digests are equal
+    python -m scripts.trainers play NAME FILE       in the environment of that framework
+    python -m scripts.trainers compare FILE…        all grades and digests are equal
 
 ``make test-trainers`` does both. TRL's episodes are played by its environment and tools, without
 its trainer, whose rollouts tests/adapters/trl runs with a model of its own.
@@ -18,18 +18,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-import logtriage as lt  # noqa: E402
-from logtriage.adapters.episode import opening  # noqa: E402
-from logtriage.conversations.rows import transcript_of_row  # noqa: E402
-from logtriage.conversations.tools import call_from_action  # noqa: E402
-from logtriage.conversations.wires import actions_of_conversation  # noqa: E402
-from logtriage.evaluation import play_episode  # noqa: E402
-from logtriage.grading import grade_actions, grade_transcript  # noqa: E402
-from logtriage.parsing import render_action  # noqa: E402
-from logtriage.registry import make_policy  # noqa: E402
+import logtriage as lt
+from logtriage.adapters.episode import opening
+from logtriage.conversations.rows import transcript_of_row
+from logtriage.conversations.tools import call_from_action
+from logtriage.conversations.wires import actions_of_conversation
+from logtriage.evaluation import play_episode
+from logtriage.grading import grade_actions, grade_transcript
+from logtriage.parsing import render_action
+from logtriage.registry import make_policy
 
 TASKS, SPLIT, EPISODES, POLICY = ("single_crash-v3", "cascading_failure-v3"), "val", 25, "expert"
 IDS = [one for task in TASKS for one in lt.incident_ids(task, SPLIT, EPISODES)]
@@ -178,22 +175,6 @@ def verl() -> dict[str, Result]:
     return found
 
 
-def nemo() -> dict[str, Result]:
-    """NeMo Gym: sessions of its resources server; digests are of the response it verifies."""
-    from fastapi.testclient import TestClient
-
-    from logtriage.adapters.nemo_gym import nemo_gym_rows, verified
-    from tests.adapters.nemo_gym.test_server import rollout, triage_server
-
-    app, found = triage_server().setup_webserver(), dict[str, Result]()
-    for row in nemo_gym_rows(IDS):
-        client, one = TestClient(app), row["incident"]  # a session each
-        body = rollout(client, row, POLICY)
-        score = client.post("/verify", json=body).json()["reward"]
-        found[one] = score, verified(lt.make_incident(one), body["response"]["output"]).digest
-    return found
-
-
 def harbor() -> dict[str, Result]:
     """Harbor: its trials of exported tasks; digests are of the actions that it collected."""
     from logtriage.adapters.harbor import write_tasks
@@ -220,7 +201,7 @@ def harbor() -> dict[str, Result]:
 
 
 PLAYERS: dict[str, Callable[[], dict[str, Result]]] = {
-    one.__name__: one for one in (core, skyrl, inspect, verifiers, openenv, trl, harbor, verl, nemo)
+    one.__name__: one for one in (core, skyrl, inspect, verifiers, openenv, trl, harbor, verl)
 }
 
 

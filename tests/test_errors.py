@@ -33,7 +33,7 @@ ALL = (
     TranscriptError("not JSON"),
     RubricError("weights"),
     BundleError("row 3"),
-    MissingExtra("reports", "report"),
+    MissingExtra("kernels", "fast"),
 )
 
 
@@ -75,9 +75,9 @@ def test_a_call_with_the_wrong_thing_says_what_to_pass(
 
 
 def test_a_missing_extra_is_an_import_error_that_names_the_command() -> None:
-    error = MissingExtra("reports", "report")
+    error = MissingExtra("kernels", "fast")
     assert isinstance(error, ImportError)
-    assert str(error) == ("reports needs the extra logtriage[report]: pip install 'jinja2>=3.1'")
+    assert str(error) == "kernels needs the extra logtriage[fast]: pip install 'numba>=0.68'"
 
 
 def test_the_command_for_an_extra_names_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:

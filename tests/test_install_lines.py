@@ -1,4 +1,4 @@
-"""What is told to be installed exists and suffices, and what is missing is named by its extra."""
+"""An extra has what its programs import, and what is missing is named by its extra."""
 
 import ast
 import re
@@ -25,59 +25,6 @@ BROUGHT = {
     for extra, requirements in PROJECT["optional-dependencies"].items()
 }
 CORE = {"attr", "attrs", "cattr", "cattrs", "numpy", "typing_extensions", "logtriage"}
-FOLDERS = ("docs", "deploy", "examples", "src", "training")
-TOLD = sorted(
-    path
-    for path in (*ROOT.glob("*.md"), *(one for name in FOLDERS for one in (ROOT / name).rglob("*")))
-    if path.suffix in {".md", ".py", ".ipynb", ".toml", ".yaml", ".txt"} and path.is_file()
-)
-#: From `pip install` to the end of the command, be it a line, or a span of code.
-INSTALL = re.compile(r"pip install ([^\n`]+)")
-
-
-def commands() -> list[tuple[str, str]]:
-    return [
-        (str(path.relative_to(ROOT)), found[1])
-        for path in TOLD
-        if path.name != "CHANGELOG.md"
-        for found in INSTALL.finditer(path.read_text(encoding="utf-8"))
-    ]
-
-
-def test_install_lines_work_in_a_clone_and_name_extras_that_there_are() -> None:
-    """No index has the package, so that its name installs nothing."""
-    found = commands()
-    assert len(found) >= 35
-    assert [one for one in found if re.search(r"(^|[\s'\"])logtriage(\[|['\"\s]|$)", one[1])] == []
-    named = [
-        (where, extra)
-        for where, command in found
-        for extras in re.findall(r"'\.\[([\w,-]+)\]'", command)
-        for extra in extras.split(",")
-    ]
-    assert len(named) >= 25
-    assert [one for one in named if one[1] not in BROUGHT] == []
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/play.md", "docs/trl.md", "docs/report.md"])
-def test_the_walk_reads_the_install_lines_of_a_page(page: str) -> None:
-    assert page in dict(commands())
-
-
-def test_programs_are_shown_beside_an_install_line_with_their_extra() -> None:
-    """A page that says how to run a training program says how to install what it needs."""
-    lacking = []
-    for path in (one for one in TOLD if one.suffix == ".md" and "results" not in one.parts):
-        if path.name == "CHANGELOG.md":
-            continue
-        text = path.read_text(encoding="utf-8")
-        told = " ".join(found[1] for found in INSTALL.finditer(text))
-        for name in sorted(EXTRAS.keys() & set(re.findall(r"python -m training\.(\w+)", text))):
-            if EXTRAS[name] not in set(re.split(r"[\[\],]", told)):
-                lacking.append((path.name, name, EXTRAS[name]))
-    assert lacking == []
-
-
 # -- what an extra brings is all that its programs import ---------------------------------
 
 
@@ -195,10 +142,6 @@ DOORS = {
         "from logtriage.grading import compiled",
     ),
     "logtriage.multi": ("multi", "from logtriage.multi import triage_team_v1"),
-    "logtriage.report": (
-        "report",
-        "from logtriage.report import write_report; write_report('run', 'out')",
-    ),
     "logtriage.server": ("openenv", "from logtriage.server import serve"),
 }
 #: Hides every module but those of the core.

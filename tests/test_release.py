@@ -20,6 +20,6 @@ def test_the_package_for_the_hub_has_this_version() -> None:
     assert tomllib.loads(text)["project"]["version"] == VERSION
 
 
-def test_the_page_on_harbor_names_the_wheel_of_this_version() -> None:
-    text = (ROOT / "docs" / "harbor.md").read_text(encoding="utf-8")
+def test_the_page_on_adapters_names_the_wheel_of_this_version() -> None:
+    text = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
     assert set(re.findall(r"logtriage-(\d[\d.]*)-py3", text)) == {VERSION}

@@ -221,7 +221,8 @@ function debrief() {
 }
 
 const TASKS = ["single_crash-v3", "cascading_failure-v3", "silent_degradation-v3", "fleet_outage-v3", "compound_failure-v3", "compound_fleet-v3", "unseen_world-v3"];
-const [task, , index] = (location.hash.slice(1) || FIRST).split("/");
+const named = location.hash.slice(1); // an incident, or a section of the page
+const [task, , index] = (named.includes("/") ? named : FIRST).split("/");
 const [tasks, tasksLabel] = select("task", TASKS, "task");
 if (TASKS.includes(task)) tasks.value = task;
 const number = el("input", { type: "number", min: "0", step: "1", id: "number", value: /^\d+$/.test(index ?? "") ? index : "24" });

@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from logtriage.drawing.ids import incident_ids
     from logtriage.dynamics import apply, tick, transition, transition_jointly
     from logtriage.errors import InvalidInput, LogTriageError, TranscriptError, UnknownName
-    from logtriage.evaluation.playing import play
     from logtriage.grading import Grade, grade, reward
     from logtriage.incident import Incident
     from logtriage.observation import Observation, observe
     from logtriage.parsing import parse_action, render_action
+    from logtriage.playing import play
     from logtriage.rendering import render_observation, system_prompt
     from logtriage.replaying import replay
     from logtriage.state import State, initial_state
@@ -124,11 +124,11 @@ _NAMES = {
     "drawing.generator": "make_incident",
     "drawing.ids": "incident_ids",
     "errors": "InvalidInput LogTriageError TranscriptError UnknownName",
-    "evaluation.playing": "play",
     "grading": "Grade grade reward",
     "incident": "Incident",
     "observation": "Observation observe",
     "parsing": "parse_action render_action",
+    "playing": "play",
     "rendering": "render_observation system_prompt",
     "replaying": "replay",
     "state": "State initial_state",

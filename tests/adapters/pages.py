@@ -9,9 +9,10 @@ _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _COMMAND = re.compile(r"^    (?=\S)(.*)$", re.MULTILINE)
 
 
-def python_blocks(page: str) -> str:
-    """The Python blocks of a page, as one program."""
-    blocks = _PYTHON.findall((ROOT / page).read_text(encoding="utf-8"))
+def python_blocks(page: str, module: str = "") -> str:
+    """The Python blocks of a page that import a module, as one program."""
+    found = _PYTHON.findall((ROOT / page).read_text(encoding="utf-8"))
+    blocks = [block for block in found if module in block]
     assert blocks, page
     return "\n".join(blocks)
 

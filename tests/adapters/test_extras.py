@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Adapter, the framework it needs at import, and the extra that brings it.
 NEEDY = [
     ("inspect_ai", "inspect_ai", "inspect"),
-    ("nemo_gym.server", "nemo_gym", "nemo-gym"),
     ("skyrl", "skyrl_gym", "skyrl"),
     ("verifiers", "verifiers", "verifiers"),
     ("verl.agent_loop", "verl", "verl"),

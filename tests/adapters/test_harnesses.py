@@ -1,4 +1,4 @@
-"""The pages' files for promptfoo and DeepEval, run as these call them; without the frameworks.
+"""The examples for promptfoo and DeepEval, run as these call them; without the frameworks.
 
 Where DeepEval is installed, its own classes are used.
 """
@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -22,7 +23,7 @@ from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from tests.builders import SEVEN_SERVICES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "harnesses.md"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "adapters"
 INCIDENT = "single_crash-v3/test/0"
 PERFECT = json.dumps(
     [action_to_wire(action) for action in perfect_actions(lt.make_incident(INCIDENT))]
@@ -36,17 +37,11 @@ MISROUTED = json.dumps(
 )
 
 
-def files() -> dict[str, str]:
-    """The files that the page shows, by the names in their first lines."""
-    text = PAGE.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(?:python|yaml)\n# ([\w.]+)[^\n]*\n(.*?)^```$", text, re.S | re.M)
-    return dict(blocks)
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, text in files().items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    for path in (*EXAMPLES.glob("promptfoo/*"), *EXAMPLES.glob("deepeval/*")):
+        if path.is_file():
+            shutil.copy(path, tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
 

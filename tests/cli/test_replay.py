@@ -35,7 +35,6 @@ def test_the_page_of_an_incident_is_another_one(run: Path) -> None:
 
 
 def test_the_report_has_its_episodes(run: Path, tmp_path: Path) -> None:
-    pytest.importorskip("jinja2")
     out = tmp_path / "a page.html"
     result = logtriage("report", run, "--html", out, "--beliefs", "1", "--explain", "0")
     assert result.exit_code == 0, result.output

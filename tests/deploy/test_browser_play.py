@@ -54,7 +54,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if (reason := why_not()) is not None:
         pytest.skip(reason)
     place = tmp_path_factory.mktemp("site")
-    text = (ROOT / "docs" / "browser.md").read_text("utf-8")
+    text = (ROOT / "docs" / "play.md").read_text("utf-8")
     parts = re.findall(r"^<(?:link|div|script).*>$", text, re.MULTILINE)
     assert len(parts) == 3
     head = (

@@ -15,7 +15,7 @@ from logtriage.evaluation import (
     load_run,
     plan,
 )
-from logtriage.evaluation.cells import slug
+from logtriage.evaluation.cell_files import slug
 from logtriage.grading import DEFAULT, grade_transcript
 from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, ExpertPolicy, FirstErrorPolicy, Policy

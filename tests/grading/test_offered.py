@@ -20,7 +20,6 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.adapters.episode import Episode
-from logtriage.adapters.nemo_gym import nemo_gym_rows
 from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.adapters.trl import (
     OnRequestEnv,
@@ -135,11 +134,6 @@ SHELLS: dict[str, Callable[[lt.Incident], set[str]]] = {
     "anthropic": lambda one: {row["name"] for row in anthropic_tools(one)},
     "episode (served models, verl)": lambda one: {
         row["function"]["name"] for row in Episode(one).tools
-    },
-    "nemo gym": lambda one: {
-        tool["name"]
-        for row in nemo_gym_rows([one.id], resolve=lambda _: one)
-        for tool in row["responses_create_params"]["tools"]
     },
     "trl": lambda one: set(tools_offered(environment_of(one))),
 }

@@ -13,6 +13,8 @@ from typing import Final
 
 import pytest
 
+from logtriage.report.first_page import CRITERION_COLOURS
+
 LEAST: Final = 15.0
 #: Of graphics against what is behind them (WCAG 2.2, 1.4.11).
 CONTRAST: Final = 3.0
@@ -103,7 +105,7 @@ def variables(*names: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 SCHEMES: Final = dict(
-    zip(("light", "dark"), variables("replay/replay.css", "report.css"), strict=True)
+    zip(("light", "dark"), variables("replay/replay.css", "replay/figures.css"), strict=True)
 )
 CRITERIA: Final = tuple(f"--c{number}" for number in range(10))
 STATES: Final = ("--alert", "--signs", "--calm")
@@ -146,7 +148,4 @@ def test_criteria_stand_out_from_the_card(scheme: str) -> None:
 
 
 def test_there_are_as_many_as_the_plots_use() -> None:
-    pytest.importorskip("jinja2")
-    from logtriage.report.page import CRITERION_COLOURS
-
     assert len(CRITERIA) == CRITERION_COLOURS

@@ -11,8 +11,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.evaluation import RunSpec, evaluate
-from logtriage.report import write_report
-from logtriage.report.replay import write_replay
+from logtriage.report import write_replay
 from tests.chromium import Browser, needs_chromium
 
 pytestmark = needs_chromium
@@ -176,41 +175,35 @@ def test_belief_where_there_is_one(tab: Browser, pages: dict[str, Path]) -> None
     assert "This incident was recorded" in tab.ask("document.getElementById('main').textContent")
 
 
-@pytest.fixture(scope="module")
-def report(pages: dict[str, Path]) -> Path:
-    """The HTML report of the run of single agents, which has the same episodes."""
-    pytest.importorskip("jinja2")
-    out = pages["sole"].with_name("report.html")
-    write_report(pages["sole"].with_name("sole"), out, beliefs=1, explain=0)
-    return out
-
-
-def test_behind_every_row_of_the_report_is_its_replay(tab: Browser, report: Path) -> None:
-    tab.open(report)
+def test_below_the_figures_is_every_episode(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"])
     assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 6
     assert tab.ask("scrollY") == 0
-    for address in tab.ask("[...document.querySelectorAll('.episodes a')].map(one => one.hash)"):
-        tab.open(report, address)
-        assert tab.ask("document.querySelectorAll('.cells').length") == 1
-        assert not tab.ask("document.getElementById('report').checkVisibility()")
+    address = tab.ask("document.querySelector('.episodes a').hash")
+    tab.open(pages["sole"], address)
+    assert tab.ask("document.getElementById('figures')") is None
     tab.press("Escape")
     stands_at(tab, "#/")
-    assert tab.ask("document.getElementById('report').checkVisibility()")
+    assert tab.ask("document.getElementById('figures').checkVisibility()")
 
 
-def test_a_section_of_the_report_keeps_the_filters(tab: Browser, report: Path) -> None:
-    tab.open(report, "#/?policy=first_error")
-    tab.ask("document.querySelector('#report nav a').click()")
+def test_the_first_page_draws_its_figures(tab: Browser, pages: dict[str, Path]) -> None:
+    tab.open(pages["sole"])
+    assert tab.ask("document.querySelectorAll('#results tbody th[scope=row]').length") == 3
+    assert tab.ask("document.querySelectorAll('#figures figure').length") == 2
+    widest = "Math.max(...[...document.querySelectorAll('.bins > i')].map(i => i.offsetHeight))"
+    assert tab.ask(widest) == 43  # the fullest bin fills the plot
+    assert tab.ask("document.querySelector('.stack i').offsetWidth") > 0
+
+
+def test_a_section_of_the_first_page_keeps_the_filters(
+    tab: Browser, pages: dict[str, Path]
+) -> None:
+    tab.open(pages["sole"], "#/?policy=first_error")
+    tab.ask("document.querySelector('#figures nav a').click()")
     tab.wait("location.hash === '#results'")
     assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
     assert tab.ask("document.getElementById('filter-policy').value") == "first_error"
-
-
-@pytest.mark.parametrize("width", [1400, 390])
-def test_the_report_is_no_wider_than_the_window(tab: Browser, report: Path, width: int) -> None:
-    tab.see(width)
-    tab.open(report)
-    assert tab.ask("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:
@@ -294,21 +287,20 @@ def test_names_of_policies_are_told_as_they_are(tab: Browser, pages: dict[str, P
 
 @pytest.mark.skipif(AXE is None, reason="no axe-core: make browser, or name it in AXE")
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing(tab: Browser, pages: dict[str, Path], report: Path, dark: bool) -> None:
+def test_axe_finds_nothing(tab: Browser, pages: dict[str, Path], dark: bool) -> None:
     assert AXE is not None
     script = Path(AXE).read_text("utf-8")
     found = []
     for name, address, width in [
-        ("report", "", 1400),
-        ("report", "", 390),
-        ("report", f"#/e/expert/{FIRST}?t=3", 390),
         ("sole", "", 1400),
+        ("sole", "", 390),
+        ("sole", f"#/e/expert/{FIRST}?t=3", 390),
         ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&service=user-db", 1400),
         ("sole", f"#/e/expert/{FIRST}?t=3&truth=1&with=first_error", 1400),
         ("team", f"#/e/observer/{JOINT}?t=2&truth=1", 1400),
     ]:
         tab.see(width, dark=dark)
-        tab.open({**pages, "report": report}[name], address)
+        tab.open(pages[name], address)
         tab.ask(f"{script};1")
         found += tab.ask("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
     assert found == []

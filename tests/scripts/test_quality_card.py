@@ -2,22 +2,15 @@
 
 import csv
 import json
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from logtriage.audit import FAMILIES
+from scripts import quality_card
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    return import_module("quality_card")
 
 
 def finding(
@@ -38,45 +31,45 @@ def oncall() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_row_shows_the_worst_task_and_holes_name_what_did_not_pass(script: ModuleType) -> None:
+def test_a_row_shows_the_worst_task_and_holes_name_what_did_not_pass() -> None:
     found = [
         finding("oracle", "passed", "all of it"),
         finding("oracle", "failed", "half | of it", "cascading_failure-v3"),
         finding("risk", "reported", "a gap"),
     ]
-    page = script.card(found, oncall(), "## `a`\n| 1 | yes |\n| 2 | **no** |\n")
+    page = quality_card.card(found, oncall(), "## `a`\n| 1 | yes |\n| 2 | **no** |\n")
     assert "| `oracle` | 1 failed, 1 passed | `cascading_failure-v3`: half \\| of it |" in page
     assert "all of it" not in page
     assert "- `single_crash-v3`, `risk` (reported): a gap" in page
     assert "on 1 tasks: 1 of 2 bins" in page
 
 
-def test_every_check_of_the_sections_is_one_of_the_audit(script: ModuleType) -> None:
+def test_every_check_of_the_sections_is_one_of_the_audit() -> None:
     checks = {check for family in FAMILIES.values() for check in family}
-    named = [check for _, row in script.SECTIONS.values() for check in row]
+    named = [check for _, row in quality_card.SECTIONS.values() for check in row]
     assert len(named) == len(set(named))
     assert set(named) <= checks
 
 
-def test_kept_findings_are_of_known_tasks_and_checks_once_each(script: ModuleType) -> None:
-    rows = script.kept_findings()
-    assert {row["subject"] for row in rows} <= set(script.TASKS)
-    lines = script.KEPT.read_text("utf-8").splitlines()
+def test_kept_findings_are_of_known_tasks_and_checks_once_each() -> None:
+    rows = quality_card.kept_findings()
+    assert {row["subject"] for row in rows} <= set(quality_card.TASKS)
+    lines = quality_card.KEPT.read_text("utf-8").splitlines()
     assert [json.loads(line) for line in lines] == rows
 
 
 def test_a_family_that_takes_too_long_leaves_its_checks_untested(
-    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(script, "FAMILIES", {"measures": FAMILIES["measures"]})
-    monkeypatch.setattr(script, "MOST_SECONDS", 0.001)
-    rows = list(script.audited("single_crash-v3"))
+    monkeypatch.setattr(quality_card, "FAMILIES", {"measures": FAMILIES["measures"]})
+    monkeypatch.setattr(quality_card, "MOST_SECONDS", 0.001)
+    rows = list(quality_card.audited("single_crash-v3"))
     assert [(row["check"], row["verdict"]) for row in rows] == [
         ("measures", "untested"),
     ]
 
 
-def test_the_page_is_written_from_the_kept_findings(script: ModuleType) -> None:
+def test_the_page_is_written_from_the_kept_findings() -> None:
     calibration = (ROOT / "docs" / "results" / "calibration.md").read_text("utf-8")
     page = (ROOT / "docs" / "quality-card.md").read_text("utf-8")
-    assert page == script.card(script.kept_findings(), oncall(), calibration)
+    assert page == quality_card.card(quality_card.kept_findings(), oncall(), calibration)

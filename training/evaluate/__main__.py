@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from logtriage.errors import LogTriageError
-from logtriage.evaluation.cells import slug
+from logtriage.evaluation.cell_files import slug
 from training.common.files import save_json, save_text
 from training.common.options import add_options
 from training.common.worlds import add_world, task_in

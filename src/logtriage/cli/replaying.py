@@ -44,7 +44,7 @@ def replay(
     The page has screens, services, actions, the belief, and how each grade came about. With ID,
     every episode on that incident is explained. Of a run of shifts it is a timeline of each shift.
     """
-    from logtriage.evaluation.cells import slug
+    from logtriage.evaluation.cell_files import slug
     from logtriage.report.replay import MAX_BELIEFS, write_replay
 
     page = out

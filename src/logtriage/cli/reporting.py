@@ -103,20 +103,20 @@ def report(
     legend: Legend = False,
     as_json: Json = False,
 ) -> None:
-    """Show the figures of a run, or write an HTML report.
+    """Show the figures of a run, or write its HTML page.
 
-    The report has plots and episodes.
+    The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
     from logtriage.evaluation import load_run, summarise
 
     if html or show:
         if as_json:
             raise InvalidInput("--json prints figures; --html and --open write a page")
-        from logtriage.report import write_report
+        from logtriage.report import write_replay
 
         page = run / "report.html" if out is None else out
         seal = seal_in(seal_file)
-        write_report(run, page, bases=bases or (), beliefs=beliefs, explain=explain, seal=seal)
+        write_replay(run, page, bases=bases or (), beliefs=beliefs, explain=explain, seal=seal)
         note(f"wrote {page}")
         if show:
             webbrowser.open(page.resolve().as_uri())

@@ -11,14 +11,11 @@ transcripts in it, by the same grader.
 
 from logtriage.evaluation.compare import Comparison, check_drawn_alike, compare_runs
 from logtriage.evaluation.episodes import (
-    PolicyFailure,
     joint_steps,
-    play_episode,
     play_joint_episode,
     played_state,
     record_episode,
     record_joint_episode,
-    steps,
 )
 from logtriage.evaluation.explaining import explain_run
 from logtriage.evaluation.gate import Check, Margins, Verdict, gate_runs
@@ -28,10 +25,10 @@ from logtriage.evaluation.localisation import Located, hit_at, locate
 from logtriage.evaluation.losses import PARTS, Calls, Losses
 from logtriage.evaluation.net_values import AtPrice, NetValue, net_value
 from logtriage.evaluation.runner import evaluate
-from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.evaluation.statistics import (
     Interval,
+    augrc,
     brier,
     mean_interval,
     paired_difference,
@@ -39,6 +36,7 @@ from logtriage.evaluation.statistics import (
     pass_hat_k,
 )
 from logtriage.evaluation.summary import SOLVED, Row, summarise
+from logtriage.playing import PolicyFailure, play_episode, steps
 
 __all__ = [
     "PARTS",

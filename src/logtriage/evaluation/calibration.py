@@ -19,12 +19,12 @@ from logtriage.dynamics import transition
 from logtriage.evaluation.episodes import played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.net_values import net_value
-from logtriage.evaluation.selective import augrc
 from logtriage.evaluation.statistics import (
     LEVEL,
     RESAMPLES,
     SEED,
     Interval,
+    augrc,
     brier,
     mean_interval,
     resampled_interval,

@@ -1,14 +1,10 @@
 """One episode at a time: a policy, or a team, plays an incident until it is closed."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
-from logtriage._lib.printable import spelled
-from logtriage.actions import Action
-from logtriage.dynamics import play, play_jointly, transition, transition_jointly
-from logtriage.errors import LogTriageError
+from logtriage.dynamics import play, play_jointly, transition_jointly
 from logtriage.evaluation.listening import LISTENED, News, listened
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade
@@ -16,6 +12,7 @@ from logtriage.grading.offered import check_joint
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
+from logtriage.playing import PolicyFailure, failure_of, steps, told_of
 from logtriage.policies import (
     Memory,
     Policy,
@@ -29,43 +26,6 @@ from logtriage.policies import (
 from logtriage.roles import RoleSplit
 from logtriage.state import State, initial_state
 from logtriage.transcript import Transcript, transcript_of
-
-_CAUSE: Final = 500
-
-
-class PolicyFailure(LogTriageError):
-    """A policy raised, or returned no action; ``state`` is how far the episode got."""
-
-    def __init__(self, cause: str, state: State) -> None:
-        self.cause = cause
-        self.state = state
-        super().__init__(cause)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.cause, self.state)
-
-
-def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
-    """Every state of an episode, from the first to the closed state.
-
-    The generator's return value is what the policy remembers at the end.
-
-    Raises:
-        PolicyFailure: if the policy raises, or returns what is no action here.
-    """
-    state, memory = initial_state(incident), None
-    yield state
-    while not state.is_closed:
-        try:
-            action, memory = policy.act(observe(state), memory)
-            if not isinstance(action, Action):
-                raise TypeError(f"a policy must return an action, got {type(action).__name__}")
-            after = transition(state, action)
-        except Exception as error:
-            raise failure_of(state, error) from error
-        state = after
-        yield state
-    return memory
 
 
 def joint_steps(
@@ -99,21 +59,11 @@ def joint_steps(
             after = transition_jointly(state, as_taken(actions, split, state))
         except RoleFailure as failure:
             cause = f"{split.names[failure.number]}: {failure.cause}"
-            raise _failure(state, cause) from failure
+            raise failure_of(state, cause) from failure
         except Exception as error:
             raise failure_of(state, error) from error
         state = after
         yield state
-
-
-def play_episode(incident: Incident, policy: Policy) -> State:
-    """Let a policy play an incident until it is closed.
-
-    Raises:
-        PolicyFailure: as :func:`steps`.
-    """
-    *_, last = steps(incident, policy)
-    return last
 
 
 def play_joint_episode(incident: Incident, team: TeamPolicy, split: RoleSplit) -> State:
@@ -153,7 +103,7 @@ def _ranking(policy: Policy, state: State, memory: Memory) -> Mapping[str, objec
         known = state.incident.topology.names
         return {RANKING: ranking_to_json(check_ranking(ranking, known))}
     except Exception as error:
-        raise PolicyFailure(f"policy failed to rank: {_say(error)}", state) from error
+        raise PolicyFailure(f"policy failed to rank: {told_of(error)}", state) from error
 
 
 def record_joint_episode(
@@ -196,7 +146,7 @@ def _record(
     except PolicyFailure as failure:
         return transcript_of(failure.state, agent=agent, status=failure.cause, role_split=split)
     except Exception as error:
-        cause = f"policy could not be made: {_say(error)}"
+        cause = f"policy could not be made: {told_of(error)}"
         state = initial_state(incident)
         return transcript_of(state, agent=agent, status=cause, role_split=split)
     return transcript_of(last, agent=agent, extra=extra, role_split=split)
@@ -213,17 +163,3 @@ def mis_paged(state: State) -> bool | None:
     """Whether a wrong team was paged; None where the right teams are unknown, as of recordings."""
     truth = state.incident.truth
     return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
-
-
-def failure_of(state: State, error: Exception) -> PolicyFailure:
-    """The failure of a policy that raised in a state."""
-    return _failure(state, _say(error))
-
-
-def _failure(state: State, cause: str) -> PolicyFailure:
-    cause = spelled(f"policy failed in tick {state.tick}: {cause}")
-    return PolicyFailure(cause[:_CAUSE], state)
-
-
-def _say(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_CAUSE]

@@ -11,14 +11,14 @@ from logtriage._lib.seal import Seal
 from logtriage.beliefs.explain import SAMPLES, Explanation, explain, why_unexplained
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
-from logtriage.evaluation.cells import EXPLANATIONS, append, cell_path, mend, put_in_order
+from logtriage.evaluation.cell_files import EXPLANATIONS, append, cell_path, mend, put_in_order
 from logtriage.evaluation.episodes import played_state
-from logtriage.evaluation.explanations import encode_explanation
+from logtriage.evaluation.explanation_files import encode_explanation
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import LoadedRun, load_run
 from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import read_manifest
-from logtriage.evaluation.processes import in_order
+from logtriage.evaluation.parallel import in_order
 from logtriage.evaluation.runner import OnProgress
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise

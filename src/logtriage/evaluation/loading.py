@@ -12,8 +12,8 @@ from logtriage._lib.seal import Seal
 from logtriage.beliefs.explain import Explanation
 from logtriage.drawing.sealing import seal_of_run
 from logtriage.errors import InvalidInput, RubricError
-from logtriage.evaluation.cells import read_cell
-from logtriage.evaluation.explanations import read_explanations
+from logtriage.evaluation.cell_files import read_cell
+from logtriage.evaluation.explanation_files import read_explanations
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.evaluation.manifest import RUN_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell, plan

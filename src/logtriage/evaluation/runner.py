@@ -19,7 +19,7 @@ from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import store
-from logtriage.evaluation.cells import (
+from logtriage.evaluation.cell_files import (
     TRANSCRIPTS,
     append,
     cell_path,
@@ -31,11 +31,10 @@ from logtriage.evaluation.incidents import Incidents
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.lock import holding
 from logtriage.evaluation.manifest import Manifest
-from logtriage.evaluation.processes import chunk_size, in_order
+from logtriage.evaluation.parallel import chunk_size, in_order, threaded
 from logtriage.evaluation.recorders import Record, Recording, records_of
 from logtriage.evaluation.spec import Cell, RunSpec, plan
 from logtriage.evaluation.summary import Row, rows_to_json, summarise
-from logtriage.evaluation.threads import threaded
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import is_own, make_policy, roles_of
 from logtriage.trained import has_network, make_team

@@ -18,8 +18,7 @@ from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
 from logtriage.evaluation.losses import Losses, losses_of
 from logtriage.evaluation.net_values import NetValue, net_value_of
-from logtriage.evaluation.selective import augrc
-from logtriage.evaluation.statistics import Interval, bound_of, brier, mean_interval
+from logtriage.evaluation.statistics import Interval, augrc, bound_of, brier, mean_interval
 from logtriage.evaluation.teamwork import Teamwork, teamwork_of
 from logtriage.evaluation.usage import Usage, usage_of
 from logtriage.policies import Ranking

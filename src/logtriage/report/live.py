@@ -1,7 +1,7 @@
 """Incidents that a person triages in a web page; the page's script calls this.
 
 Everything goes in and out as JSON text. Nothing here needs NumPy, so that it runs in a browser
-that has Python, attrs and cattrs alone. ``docs/browser.md`` is the page.
+that has Python, attrs and cattrs alone. ``docs/play.md`` is the page.
 """
 
 import json

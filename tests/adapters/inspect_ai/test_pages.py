@@ -12,11 +12,11 @@ from inspect_ai._cli.main import inspect
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.pages import ROOT, commands, python_blocks, run
 
-PAGE = commands("docs/inspect.md", "inspect")
+PAGE = commands("docs/adapters.md", "inspect")
 
 
 def test_python_blocks_run(tmp_path: Path) -> None:
-    run([sys.executable, "-c", python_blocks("docs/inspect.md")], tmp_path)
+    run([sys.executable, "-c", python_blocks("docs/adapters.md", "inspect_ai")], tmp_path)
 
 
 def test_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

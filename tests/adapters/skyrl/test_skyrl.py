@@ -92,10 +92,10 @@ def test_the_example_writes_parquet_that_can_be_played(tmp_path: Path) -> None:
 
 
 def test_python_blocks_run() -> None:
-    exec(python_blocks("docs/skyrl.md"), {})
+    exec(python_blocks("docs/trainers.md", "skyrl_gym"), {})
 
 
-@pytest.mark.parametrize("path", ["docs/skyrl.md", "examples/adapters/skyrl/main.py"])
+@pytest.mark.parametrize("path", ["docs/trainers.md", "examples/adapters/skyrl/main.py"])
 def test_training_has_a_turn_for_every_tick(path: str) -> None:
     """``data.py`` writes rows of this task where no other is named."""
     turns = re.findall(r"max_turns=(\d+)", (ROOT / path).read_text(encoding="utf-8"))

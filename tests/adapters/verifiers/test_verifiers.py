@@ -300,7 +300,7 @@ def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
 
 
 def test_python_blocks_run(tmp_path: Path) -> None:
-    run([sys.executable, "-c", python_blocks("docs/verifiers.md")], tmp_path)
+    run([sys.executable, "-c", python_blocks("docs/trainers.md", "adapters.verifiers")], tmp_path)
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def settings_of_run(limit: int | None) -> dict[str, Any]:
 
 def command_of_page(taskset: str, url: str) -> list[str]:
     """The page's command for a taskset, in the words of this version and for this endpoint."""
-    (command,) = commands("docs/verifiers.md", f"vf-eval {taskset}")
+    (command,) = commands("docs/trainers.md", f"vf-eval {taskset}")
     words = shlex.split(command)[1:]
     return [
         str(Path(sys.executable).parent / _PROGRAM),

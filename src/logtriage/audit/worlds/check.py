@@ -16,11 +16,11 @@ from logtriage.audit.worlds.twins import twins
 from logtriage.drawing.incidents import price_of_hand_over
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.net_values import NetValue, net_value_of
-from logtriage.evaluation.playing import play
 from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.grading import TRIAGE_3
 from logtriage.grading.grade import score
 from logtriage.incident import Incident
+from logtriage.playing import play
 from logtriage.rendering import system_prompt
 from logtriage.tasks import benchmark_of
 from logtriage.world.model import World

@@ -1,6 +1,6 @@
-"""The replay page: every episode of a run tick by tick, in one self-contained HTML file.
+"""The replay page: a run's figures, and every episode tick by tick, in one HTML file.
 
-Needs no extra. What the page shows is described in ``docs/replay.md``. Runs are read by
+Needs no extra. What the page shows is described in ``docs/play.md``. Runs are read by
 :mod:`logtriage.evaluation`, which loads NumPy; the page itself does without.
 """
 
@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -55,44 +55,41 @@ def write_replay(
 
     Raises:
         InvalidInput: if a directory is not that of a run, or is given twice; if the runs are of
-            different worlds or role splits, or have no task in common; if nothing was played
-            yet, or ``beliefs`` or ``explain`` is below 0.
+            different worlds or role splits, or have no task in common; if ``beliefs`` or
+            ``explain`` is below 0.
         UnknownName: if the run has no episode on ``incident``.
         SealError: if a run is of sealed incidents, and there is no key or another key.
         RubricError: if the runs were graded by different rubrics.
         OSError: if something cannot be read or written.
     """
+    from logtriage.report.first_page import first_page
     from logtriage.report.run import read_run
 
-    most, worst = checked_counts(beliefs, explain)
+    for name, value in (("beliefs", beliefs), ("explain", explain)):
+        if value is not None and value < 0:
+            raise InvalidInput(f"{name} must be at least 0, got {value}")
+    most = MAX_BELIEFS if beliefs is None else beliefs
+    worst = WORST if explain is None else explain
     run = read_run(Path(run_dir), seal, bases)
-    episodes = list(run.episodes)
-    if incident is not None:
+    episodes, figures = list(run.episodes), None
+    if incident is None:
+        figures = first_page(run)
+    else:
         episodes = _on(incident, episodes)
         worst = len(episodes)
         most = len(episodes) if beliefs is None else beliefs
-    if not episodes:
-        raise InvalidInput(f"{run.loaded.directory}: nothing was played yet")
-    data = episodes_document(run, episodes, most, worst)
+    data = episodes_document(run, episodes, most, worst, figures)
     with replacing(Path(out)) as file:
         file.write(render_replay(data).encode("utf-8", "backslashreplace"))
     return data
 
 
-def checked_counts(beliefs: int | None, explain: int | None) -> tuple[int, int]:
-    """How many beliefs and explanations a page holds at most, defaults filled in.
-
-    Raises:
-        InvalidInput: if a number is below 0.
-    """
-    for name, value in (("beliefs", beliefs), ("explain", explain)):
-        if value is not None and value < 0:
-            raise InvalidInput(f"{name} must be at least 0, got {value}")
-    return (MAX_BELIEFS if beliefs is None else beliefs, WORST if explain is None else explain)
-
-
 def episodes_document(
-    run: "Run", episodes: Sequence[Episode], beliefs: int, explain: int = 0
+    run: "Run",
+    episodes: Sequence[Episode],
+    beliefs: int,
+    explain: int = 0,
+    figures: dict[str, Any] | None = None,
 ) -> Document:
     """The data of some episodes of a run. The lowest grades get screens and beliefs first.
 
@@ -116,6 +113,7 @@ def episodes_document(
         order=ranked(episodes),
         # The meanings of words are counted over all episodes, not only those shown.
         readers=readers_of(run.episodes, run.roles),
+        figures=figures,
     )
 
 

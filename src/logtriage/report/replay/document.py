@@ -70,6 +70,7 @@ def document(
     solved: float | None = None,
     order: Sequence[int] | None = None,
     readers: Readers | None = None,
+    figures: dict[str, Any] | None = None,
 ) -> Document:
     """The document of some episodes of a run.
 
@@ -77,7 +78,8 @@ def document(
     ``order`` lists the places of the episodes; earlier places get screens and beliefs first. The
     default is the given order. Without ``numpy`` there are no beliefs, and the page says why.
     Episodes below ``solved`` are summed up as failures; None leaves that out. ``readers`` value
-    the reports of teams (:func:`logtriage.report.replay.talk.readers_of`).
+    the reports of teams (:func:`logtriage.report.replay.talk.readers_of`). ``figures`` stand
+    above the list of episodes (:func:`logtriage.report.first_page.first_page`).
     """
     first = range(len(episodes)) if order is None else order
     shown = frozenset(first[:screens])
@@ -98,6 +100,7 @@ def document(
         "name": clean(name),
         "title": clean(titled(*_players(episodes))),
         "headlines": [[clean(policy), words] for policy, words in headlines],
+        "figures": figures,
         "version": version,
         "solved": solved,
         "numpy": numpy,

@@ -6,10 +6,12 @@ const spaced = (name) => name.replaceAll("_", " ");
 
 function listView(place, go) {
   const kept = found(place.filters);
-  document.title = `${facts.title} · logtriage ${within ? "report" : "replay"}`;
+  document.title = `${facts.title} · logtriage replay`;
   return [
-    within ? el("h2", { class: "section" }, "Episodes") : el("h1", {}, facts.title),
-    !within && facts.headlines.map(([policy, words]) => el("p", { class: "headline" }, el("b", {}, policy), ` ${words}`)),
+    el("h1", {}, facts.title),
+    facts.headlines.map(([policy, words]) => el("p", { class: "headline" }, el("b", {}, policy), ` ${words}`)),
+    figuresNode,
+    figuresNode && el("h2", { class: "section", id: "episodes" }, "Episodes"),
     el("p", { class: "note" }, `${plural(rows.length, "episode")}${facts.roles ? ` of teams (${facts.roles.name})` : ""}. ${held()}`),
     filterForm(place, go),
     failures(kept, place),

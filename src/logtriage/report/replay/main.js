@@ -7,7 +7,6 @@ const OVERLAID = 6; // other agents whose grade is drawn behind that of an episo
 let place = readAddress();
 let playing = null;
 let drawn = "";
-const within = document.getElementById("report"); // the page of a report, which has more above
 
 // Change where the reader stands. Ticks and searches leave no trail of steps to go back through.
 function go(change, replace = false) {
@@ -33,8 +32,7 @@ async function show() {
   document.body.dataset.view = asked.view;
   main.replaceChildren(...view.flat().filter(Boolean));
   if (same) [...main.querySelectorAll(".scroll")].forEach((one, at) => ([one.scrollLeft, one.scrollTop] = scrolls[at] ?? [0, 0]));
-  else if (!(within && asked.view === "list")) window.scrollTo(0, 0);
-  else if (was) main.scrollIntoView(); // back from an episode; a first look begins at the top
+  else if (was && figuresNode && asked.view === "list") document.getElementById("episodes").scrollIntoView(); // back from an episode
   else window.scrollTo(0, 0);
   for (const now of main.querySelectorAll(".cells .now")) reveal(now, now.closest(".scroll"));
   for (const now of main.querySelectorAll(".lanes rect.now")) reveal(now, now.closest(".scroll"));
@@ -230,7 +228,7 @@ async function search() {
 
 document.getElementById("help").addEventListener("click", () => keys.showModal());
 window.addEventListener("hashchange", () => {
-  if (within && !location.hash.startsWith("#/")) return; // a section of the report
+  if (place.view === "list" && !location.hash.startsWith("#/")) return; // a section of this page
   if (readAddress().view === "list") stop();
   show();
 });

@@ -12,49 +12,35 @@ from logtriage.report.replay.document import Document
 _PARTS: Final = "logtriage.report.replay"
 #: The scripts of the page: one module, read in this order.
 SCRIPTS: Final = (
-    *("base.js", "data.js", "graph.js", "panels.js", "lanes.js", "talk.js", "list.js", "main.js"),
+    *("base.js", "data.js", "figures.js", "graph.js", "panels.js", "lanes.js", "talk.js"),
+    *("list.js", "main.js"),
 )
 _FIELD: Final = re.compile(r"\{\{(\w+)\}\}")
 
 
 def render_replay(document: Document) -> str:
     """The whole page as text."""
+    script = "\n".join(map(_file, SCRIPTS))
     fields = {
-        "policy": escape(policy()),
+        "policy": escape(_policy(script)),
         "name": escape(str(document.facts["name"])),
         "title": escape(str(document.facts["title"])),
         "version": escape(str(document.facts["version"])),
-        "styles": styles(),
-        "keys": keys(),
-        "script": script(),
+        "styles": _file("replay.css") + _file("figures.css"),
+        "script": script,
         "data": document.to_json(),
     }
     # In one pass: what was put in is never searched for further fields.
     return _FIELD.sub(lambda field: fields[field[1]], _file("replay.html"))
 
 
-def script() -> str:
-    """The script, for a module; it looks for elements ``data``, ``main``, ``live`` and ``keys``."""
-    return "\n".join(_file(name) for name in SCRIPTS)
-
-
-def policy() -> str:
+def _policy(script: str) -> str:
     """The content security policy of a page that has this script and nothing from elsewhere."""
-    digest = b64encode(sha256(script().encode()).digest()).decode()
+    digest = b64encode(sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def styles() -> str:
-    """The styles."""
-    return _file("replay.css")
-
-
-def keys() -> str:
-    """The dialog that lists the keys, and the line that is read to those who do not see."""
-    return _file("keys.html")
 
 
 def _file(name: str) -> str:

@@ -1,0 +1,587 @@
+"""Regenerate every table and figure in README.md and docs/ that comes out of the code.
+
+    python -m scripts.page_blocks            # print all blocks
+    python -m scripts.page_blocks --write    # and put them into the files
+    python -m scripts.page_blocks --check    # exit 1 if a file is out of date
+
+A block stands between `<!-- NAME -->` and `<!-- /NAME -->`, and is compared word for word by
+`--check`. Needs nothing but the core.
+"""
+
+import argparse
+import csv
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import logtriage as lt
+from logtriage.actions import (
+    SEVERITIES,
+    TEAM_ACTION_TYPES,
+    Action,
+    ClassifySeverity,
+    Escalate,
+    IdentifyRootCause,
+    Remediate,
+    RequestMetrics,
+    RequestMoreLogs,
+    Resolve,
+    action_name,
+    action_value,
+    all_actions,
+)
+from logtriage.beliefs.explain import explain
+from logtriage.conversations.tools import TOOLS
+from logtriage.grading import TRIAGE_3, Criterion
+from logtriage.incident import Incident
+from logtriage.policies import PolicyFactory
+from logtriage.registry import make_policy
+from logtriage.rendering.signature_table import groups_of, shares_of
+from logtriage.roles import role_actions
+from logtriage.roles.splits import ROLE_SPLITS
+from logtriage.tasks import BENCHMARK_FOG, TASKS
+from logtriage.vector import token_layout_of
+from logtriage.vector.team_tokens import role_tokens_of, team_tokens_of
+from logtriage.world import prior
+from logtriage.world.channels import SPANS
+from logtriage.world.default import default_world
+from logtriage.world.model import HEALTHY
+from logtriage.world.schema.parts import Signature
+from logtriage.world.setting import FULL, Setting
+from logtriage.world.vocabulary import ALERT, CHANGE, LOG
+from scripts.page_tables import table
+from tests.audit.planted.holes import HOLES
+
+FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
+
+ROOT = Path(__file__).resolve().parent.parent
+BENCHMARK = tuple(task for task in TASKS if task.fog == BENCHMARK_FOG)
+EXAMPLE = "cascading_failure-v3/test/24"
+#: The incident of the explained episode.
+EXPLAINED = "cascading_failure-v3/test/12"
+
+
+def play(incident: Incident, factory: PolicyFactory) -> lt.State:
+    policy, memory = factory(incident), None
+    state = lt.initial_state(incident)
+    while not state.is_closed:
+        action, memory = policy.act(lt.observe(state), memory)
+        state = lt.transition(state, action)
+    return state
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def code(*names: object) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+# -- facts ------------------------------------------------------------------------
+
+
+def _points(rows: tuple[Criterion, ...]) -> list[list[str]]:
+    found = []
+    for row in rows:
+        text = (row.measure.__doc__ or "").strip()
+        text = re.sub(r"^(Benign only|Penalty): ", "", re.sub(r"\s+", " ", text))
+        text = text.replace("``", "`").replace(" x max", " × max").replace(" - ", " − ")
+        text = re.sub(r"(?<= )-(?=\.\d)", "−", text).removesuffix(".")
+        if text[1:2].islower() or text[1:2] == " ":
+            text = text[0].lower() + text[1:]
+        found.append([f"`{row.name}`", f"{row.weight:.2f}", text])
+    return found
+
+
+def criteria() -> str:
+    return table(("criterion", "weight", "score"), _points(TRIAGE_3.criteria))
+
+
+def benign_criteria() -> str:
+    return table(("criterion", "weight", "score"), _points(TRIAGE_3.benign))
+
+
+def discounts() -> str:
+    rows = []
+    for one in TRIAGE_3.discounts:
+        text, _, _ = (one.factor.__doc__ or "").strip().partition("\n")
+        rows.append([f"`{one.name}`", f"{text[0].lower()}{text[1:]}".removesuffix(".")])
+    return table(("discount", "the total is multiplied by"), rows)
+
+
+def gates() -> str:
+    rows = []
+    for gate in TRIAGE_3.gates:
+        text = (
+            (gate.holds.__doc__ or "").removeprefix("Gate: ").replace("``", "`").removesuffix(".")
+        )
+        rows.append([f"`{gate.name}`", text])
+    return table(("gate", "the total is 0 if"), rows)
+
+
+def task_sheet() -> str:
+    rows = [
+        [
+            f"`{task.id}`",
+            task.horizon,
+            f"{task.setting.par} / {task.setting.par_benign}",
+            f"{task.noise // 10} %",
+            f"{task.benign / 10:g} %",
+            task.hard,
+        ]
+        for task in BENCHMARK
+    ]
+    return table(("task", "horizon", "par / benign", "noise", "benign", "what makes it hard"), rows)
+
+
+def settings() -> str:
+    """The public constants of each task's world."""
+
+    def row(name: str, tell: Callable[[Setting], object]) -> list[object]:
+        return [name, *(tell(task.setting) for task in BENCHMARK)]
+
+    rows = [
+        row("trouble began (minutes before tick 0)", lambda one: one.onset),
+        row("the edge shows the severity from tick", lambda one: one.severity_from),
+        row("alerts are judged at tick", lambda one: ", ".join(map(str, one.alert_ticks))),
+        row("root silent in alerts and window before tick", lambda one: one.root_silent or "–"),
+        row("signs grow from half to full until tick", lambda one: one.grows_for or "–"),
+        row("root is a service that others call", lambda one: _yes(one.called_only)),
+        row("root has a kind that can creep in", lambda one: _yes(one.creeping)),
+        row("weights of P1, P2, P3", lambda one: ", ".join(map(str, one.severities))),
+        row("weights of one fault, two, three", lambda one: ", ".join(map(str, one.counts))),
+    ]
+    return table(("", *(f"`{task.id}`" for task in BENCHMARK)), rows)
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "–"
+
+
+def fog() -> str:
+    world = default_world()
+    rows = [
+        [
+            level,
+            "the benchmark: `…-v3`" if level == BENCHMARK_FOG else f"`…-v3-fog{level}`",
+            *(
+                percent(weights[level] / FULL)
+                for weights in (world.fog_weights, world.blind_weights, world.naming_weights)
+            ),
+        ]
+        for level in range(len(world.rules.fog))
+    ]
+    head = (
+        "fog",
+        "tasks",
+        "readings that do not show their sign",
+        "services whose metrics are down, traces and logs alike",
+        "loud topics of a root that name it",
+    )
+    return table(head, rows)
+
+
+def told_shares(shares: Mapping[str, int]) -> str:
+    """Shares in words, such as ``errors 60, latency 15, none 25``."""
+    return ", ".join(f"{token.replace('_', ' ')} {share}" for token, share in shares.items())
+
+
+def signatures() -> str:
+    """Every signature: for each sort the shares of all tokens but the ordinary one.
+
+    Changes are listed only where their share differs from that of a healthy service.
+    """
+    world = default_world()
+    healthy = world.signatures[HEALTHY]
+
+    def cell(signature: Signature, sorts: Iterable[str]) -> str:
+        told = {sort: dict(shares) for sort, shares in shares_of(world, signature) if sort in sorts}
+        for sort, shares in told.items():
+            del shares[world.ordinary[sort]]
+        if CHANGE in told and signature is not healthy:
+            usual = healthy[CHANGE]
+            told[CHANGE] = {
+                change: share
+                for change, share in told[CHANGE].items()
+                if share != usual.get(change)
+            }
+        parts = [
+            (f"{sort}: " if len(list(sorts)) > 1 else "") + told_shares(shares)
+            for sort, shares in told.items()
+        ]
+        return "; ".join(parts) or "–"
+
+    columns = {
+        "alert": (ALERT,),
+        "log line": (LOG,),
+        "gauges": tuple(world.gauges),
+        "traces": SPANS,
+        "change": (CHANGE,),
+    }
+    parts = []
+    for title, group in groups_of(world).items():
+        rows = [
+            [f"`{name}`", *(cell(signature, sorts) for sorts in columns.values())]
+            for name, signature in group.items()
+        ]
+        parts.append(table((title, *columns), rows))
+    return "\n\n".join(parts)
+
+
+def tokens() -> str:
+    """What can be read where."""
+    world = default_world()
+    naming = [f"`{one}:` and the dependency" for one in world.naming_tokens(LOG)]
+    rows = [
+        ["alert", "every service", code(world.ordinary[ALERT], *world.alerts)],
+        ["edge panel", "errors and p99, each", code(*world.bands)],
+        ["change", "every service", code(world.ordinary[CHANGE], *world.changes)],
+        *(
+            ["log line", where_of(one.tiers), code(one.name)]
+            for one in world.topics
+            if not one.dependency
+        ),
+        *(["log line", "of a caller", one] for one in naming),
+        ["log line", "fog 0 and 1", "`names:` and the fault"],
+    ]
+    for gauge in world.gauges:
+        here = {tier: world.tokens_at(gauge, tier) for tier in world.tier_names}
+        if gauge in world.gauges_of_a_tier:
+            rows += [[f"gauge: {gauge}", tier, code(*tokens)] for tier, tokens in here.items()]
+        else:
+            rows.append([f"gauge: {gauge}", "every service", code(*next(iter(here.values())))])
+    for span in world.tokens.spans:
+        plain = [f"`{one.name}`" for one in span.tokens if not one.dependency]
+        naming = [f"`{one}:` and the dependency" for one in world.naming_tokens(span.name)]
+        told = ", ".join([f"`{span.ordinary}`", *plain, *naming])
+        rows.append([f"trace: {span.name}", "every service", told])
+    return table(("read", "where", "tokens"), rows)
+
+
+def where_of(tiers: tuple[str, ...]) -> str:
+    return ", ".join(tiers) if len(tiers) < len(default_world().tier_names) else "every tier"
+
+
+def unaffected_shares() -> str:
+    rules = default_world().rules
+    rows = [[f"`{one.name}`", f"{one.share / 10:g} %"] for one in rules.distractions]
+    rows.append(["a minor fault (never at the edge)", f"{rules.minor_faults / 10:g} %"])
+    return table(("an unaffected service is", "share"), rows)
+
+
+def history() -> str:
+    shown = (task for task in TASKS if task.fog in (None, BENCHMARK_FOG))
+    return "\n".join(f"- `{task.id}`: {entry}" for task in shown for entry in task.history)
+
+
+def faults() -> str:
+    rows = [
+        [
+            f"`{kind.name}`",
+            kind.fault_class,
+            ", ".join(kind.tiers),
+            " or ".join(f"`{remedy}`" for remedy in kind.remedies),
+            "errors" if kind.errors_first else "latency",
+            "yes" if kind.drifts else "no",
+            kind.summary,
+        ]
+        for kind in default_world().kinds
+    ]
+    head = ("fault", "class", "tiers", "remedies", "shows in", "creeps in", "what it is")
+    weights = ", ".join(
+        f"{fault_class.name} {fault_class.weight}"
+        for fault_class in default_world().classes.values()
+    )
+    note = (
+        "Every service that can be the root is as likely as another. The classes that are possible "
+        f"at a service have weights ({weights}), and the kinds of a class are equally likely."
+    )
+    return f"{table(head, rows)}\n\n{note}"
+
+
+def severity_rule() -> str:
+    rows = [
+        [row.severity, f"{row.errors / 100:g} %", f"{row.p99} ms"]
+        for row in default_world().rules.severity_rule
+    ]
+    return table(
+        ("severity", "errors from", "or p99 from"), [*rows, [SEVERITIES[-1], "less", "less"]]
+    )
+
+
+def held_out_pairs() -> str:
+    topology, rows = FIVE_TEAMS, []
+    for index, service in enumerate(topology.services):
+        fitting = default_world().kinds_at(service.tier)
+        kept = [kind for kind in fitting if prior.held_out(topology, index, kind)]
+        rows.append([f"`{service.name}`", len(fitting), code(*(k.name for k in kept)) or "none"])
+    return table(("service", "fault kinds that fit", "held out"), rows)
+
+
+def default_topology() -> str:
+    rows = [[f"`{one.name}`", one.tier, code(*one.calls) or "–"] for one in FIVE_TEAMS.services]
+    return table(("service", "tier", "calls"), rows)
+
+
+def action_integers() -> str:
+    groups: dict[str, list[tuple[int, Action]]] = {}
+    for number, action in enumerate(all_actions(FIVE_TEAMS, hand_over=True)):
+        groups.setdefault(action_name(action), []).append((number, action))
+    rows = []
+    for name, members in groups.items():
+        first, last = members[0], members[-1]
+        ends = [action_value(one) for _, one in (first, last)]
+        shown = "–" if ends[0] is None else f"`{ends[0]}` … `{ends[1]}`"
+        numbers = str(first[0]) if first is last else f"{first[0]}–{last[0]}"
+        rows.append([f"`{name}`", numbers, shown])
+    return table(("action type", "integers", "values"), rows)
+
+
+def tools() -> str:
+    rows = []
+    for tool in TOOLS.values():
+        arguments = ", ".join(
+            f"`{one.name}`"
+            + (f" ({', '.join(one.choices)})" if one.choices else "")
+            + ("" if one.required else ", optional")
+            for one in tool.parameters
+        )
+        rows.append([f"`{tool.name}`", arguments or "–", tool.description])
+    return table(("tool", "arguments", ""), rows)
+
+
+#: What a block of the numeric observation holds, by the part of its name before ``:``.
+TOKEN_BLOCKS = {
+    "seen": "how often each token was seen, cell by cell",
+    "quiet": "everyday lines of the window",
+    "noted": "responders wrote",
+    "remedied": "a remedy was applied to it",
+    "applied": "remedies applied, to whatever service",
+    "eased": "a remedy helped",
+    "declared": "it was declared the root cause",
+    "severity": "severity declared",
+    "paged": "teams paged",
+    "closed": "the incident is closed",
+    "alert": "its newest alert: errors, latency",
+    "edge": "bands of errors and p99",
+    "window_service": "who speaks in each line of the window, from 1",
+    "window_token": "and about what",
+    "asked": "what was asked for: lines, all services, gauges, traces",
+    "asked_service": "of whom, from 1",
+    "answer": "its tokens: lines in their order, gauges and spans reading by reading",
+    "note": "what responders saw there",
+    "time": "ticks",
+    "price": "the price of a hand-over",
+    "owner": "it is owned by this team in this incident",
+}
+
+
+def token_observation() -> str:
+    topology, spec = FIVE_TEAMS, lt.tasks.get_task("cascading_failure-v3")
+    layout = token_layout_of(spec.setting, topology, spec.horizon)
+    rows = []
+    for name, first, width in layout.describe():
+        columns = str(first) if width == 1 else f"{first}–{first + width - 1}"
+        units = {f"1/{round(1 / unit)}" for unit in layout.units[first : first + width]}
+        meaning = TOKEN_BLOCKS[name.partition(":")[0]]
+        rows.append([f"`{name}`", columns, *sorted(units), meaning])
+    return table(("block", "columns", "unit", "holds"), rows).replace("| 1/1 |", "| 1 |")
+
+
+def team_spaces() -> str:
+    rows, sizes, spec = [], list[str](), lt.tasks.get_task("cascading_failure-v3")
+    where = spec.setting, FIVE_TEAMS, spec.horizon
+    for split in ROLE_SPLITS.values():
+        for role in split.roles:
+            size = role_tokens_of(split, role, *where).size
+            actions = len(role_actions(role, FIVE_TEAMS, hand_over=True))
+            may = ", ".join(name for name in TEAM_ACTION_TYPES if name in role.may)
+            rows.append([code(split.name), code(f"{role.name}_0"), size, actions, may])
+        sizes.append(f"{team_tokens_of(split, *where).size} (`{split.name}`)")
+    head = ("role split", "agent", "observation", "actions", "may")
+    return f"{table(head, rows)}\n\nColumns of `state()`: {', '.join(sizes)}."
+
+
+# -- played ----------------------------------------------------------------------
+
+
+def debrief() -> str:
+    incident = lt.make_incident(EXAMPLE)
+    graded = lt.grade(play(incident, make_policy("first_error")))
+    rows = [
+        [f"`{one.name}`", f"{one.score:g}", f"{one.weight:.2f}", one.reason]
+        for one in graded.criteria
+    ]
+    head = f"`first_error` on `{EXAMPLE}`: score {graded.score:g}"
+    gate = f", gate `{graded.gate}` ({graded.gate_reason})" if graded.gate else ""
+    return f"{head}{gate}.\n\n{table(('criterion', 'score', 'weight', 'reason'), rows)}"
+
+
+def explained() -> str:
+    """A perfect response with its explanation."""
+    incident = lt.make_incident(EXPLAINED)
+    truth = incident.truth
+    assert truth.severity is not None
+    (root,) = truth.root_causes
+    actions = (
+        RequestMoreLogs(root),
+        RequestMetrics(root),
+        ClassifySeverity(truth.severity),
+        IdentifyRootCause(root),
+        Escalate(min(truth.teams)),
+        Remediate(*min(truth.remedies)),
+        Resolve(),
+    )
+    explained = explain(lt.play(incident, actions))
+    rows = [
+        [
+            f"`{action_name(step.action)}` {action_value(step.action) or ''}".strip(),
+            ", ".join(
+                f"{name} {share:.0%}".replace("%", " %")
+                for name, share in filter(None, (step.leading.root_cause, step.leading.team))
+            ),
+            *(f"{value:.3f}" for value in (step.before, step.after_acting, step.after_seeing)),
+            "" if step.justified is None else "justified" if step.justified else "not justified",
+        ]
+        for step in explained.steps
+    ]
+    parts = [
+        ("at first", f"{explained.at_first:.3f}"),
+        ("asking gained", f"{explained.asking_gained:+.3f}"),
+        ("decision cost", f"{explained.decision_cost:+.3f}"),
+        ("luck", f"{explained.luck:+.3f}"),
+        ("grade", f"{explained.grade:.3f}"),
+        ("hardness", f"{explained.hardness:.3f}"),
+    ]
+    head = f"A perfect response to `{EXPLAINED}` (c = {incident.price_of_hand_over:g}):"
+    steps = table(
+        ("action", "likeliest before it", "before", "after acting", "after seeing", ""), rows
+    )
+    figures = table((name for name, _ in parts), [[value.replace("-", "−") for _, value in parts]])
+    return f"{head}\n\n{steps}\n\n{figures}"
+
+
+def screen() -> str:
+    """The first screen of an incident."""
+    text = lt.render_observation(lt.observe(lt.initial_state(lt.make_incident(EXAMPLE))))
+    return f"```text\n{text}\n```"
+
+
+def holes() -> str:
+    rows = [[f"`{one.name}`", one.wrong, f"`{one.check}`"] for one in HOLES]
+    return table(("hole", "what is wrong", "found by"), rows)
+
+
+#: Who stands in the README's table, and the tasks of its columns.
+SHOWN = {
+    "oracle": "`oracle`",
+    "observer": "`observer`",
+    "expert": "`expert`",
+    "constant:hand_over": "always hand over",
+    "first_error": "`first_error`",
+}
+SHOWN_TASKS = ("single_crash-v3", "cascading_failure-v3", "silent_degradation-v3")
+
+
+def net_values() -> str:
+    """Net values with their intervals, of a few policies: from what one command measured."""
+    with (ROOT / "docs" / "results" / "oncall.csv").open(encoding="utf-8", newline="") as file:
+        rows = {
+            (row["policy"], row["task"]): row
+            for row in csv.DictReader(file)
+            if (row["fog"], row["split"], row["price"]) == ("2", "test", "all")
+        }
+    lines = [f"| net value | {' | '.join(f'`{task}`' for task in SHOWN_TASKS)} |"]
+    lines.append("| --- " * (len(SHOWN_TASKS) + 1) + "|")
+    for policy, name in SHOWN.items():
+        cells = []
+        for task in SHOWN_TASKS:
+            row = rows[policy, task]
+            low, high = (f"{float(row[name]):.2f}" for name in ("net_low", "net_high"))
+            cells.append(f"{float(row['net_value']):.2f} [{low}, {high}]")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+FACTS: dict[str, Callable[[], str]] = {
+    "net-values": net_values,
+    "criteria": criteria,
+    "benign-criteria": benign_criteria,
+    "discounts": discounts,
+    "gates": gates,
+    "tasks": task_sheet,
+    "settings": settings,
+    "fog": fog,
+    "signatures": signatures,
+    "tokens": tokens,
+    "unaffected": unaffected_shares,
+    "debrief": debrief,
+    "explained": explained,
+    "screen": screen,
+    "history": history,
+    "faults": faults,
+    "severity-rule": severity_rule,
+    "held-out": held_out_pairs,
+    "topology": default_topology,
+    "action-integers": action_integers,
+    "tools": tools,
+    "token-observation": token_observation,
+    "team-spaces": team_spaces,
+    "holes": holes,
+}
+BLOCK = re.compile(r"<!-- (?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- /(?P=name) -->", re.DOTALL)
+
+
+def documents() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def is_current(name: str, body: str) -> bool:
+    return name not in FACTS or body == f"{FACTS[name]()}\n"
+
+
+def outdated() -> list[str]:
+    """The blocks that no longer agree with the code."""
+    return [
+        f"{path.relative_to(ROOT)}: {found['name']}"
+        for path in documents()
+        for found in BLOCK.finditer(path.read_text(encoding="utf-8"))
+        if not is_current(found["name"], found["body"])
+    ]
+
+
+def write() -> None:
+    def renewed(found: re.Match[str]) -> str:
+        name = found["name"]
+        make = FACTS.get(name)
+        return found[0] if make is None else f"<!-- {name} -->\n{make()}\n<!-- /{name} -->"
+
+    for path in documents():
+        old = path.read_text(encoding="utf-8")
+        new = BLOCK.sub(renewed, old)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+            print(f"renewed {path.relative_to(ROOT)}", file=sys.stderr)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="rewrite the blocks in place")
+    parser.add_argument("--check", action="store_true", help="exit 1 if a block is out of date")
+    asked = parser.parse_args()
+    if asked.check:
+        for one in outdated():
+            print(f"{one} is out of date; run python -m scripts.page_blocks --write")
+        return 1 if outdated() else 0
+    if asked.write:
+        write()
+        return 0
+    for name, make in FACTS.items():
+        print(f"<!-- {name} -->\n{make()}\n<!-- /{name} -->\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,96 @@
+"""A policy, or a list of actions, plays an incident until it is closed."""
+
+from collections.abc import Generator, Iterable
+from typing import Final, cast
+
+from logtriage._lib.printable import spelled
+from logtriage.actions import Action
+from logtriage.dynamics import play as play_actions
+from logtriage.dynamics import transition
+from logtriage.errors import LogTriageError
+from logtriage.incident import Incident
+from logtriage.observation import observe
+from logtriage.policies import Memory, Policy, PolicyFactory
+from logtriage.registry import make_policy
+from logtriage.state import State, check_incident, initial_state
+
+#: The most characters of a cause.
+_CAUSE: Final = 500
+
+
+class PolicyFailure(LogTriageError):
+    """A policy raised, or returned no action; ``state`` is how far the episode got."""
+
+    def __init__(self, cause: str, state: State) -> None:
+        self.cause = cause
+        self.state = state
+        super().__init__(cause)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.cause, self.state)
+
+
+def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Action]) -> State:
+    """The last state of an incident that a policy or a list of actions plays.
+
+    A policy is a name (``observer``, ``random:7``, ``module:name``), an object with ``act``, or a
+    function that makes such an object from the incident. It plays until the incident is closed. A
+    list that ends early leaves it open, and actions after the closing action are not played.
+
+    Raises:
+        UnknownName: for a policy that does not exist, or a service that the incident lacks.
+        InvalidInput: for what is no incident, or neither a policy nor a list of actions.
+        PolicyFailure: if the policy raises, or returns something that is no action.
+    """
+    check_incident(incident)
+    if isinstance(policy, str):
+        policy = make_policy(policy)
+    if callable(policy) and (isinstance(policy, type) or not hasattr(policy, "act")):
+        policy = policy(incident)
+    if hasattr(policy, "act"):
+        return play_episode(incident, cast(Policy, policy))
+    return play_actions(incident, cast(Iterable[Action], policy))[0]
+
+
+def steps(incident: Incident, policy: Policy) -> Generator[State, None, Memory]:
+    """Every state of an episode, from the first to the closed state.
+
+    The generator's return value is what the policy remembers at the end.
+
+    Raises:
+        PolicyFailure: if the policy raises, or returns what is no action here.
+    """
+    state, memory = initial_state(incident), None
+    yield state
+    while not state.is_closed:
+        try:
+            action, memory = policy.act(observe(state), memory)
+            if not isinstance(action, Action):
+                raise TypeError(f"a policy must return an action, got {type(action).__name__}")
+            after = transition(state, action)
+        except Exception as error:
+            raise failure_of(state, error) from error
+        state = after
+        yield state
+    return memory
+
+
+def play_episode(incident: Incident, policy: Policy) -> State:
+    """Let a policy play an incident until it is closed.
+
+    Raises:
+        PolicyFailure: as :func:`steps`.
+    """
+    *_, last = steps(incident, policy)
+    return last
+
+
+def failure_of(state: State, cause: Exception | str) -> PolicyFailure:
+    """The failure of a policy in a state; its cause names the tick, and the type of an error."""
+    told = cause if isinstance(cause, str) else told_of(cause)
+    return PolicyFailure(spelled(f"policy failed in tick {state.tick}: {told}")[:_CAUSE], state)
+
+
+def told_of(error: Exception) -> str:
+    """The type and text of an error, cut."""
+    return f"{type(error).__name__}: {error}"[:_CAUSE]

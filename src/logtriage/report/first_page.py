@@ -1,0 +1,217 @@
+"""The figures on the first page of a run's replay: texts of tables, and numbers of plots.
+
+``replay/figures.js`` draws them and computes nothing.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from logtriage.evaluation import SOLVED, Calls, Row
+from logtriage.report.confusion import MEANING, PLACES
+from logtriage.report.figures import Cell, cells_of, criterion_names
+from logtriage.report.hindsight import FIGURES
+from logtriage.report.run import Run
+from logtriage.report.text import clean, interval, number, percent
+
+#: How many colours criteria have, ``--c0`` and on; further criteria reuse them.
+CRITERION_COLOURS: Final = 10
+#: The bins of a score distribution that a row of its table sums up: below 0.05, 0.5, 0.9, and 1.
+_SPANS: Final = (slice(0, 1), slice(1, 10), slice(10, 18), slice(18, None))
+#: Decimal places of a share of a plot's width or height.
+_PLACES: Final = 4
+
+#: Columns of a table: the head, and the text of a row's cell.
+Columns = Sequence[tuple[str, Callable[[Row], str]]]
+
+_NET: Final[Columns] = (
+    ("net value", lambda row: interval(row.net and row.net.net)),
+    ("handed over", lambda row: percent(row.net and row.net.handed_over)),
+    ("paged right", lambda row: percent(row.net and row.net.paged_right)),
+)
+_RESULTS: Final[Columns] = (
+    ("mean grade", lambda row: interval(row.grade)),
+    ("unscored as 0", lambda row: number(row.bound)),
+    ("solved", lambda row: percent(row.solved)),
+    ("root cause", lambda row: percent(row.root_cause)),
+    ("severity", lambda row: percent(row.severity)),
+    ("mis-page", lambda row: percent(row.mis_paged)),
+    ("ignored", lambda row: percent(row.ignored)),
+    ("ticks", lambda row: number(row.ticks, 1)),
+    ("Brier", lambda row: number(row.brier)),
+    ("AUGRC", lambda row: number(row.augrc)),
+    ("unscored", lambda row: str(row.unscored)),
+    ("episodes", lambda row: str(row.episodes)),
+)
+_FAULT_CLASS: Final[Columns] = (("fault class", lambda row: percent(row.fault_class)),)
+_NET_NOTE: Final = (
+    "Net value: the sum of grade − c over the sum of 1 − c, with c the price of a hand-over; 1 "
+    "solves everything, 0 is no better than handing everything over. "
+)
+_RESULTS_NOTE: Final = (
+    "Means over the scored episodes, with 95 % bootstrap intervals. "
+    f"Solved: a grade of at least {SOLVED}. Root cause, fault class and ignored are shares of the "
+    "real faults; mis-page: a team was paged that was not accepted. Ticks: used where a fault was "
+    "resolved after its fix. Brier: mean squared error of the stated confidences (0 is best); "
+    "AUGRC: area under their generalised risk over coverage (0 is best, ½ the worst). Unscored as "
+    "0: the mean grade with 0 for each episode that is unscored or missing."
+)
+_LOSSES_NOTE: Final = (
+    "Grade = at first + asking gained − decision cost + luck: means over the explained episodes, "
+    "with 95 % bootstrap intervals. At first: the expected grade before any action. Asking "
+    "gained: what requests were expected to add. Decision cost: what all other actions were "
+    "expected to lose. Luck: how much better than expected the outcomes were. Hardness: what all "
+    "evidence together would leave in doubt. Justified: the exact belief gave a page at least its "
+    "bar, a root cause at least one half. Lucky: right, and not justified."
+)
+_PLACES_NOTE: Final = (
+    "Calls between the service that was declared and the true root, in per cent of the scored "
+    "incidents that have a root. "
+    + "; ".join(f"{place}: {meaning}" for place, meaning in MEANING.items())
+    + "."
+)
+
+
+def first_page(run: Run) -> dict[str, Any]:
+    """``facts`` of the run, ``tables``, and for each task the ``plots`` of its policies.
+
+    ``unfinished`` says how many episodes are missing; None if none is.
+    """
+    cells = cells_of(run)
+    played = len(run.episodes)
+    return {
+        "facts": [[name, clean(text)] for name, text in _facts(run)],
+        "unfinished": None if played == run.planned else (
+            f"This run is not finished: {played} of {run.planned} episodes were played. The "
+            "figures are of these."
+        ),
+        "tables": [
+            table for table in (_results(run), _losses(run), _places(run, cells)) if table
+        ],
+        "plots": [_plot(task, [cell for cell in cells if cell.task == task]) for task in run.tasks],
+        "criteria": {
+            name: place % CRITERION_COLOURS for place, name in enumerate(criterion_names(cells))
+        },
+    }  # fmt: skip
+
+
+def _facts(run: Run) -> Iterable[tuple[str, str]]:
+    manifest = run.loaded.manifest
+    spec = manifest.spec
+    if run.bases:
+        yield "beside it", ", ".join(run.names[1:])
+    yield "version", run.version
+    yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
+    start = f", from number {spec.start}" if spec.start else ""
+    yield "episodes", f"{len(run.episodes)} ({spec.episodes} per task and policy{start})"
+    yield "tasks", ", ".join(run.tasks)
+    yield "rubrics", ", ".join(run.rubrics)
+    if run.roles is not None:
+        yield "roles", f"{run.roles.name} ({', '.join(run.roles.names)})"
+    yield ("policies" if run.roles is None else "teams"), ", ".join(run.policies)
+
+
+def _results(run: Run) -> dict[str, Any]:
+    priced = any(row.net is not None for row in run.rows)
+    classed = any(row.fault_class is not None for row in run.rows)
+    columns = (*(_NET if priced else ()), *_RESULTS, *(_FAULT_CLASS if classed else ()))
+    note = (_NET_NOTE if priced else "") + _RESULTS_NOTE
+    return _table(run, "results", "Results", note, columns)
+
+
+def _losses(run: Run) -> dict[str, Any] | None:
+    """The parts of grades; None if no episode was explained."""
+    if all(row.losses is None for row in run.rows):
+        return None
+    columns: Columns = (
+        ("explained", lambda row: str(row.losses.episodes if row.losses else 0)),
+        *((words, _part(field)) for field, words in FIGURES),
+        *_calls("pages"),
+        *_calls("root_causes"),
+    )
+    return _table(run, "losses", "Why grades are what they are", _LOSSES_NOTE, columns)
+
+
+def _part(field: str) -> Callable[[Row], str]:
+    return lambda row: interval(getattr(row.losses, field) if row.losses else None)
+
+
+def _calls(field: str) -> Columns:
+    def told(write: Callable[[Calls], str]) -> Callable[[Row], str]:
+        return lambda row: write(getattr(row.losses, field)) if row.losses else "–"
+
+    return (
+        (field.replace("_", " "), told(lambda calls: str(calls.count))),
+        ("justified", told(lambda calls: percent(calls.justified))),
+        ("lucky", told(lambda calls: percent(calls.lucky))),
+    )
+
+
+def _table(run: Run, name: str, title: str, note: str, columns: Columns) -> dict[str, Any]:
+    groups = [
+        [task, [_texts(row, columns) for row in run.rows if row.task == task]] for task in run.tasks
+    ]
+    head = ["policy", *(words for words, _ in columns)]
+    return {"id": name, "title": title, "note": note, "head": head, "groups": groups}
+
+
+def _texts(row: Row, columns: Columns) -> list[str]:
+    return [clean(row.policy), *(text(row) for _, text in columns)]
+
+
+def _places(run: Run, cells: Sequence[Cell]) -> dict[str, Any]:
+    def texts(cell: Cell) -> list[str]:
+        shares = [percent(cell.places[place] if cell.faults else None) for place in PLACES]
+        return [clean(cell.policy), str(cell.faults), *shares]
+
+    return {
+        "id": "places",
+        "title": "Where the declared root cause lies",
+        "note": _PLACES_NOTE,
+        "head": ["policy", "incidents", *PLACES],
+        "groups": [[task, [texts(cell) for cell in cells if cell.task == task]]
+                   for task in run.tasks],
+    }  # fmt: skip
+
+
+def _plot(task: str, cells: Sequence[Cell]) -> dict[str, Any]:
+    """The cells of a task, with the scales that they share: the fullest bin, the lowest points."""
+    names = criterion_names(cells)
+    return {
+        "task": task,
+        "top": max((max(cell.shares) for cell in cells), default=0.0) or 1.0,
+        "least": min((left for cell in cells for _, left, _ in cell.stacked), default=0.0),
+        "cells": [_drawn(cell) for cell in cells],
+        "scores": {
+            "head": ["policy", "scored", "gated", "below 0.05", "0.05 – 0.5", "0.5 – 0.9",
+                     "0.9 – 1"],
+            "rows": [
+                [clean(cell.policy), str(cell.scored), percent(cell.gated),
+                 *(percent(sum(cell.shares[span])) for span in _SPANS)]
+                for cell in cells
+            ],
+        },
+        "points": {
+            "head": ["policy", *names, "lost"],
+            "rows": [
+                [clean(cell.policy), *(number(cell.points.get(name, 0.0)) for name in names),
+                 number(cell.lost)]
+                for cell in cells
+            ],
+        },
+    }  # fmt: skip
+
+
+def _drawn(cell: Cell) -> dict[str, Any]:
+    mean, bound = number(cell.mean, 2), number(cell.bound, 2)
+    return {
+        "policy": clean(cell.policy),
+        "mean": cell.mean,
+        "value": mean if mean == bound else f"{mean} ≥ {bound}",
+        "shares": [round(share, _PLACES) for share in cell.shares],
+        "gated": round(cell.gated, _PLACES),
+        "stacked": [
+            [name, round(left, _PLACES), round(width, _PLACES)]
+            for name, left, width in cell.stacked
+        ],
+        "lost": [round(cell.earned, _PLACES), round(cell.lost, _PLACES)],
+    }

@@ -1,0 +1,300 @@
+"""The first page of a run: its figures are those of the summary, and bars as wide as points."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+import logtriage as lt
+from logtriage.errors import InvalidInput
+from logtriage.evaluation import RunSpec, compare_runs, evaluate, load_run
+from logtriage.grading import DEFAULT, RUBRICS
+from logtriage.report.confusion import BELOW, NONE, UNRELATED, place_of
+from logtriage.report.figures import cells_of
+from logtriage.report.first_page import first_page
+from logtriage.report.replay import ranked
+from logtriage.report.run import Run, read_run
+from logtriage.report.text import clean, interval, number, percent, signed, titled
+from logtriage.report.truth import truth_of
+from logtriage.topology import Service
+from tests.builders import HALVED, own_topology
+
+TASKS = ("cascading_failure-v3", "silent_degradation-v3")
+EPISODES = 6
+
+
+def fails(_: lt.Incident) -> Any:
+    raise RuntimeError("the model server is <b>gone</b>")
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("runs") / "baseline"
+    policies = ("expert", "first_error", "random", "failing \x1b")
+    evaluate(
+        RunSpec(policies, TASKS, episodes=EPISODES), directory, factories={policies[-1]: fails}
+    )
+    return directory
+
+
+@pytest.fixture(scope="module")
+def run(run_dir: Path) -> Run:
+    return read_run(run_dir)
+
+
+def table_of(page: dict[str, Any], name: str) -> dict[str, Any]:
+    (table,) = (one for one in page["tables"] if one["id"] == name)
+    return dict(table)
+
+
+# -- figures ------------------------------------------------------------------------
+
+
+def test_the_table_is_the_summary(run_dir: Path, run: Run) -> None:
+    summary = json.loads((run_dir / "summary.json").read_text("utf-8"))["rows"]
+    table = table_of(first_page(run), "results")
+    shown = {(task, row[0]): dict(zip(table["head"], row, strict=True))
+             for task, rows in table["groups"] for row in rows}  # fmt: skip
+    assert len(shown) == len(summary)
+    for row in summary:
+        cells = shown[row["task"], clean(row["policy"])]
+        grade, net = row["grade"], row["net"]
+        assert cells["mean grade"].partition(" ")[0] == number(grade and grade["mean"])
+        assert cells["net value"].partition(" ")[0] == number(net and net["net"]["mean"])
+        assert cells["handed over"] == percent(net and net["handed_over"])
+        assert cells["unscored as 0"] == number(row["bound"])
+        assert cells["mis-page"] == percent(row["mis_paged"])
+        assert cells["ticks"] == number(row["ticks"], 1)
+        assert (cells["unscored"], cells["episodes"]) == (str(row["unscored"]), str(EPISODES))
+
+
+def test_it_says_what_was_run(run: Run) -> None:
+    page = first_page(run)
+    facts = dict(page["facts"])
+    assert facts["version"] == lt.__version__
+    assert facts["tasks"] == ", ".join(TASKS)
+    assert facts["rubrics"] == "logtriage/3"
+    assert facts["policies"].endswith(r"failing \x1b")
+    assert page["unfinished"] is None
+
+
+def test_bars_are_as_wide_as_their_points(run: Run) -> None:
+    cell = next(one for one in cells_of(run) if one.policy == "expert")
+    name, left, width = cell.stacked[1]
+    assert left == pytest.approx(cell.stacked[0][2])
+    assert width == pytest.approx(cell.points[name])
+    assert cell.earned == pytest.approx(cell.mean)
+    below = attrs.evolve(cell, points={"a": 0.2, "b": -0.1, "c": 0.3, "d": -0.2})
+    bars = [pytest.approx(one) for one in ((0.0, 0.2), (-0.1, 0.1), (0.2, 0.3), (-0.3, 0.2))]
+    assert [one[1:] for one in below.stacked] == bars
+    drawn = first_page(run)["plots"][0]["cells"][0]
+    assert drawn["stacked"][1] == [
+        name,
+        pytest.approx(left, abs=1e-4),
+        pytest.approx(width, abs=1e-4),
+    ]
+    assert drawn["shares"] == pytest.approx(cell.shares, abs=1e-4)
+
+
+def test_what_discounts_took_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
+    evaluate(RunSpec(["oracle"], [TASKS[0]], episodes=2), tmp_path / "run")
+    (cell,) = cells_of(read_run(tmp_path / "run"))
+    assert cell.mean == 0.5
+    assert sum(cell.points.values()) == pytest.approx(0.5)
+    assert cell.lost == pytest.approx(0.5)
+    assert cell.gated == 0.0
+
+
+@pytest.mark.parametrize("kept", [1, 0])
+def test_an_unfinished_run_says_so(tmp_path: Path, kept: int) -> None:
+    evaluate(RunSpec(["expert"], [TASKS[0]], episodes=3), tmp_path / "run")
+    path = next((tmp_path / "run" / "transcripts").iterdir())
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:kept]))
+    page = first_page(read_run(tmp_path / "run"))
+    assert page["unfinished"].startswith(f"This run is not finished: {kept} of 3 episodes")
+
+
+def test_recorded_incidents_have_neither_net_value_nor_losses(tmp_path: Path) -> None:
+    evaluate(RunSpec(["first_error"], ["recorded"], episodes=2), tmp_path / "run")
+    page = first_page(read_run(tmp_path / "run"))
+    assert [table["id"] for table in page["tables"]] == ["results", "places"]
+    assert dict(page["facts"])["rubrics"] == "recorded/1"
+    assert ("net value" in table_of(page, "results")["head"]) is False
+
+
+def test_points_and_losses_add_up_to_the_grade(run: Run) -> None:
+    for cell in cells_of(run):
+        assert sum(cell.shares) == pytest.approx(1.0 if cell.scored else 0.0)
+        if cell.mean is not None:
+            assert sum(cell.points.values()) == pytest.approx(cell.mean)
+            assert cell.lost + cell.mean <= 1.0 + 1e-9
+        if cell.faults:
+            assert sum(cell.places.values()) == pytest.approx(1.0)
+
+
+def test_the_truth_names_the_price_of_a_hand_over(run: Run) -> None:
+    episode = next(one for one in run.episodes if one.grade.score is not None)
+    free = attrs.evolve(episode.incident, price_of_hand_over=None)
+    assert not {"par", "hand-over"} & truth_of(free).keys()
+    handed = attrs.evolve(free, par=6, price_of_hand_over=0.7)
+    words = truth_of(handed)
+    assert (words["par"], words["hand-over"]) == ("6 ticks", "worth 0.7")
+
+
+# -- where the declared root cause lies -------------------------------------------------
+
+
+def on(service: str) -> lt.Incident:
+    incident = lt.make_incident("single_crash-v3/test/0")
+    truth = attrs.evolve(incident.truth, root_causes=frozenset({service}))
+    return attrs.evolve(incident, truth=truth)
+
+
+@pytest.mark.parametrize(
+    ("root", "declared", "place"),
+    [
+        ("user-db", "user-db", "0"),
+        ("user-db", "auth-service", "1"),
+        ("user-db", "api-gateway", "2"),
+        ("user-db", "payment-db", UNRELATED),
+        ("auth-service", "user-db", BELOW),
+        ("user-db", None, NONE),
+    ],
+)
+def test_place_of_a_declared_service(root: str, declared: str | None, place: str) -> None:
+    assert place_of(on(root), declared) == place
+
+
+def test_place_in_a_deep_topology_and_with_several_roots() -> None:
+    names = ("edge", "a", "b", "c", "d")
+    services = tuple(
+        Service(name, "edge" if name == "edge" else "service", "sre-team", calls)
+        for name, calls in zip(names, (("a",), ("b",), ("c",), ("d",), ()), strict=True)
+    )
+    topology = own_topology("deep", ("sre-team", "security-team"), services)
+    truth = attrs.evolve(on("user-db").truth, root_causes=frozenset({"d"}))
+    incident = attrs.evolve(on("user-db"), topology=topology, truth=truth)
+    assert [place_of(incident, name) for name in names] == ["3+", "3+", "2", "1", "0"]
+    two = attrs.evolve(incident, truth=attrs.evolve(truth, root_causes=frozenset({"d", "b"})))
+    assert [place_of(two, name) for name in names] == ["2", "1", "0", "1", "0"]
+
+
+def test_a_benign_incident_has_no_root() -> None:
+    benign = next(
+        one
+        for one in map(lt.make_incident, lt.incident_ids("silent_degradation-v3", "test", 30))
+        if one.truth.benign
+    )
+    assert place_of(benign, None) is None
+    assert place_of(benign, "user-db") is None
+
+
+# -- episodes -----------------------------------------------------------------------
+
+
+# -- hostile text -------------------------------------------------------------------
+
+
+def test_clean_spells_out_what_cannot_be_shown() -> None:
+    assert clean("plain") == "plain"
+    assert clean("zwei\n Zeilen\tä 日本 😀") == "zwei\n Zeilen\tä 日本 😀"
+    assert clean("\x00\x7f\ud800\u202e") == "\\x00\\x7f\\ud800\\u202e"
+
+
+def test_a_title_names_who_played_what_or_how_many() -> None:
+    assert titled(["expert", "chain"], ["a-v3"]) == "expert, chain on a-v3"
+    assert titled(["a", "b", "c", "d"], list("wxyz")) == "4 agents on 4 tasks"
+
+
+@pytest.mark.parametrize(
+    ("format_", "value", "text"),
+    [
+        (number, 0.5, "0.500"),
+        (number, -0.5, "−0.500"),
+        (number, -0.0, "0.000"),
+        (number, None, "–"),
+        (signed, 0.3, "+0.300"),
+        (signed, -0.3, "−0.300"),
+        (signed, 0.0, "0"),
+        (signed, None, "–"),
+        (percent, 0.256, "26 %"),
+        (percent, None, "–"),
+    ],
+)
+def test_figures(format_: Callable[[float | None], str], value: float | None, text: str) -> None:
+    assert format_(value) == text
+
+
+# -- which come first ---------------------------------------------------------------
+
+
+def test_places_are_shared_among_policies_and_tasks(run: Run) -> None:
+    few = ranked(run.episodes)[:16]
+    assert len(few) == len(set(few)) == 16
+    cells = Counter((run.episodes[at].policy, run.episodes[at].grade.task) for at in few)
+    assert set(cells.values()) == {2}
+    for policy, task in cells:
+        scores = [
+            (-1.0 if one.grade.score is None else one.grade.score, at)
+            for at, one in enumerate(run.episodes)
+            if (one.policy, one.grade.task) == (policy, task)
+        ]
+        assert min(scores)[1] in few
+    # Every episode has a place, whatever the sizes of the cells.
+    uneven = run.episodes[: EPISODES + 1]
+    assert sorted(ranked(uneven)) == list(range(EPISODES + 1))
+
+
+# -- writing ------------------------------------------------------------------------
+
+
+# -- runs beside each other ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("bases") / "before"
+    evaluate(RunSpec(["expert", "chain"], TASKS[:1], episodes=EPISODES), directory)
+    return directory
+
+
+def test_a_headline_says_what_a_policy_is_worth_and_what_changed(run_dir: Path, base: Path) -> None:
+    (alone,) = (words for policy, words in read_run(run_dir).headlines if policy == "expert")
+    assert re.fullmatch(r"net value \S+ \[\S+, \S+\] on 12 episodes", alone)
+    told = dict(read_run(run_dir, bases=[base]).headlines)
+    assert told["baseline: expert"] == (
+        f"{alone}; 0 [0, 0] on {EPISODES} incidents beside before: expert"
+    )
+    assert "beside" not in told["baseline: random"]  # nobody says which policy is meant
+    back = dict(read_run(base, bases=[run_dir]).headlines)
+    compared = {one.policy_a: one for one in compare_runs(load_run(run_dir), load_run(base))}
+    net = compared["expert"].net
+    assert net is not None
+    assert back["before: expert"].startswith(f"net value {number(net.b)} [")
+
+
+def test_the_difference_beside_a_base_is_that_of_compare(tmp_path: Path) -> None:
+    evaluate(RunSpec(["observer"], TASKS[:1], episodes=EPISODES), tmp_path / "new")
+    evaluate(RunSpec(["chain"], TASKS[:1], episodes=EPISODES), tmp_path / "old")
+    ((_, words),) = read_run(tmp_path / "new", bases=[tmp_path / "old"]).headlines
+    (one,) = compare_runs(load_run(tmp_path / "old"), load_run(tmp_path / "new"))
+    assert one.net is not None
+    assert one.net.difference.mean != 0
+    assert f"; {interval(one.net.difference, signs=True)} on " in words
+
+
+def test_runs_that_cannot_stand_beside_each_other_are_refused(
+    run_dir: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match="each run is shown once"):
+        read_run(run_dir, bases=[run_dir])
+    spec = RunSpec(["expert"], TASKS[:1], episodes=1, role_split="trio")
+    evaluate(spec, tmp_path / "team")
+    with pytest.raises(InvalidInput, match="different role splits take a page each"):
+        read_run(run_dir, bases=[tmp_path / "team"])
