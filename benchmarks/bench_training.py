@@ -11,10 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 
-from training.ppo.learn import Learner  # noqa: E402 (after the skips)
-from training.ppo.networks import make_agent  # noqa: E402
-from training.ppo.rollouts import Collector  # noqa: E402
-from training.ppo.settings import Settings  # noqa: E402
+from training.ppo import Collector, Learner, Settings, make_agent  # noqa: E402 (after the skips)
 
 Benchmark = Any
 

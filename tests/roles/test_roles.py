@@ -218,7 +218,7 @@ def test_words_are_groups_and_one_s_own() -> None:
 @pytest.mark.parametrize("split", [TRIO, TRIO_WITHOUT_REPORTS], ids=lambda split: split.name)
 def test_the_splits_of_two_requests_are_the_built_in_ones_with_a_budget(split: RoleSplit) -> None:
     name = split.name.replace("trio", "trio_two_requests")
-    folder = Path(__file__).parents[2] / "training" / "marl" / "splits"
+    folder = Path(__file__).parents[2] / "training" / "splits"
     roles = tuple(attrs.evolve(role, budget=2) for role in split.roles)
     assert load_role_split(folder / f"{name}.json") == RoleSplit(name, roles)
 

@@ -52,7 +52,7 @@ def drawn(roles: RoleSplit) -> dict[str, Any]:
 
 
 def save(where: Path, *, roles: RoleSplit = TRIO, **changes: object) -> Path:
-    """A trained team, as ``training.marl`` saves it."""
+    """A trained team, as ``training.mappo`` saves it."""
     where.mkdir(exist_ok=True)
     np.savez(where / WEIGHTS, **drawn(roles))
     about: dict[str, object] = {"schema": SCHEMA, "task": TASK, "split": role_split_to_json(roles)}
@@ -105,7 +105,7 @@ def test_observers_role_by_role_are_the_observer_team() -> None:
         ("net:", "policy 'net:': expected the directory of a run after net:"),
         (
             "net:nowhere",
-            "nowhere: expected the directory of a run of training.marl, with team.json",
+            "nowhere: expected the directory of a run of training.mappo, with team.json",
         ),
         ("triage=net:nowhere,escalation=expert,remediation=expert", "nowhere: expected"),
     ],

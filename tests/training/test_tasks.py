@@ -13,10 +13,7 @@ from logtriage.tasks import get_task
 from logtriage.world.copies import copy_world
 from logtriage.world.loading import WORLDS_VARIABLE, load_world
 from tests.worlds.folders import edit
-from training.common.tasks import ids_of, incident_of, sheet_of
-from training.common.worlds import task_in
-from training.grpo.stages import stages_of
-from training.language.sources import Source
+from training.common.tasks import ids_of, incident_of, sheet_of, task_in
 
 TASK = "single_crash-v3-fog1"
 MINE = attrs.evolve(get_task(TASK), name="mine", horizon=12)
@@ -77,7 +74,6 @@ def test_a_task_of_a_folder_is_found_by_its_name(shop: Path) -> None:
     assert sheet_of("train-shop:outage").world == load_world(shop)
     (one,) = ids_of("train-shop:outage", "val", 1)
     assert incident_of("train-shop:outage", one).world == load_world(shop)
-    assert Source().ids("train-shop:outage", "val", 1) == (one,)
 
 
 def test_all_are_the_tasks_of_the_folder_s_world(shop: Path) -> None:
@@ -87,12 +83,6 @@ def test_all_are_the_tasks_of_the_folder_s_world(shop: Path) -> None:
     (shop / "world.toml").write_text(f"{rules}[[tasks]]{task}[[tasks]]{more}")
     both = task_in(str(shop), "all")
     assert both == "train-shop:outage train-shop:another"
-    assert stages_of(both, "0 2") == (
-        ("train-shop:outage-fog0", "train-shop:another-fog0"),
-        ("train-shop:outage", "train-shop:another"),
-    )
-    with pytest.raises(InvalidInput, match="fog: expected levels from 0 to 3, got '4'"):
-        stages_of(both, "4")
 
 
 def test_a_folder_that_workers_could_not_find_is_refused(shop: Path) -> None:

@@ -9,12 +9,8 @@ from logtriage.errors import MissingExtra, requirements_of
 
 #: The extra of each program, by its name after ``training``.
 EXTRAS: Final = {
-    "evaluate": "train",
-    "grpo": "train",
-    "marl": "train-rl",
+    "mappo": "train-rl",
     "ppo": "train-rl",
-    "tiny": "train",
-    "triage": "train",
 }
 
 

@@ -8,6 +8,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from logtriage.errors import LogTriageError
+
+
+class Refused(LogTriageError):
+    """A directory that cannot be used for output."""
+
+
+def check_empty(out: Path) -> None:
+    """Refuse a directory with something in it.
+
+    Raises:
+        Refused: naming it.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Refused(f"{out} is there already, and not an empty directory: give another one")
+
 
 def replace(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a neighbouring file, bring it to disk, and move it to ``path``."""
@@ -32,9 +48,13 @@ def save_json(path: Path, data: dict[str, Any]) -> None:
     save_text(path, json.dumps(data, indent=2) + "\n")
 
 
-def machine(
-    libraries: Sequence[str] = ("torch", "torchrl", "tensordict", "numpy"),
-) -> dict[str, str | int]:
+def load_json(path: Path) -> dict[str, Any]:
+    """A JSON object."""
+    data: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return data
+
+
+def machine(libraries: Sequence[str]) -> dict[str, str | int]:
     """The machine, and the versions of these libraries."""
     return {
         "cpu": _cpu(),

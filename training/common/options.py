@@ -7,34 +7,26 @@ from typing import Any, get_args
 import attrs
 
 
-def add_options(
-    parser: argparse.ArgumentParser, settings: type, *, only_given: bool = False
-) -> None:
+def add_options(parser: argparse.ArgumentParser, settings: type) -> None:
     """Add an option for each field; those without a default are required.
 
     A field of type ``int | None`` reads a whole number, and so on. ``metadata`` may limit it
     (``choices``) and say what it is (``help``).
-
-    Args:
-        parser: gets the options.
-        settings: an attrs class.
-        only_given: what the command line leaves out is left out of the result, too: nothing
-            is required, and nothing has a default.
     """
     for field in attrs.fields(settings):
-        required = field.default is attrs.NOTHING and not only_given
+        required = field.default is attrs.NOTHING
         kind: dict[str, Any] = {"type": _reader(field.type)}
         if field.type is bool:
             kind = {"action": argparse.BooleanOptionalAction}
         if "choices" in field.metadata:
             kind["choices"] = field.metadata["choices"]
         words = [field.metadata["help"]] if "help" in field.metadata else []
-        if field.default is not attrs.NOTHING and not only_given:
+        if not required:
             words.append(f"default: {field.default}")
         parser.add_argument(
             "--" + field.name.replace("_", "-"),
             required=required,
-            default=argparse.SUPPRESS if only_given else None if required else field.default,
+            default=None if required else field.default,
             help="; ".join(words).replace("%", "%%") or None,
             **kind,
         )

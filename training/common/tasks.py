@@ -1,17 +1,27 @@
-"""Tasks that batches play: registered ones by id, or your own sheets as ``module:name``."""
+"""Tasks, worlds and role splits that trainers take by name, or from files of yours."""
 
+import argparse
+import os
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import attrs
 
 from logtriage._lib.references import imported
 from logtriage.adapters.sources import is_own_task
+from logtriage.codec import load_role_split
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId, index_of
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, WorldError
 from logtriage.incident import Incident
-from logtriage.tasks import TASKS, TaskSpec, get_task
+from logtriage.roles import RoleSplit
+from logtriage.roles.splits import ROLE_SPLITS, get_role_split
+from logtriage.tasks import TASKS, TaskSpec, benchmark_of, get_task
+from logtriage.world.loading import WORLDS_VARIABLE, load_world, world_named
+
+#: Stands for the tasks of a world that have one fault.
+ALL: Final = "all"
 
 
 @lru_cache(maxsize=64)
@@ -20,8 +30,8 @@ def sheet_of(task: str | TaskSpec) -> TaskSpec:
 
     Raises:
         UnknownName: for the id of a task that does not exist.
-        InvalidInput: if there is no such module, or it has no such sheet; for a sheet that
-            bears the id of another task; and for a task that batches do not play.
+        InvalidInput: if there is no such module, or it has no such sheet; for a sheet with the
+            id of another task; and for a task that batches do not play.
     """
     if isinstance(task, TaskSpec):
         return task
@@ -60,3 +70,63 @@ def ids_of(task: str | TaskSpec, split: str, count: int) -> tuple[str, ...]:
     """The ids of the first incidents of a split."""
     sheet = sheet_of(task)
     return tuple(str(IncidentId(sheet, split, index)) for index in range(count))
+
+
+@lru_cache(maxsize=64)
+def role_split_of(name: str) -> RoleSplit:
+    """A built-in role split by its name, or one from a JSON file, read once.
+
+    Raises:
+        UnknownName: for what is neither a built-in name nor called like a file.
+        InvalidInput: naming the file and the field.
+    """
+    if name in ROLE_SPLITS or Path(name).suffix != ".json":
+        return get_role_split(name)
+    try:
+        return load_role_split(name)
+    except OSError as error:
+        raise InvalidInput(f"{name}: {error.strerror}") from None
+
+
+def add_world(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--world``."""
+    parser.add_argument(
+        "--world",
+        metavar="DIR",
+        help="the folder of the tasks' world; without it, an id such as my-shop:outage names a "
+        f"world in the folders of {WORLDS_VARIABLE}",
+    )
+
+
+def task_in(world: str | None, task: str) -> str:
+    """The ids of tasks, separated by blanks, in the world of a folder; unchanged without one.
+
+    From then on this process, and those that it starts, find the world by its name: a trainer
+    keeps ids, and its workers read the world themselves.
+
+    Raises:
+        UnknownName, WorldError: for a task or a world that cannot be used; WorldError for
+            a folder that cannot be read, or has another name than its world.
+    """
+    if world is None:
+        return task
+    folder = Path(world).absolute()
+    try:
+        loaded = load_world(folder)
+    except OSError as error:
+        raise WorldError(f"{folder}: {error.strerror}") from None
+    if loaded.name != folder.name:
+        raise WorldError(
+            f"{folder}: expected a folder that is called as its world, {loaded.name!r}: workers "
+            "look for it by that name"
+        )
+    names = [
+        name
+        for word in task.split()
+        for name in (benchmark_of(loaded) if word == ALL else (get_task(word, loaded).id,))
+    ]
+    before = os.environ.get(WORLDS_VARIABLE)
+    folders = (str(folder.parent), *([before] if before else ()))
+    os.environ[WORLDS_VARIABLE] = os.pathsep.join(folders)
+    assert world_named(loaded.name) == loaded, "its folder is searched first"
+    return " ".join(dict.fromkeys(names))

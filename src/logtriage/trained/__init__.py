@@ -1,6 +1,6 @@
 """Teams by specification, trained networks among them: ``triage=net:DIR,escalation=expert,…``.
 
-``net:DIR`` is a role as ``training.marl`` trained it: DIR is the directory of its run. It
+``net:DIR`` is a role as ``training.mappo`` trained it: DIR is the directory of its run. It
 is read as numbers and JSON (:mod:`logtriage.trained.files`) and played by NumPy alone; nothing is
 unpickled.
 """

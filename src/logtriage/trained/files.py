@@ -1,4 +1,4 @@
-"""The files that a run of ``training.marl`` leaves for others to play with.
+"""The files that a run of ``training.mappo`` leaves for others to play with.
 
 ``team.json`` says what was trained: the task, the split in full, and how the networks
 compute. ``team.npz`` holds the weights: for the role at each place of the split, a matrix
@@ -85,7 +85,7 @@ def read_team(directory: Path) -> TrainedTeam:
         text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidInput(
-            f"{directory}: expected the directory of a run of training.marl, with {TEAM} in it"
+            f"{directory}: expected the directory of a run of training.mappo, with {TEAM} in it"
         ) from None
     about = structured(text, _About, lambda reason: InvalidInput(f"{path}: {reason}"))
     roles = _weights(directory / WEIGHTS, about.split)

@@ -22,7 +22,7 @@ from logtriage.beliefs import belief
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.evaluation import play_joint_episode
-from logtriage.grading import grade_jsonl, score
+from logtriage.grading import grade_jsonl
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import get_task
@@ -33,20 +33,24 @@ from logtriage.vector.role_inputs import ODDS
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 pytest.importorskip("rich")
-pytest.importorskip("matplotlib")
 
-from training.common.rows import EPISODES, handed_over, net_value, read_rows, row_of  # noqa: E402
-from training.common.splits import role_split_of  # noqa: E402
-from training.common.tasks import ids_of, incident_of  # noqa: E402
-from training.marl import __main__ as script  # noqa: E402 (after the skips)
-from training.marl import record, store, study, writeup  # noqa: E402
-from training.marl.evaluate import Played, evaluate, play_held_out, states_of  # noqa: E402
-from training.marl.inputs import Inputs  # noqa: E402
-from training.marl.learn import Training  # noqa: E402
-from training.marl.networks import TRUST, make_team  # noqa: E402
-from training.marl.rollouts import Collector, make_batch  # noqa: E402
-from training.marl.settings import Settings  # noqa: E402
-from training.marl.teacher import Teacher  # noqa: E402
+from training import mappo  # noqa: E402 (after the skips)
+from training.common.figures import EPISODES, figures, net_value, read_rows, row_of  # noqa: E402
+from training.common.files import load_json  # noqa: E402
+from training.common.tasks import ids_of, incident_of, role_split_of  # noqa: E402
+from training.mappo import (  # noqa: E402
+    TRUST,
+    Collector,
+    Inputs,
+    Played,
+    Settings,
+    Teacher,
+    Training,
+    make_batch,
+    make_team,
+    play_held_out,
+    save_team,
+)
 
 TASK = "cascading_failure-v3"
 OWN = attrs.evolve(get_task(TASK), name="mine", horizon=12)
@@ -85,7 +89,7 @@ def same(one, other):
 
 
 def without_time(points):
-    return [attrs.evolve(point, seconds=0.0) for point in points]
+    return [{**point, "seconds": 0.0} for point in points]
 
 
 @SPLITS
@@ -153,7 +157,7 @@ def test_it_trains_on_train_and_evaluates_on_test(monkeypatch):
     played = play_held_out(fresh(), TINY)
     assert seen == [("test", list(range(20)))]
     seen.clear()
-    evaluate(fresh(), TINY)
+    play_held_out(fresh(), TINY, "val")
     assert seen == [("val", list(range(20)))]
     ids = [parse_incident_id(one) for one in played.ids]
     assert [(one.split, one.index) for one in ids] == [("test", index) for index in range(20)]
@@ -217,7 +221,7 @@ def test_advantages_without_a_critic_are_what_is_yet_to_come(credit):
 def test_the_scalar_core_grades_what_was_played_alike(split):
     settings = attrs.evolve(TINY, split=split)
     played = play_held_out(fresh(settings), settings)
-    reviewed = [row_of(state) for state in states_of(played, settings)]
+    reviewed = [row_of(state) for state in played.states(settings)]
     assert [one.grade for one in reviewed] == played.scores.tolist()
     assert [one.incident for one in reviewed] == list(played.ids)
     assert [one.ticks for one in reviewed] == played.ticks.tolist()
@@ -298,19 +302,19 @@ def small(rounds):
 
 
 def run(out: Path, *options: str) -> None:
-    script.main(["--output-dir", str(out), "--task", TASK, *small(2), *options])
+    mappo.main(["--output-dir", str(out), "--task", TASK, *small(2), *options])
 
 
 def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     out = tmp_path / "run"
     run(out, "--split", "duo", "--seed", "3")
-    said = [line for line in capsys.readouterr().err.splitlines() if "grade" in line]
+    said = [line for line in capsys.readouterr().err.splitlines() if "ticks  net" in line]
     assert len(said) == 3
     assert {path.name for path in out.iterdir()} == {
         "curve.csv", "episodes.csv", "run.json", "team.json",
         "team.npz", "transcripts.jsonl",
     }  # fmt: skip
-    facts = store.load_run(out)
+    facts = load_json(out / mappo.RUN)
     assert facts["finished"]
     assert facts["scalar_core_agrees"]
     assert (facts["train_split"], facts["test_split"]) == ("train", "test")
@@ -323,8 +327,8 @@ def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     grades = list(grade_jsonl(out / "transcripts.jsonl"))
     rows = read_rows(out / EPISODES)["own",]
     assert [one.score for one in grades] == [one.grade for one in rows]
-    assert facts["after"]["grade"] == pytest.approx(np.mean([one.grade for one in rows]))
-    assert facts["after"]["net_value"] == pytest.approx(net_value(rows))
+    assert facts["after"]["own"]["grade"] == pytest.approx(np.mean([one.grade for one in rows]))
+    assert facts["after"]["own"]["net_value"] == pytest.approx(net_value(rows).mean)
 
 
 def never_closing(settings, seed=0):
@@ -347,9 +351,9 @@ def test_a_network_plays_on_the_scalar_core_what_it_plays_in_batches(tmp_path, a
     team, split = never_closing(settings), settings.roles
     played = play_held_out(team, settings)
     assert len(played.actions) == get_task(TASK).horizon
-    store.save_team(tmp_path, team, settings)
+    save_team(tmp_path, team, settings)
     networks = trained.make_team(f"net:{tmp_path}", split)
-    for state, name in zip(states_of(played, settings), played.ids, strict=True):
+    for state, name in zip(played.states(settings), played.ids, strict=True):
         incident = make_incident(name)
         assert play_joint_episode(incident, networks(incident), split).actions == state.actions
 
@@ -361,10 +365,8 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
     run(out, "--split", str(mine))
     role_split_of.cache_clear()
     mine.unlink()  # the run says what was in it
-    assert split == store.split_of(store.load_run(out))
+    assert load_json(out / mappo.RUN)["role_split"] == role_split_to_json(split)
     assert files.read_team(out).split == split
-    writeup.write_up(tmp_path, tmp_path / "results")
-    assert "| `mine` | 1 |" in (tmp_path / "results" / writeup.PAGE).read_text()
 
     role_split_of.cache_clear()
     mine.write_text("{}")
@@ -379,7 +381,7 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
 def test_a_task_of_one_s_own_is_trained_on_and_its_transcripts_graded(tmp_path: Path):
     out, mine = tmp_path / "run", f"{__name__}:OWN"
     run(out, "--task", mine)
-    assert store.load_run(out)["scalar_core_agrees"]
+    assert load_json(out / mappo.RUN)["scalar_core_agrees"]
     grades = list(grade_jsonl(out / "transcripts.jsonl", resolve=partial(incident_of, mine)))
     assert {one.incident for one in grades} == set(ids_of(mine, "test", len(grades)))
     rows = read_rows(out / EPISODES)["own",]
@@ -394,10 +396,10 @@ def test_a_finished_run_is_not_overwritten_and_another_is_begun_anew(tmp_path: P
         run(out)
     assert "holds a finished run" in capsys.readouterr().err
     assert before == {path.name: path.read_bytes() for path in out.iterdir()}
-    about = store.load_run(out) | {"finished": False}
-    (out / store.RUN).write_text(json.dumps(about))
+    about = load_json(out / mappo.RUN) | {"finished": False}
+    (out / mappo.RUN).write_text(json.dumps(about))
     run(out)
-    assert store.load_run(out)["finished"]
+    assert load_json(out / mappo.RUN)["finished"]
 
 
 def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, capsys):
@@ -406,42 +408,9 @@ def test_bad_names_are_refused_before_anything_is_written(tmp_path: Path, capsys
         run(out, "--split", "quartet")
     assert "'quartet'" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        script.main(["--output-dir", str(out), "--task", "cascade"])
+        mappo.main(["--output-dir", str(out), "--task", "cascade"])
     assert "unknown task 'cascade'" in capsys.readouterr().err
     assert not out.exists()
-
-
-def test_the_study_keeps_what_is_finished_and_writes_it_up(tmp_path: Path, monkeypatch, capsys):
-    runs, results = tmp_path / "runs", tmp_path / "results"
-    chosen = ["--task", TASK, "--seeds", "0", "1", "--splits", "by_channel"]
-    study.main([str(runs), *chosen, "by_channel_without_reports", *small(1), "--to", str(results)])
-    names = {f"{split}-{seed}" for split in ("by_channel", "by_channel_without_reports")
-             for seed in (0, 1)}  # fmt: skip
-    assert {path.name for path in runs.iterdir()} == names
-    page = (results / writeup.PAGE).read_text()
-    assert "| `by_channel` − silent | 2, 2 |" in page
-    assert "| `by_channel`, own words − words of another incident | 2 |" in page
-    bits = [writeup.read(runs / f"by_channel-{seed}").bits for seed in (0, 1)]
-    assert f" | {writeup.student(bits)} | " in page
-    assert "| `by_channel_without_reports` | `traces` | 2 |" in page
-    with (results / writeup.TABLE).open() as file:
-        rows = {(row["split"], row["seed"], row["words"]) for row in csv.DictReader(file)}
-    assert len(rows) == 6
-    assert ("by_channel", "1", "scrambled") in rows
-
-    def no_process(*_, **__):
-        raise AssertionError("a finished run was started again")
-
-    monkeypatch.setattr(study.subprocess, "run", no_process)
-    (results / writeup.PAGE).write_text("My words.\n" + page)
-    study.main([str(runs), *chosen, "--to", str(results), *small(1)])
-    assert (results / writeup.PAGE).read_text() == "My words.\n" + page
-    with pytest.raises(SystemExit):
-        study.main([str(runs), "--splits", "trio", "quartet"])
-    assert "'quartet'" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        study.main([str(runs), "--task", "fleet_outage-v3"])
-    assert "expected a task that draws incidents of one fault" in capsys.readouterr().err
 
 
 def test_scrambled_words_are_those_of_the_row_before_and_nothing_else_changes():
@@ -477,31 +446,10 @@ def test_the_teacher_of_a_team_is_worth_more_than_handing_everything_over(split)
         taken.append(np.stack(labels))
         screen = batch.step(labels)
         labels = teacher.read(screen, going, np.zeros(0, int))
-    played = Played(ids_of(settings.task, "val", 200), np.stack(taken), screen.tick, screen.score,
-                    screen.closing, np.round(batch.engine.incidents.price / 10, 1))  # fmt: skip
-    assert played.result().net_value > 0.3
-    assert [score(state) for state in states_of(played, settings)] == screen.score.tolist()
-
-
-def test_bits_and_hand_overs_by_role_are_those_of_the_transcripts(tmp_path: Path):
-    out = tmp_path / "run"
-    run(out, "--split", "north_south")
-    finished = writeup.read(out)
-    rows = finished.episodes["own",]
-    for price in {row.price for row in rows}:
-        shares = [finished.handed_over_by(role, price) for role in ("north", "south")]
-        assert sum(shares) == pytest.approx(handed_over(rows, price))
-    states = list(grade_jsonl(out / "transcripts.jsonl"))
-    reports = sum(wire["action_type"] == "report" for one in finished.transcripts
-                  for wire in one.actions)  # fmt: skip
-    assert finished.messages is not None
-    assert finished.messages.each * finished.messages.episodes == pytest.approx(reports)
-    assert len(states) == finished.messages.episodes
-    means = finished.messages.bits
-    assert finished.bits == (
-        0.0 if means is None
-        else pytest.approx(means.mean * finished.messages.read / len(states))
-    )  # fmt: skip
+    played = Played(ids_of(settings.task, "val", 200), np.stack(taken), screen.tick, screen.score)
+    rows = [row_of(state) for state in played.states(settings)]
+    assert figures(rows)["net_value"] > 0.3
+    assert [row.grade for row in rows] == screen.score.tolist()
 
 
 def test_a_team_comes_to_do_what_its_teacher_does():
@@ -525,7 +473,7 @@ def test_a_team_comes_to_do_what_its_teacher_does():
 
 def test_a_run_that_the_scalar_core_grades_otherwise_ends_with_an_error(tmp_path, monkeypatch):
     wrong = lambda state: attrs.evolve(row_of(state), grade=-1.0)  # noqa: E731
-    monkeypatch.setattr(record, "row_of", wrong)
+    monkeypatch.setattr(mappo, "row_of", wrong)
     with pytest.raises(SystemExit, match="scalar core grades the last evaluation otherwise"):
         run(tmp_path / "run")
-    assert store.load_run(tmp_path / "run")["scalar_core_agrees"] is False
+    assert load_json(tmp_path / "run" / mappo.RUN)["scalar_core_agrees"] is False

@@ -1,0 +1,166 @@
+"""Episodes in figures: a row for each episode, and what many of them are worth."""
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from logtriage.evaluation.net_values import net_difference
+from logtriage.evaluation.net_values import net_value as net_of
+from logtriage.evaluation.statistics import Interval
+from logtriage.grading import score
+from logtriage.state import Closing, State
+from training.common.files import save_text
+
+#: The held-out episodes, in the directory of a run.
+EPISODES: Final = "episodes.csv"
+#: The evaluations of a run, in its directory.
+CURVE: Final = "curve.csv"
+
+
+@attrs.frozen
+class Row:
+    """A closed episode; ``worth`` is what handing it over earns."""
+
+    incident: str
+    worth: float
+    fault: bool
+    grade: float
+    handed_over: bool
+    paged_right: bool
+    mis_paged: bool
+    ticks: int
+
+
+#: A row's place among those of a file, such as its split.
+Key = tuple[str, ...]
+
+
+def row_of(state: State) -> Row:
+    """The figures of an episode; an open one is graded as it stands."""
+    facts, incident = state.facts, state.incident
+    assert incident.price_of_hand_over is not None  # every drawn incident has a worth
+    return Row(
+        incident=incident.id,
+        worth=incident.price_of_hand_over,
+        fault=not incident.truth.benign,
+        grade=score(state),
+        handed_over=state.closing == Closing.HANDED_OVER,
+        paged_right=any(team in incident.truth.teams for _, team in facts.pages),
+        mis_paged=facts.wrong_pages > 0,
+        ticks=state.tick,
+    )
+
+
+def net_value(rows: Sequence[Row]) -> Interval:
+    """Net value with its bootstrap interval over incidents; NaN of no rows."""
+    net = net_of([(row.grade, row.worth) for row in rows])
+    return Interval(math.nan, math.nan, math.nan) if net is None else net
+
+
+def gain(before: Sequence[Row], after: Sequence[Row]) -> Interval:
+    """The net value of ``after`` less that of ``before``, paired by incident; NaN of no rows."""
+    pairs = [[(row.grade, row.worth) for row in rows] for rows in (before, after)]
+    net = net_difference(*pairs)
+    return Interval(math.nan, math.nan, math.nan) if net is None else net
+
+
+def handed_over_by_worth(rows: Sequence[Row]) -> dict[float, float]:
+    """The share that is handed over, by what a hand-over is worth."""
+    return {
+        worth: _mean([row.handed_over for row in rows if row.worth == worth])
+        for worth in sorted({row.worth for row in rows})
+    }
+
+
+def figures(rows: Sequence[Row]) -> dict[str, float]:
+    """Means and shares over rows, by name.
+
+    ``heeding`` is the share handed over where that is worth most, less the share where it is
+    worth least.
+    """
+    faults = [row for row in rows if row.fault]
+    net, shares = net_value(rows), handed_over_by_worth(rows)
+    ends = list(shares.values()) or [math.nan]
+    return {
+        "net_value": net.mean,
+        "low": net.low,
+        "high": net.high,
+        "grade": _mean([row.grade for row in rows]),
+        "grade_faults": _mean([row.grade for row in faults]),
+        "handed_over": _mean([row.handed_over for row in rows]),
+        "heeding": ends[-1] - ends[0],
+        "paged_right": _mean([row.paged_right for row in faults]),
+        "mis_paged": _mean([row.mis_paged for row in rows]),
+        "ticks": _mean([row.ticks for row in rows]),
+        **{f"handed_over_{worth:g}": share for worth, share in shares.items()},
+    }
+
+
+def in_words(interval: Interval) -> str:
+    """A mean with its 95 % interval."""
+    return f"{interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})"
+
+
+def line_of(rows: Sequence[Row]) -> str:
+    """Net value, grade, pages, ticks and hand-overs by worth, in one line."""
+    told = figures(rows)
+    shares = ", ".join(
+        f"{share:.0%} at {worth:g}" for worth, share in handed_over_by_worth(rows).items()
+    )
+    return (
+        f"net value {in_words(net_value(rows))}, grade {told['grade']:.3f}, paged right "
+        f"{told['paged_right']:.0%}, mis-paged {told['mis_paged']:.0%}, {told['ticks']:.1f} ticks; "
+        f"handed over {shares}"
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+# -- files ----------------------------------------------------------------------------------
+
+
+def write_rows(path: Path, names: Sequence[str], keyed: Mapping[Key, Sequence[Row]]) -> None:
+    """Write rows with the ``names`` of their keys as the first columns."""
+    heads = [*names, *(field.name for field in attrs.fields(Row))]
+    lines = [(*key, *attrs.astuple(row)) for key, rows in keyed.items() for row in rows]
+    save_table(path, [dict(zip(heads, line, strict=True)) for line in lines], heads)
+
+
+def read_rows(path: Path) -> dict[Key, list[Row]]:
+    """The rows of :func:`write_rows` by key."""
+    readers: dict[str, Any] = {
+        field.name: _flag if field.type is bool else field.type for field in attrs.fields(Row)
+    }
+    keyed: dict[Key, list[Row]] = {}
+    for line in load_table(path):
+        row = Row(**{name: reads(line.pop(name)) for name, reads in readers.items()})
+        keyed.setdefault(tuple(line.values()), []).append(row)
+    return keyed
+
+
+def _flag(text: str) -> bool:
+    return {"True": True, "False": False}[text]
+
+
+def save_table(
+    path: Path, rows: Sequence[Mapping[str, object]], heads: Sequence[str] | None = None
+) -> None:
+    """Save rows as CSV, by default with the keys of the first as heads; None is empty."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, heads or list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    save_text(path, out.getvalue())
+
+
+def load_table(path: Path) -> list[dict[str, str]]:
+    """The rows of :func:`save_table`."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,159 @@
+"""Parts that `training.ppo` and `training.mappo` share: settings, perceptrons, TorchRL's loss."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import torch
+from tensordict import TensorDict
+from tensordict.nn import TensorDictModule
+from torch import Tensor, nn
+from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value.functional import vec_generalized_advantage_estimate
+
+from logtriage.tasks import TaskSpec
+from training.common.tasks import is_playable, sheet_of
+
+#: Evaluations play this many incidents.
+EVAL_INCIDENTS: Final = 1_000
+TRAIN_SPLIT: Final = "train"
+EVAL_SPLIT: Final = "test"
+#: The split for evaluations during a run, so that nothing is chosen on the reported split.
+CHOICE_SPLIT: Final = "val"
+ACTIVATIONS: Final = {"tanh": nn.Tanh, "relu": nn.ReLU}
+#: The scale of the last layer's initial weights: a first policy is nearly uniform.
+POLICY: Final = 0.01
+VALUE: Final = 1.0
+#: The measured parts of a loss.
+MEASURED: Final = ("entropy", "kl_approx", "clip_fraction")
+
+
+@attrs.frozen
+class PPOSettings:
+    """Proximal policy optimisation on the batched engine.
+
+    Each round collects ``rollout`` steps of ``num_envs`` incidents and goes ``epochs``
+    times over them in ``minibatches``. During a run the learning rate falls linearly from
+    ``lr`` to ``lr_end``, and the weight of the entropy from ``entropy`` to ``entropy_end``.
+    ``gamma`` is 1 because rewards telescope: their sum is the grade.
+
+    Advantages are in points of the grade. Scaled by their deviation, a rare page would face the
+    same bar whatever a hand-over is worth.
+
+    In the first ``imitation`` rounds the policy learns the actions of a scripted teacher, on
+    screens that it meets itself more and more (DAgger). A policy that begins at random hands
+    everything over, and then learns nothing more.
+    """
+
+    task: str = attrs.field(
+        validator=is_playable, metadata={"help": "an id, or module:name of a task sheet of yours"}
+    )
+    seed: int = 0
+    num_envs: int = 512
+    rollout: int = 16
+    epochs: int = 4
+    minibatches: int = 8
+    lr: float = 2e-3
+    lr_end: float = 1e-4
+    entropy: float = 0.01
+    entropy_end: float = 0.0005
+    gamma: float = 1.0
+    lmbda: float = 0.95
+    clip: float = 0.2
+    value_weight: float = 0.5
+    max_grad_norm: float = 0.5
+    width: int = 96
+    depth: int = 2
+    activation: str = attrs.field(default="relu", metadata={"choices": tuple(ACTIVATIONS)})
+    imitation: int = attrs.field(
+        default=20, metadata={"help": "rounds in which a teacher is imitated; 0 for none"}
+    )
+    threads: int = 1
+    eval_incidents: int = EVAL_INCIDENTS
+
+    @property
+    def sheet(self) -> TaskSpec:
+        """The task, in full."""
+        return sheet_of(self.task)
+
+    @property
+    def batch(self) -> int:
+        """Steps a round."""
+        return self.num_envs * self.rollout
+
+    def falling(self, start: float, end: float, progress: float) -> float:
+        """The value between ``start`` and ``end`` at a progress in [0, 1]."""
+        return start + (end - start) * progress
+
+
+def perceptrons(
+    shapes: Sequence[tuple[int, int, float]], settings: PPOSettings
+) -> tuple[nn.Module, ...]:
+    """Fresh networks by (columns, outputs, scale of the last layer), from torch's draws."""
+    cells = [settings.width] * settings.depth
+    networks = [
+        MLP(columns, outputs, num_cells=cells, activation_class=ACTIVATIONS[settings.activation])
+        for columns, outputs, _ in shapes
+    ]
+    for network, (_, _, last) in zip(networks, shapes, strict=True):
+        layers = [module for module in network.modules() if isinstance(module, nn.Linear)]
+        for layer in layers:
+            nn.init.orthogonal_(layer.weight, last if layer is layers[-1] else 2**0.5)
+            nn.init.zeros_(layer.bias)
+    return tuple(networks)
+
+
+def masked_actor(logits: nn.Module) -> ProbabilisticActor:
+    """The policy of these logits, from ``observation`` and ``mask`` to ``action``."""
+    return ProbabilisticActor(
+        TensorDictModule(logits, in_keys=["observation"], out_keys=["logits"]),
+        in_keys=["logits", "mask"],
+        distribution_class=MaskedCategorical,
+        return_log_prob=True,
+    )
+
+
+def clipped_loss(
+    actor: ProbabilisticActor, critic: ValueOperator | None, settings: PPOSettings
+) -> ClipPPOLoss:
+    """The loss of an actor and its critic, or of an actor alone."""
+    return ClipPPOLoss(
+        actor,
+        critic,
+        clip_epsilon=settings.clip,
+        entropy_coeff=settings.entropy,
+        critic_coeff=None if critic is None else settings.value_weight,
+        normalize_advantage=False,
+        loss_critic_type="l2",
+        log_explained_variance=False,
+        functional=False,
+    )
+
+
+def imitation_loss(policy: MaskedCategorical, part: TensorDict) -> Tensor:
+    """The cross-entropy of a policy (N,) with the teacher's actions, where these are legal.
+
+    ``part`` (N,) has ``label`` (the teacher's actions), ``action`` and ``mask`` (N, A).
+    """
+    label = part["label"]
+    legal = part["mask"].gather(1, label[:, None])[:, 0]
+    log_prob = policy.log_prob(label.where(legal, part["action"]))
+    return -(log_prob * legal).mean()
+
+
+def advantages(
+    settings: PPOSettings, value: Tensor, last: Tensor, reward: Tensor, done: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Advantages and value targets (T, N, 1).
+
+    ``value`` (T, N, 1) of each step and ``last`` (N, 1) of the screen after them;
+    ``reward`` and ``done`` (T, N). The next incident follows a last step: ``done`` keeps its
+    value out.
+    """
+    following = torch.cat([value[1:], last[None]])
+    ends = done[..., None]
+    advantage, target = vec_generalized_advantage_estimate(
+        settings.gamma, settings.lmbda, value, following, reward[..., None], ends, ends, time_dim=0
+    )
+    return advantage, target

@@ -1,1 +1,0 @@
-"""Shared parts of the language-model programs: loading models, and playing incidents."""

@@ -1,0 +1,689 @@
+"""PPO on one task: a network plays batches of incidents, and learns from their grades.
+
+    pip install -e '.[train-rl]' -c constraints.txt
+    python -m training.ppo --task single_crash-v3 --out runs/ppo
+
+The engine is :class:`logtriage.vector.BatchedTriage`; loss, advantages and masked categorical
+are TorchRL's. The run directory gets ``checkpoint.pt`` (weights), ``curve.csv`` (evaluations on
+split ``val``), ``episodes.csv`` (held-out incidents of ``val`` and ``test``) and ``run.json``.
+"""
+
+import argparse
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
+from tensordict import TensorDict
+from torch import Tensor, nn
+from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+
+from logtriage.actions import (
+    SEVERITIES,
+    Escalate,
+    RequestMetrics,
+    RequestMoreLogs,
+    RequestTraces,
+    action_id,
+    all_actions,
+)
+from logtriage.errors import LogTriageError
+from logtriage.grading import grade_actions
+from logtriage.grading.action_lists import ranges_of
+from logtriage.grading.batch import CLOSINGS
+from logtriage.incident import Incident
+from logtriage.state import Closing
+from logtriage.tasks import TaskSpec
+from logtriage.vector import BatchedTriage, BeliefScreens, Step, TokenLayout, token_layout_of
+from logtriage.vector.layout import Floats
+from logtriage.world.setting import Setting
+from logtriage.world.tables import alphabet, places
+from training.common.figures import CURVE, EPISODES, Row, figures, line_of, save_table, write_rows
+from training.common.files import load_json, machine, replace, save_json
+from training.common.options import add_options
+from training.common.ppo import (
+    CHOICE_SPLIT,
+    EVAL_SPLIT,
+    MEASURED,
+    POLICY,
+    TRAIN_SPLIT,
+    VALUE,
+    PPOSettings,
+    advantages,
+    clipped_loss,
+    imitation_loss,
+    masked_actor,
+    perceptrons,
+)
+from training.common.tasks import add_world, ids_of, incident_of, sheet_of, task_in
+
+Numbers = NDArray[np.int64]
+CHECKPOINT: Final = "checkpoint.pt"
+RUN: Final = "run.json"
+LIBRARIES: Final = ("torch", "torchrl", "tensordict", "numpy")
+#: What the agent is given: a screen alone, every token so far counted, or the exact belief.
+KINDS: Final = ("belief", "counts", "screen")
+
+
+@attrs.frozen
+class Settings(PPOSettings):
+    """A run: ``rounds``, or if these are None ``minutes`` of wall time, evaluations included.
+
+    Only with ``rounds`` does the same seed give the same weights.
+    """
+
+    minutes: float = 15.0
+    rounds: int | None = None
+    eval_every_s: float = 30.0
+    inputs: str = attrs.field(
+        default="belief", metadata={"choices": KINDS, "help": "what the agent is given"}
+    )
+
+
+# -- what the network sees -------------------------------------------------------------------
+
+#: Blocks that number what they show; the counts say the same in columns of their own.
+_NUMBERED: Final = ("window_service", "window_token", "asked", "asked_service", "answer")
+
+
+class CountInputs:
+    """``counts``: each token that was ever shown, counted by service and sort, and the panels.
+
+    These are sufficient statistics of the evidence, in the columns of a token layout that mean
+    the same at every level of fog.
+    """
+
+    def __init__(self, layout: TokenLayout, setting: Setting, horizon: int) -> None:
+        # The topics of lines depend on the level of fog. Every level has those of the plainest.
+        named = setting.world.naming_weights
+        plainest = attrs.evolve(setting, fog=named.index(min(named)))
+        plain = token_layout_of(plainest, layout.topology, horizon)
+        columns, blocks, at = [], {}, 0
+        for name, here in layout.blocks.items():
+            if name in _NUMBERED:
+                continue
+            wanted = plain[name].stop - plain[name].start
+            chosen = np.arange(here.start, here.stop)
+            if len(chosen) != wanted:
+                chosen = here.start + _shared(layout, name.removeprefix("seen:"), setting, plainest)
+            assert len(chosen) == wanted
+            columns.append(chosen)
+            blocks[name] = slice(at, at + wanted)
+            at += wanted
+        self._columns, self.blocks, self.size = np.concatenate(columns), blocks, at
+        names = [name for name in blocks if name.startswith("owner:")]
+        #: The columns that flag the owning team of each service.
+        self.owners: slice | None = slice(blocks[names[0]].start, blocks[names[-1]].stop)
+
+    def begin(self, screen: Step) -> Tensor:
+        """The input (N, D) at first screens."""
+        return torch.from_numpy(self._of(screen))
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:  # noqa: ARG002
+        """The input (N, D) after ``actions`` (N,); rows ``fresh`` have begun anew since."""
+        return torch.from_numpy(self._of(screen))
+
+    def _of(self, screen: Step) -> Floats:
+        columns: Floats = screen.observation[:, self._columns]
+        return columns
+
+
+class ScreenInputs(CountInputs):
+    """``screen``: as ``counts``, without the tokens that the screen before counted: no memory."""
+
+    def begin(self, screen: Step) -> Tensor:
+        """As :meth:`CountInputs.begin`."""
+        self._counts = slice(0, self.blocks["seen:edge"].stop)  # they come first
+        row = self._of(screen)
+        self._before = row[:, self._counts].copy()
+        return torch.from_numpy(row)
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:  # noqa: ARG002
+        """As :meth:`CountInputs.read`."""
+        row = self._of(screen)
+        now = row[:, self._counts].copy()
+        self._before[fresh] = 0
+        row[:, self._counts] -= self._before
+        self._before = now
+        return torch.from_numpy(row)
+
+
+class BeliefInputs:
+    """``belief``: the exact posterior's marginals, what was done, and who was asked."""
+
+    owners: slice | None = None
+
+    def __init__(self, batch: BatchedTriage) -> None:
+        self._screens = BeliefScreens(batch)
+        self.size = self._screens.layout.size
+
+    def begin(self, screen: Step) -> Tensor:
+        """As :meth:`CountInputs.begin`."""
+        return torch.from_numpy(self._screens.begin(screen))
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Tensor:
+        """As :meth:`CountInputs.read`."""
+        return torch.from_numpy(self._screens.read(screen, actions, fresh))
+
+
+Inputs = CountInputs | BeliefInputs
+
+
+def inputs_of(kind: str, batch: BatchedTriage) -> Inputs:
+    """The reader of a batch's screens; ``kind`` is one of :data:`KINDS`."""
+    if kind == "belief":
+        return BeliefInputs(batch)
+    layout = batch.layout
+    assert isinstance(layout, TokenLayout)
+    reader = CountInputs if kind == "counts" else ScreenInputs
+    return reader(layout, batch.task.setting, batch.task.horizon)
+
+
+def _shared(layout: TokenLayout, sort: str, setting: Setting, plainest: Setting) -> Numbers:
+    """The counts of a sort whose tokens the plainest level of fog has, too."""
+    flags = [
+        token in alphabet(plainest, sort, place)
+        for place in places(layout.topology)
+        for token in alphabet(setting, sort, place)
+    ]
+    return np.flatnonzero(flags)
+
+
+# -- networks --------------------------------------------------------------------------------
+
+
+class PagesOwners(nn.Module):
+    """Logits of a perceptron, with a score for each service added to the page of its owner.
+
+    Owners are drawn in every incident, so "page the owner of that service" is a product of two
+    inputs, which a perceptron finds late. The first outputs of ``body`` are scores (n,), the
+    others logits of the actions.
+    """
+
+    def __init__(self, body: nn.Module, owners: slice, layout: TokenLayout) -> None:
+        super().__init__()
+        self.body = body
+        topology = layout.topology
+        self._owners, self._services = owners, len(topology)
+        teams = layout.world.owning_teams(topology)
+        pages = [action_id(Escalate(team), topology) for team in teams]
+        self.register_buffer("pages", torch.tensor(pages), persistent=False)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Logits (…, A) at observations (…, D)."""
+        out = self.body(observation)
+        scores, logits = out[..., : self._services], out[..., self._services :]
+        flags = observation[..., self._owners].unflatten(-1, (-1, self._services))
+        owned = (flags * scores.unsqueeze(-2)).sum(-1)
+        pages: Tensor = self.get_buffer("pages")
+        return logits.index_add(-1, pages, owned)
+
+
+@attrs.frozen(eq=False)
+class Agent:
+    """Actor and critic; ``networks`` holds their bare modules ``logits`` and ``value``."""
+
+    networks: nn.ModuleDict
+    actor: ProbabilisticActor
+    critic: ValueOperator
+
+    def distribution(self, observation: Tensor, mask: Tensor) -> MaskedCategorical:
+        """The policy (N,) at observations (N, D) under masks (N, A) of booleans."""
+        return MaskedCategorical(logits=self.networks["logits"](observation), mask=mask)
+
+    @torch.no_grad()
+    def act(self, observation: Tensor, mask: Tensor, *, sampled: bool = False) -> Tensor:
+        """An action (N,): the likeliest, or a sampled one."""
+        policy = self.distribution(observation, mask)
+        action: Tensor = policy.sample() if sampled else policy.mode
+        return action
+
+
+def make_agent(settings: Settings) -> Agent:
+    """Fresh networks, drawn from torch's generator; the first policy is nearly uniform."""
+    batch = BatchedTriage(settings.sheet)
+    inputs = inputs_of(settings.inputs, batch)
+    scores = 0 if inputs.owners is None else len(batch.topology)
+    shapes = [
+        (inputs.size, scores + batch.action_count, POLICY),
+        (inputs.size, 1, VALUE),
+    ]
+    body, value = perceptrons(shapes, settings)
+    logits = body if inputs.owners is None else PagesOwners(body, inputs.owners, batch.layout)
+    return Agent(
+        nn.ModuleDict({"logits": logits, "value": value}),
+        masked_actor(logits),
+        ValueOperator(value, in_keys=["observation"]),
+    )
+
+
+def mask_of(screen: Step) -> Tensor:
+    """The mask (N, A), as booleans."""
+    return torch.from_numpy(screen.mask).bool()
+
+
+# -- the teacher -----------------------------------------------------------------------------
+
+#: Ticks in which the teacher asks, and the probability of a team, or of no fault, that suffices.
+QUESTIONS, SURE = 5, 0.97
+#: It tries so many remedies.
+TRIES: Final = 2
+
+
+class Teacher:
+    """Labels the screens of one batch, each read once, in order.
+
+    It decides by the exact belief: it asks the likeliest root cause for metrics, traces and
+    logs, hands over where acting is worth less, dismisses what is likely benign, and else pages,
+    declares, and tries the likeliest remedies until one helps.
+    """
+
+    def __init__(self, batch: BatchedTriage) -> None:
+        self._batch, self._screens = batch, BeliefScreens(batch)
+        self._ranges = ranges_of(batch.topology, hand_over=True)
+        first = batch.topology.names[0]
+        asks = RequestMetrics(first), RequestTraces(first), RequestMoreLogs(first)
+        self._asks = np.array([action_id(ask, batch.topology) for ask in asks])
+
+    def begin(self, screen: Step) -> Numbers:
+        """The teacher's actions (N,) on first screens."""
+        return self._label(screen, self._screens.begin(screen))
+
+    def read(self, screen: Step, actions: Numbers, fresh: Numbers) -> Numbers:
+        """The teacher's actions (N,) after ``actions`` (N,); rows ``fresh`` have begun anew."""
+        return self._label(screen, self._screens.read(screen, actions, fresh))
+
+    def _label(self, screen: Step, seen: Floats) -> Numbers:
+        blocks, ranges = self._screens.layout.blocks, self._ranges
+
+        def of(name: str) -> Floats:
+            columns: Floats = seen[:, blocks[name]]
+            return columns
+
+        root, team, benign = of("root"), of("team"), of("benign")[:, 0]
+        paged, declared = of("paged").any(axis=1), of("declared").any(axis=1)
+        classified, tried = of("severity").any(axis=1), of("applied").sum(axis=1)
+        left = self._batch.task.horizon - screen.tick
+        weights = self._screens.beliefs.weights
+        fixed = np.where(self._screens.beliefs.fixed, weights, 0).sum(axis=1) > weights.sum(1) / 2
+        unsure = np.maximum(team.max(axis=1), benign) < SURE
+        asks = self._asks[screen.tick % len(self._asks)] + root.argmax(axis=1)
+        by_case = [
+            (~paged & unsure & (screen.tick < QUESTIONS), asks),
+            (~paged & (of("acting")[:, 0] < of("price")[:, 0]), ranges.hand_over),
+            (~classified & (paged | (benign > 0.5)) & (left > 1), self._severities()),
+            (~paged & (benign > 0.5), ranges.ignore),
+            (~paged, ranges.page + team.argmax(axis=1)),
+            (fixed | (tried >= TRIES) | (left <= 1), ranges.resolve),
+            (~declared, ranges.root + root.argmax(axis=1)),
+        ]
+        otherwise = ranges.remedy + of("remedy").argmax(axis=1)
+        return np.select([case for case, _ in by_case], [do for _, do in by_case], otherwise)
+
+    def _severities(self) -> Numbers:
+        """The likeliest severity (N,)."""
+        beliefs = self._screens.beliefs
+        severities = beliefs.severities().astype(np.float64)
+        severities /= np.maximum(severities.sum(axis=2, keepdims=True), 1)
+        votes = (severities * beliefs.weights[:, :, None]).sum(axis=1)
+        assert votes.shape[1] == len(SEVERITIES)
+        return votes.argmax(axis=1)
+
+
+# -- playing ---------------------------------------------------------------------------------
+
+
+class Collector:
+    """Plays incidents of split ``train`` in order, none of them twice.
+
+    ``steps`` and ``incidents`` count what was played so far; ``grades`` are those of the
+    incidents that ended in the last round.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.batch = BatchedTriage(settings.sheet)
+        self.inputs = inputs_of(settings.inputs, self.batch)
+        self.steps = 0
+        self.incidents = 0
+        self.grades = np.zeros(0)
+        self._next = settings.num_envs
+        self._screen = self.batch.reset(TRAIN_SPLIT, self.batch.nth(np.arange(settings.num_envs)))
+        self._seen = self.inputs.begin(self._screen)
+        self._teacher = Teacher(self.batch) if settings.imitation else None
+        self._label = np.zeros(settings.num_envs, np.int64)
+        if self._teacher is not None:
+            self._label = self._teacher.begin(self._screen)
+
+    def dismiss_teacher(self) -> None:
+        """Compute no more labels: the rounds of imitation are over."""
+        self._teacher = None
+
+    @torch.no_grad()
+    def collect(self, agent: Agent, taught: float = 0.0) -> TensorDict:
+        """A round (rollout, num_envs), with advantages and value targets.
+
+        The share ``taught`` of the actions, drawn at random, are the teacher's.
+        """
+        settings = self.settings
+        shape = (settings.rollout, settings.num_envs)
+        observation = torch.empty((*shape, self.inputs.size))
+        mask = torch.empty((*shape, self.batch.action_count), dtype=torch.bool)
+        action, label = torch.empty((2, *shape), dtype=torch.long)
+        log_prob, reward = torch.empty((2, *shape))
+        done = torch.empty(shape, dtype=torch.bool)
+        grades = []
+        for t in range(settings.rollout):
+            observation[t], mask[t] = self._seen, mask_of(self._screen)
+            policy = agent.distribution(observation[t], mask[t])
+            label[t] = torch.from_numpy(self._label)
+            follows = torch.rand(settings.num_envs) < taught
+            action[t] = torch.where(follows, label[t], policy.sample())
+            log_prob[t] = policy.log_prob(action[t])
+            chosen = action[t].numpy()
+            after = self.batch.step(chosen)
+            closed = after.closing >= 0
+            reward[t], done[t] = torch.from_numpy(after.reward), torch.from_numpy(closed)
+            grades.append(after.score[closed])
+            fresh = np.flatnonzero(closed)
+            self._screen = self._restart(after, fresh)
+            self._seen = self.inputs.read(self._screen, chosen, fresh)
+            if self._teacher is not None:
+                self._label = self._teacher.read(self._screen, chosen, fresh)
+        self.steps += settings.batch
+        self.grades = np.concatenate(grades)
+        self.incidents += len(self.grades)
+        critic = agent.networks["value"]
+        value = critic(observation)
+        advantage, target = advantages(settings, value, critic(self._seen), reward, done)
+        return TensorDict(
+            {
+                "observation": observation,
+                "mask": mask,
+                "action": action,
+                "action_log_prob": log_prob,
+                "label": label,
+                "state_value": value,
+                "advantage": advantage,
+                "value_target": target,
+            },
+            batch_size=shape,
+        )
+
+    def _restart(self, after: Step, rows: Numbers) -> Step:
+        if not len(rows):
+            return after
+        numbers = np.arange(self._next, self._next + len(rows))
+        self.batch.restart(rows, self.batch.nth(numbers))
+        self._next += len(rows)
+        return self.batch.look()
+
+
+@attrs.frozen(eq=False)
+class Played:
+    """N played incidents of a task: ids, ``actions`` (T, N), and the outcome of each (N,)."""
+
+    task: TaskSpec
+    ids: tuple[str, ...]
+    actions: Numbers
+    ticks: Numbers
+    scores: NDArray[np.float64]
+    closing: NDArray[np.int8]
+    paged: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, batch: BatchedTriage, ids: tuple[str, ...], taken: Sequence[Numbers], screen: Step
+    ) -> "Played":
+        """A batch that was played to its last ``screen``; ``taken`` are T arrays (N,)."""
+        paged = np.asarray(screen.observation[:, batch.layout["paged"]].any(axis=1))
+        actions = np.stack(taken)
+        return cls(batch.task, ids, actions, screen.tick, screen.score, screen.closing, paged)
+
+    def incidents(self) -> tuple[Incident, ...]:
+        """The incidents, drawn once more."""
+        return _drawn(self.task, self.ids)
+
+    def rows(self) -> list[Row]:
+        """The episodes in figures. A mis-page closes its incident; every other page is right."""
+        handed_over = self.closing == CLOSINGS.index(Closing.HANDED_OVER)
+        mis_paged = self.closing == CLOSINGS.index(Closing.MISROUTED)
+        rows = []
+        for number, incident in enumerate(self.incidents()):
+            assert incident.price_of_hand_over is not None
+            rows.append(
+                Row(
+                    incident=incident.id,
+                    worth=incident.price_of_hand_over,
+                    fault=not incident.truth.benign,
+                    grade=float(self.scores[number]),
+                    handed_over=bool(handed_over[number]),
+                    paged_right=bool(self.paged[number] and not mis_paged[number]),
+                    mis_paged=bool(mis_paged[number]),
+                    ticks=int(self.ticks[number]),
+                )
+            )
+        return rows
+
+    def regraded(self) -> list[float]:
+        """The scores of the same actions, played and graded by the scalar core."""
+        scores = []
+        for row, (incident, ticks) in enumerate(zip(self.incidents(), self.ticks, strict=True)):
+            actions = all_actions(incident.topology, hand_over=True)
+            chosen = [actions[action] for action in self.actions[:ticks, row]]
+            scores.append(grade_actions(incident, chosen).score)
+        return scores
+
+
+@lru_cache(maxsize=4)
+def _drawn(task: TaskSpec, ids: tuple[str, ...]) -> tuple[Incident, ...]:
+    return tuple(incident_of(task, name) for name in ids)
+
+
+def play_held_out(
+    agent: Agent | None,
+    settings: Settings,
+    split: str = EVAL_SPLIT,
+    *,
+    incidents: int | None = None,
+    sampled: bool = False,
+) -> Played:
+    """Play the first incidents of a split; without an agent the teacher plays.
+
+    Leaves torch's generator unchanged.
+    """
+    sheet, number = sheet_of(settings.task), incidents or settings.eval_incidents
+    batch = BatchedTriage(sheet)
+    screen, none = batch.reset(split, np.arange(number)), np.zeros(0, np.int64)
+    reader = Teacher(batch) if agent is None else inputs_of(settings.inputs, batch)
+    seen, taken = reader.begin(screen), []
+    with torch.random.fork_rng():
+        while (screen.closing < 0).any():
+            if agent is None:
+                action = seen
+            else:
+                action = agent.act(seen, mask_of(screen), sampled=sampled).numpy()
+            taken.append(action)
+            screen = batch.step(action)
+            seen = reader.read(screen, action, none)
+    return Played.of(batch, ids_of(settings.task, split, number), taken, screen)
+
+
+# -- learning --------------------------------------------------------------------------------
+
+#: Called at each evaluation, with its figures and the agent.
+Report = Callable[[dict[str, Any], Agent], None]
+
+
+def train(settings: Settings, report: Report) -> Agent:
+    """Train as ``settings`` say; ``report`` is called at the start and at every evaluation."""
+    start, began_cpu = time.perf_counter(), time.process_time()
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    collector = Collector(settings)
+    agent = make_agent(settings)
+    learner = Learner(agent, settings)
+    measured: dict[str, float] = {}
+    noted_at, noted_steps = start, -1
+
+    def note() -> None:
+        nonlocal noted_at, noted_steps
+        held_out = figures(play_held_out(agent, settings, CHOICE_SPLIT).rows())
+        point = {
+            "seconds": round(time.perf_counter() - start, 1),
+            "cpu": round(time.process_time() - began_cpu, 1),
+            "steps": collector.steps,
+            "episodes": collector.incidents,
+            "train": float(collector.grades.mean()) if len(collector.grades) else None,
+            **{name: measured.get(name) for name in MEASURED},
+            **{f"val_{name}": value for name, value in held_out.items()},
+        }
+        noted_at, noted_steps = time.perf_counter(), collector.steps
+        report(point, agent)
+
+    note()
+    for number in count():
+        spent = (time.perf_counter() - start) / (60 * settings.minutes)
+        done = number / settings.rounds if settings.rounds is not None else spent
+        if max(done, spent) >= 1:
+            break
+        imitates = number < settings.imitation
+        if number == settings.imitation:
+            collector.dismiss_teacher()
+        taught = 1 - number / settings.imitation if imitates else 0.0
+        experience = collector.collect(agent, taught)
+        measured = learner.update(experience, done, imitates=imitates)
+        if time.perf_counter() - noted_at >= settings.eval_every_s:
+            note()
+    if noted_steps < collector.steps:
+        note()
+    return agent
+
+
+class Learner:
+    """TorchRL's clipped PPO loss under Adam."""
+
+    def __init__(self, agent: Agent, settings: Settings) -> None:
+        self.agent, self.settings = agent, settings
+        self.loss = clipped_loss(agent.actor, agent.critic, settings)
+        self.weights = list(agent.networks.parameters())
+        self.optimizer = torch.optim.Adam(self.weights, lr=settings.lr, eps=1e-5)
+
+    def update(
+        self, experience: TensorDict, progress: float, *, imitates: bool = False
+    ) -> dict[str, float]:
+        """Go over a round; ``progress`` in [0, 1) sets the rates. Returns what was measured.
+
+        The critic learns in the same way while the policy imitates the teacher.
+        """
+        settings = self.settings
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.falling(settings.lr, settings.lr_end, progress)
+        self.loss.entropy_coeff.fill_(
+            settings.falling(settings.entropy, settings.entropy_end, progress)
+        )
+        flat, size = experience.flatten(), settings.batch // settings.minibatches
+        for _ in range(settings.epochs):
+            order = torch.randperm(settings.batch)[: size * settings.minibatches]
+            for chosen in order.view(-1, size):
+                part = flat[chosen]
+                losses = self.loss(part)
+                total = losses["loss_critic"]
+                if imitates:
+                    policy = self.agent.distribution(part["observation"], part["mask"])
+                    total = total + imitation_loss(policy, part)
+                else:
+                    total = total + losses["loss_objective"] + losses["loss_entropy"]
+                self.optimizer.zero_grad()
+                total.backward()
+                nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
+                self.optimizer.step()
+        return {key: float(losses[key]) for key in MEASURED}
+
+
+# -- the program -----------------------------------------------------------------------------
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, train, and leave everything in the output directory."""
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(
+        prog="python -m training.ppo",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--out", type=Path, required=True, help="directory for this run")
+    add_world(parser)
+    add_options(parser, Settings)
+    options = vars(parser.parse_args(words))
+    out: Path = options.pop("out")
+    try:
+        options["task"] = task_in(options.pop("world"), options["task"])
+        settings = Settings(**options)
+    except LogTriageError as wrong:
+        parser.error(str(wrong))
+    run(settings, out, "python -m training.ppo " + shlex.join(words))
+
+
+def run(settings: Settings, out: Path, command: str) -> None:
+    """Train and write the files of a run into ``out``."""
+    console = Console(stderr=True)
+    about = {
+        "command": command,
+        "settings": attrs.asdict(settings),
+        "train_split": TRAIN_SPLIT,
+        "machine": machine(LIBRARIES),
+    }
+    points: list[dict[str, Any]] = []
+
+    def report(point: dict[str, Any], agent: Agent) -> None:
+        points.append(point)
+        replace(out / CHECKPOINT, lambda where: torch.save(agent.networks.state_dict(), where))
+        save_table(out / CURVE, points, list(points[-1]))
+        save_json(out / RUN, {**about, "finished": False})
+        console.print(
+            f"{point['seconds']:6.0f} s {point['steps']:10,} steps  "
+            f"net {point['val_net_value']:+.3f}  grade {point['val_grade']:.3f}  "
+            f"mis-paged {point['val_mis_paged']:5.1%}",
+            soft_wrap=True,
+        )
+
+    began = time.perf_counter(), time.process_time()
+    agent = train(settings, report)
+    played = {split: play_held_out(agent, settings, split) for split in (CHOICE_SPLIT, EVAL_SPLIT)}
+    rows = {(split,): episodes.rows() for split, episodes in played.items()}
+    write_rows(out / EPISODES, ["split"], rows)
+    test = played[EVAL_SPLIT]
+    facts = {
+        "finished": True,
+        "seconds": time.perf_counter() - began[0],
+        "cpu_seconds": time.process_time() - began[1],
+        "steps": points[-1]["steps"],
+        "episodes": points[-1]["episodes"],
+        "after": {split: figures(rows[split,]) for split in played},
+        "scalar_core_agrees": test.regraded() == test.scores.tolist(),
+    }
+    save_json(out / RUN, {**about, **facts})
+    console.print(f"{EVAL_SPLIT}: {line_of(rows[EVAL_SPLIT,])}", soft_wrap=True)
+    console.print(f"{facts['steps']:,} steps in {facts['seconds']:.0f} s; see {out}")
+
+
+def load_agent(out: Path) -> tuple[Agent, Settings]:
+    """The agent of a run's directory, and the run's settings."""
+    settings = Settings(**load_json(out / RUN)["settings"])
+    agent = make_agent(settings)
+    agent.networks.load_state_dict(torch.load(out / CHECKPOINT, weights_only=True))
+    return agent, settings
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Let a trained model triage your log lines: ``python -m training.triage``."""
