@@ -232,7 +232,8 @@ class Episode(GradedEpisode, TextEpisode):
     def _graded(self) -> float:
         return score(self._state, self._rubric)
 
-    def _screen(self) -> str:
+    def screen(self) -> str:
+        """The present screen."""
         return render_observation(observe(self._state), self._style)
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:

@@ -140,7 +140,7 @@ class TextEpisode(Stopping):
         earned = self._score - before
         self.rewards = (*self.rewards, earned)
         if not answers:  # an empty plan
-            answers = (answer_to(None, self._screen()),)
+            answers = (answer_to(None, self.screen()),)
         return Turn(answers, earned, self.done, tuple(wires))
 
     _score: float
@@ -158,7 +158,7 @@ class TextEpisode(Stopping):
         """The score of what was played so far."""
 
     @abstractmethod
-    def _screen(self) -> str:
+    def screen(self) -> str:
         """The present screen."""
 
 

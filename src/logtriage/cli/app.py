@@ -20,6 +20,7 @@ from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
 from logtriage.cli.importing import capture, nezha, petshop, topology
+from logtriage.cli.mcp import mcp
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
@@ -124,6 +125,8 @@ _add(
         "report": (report, ("report runs/expert", "report runs/expert --html")),
         "replay": (replay, ("replay runs/expert", f"replay runs/expert {_INCIDENT} --open")),
         "serve": (serve, ("serve --port 8000", "serve --host 0.0.0.0 --token-file token.txt")),
+        "mcp": (mcp, ("mcp --task single_crash-v3 --episodes 10 --out runs/claude",
+                      "mcp --http --token TOKEN --out runs/claude")),
         "audit": (audit_, ("audit --task single_crash-v3 --quick",
                            "audit --task my_package.tasks:TASK --family floor --family leaks")),
     },

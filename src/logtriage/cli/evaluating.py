@@ -3,17 +3,26 @@
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
 from logtriage.adapters.served import REPLIES, Endpoint, json_object
 from logtriage.cli.bar import Bar
+from logtriage.cli.choosing import (
+    SPLIT,
+    Episodes,
+    Fresh,
+    RetryUnscored,
+    SplitOfRun,
+    Start,
+    TasksOfRun,
+    chosen,
+)
 from logtriage.cli.console import note
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.options import (
-    ALL,
     Bundle,
     Json,
     Legend,
@@ -43,18 +52,11 @@ from logtriage.cli.served import (
     served_players,
     sum_up,
 )
-from logtriage.drawing.ids import ALL_SPLITS
-from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.registry import POLICIES
 from logtriage.rendering import STYLES, check_style
 from logtriage.shift.tasks import is_shift
-from logtriage.tasks import DRAWN_TASKS, benchmark_of
-from logtriage.world.model import World
-
-#: The default split.
-SPLIT: Final = "test"
 
 
 def evaluate_(
@@ -62,37 +64,17 @@ def evaluate_(
         list[str],
         typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICIES)}."),
     ],
-    task: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TASK",
-            help="A task, all (the default: every task of the benchmark), recorded, "
-            "recorded_models, or a task of shifts. May be repeated.",
-        ),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPLIT",
-            help=f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have "
-            "none.",
-        ),
-    ] = None,
-    episodes: Annotated[
-        int, typer.Option(metavar="N", help="How many incidents of each task to play.")
-    ] = 100,
-    start: Annotated[int, typer.Option(metavar="N", help="Number of the first incident.")] = 0,
+    task: TasksOfRun = None,
+    split: SplitOfRun = None,
+    episodes: Episodes = 100,
+    start: Start = 0,
     jobs: Annotated[int, typer.Option(metavar="J", help="How many processes to use.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it."),
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Delete the run in --out and start again.")
-    ] = False,
-    retry_unscored: Annotated[
-        bool, typer.Option("--retry-unscored", help="Play unscored episodes again.")
-    ] = False,
+    fresh: Fresh = False,
+    retry_unscored: RetryUnscored = False,
     explain: Annotated[
         int,
         typer.Option(
@@ -132,7 +114,7 @@ def evaluate_(
     interrupted run resumes where it stopped. With --split-roles, teams play. A model behind an
     OpenAI-compatible endpoint is openai:MODEL.
     """
-    from logtriage.evaluation import RECORDED_TASKS, Incidents, RunSpec, evaluate, explain_run
+    from logtriage.evaluation import Incidents, evaluate, explain_run
     from logtriage.evaluation.explaining import check_explainable
 
     roles = role_split(split_roles)
@@ -171,11 +153,9 @@ def evaluate_(
         return
     if screens is not None:
         raise InvalidInput("--screens is for shifts")
-    names = _tasks(task, bundle, world)
-    if split is not None and all(name in RECORDED_TASKS for name in names):
-        raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
-    spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles, world=world)
-    seal = seal_for(spec.split, seal_in(seal_file))
+    spec, seal = chosen(
+        policies, task, split, episodes, start, roles, bundle, seal_in(seal_file), world
+    )
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
     if explain:
@@ -224,14 +204,3 @@ def evaluate_(
         note(f"to see each episode tick by tick: {replay_command(out)}", "dim")
     if broken or cut:
         raise typer.Exit(SOME_BAD)
-
-
-def _tasks(names: list[str] | None, bundle: Path | None, world: World | None) -> list[str]:
-    from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS
-
-    if names is None:
-        names = [ALL if bundle is None else RECORDED_TASK]
-    elif bundle is not None and not any(name in RECORDED_TASKS for name in names):
-        names = [*names, RECORDED_TASK]
-    every = DRAWN_TASKS if world is None else benchmark_of(world)
-    return [name for wanted in names for name in (every if wanted == ALL else [wanted])]
