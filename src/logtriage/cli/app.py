@@ -9,6 +9,8 @@ import typer
 from rich.markup import escape
 
 from logtriage import __version__
+from logtriage.cli.answers import grade as grade_sheet
+from logtriage.cli.answers import template
 from logtriage.cli.auditing import audit_
 from logtriage.cli.calibrating import calibration
 from logtriage.cli.catalog import show, tasks
@@ -141,6 +143,16 @@ _group(
         "check": (check_world_, ("world check my-shop", "world check my-shop --quick")),
     },
 )
+_group(
+    "answers",
+    "Grade agents with tools of their own, by their answers on recorded incidents.",
+    {
+        "template": (template, ("answers template recorded answers.csv",
+                                "answers template mine.jsonl.gz answers.csv")),
+        "grade": (grade_sheet, ("answers grade answers.csv --out runs/ours",
+                                "answers grade answers.csv --bundle mine.jsonl.gz --out runs/us")),
+    },
+)  # fmt: skip
 _group(
     "import",
     "Make bundles of recorded incidents, and topologies.",

@@ -24,12 +24,16 @@ from logtriage.cli.console import note
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.options import (
     Bundle,
+    CostPerEpisode,
     Json,
     Legend,
     LuckAdjusted,
     OfWorld,
     SealFile,
     SplitRoles,
+    TokenPrices,
+    Value,
+    prices_in,
     role_split,
     seal_in,
     world_in,
@@ -104,6 +108,9 @@ def evaluate_(
     extra_body: ExtraBody = None,
     timeout: Timeout = TIMEOUT,
     retries: Retries = RETRIES,
+    value: Value = None,
+    cost_per_episode: CostPerEpisode = None,
+    token_prices: TokenPrices = None,
     luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
@@ -114,9 +121,11 @@ def evaluate_(
     interrupted run resumes where it stopped. With --split-roles, teams play. A model behind an
     OpenAI-compatible endpoint is openai:MODEL.
     """
-    from logtriage.evaluation import Incidents, evaluate, explain_run
+    from logtriage.evaluation import Incidents, evaluate, explain_run, load_run
     from logtriage.evaluation.explaining import check_explainable
+    from logtriage.evaluation.money import worth_of
 
+    prices = prices_in(value, cost_per_episode, token_prices)
     roles = role_split(split_roles)
     world = world_in(of_world)
     endpoint = Endpoint(
@@ -134,9 +143,10 @@ def evaluate_(
         from logtriage.cli.shifts import evaluate_shifts
 
         beside = {"--split-roles": roles, "--bundle": bundle}
-        for option, value in {**beside, "--world": world, "--explain": explain or None,
+        for option, given in {**beside, "--world": world, "--explain": explain or None,
+                              "--value-of-incident": value,
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
-            if value is not None:
+            if given is not None:
                 raise InvalidInput(f"{option} is not for shifts")
         numbers = range(start, start + episodes)
         evaluate_shifts(
@@ -194,7 +204,8 @@ def evaluate_(
             bar.stop()
             note(bar.interrupted(out), "yellow")
             raise typer.Exit(INTERRUPTED) from None
-    put_rows(rows, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
+        money = () if prices is None else worth_of(load_run(directory, seal=seal), prices)
+    put_rows(rows, (), money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     cut = sum_up(rows)
     broken = sum(row.unscored for row in rows)
     if broken and out is not None:

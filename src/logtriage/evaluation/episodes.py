@@ -215,6 +215,18 @@ def mis_paged(state: State) -> bool | None:
     return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
 
 
+def alarmed(state: State) -> bool | None:
+    """Whether an incident without a fault led to a page or a remedy; None for a real fault.
+
+    In a recording, which has neither, a declared root cause is the alarm.
+    """
+    facts, incident = state.facts, state.incident
+    if not incident.truth.benign:
+        return None
+    named = incident.telemetry.open_loop and facts.root_cause is not None
+    return bool(facts.pages or facts.remedies or named)
+
+
 def failure_of(state: State, error: Exception) -> PolicyFailure:
     """The failure of a policy that raised in a state."""
     return _failure(state, _say(error))
