@@ -100,7 +100,8 @@ class IncidentBook:
     def keep(self, name: str, episode: TextEpisode, extra: Mapping[str, Any]) -> None:
         """Append the transcript to its cell."""
         assert isinstance(episode, Episode)
-        transcript = attrs.evolve(episode.transcript(self.agent), extra=extra)
+        transcript = episode.transcript(self.agent)
+        transcript = attrs.evolve(transcript, extra={**transcript.extra, **extra})
         self.kept.keep(self._cells[name], line_of(transcript))
 
     def finish(self) -> None:

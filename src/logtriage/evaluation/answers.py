@@ -17,6 +17,7 @@ import attrs
 
 from logtriage._lib.files import numbered_lines, replacing
 from logtriage.actions import FAULT_CATEGORIES, SEVERITIES
+from logtriage.conversations.words import beside, cut, kept
 from logtriage.errors import InvalidInput, LogTriageError, UnknownName
 from logtriage.evaluation.episodes import record_episode
 from logtriage.evaluation.incidents import (
@@ -310,8 +311,10 @@ def transcript_of_answer(answer: Answer, incident: Incident, agent: str) -> Tran
     else:
         do("ignore" if answer.root_cause == NOTHING else "resolve")
     given = attrs.asdict(answer, filter=lambda field, value: value != field.default)
-    kept: dict[str, Any] = {name: given[name] for name in ("seconds", "cost") if name in given}
-    return Transcript(incident.id, tuple(wires), agent=agent, extra={ANSWER: given, **kept})
+    figures: dict[str, Any] = {name: given[name] for name in ("seconds", "cost") if name in given}
+    said = kept(beside(cut(answer.notes) or None, len(wires)))
+    extra = {ANSWER: given, **figures, **said}
+    return Transcript(incident.id, tuple(wires), agent=agent, extra=extra)
 
 
 @attrs.frozen
@@ -354,10 +357,10 @@ def grade_answers(
         bundle = Path(folder) / "bundle.jsonl.gz"
         dump_bundle(records, bundle)
         marks = dict.fromkeys(agents, f"the answers of {digest_of(sheet.read_bytes())}")
-        with keeping(out, spec, Incidents.of(bundle), marks, fresh=fresh) as kept:
-            for cell in kept.left():
-                kept.keep(cell, b"".join(map(line_of, _played(cell, agents, attempts, kept))))
-            kept.finish()
+        with keeping(out, spec, Incidents.of(bundle), marks, fresh=fresh) as run:
+            for cell in run.left():
+                run.keep(cell, b"".join(map(line_of, _played(cell, agents, attempts, run))))
+            run.finish()
     return Graded(len(attempts), len(known) - len(said), _ungraded(answers, known))
 
 
@@ -376,9 +379,9 @@ def _attempts(
 
 
 def _played(
-    cell: Cell, agents: Sequence[str], attempts: Sequence[Mapping[str, Answer]], kept: Kept
+    cell: Cell, agents: Sequence[str], attempts: Sequence[Mapping[str, Answer]], run: Kept
 ) -> Iterator[Transcript]:
-    for incident in map(kept.incidents, cell.ids):
+    for incident in map(run.incidents, cell.ids):
         if cell.policy not in agents:
             yield record_episode(incident, make_policy(cell.policy), cell.policy)
         elif incident.id in (rows := attempts[agents.index(cell.policy)]):
