@@ -21,6 +21,7 @@ from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Message, Stopping, Tex
 from logtriage.conversations.messages import text_of
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.wires import calls_of, no_call, wire_of
+from logtriage.conversations.words import kept
 from logtriage.drawing.sealing import incident_of
 from logtriage.dynamics import play_parsed, transition
 from logtriage.errors import InvalidInput
@@ -232,7 +233,8 @@ class Episode(GradedEpisode, TextEpisode):
     def _graded(self) -> float:
         return score(self._state, self._rubric)
 
-    def _screen(self) -> str:
+    def screen(self) -> str:
+        """The present screen."""
         return render_observation(observe(self._state), self._style)
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], list[Wire]]:
@@ -266,9 +268,9 @@ class Episode(GradedEpisode, TextEpisode):
         return super().stop or (OUT_OF_TURNS if used_up else None)
 
     def transcript(self, agent: str | None = None) -> Transcript:
-        """The transcript, with everything that the agent did."""
+        """The transcript, with everything that the agent did, and its own words."""
         status = COMPLETED if self.error is None else f"error: {self.error}"
-        drawn = self.incident
+        drawn, words = self.incident, kept(self.words)
         return Transcript(
-            drawn.id, self.actions, status, agent, seal=drawn.seal, world=drawn.world_mark
+            drawn.id, self.actions, status, agent, words, seal=drawn.seal, world=drawn.world_mark
         )

@@ -47,7 +47,7 @@ class ShiftEpisode(TextEpisode):
         self.reply, self._screens = reply, screens
         self.prompt = (
             {"role": "system", "content": shift_prompt(shift, reply)},
-            {"role": "user", "content": self._screen()},
+            {"role": "user", "content": self.screen()},
         )
         self._score = self._graded()
 
@@ -87,12 +87,13 @@ class ShiftEpisode(TextEpisode):
         if self._state.is_over:
             return "The shift is over; this had no effect."
         self._state = take(self._state, wire)
-        return self._screen()
+        return self.screen()
 
     def _graded(self) -> float:
         return score(self._state)
 
-    def _screen(self) -> str:
+    def screen(self) -> str:
+        """The present screen."""
         return render(observe(self._state))
 
     @property

@@ -9,6 +9,7 @@ import attrs
 
 from logtriage._lib.jsonvalues import json_kind
 from logtriage.conversations.wires import is_in_text
+from logtriage.conversations.words import THOUGHTS, Words, beside, own_words
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.parsing.calls import Wire
 from logtriage.rendering import Reply
@@ -83,11 +84,13 @@ class TextEpisode(Stopping):
         prompt: the messages that open it: the rules, and the first screen.
         actions: the wire actions so far, those without effect included.
         rewards: the reward of each turn.
+        words: the agent's own words beside each action.
     """
 
     reply: Reply
     prompt: tuple[dict[str, str], ...]
     actions: tuple[Wire, ...] = ()
+    words: Words = ()
     rewards: tuple[float, ...] = ()
     _said: tuple[Message, ...] = ()
     _screens: int | None = None
@@ -103,8 +106,8 @@ class TextEpisode(Stopping):
             InvalidInput: for what is neither text nor messages.
         """
         said = messages_of_turn(reply)
-        turn = self._turn(*self._read(said))
-        self._said = (*self._said, *said, *turn.messages)
+        turn = self._turn(*self._read(said), own_words(said))
+        self._said = (*self._said, *map(_without_thoughts, said), *turn.messages)
         return turn
 
     @property
@@ -128,7 +131,7 @@ class TextEpisode(Stopping):
         """
         return self._turn([None], [wire])
 
-    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire]) -> Turn:
+    def _turn(self, calls: Sequence[Any], wires: Sequence[Wire], words: str | None = None) -> Turn:
         if self.error is not None or self.stop == OUT_OF_TURNS:
             raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
         before = self._score
@@ -136,11 +139,12 @@ class TextEpisode(Stopping):
             answer_to(call, self._play(wire)) for call, wire in zip(calls, wires, strict=True)
         )
         self.actions = (*self.actions, *wires)
+        self.words = (*self.words, *beside(words, len(wires)))
         self._score = self._graded()
         earned = self._score - before
         self.rewards = (*self.rewards, earned)
         if not answers:  # an empty plan
-            answers = (answer_to(None, self._screen()),)
+            answers = (answer_to(None, self.screen()),)
         return Turn(answers, earned, self.done, tuple(wires))
 
     _score: float
@@ -158,8 +162,13 @@ class TextEpisode(Stopping):
         """The score of what was played so far."""
 
     @abstractmethod
-    def _screen(self) -> str:
+    def screen(self) -> str:
         """The present screen."""
+
+
+def _without_thoughts(message: Message) -> Message:
+    """A message as it goes back to its server."""
+    return {name: value for name, value in message.items() if name not in THOUGHTS}
 
 
 def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:

@@ -9,6 +9,8 @@ import typer
 from rich.markup import escape
 
 from logtriage import __version__
+from logtriage.cli.answers import grade as grade_sheet
+from logtriage.cli.answers import template
 from logtriage.cli.auditing import audit_
 from logtriage.cli.calibrating import calibration
 from logtriage.cli.catalog import show, tasks
@@ -20,6 +22,7 @@ from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
 from logtriage.cli.group import Command, Commands, Group
 from logtriage.cli.importing import capture, nezha, petshop, topology
+from logtriage.cli.mcp import mcp
 from logtriage.cli.playing import play
 from logtriage.cli.replaying import replay
 from logtriage.cli.reporting import compare, report
@@ -124,6 +127,8 @@ _add(
         "report": (report, ("report runs/expert", "report runs/expert --html")),
         "replay": (replay, ("replay runs/expert", f"replay runs/expert {_INCIDENT} --open")),
         "serve": (serve, ("serve --port 8000", "serve --host 0.0.0.0 --token-file token.txt")),
+        "mcp": (mcp, ("mcp --task single_crash-v3 --episodes 10 --out runs/claude",
+                      "mcp --http --token TOKEN --out runs/claude")),
         "audit": (audit_, ("audit --task single_crash-v3 --quick",
                            "audit --task my_package.tasks:TASK --family floor --family leaks")),
     },
@@ -138,6 +143,16 @@ _group(
         "check": (check_world_, ("world check my-shop", "world check my-shop --quick")),
     },
 )
+_group(
+    "answers",
+    "Grade agents with tools of their own, by their answers on recorded incidents.",
+    {
+        "template": (template, ("answers template recorded answers.csv",
+                                "answers template mine.jsonl.gz answers.csv")),
+        "grade": (grade_sheet, ("answers grade answers.csv --out runs/ours",
+                                "answers grade answers.csv --bundle mine.jsonl.gz --out runs/us")),
+    },
+)  # fmt: skip
 _group(
     "import",
     "Make bundles of recorded incidents, and topologies.",

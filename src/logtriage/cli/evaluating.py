@@ -3,24 +3,37 @@
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT
 from logtriage.adapters.served import REPLIES, Endpoint, json_object
 from logtriage.cli.bar import Bar
+from logtriage.cli.choosing import (
+    SPLIT,
+    Episodes,
+    Fresh,
+    RetryUnscored,
+    SplitOfRun,
+    Start,
+    TasksOfRun,
+    chosen,
+)
 from logtriage.cli.console import note
 from logtriage.cli.group import INTERRUPTED, SOME_BAD
 from logtriage.cli.options import (
-    ALL,
     Bundle,
+    CostPerEpisode,
     Json,
     Legend,
     LuckAdjusted,
     OfWorld,
     SealFile,
     SplitRoles,
+    TokenPrices,
+    Value,
+    prices_in,
     role_split,
     seal_in,
     world_in,
@@ -43,18 +56,11 @@ from logtriage.cli.served import (
     served_players,
     sum_up,
 )
-from logtriage.drawing.ids import ALL_SPLITS
-from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.registry import POLICIES
 from logtriage.rendering import STYLES, check_style
 from logtriage.shift.tasks import is_shift
-from logtriage.tasks import DRAWN_TASKS, benchmark_of
-from logtriage.world.model import World
-
-#: The default split.
-SPLIT: Final = "test"
 
 
 def evaluate_(
@@ -62,37 +68,17 @@ def evaluate_(
         list[str],
         typer.Argument(metavar="POLICY", help=f"Who plays: {', '.join(POLICIES)}."),
     ],
-    task: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TASK",
-            help="A task, all (the default: every task of the benchmark), recorded, "
-            "recorded_models, or a task of shifts. May be repeated.",
-        ),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPLIT",
-            help=f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have "
-            "none.",
-        ),
-    ] = None,
-    episodes: Annotated[
-        int, typer.Option(metavar="N", help="How many incidents of each task to play.")
-    ] = 100,
-    start: Annotated[int, typer.Option(metavar="N", help="Number of the first incident.")] = 0,
+    task: TasksOfRun = None,
+    split: SplitOfRun = None,
+    episodes: Episodes = 100,
+    start: Start = 0,
     jobs: Annotated[int, typer.Option(metavar="J", help="How many processes to use.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it."),
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Delete the run in --out and start again.")
-    ] = False,
-    retry_unscored: Annotated[
-        bool, typer.Option("--retry-unscored", help="Play unscored episodes again.")
-    ] = False,
+    fresh: Fresh = False,
+    retry_unscored: RetryUnscored = False,
     explain: Annotated[
         int,
         typer.Option(
@@ -122,6 +108,9 @@ def evaluate_(
     extra_body: ExtraBody = None,
     timeout: Timeout = TIMEOUT,
     retries: Retries = RETRIES,
+    value: Value = None,
+    cost_per_episode: CostPerEpisode = None,
+    token_prices: TokenPrices = None,
     luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
@@ -132,9 +121,11 @@ def evaluate_(
     interrupted run resumes where it stopped. With --split-roles, teams play. A model behind an
     OpenAI-compatible endpoint is openai:MODEL.
     """
-    from logtriage.evaluation import RECORDED_TASKS, Incidents, RunSpec, evaluate, explain_run
+    from logtriage.evaluation import Incidents, evaluate, explain_run, load_run
     from logtriage.evaluation.explaining import check_explainable
+    from logtriage.evaluation.money import worth_of
 
+    prices = prices_in(value, cost_per_episode, token_prices)
     roles = role_split(split_roles)
     world = world_in(of_world)
     endpoint = Endpoint(
@@ -152,9 +143,10 @@ def evaluate_(
         from logtriage.cli.shifts import evaluate_shifts
 
         beside = {"--split-roles": roles, "--bundle": bundle}
-        for option, value in {**beside, "--world": world, "--explain": explain or None,
+        for option, given in {**beside, "--world": world, "--explain": explain or None,
+                              "--value-of-incident": value,
                              "--style": None if style == STYLES[0] else style}.items():  # fmt: skip
-            if value is not None:
+            if given is not None:
                 raise InvalidInput(f"{option} is not for shifts")
         numbers = range(start, start + episodes)
         evaluate_shifts(
@@ -171,11 +163,9 @@ def evaluate_(
         return
     if screens is not None:
         raise InvalidInput("--screens is for shifts")
-    names = _tasks(task, bundle, world)
-    if split is not None and all(name in RECORDED_TASKS for name in names):
-        raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
-    spec = RunSpec(policies, names, split or SPLIT, episodes, start, roles, world=world)
-    seal = seal_for(spec.split, seal_in(seal_file))
+    spec, seal = chosen(
+        policies, task, split, episodes, start, roles, bundle, seal_in(seal_file), world
+    )
     if luck_adjusted and not explain:
         raise InvalidInput("--luck-adjusted goes with --explain N: it takes explained episodes")
     if explain:
@@ -214,7 +204,8 @@ def evaluate_(
             bar.stop()
             note(bar.interrupted(out), "yellow")
             raise typer.Exit(INTERRUPTED) from None
-    put_rows(rows, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
+        money = () if prices is None else worth_of(load_run(directory, seal=seal), prices)
+    put_rows(rows, (), money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     cut = sum_up(rows)
     broken = sum(row.unscored for row in rows)
     if broken and out is not None:
@@ -224,14 +215,3 @@ def evaluate_(
         note(f"to see each episode tick by tick: {replay_command(out)}", "dim")
     if broken or cut:
         raise typer.Exit(SOME_BAD)
-
-
-def _tasks(names: list[str] | None, bundle: Path | None, world: World | None) -> list[str]:
-    from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS
-
-    if names is None:
-        names = [ALL if bundle is None else RECORDED_TASK]
-    elif bundle is not None and not any(name in RECORDED_TASKS for name in names):
-        names = [*names, RECORDED_TASK]
-    every = DRAWN_TASKS if world is None else benchmark_of(world)
-    return [name for wanted in names for name in (every if wanted == ALL else [wanted])]

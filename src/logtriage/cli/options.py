@@ -1,17 +1,21 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
 from logtriage.codec import load_role_split
 from logtriage.drawing.sealing import read_seal
+from logtriage.errors import InvalidInput
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 from logtriage.world.loading import WORLDS_VARIABLE, folder_or_name, load_world
 from logtriage.world.model import World
+
+if TYPE_CHECKING:
+    from logtriage.evaluation.money import Prices
 
 #: Stands for every task of the benchmark.
 ALL: Final = "all"
@@ -89,6 +93,57 @@ OwnSplit = Annotated[
         f"{', '.join(ROLE_SPLITS)}.",
     ),
 ]
+
+
+_MONEY: Final = "Money"
+Value = Annotated[
+    float | None,
+    typer.Option(
+        "--value-of-incident",
+        metavar="V",
+        rich_help_panel=_MONEY,
+        help="What it saves to have an incident solved: also show what the agent is worth.",
+    ),
+]
+CostPerEpisode = Annotated[
+    float | None,
+    typer.Option(
+        metavar="C",
+        rich_help_panel=_MONEY,
+        help="What an episode costs. Default: what the run keeps, as answer sheets do.",
+    ),
+]
+TokenPrices = Annotated[
+    str | None,
+    typer.Option(
+        "--price-per-million-tokens",
+        metavar="IN,OUT",
+        rich_help_panel=_MONEY,
+        help="Or what a million tokens cost, of prompts and of replies.",
+    ),
+]
+
+
+def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "Prices | None":
+    """The prices of the options; None without the value of an incident.
+
+    Raises:
+        InvalidInput: for a cost without a value, and for what is no price.
+    """
+    from logtriage.evaluation.money import Prices
+
+    if value is None:
+        if cost is not None or tokens is not None:
+            raise InvalidInput("--value-of-incident: missing; costs alone say no worth")
+        return None
+    if tokens is None:
+        return Prices(value, cost)
+    try:
+        of_prompts, of_replies = map(float, tokens.split(","))
+    except ValueError:
+        expected = "expected two numbers, such as 1.25,10"
+        raise InvalidInput(f"--price-per-million-tokens: {expected}, got {tokens!r}") from None
+    return Prices(value, cost, (of_prompts, of_replies))
 
 
 def role_split(named: str | None) -> RoleSplit | None:

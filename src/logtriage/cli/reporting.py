@@ -1,6 +1,7 @@
 """``compare`` and ``report``: figures of runs."""
 
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,18 +12,24 @@ from logtriage.cli.console import emit, note, results
 from logtriage.cli.options import (
     Bases,
     Beliefs,
+    CostPerEpisode,
     ExplainWorst,
     Json,
     Legend,
     LuckAdjusted,
     RunDirectory,
     SealFile,
+    TokenPrices,
+    Value,
+    prices_in,
     seal_in,
 )
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
     from logtriage.evaluation import LoadedRun, Row
+    from logtriage.evaluation.money import Prices, Worth
+    from logtriage.evaluation.repeats import Repeats
 
 
 def compare(
@@ -37,6 +44,9 @@ def compare(
         typer.Option(metavar="POLICY", help="The policy of run B."),
     ] = None,
     seal_file: SealFile = None,
+    value: Value = None,
+    cost_per_episode: CostPerEpisode = None,
+    token_prices: TokenPrices = None,
     luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
@@ -46,17 +56,24 @@ def compare(
     Incidents that are graded in both runs count. Differences are B - A, with a paired bootstrap
     interval. Grades by different rubrics are not compared, nor are runs with different seals.
     """
+    from logtriage.cli.money import print_worth_differences
     from logtriage.cli.tables import print_comparisons
     from logtriage.evaluation import check_drawn_alike, compare_runs, load_run
     from logtriage.evaluation.compare import run_names
+    from logtriage.evaluation.money import worth_differences
 
     check_drawn_alike(run_a, run_b)
     seal = seal_in(seal_file)
     a, b = load_run(run_a, seal=seal), load_run(run_b, seal=seal)
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
+    pairs = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
+    prices = prices_in(value, cost_per_episode, token_prices)
+    money = () if prices is None else worth_differences(a, b, pairs, prices)
     if as_json:
-        for pair in compared:
-            emit(attrs.asdict(pair))
+        by_pair = {(row.task, row.policy_a, row.policy_b): row for row in money}
+        for pair, key in zip(compared, pairs, strict=True):
+            worth = {"money": attrs.asdict(by_pair[key])} if key in by_pair else {}
+            emit({**attrs.asdict(pair), **worth})
     else:
         print_comparisons(
             results(),
@@ -65,6 +82,7 @@ def compare(
             legend=legend,
             luck_adjusted=luck_adjusted,
         )
+        print_worth_differences(results(), money, run_names([run_a, run_b]))
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         note(f"A is of {_players(a)}, B of {_players(b)}", "yellow")
     for comparison in compared:
@@ -99,6 +117,9 @@ def report(
     beliefs: Beliefs = None,
     explain: ExplainWorst = None,
     seal_file: SealFile = None,
+    value: Value = None,
+    cost_per_episode: CostPerEpisode = None,
+    token_prices: TokenPrices = None,
     luck_adjusted: LuckAdjusted = False,
     legend: Legend = False,
     as_json: Json = False,
@@ -107,7 +128,7 @@ def report(
 
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
-    from logtriage.evaluation import load_run, summarise
+    from logtriage.evaluation import load_run
 
     if html or show:
         if as_json:
@@ -126,17 +147,55 @@ def report(
     if out is not None:
         raise InvalidInput(f"{out}: a page is written with --html")
     loaded = load_run(run, seal=seal_in(seal_file))
-    put_rows(summarise(loaded), as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
+    prices = prices_in(value, cost_per_episode, token_prices)
+    put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     if not loaded.complete:
-        note("this run is not finished: the same eval command resumes it", "yellow")
+        note("this run is not finished: the command that began it resumes it", "yellow")
 
 
-def put_rows(rows: "tuple[Row, ...]", *, as_json: bool, legend: bool, luck_adjusted: bool) -> None:
-    """Print the figures of a run, as tables or as a JSON object per line."""
+def put_run(
+    run: "LoadedRun", prices: "Prices | None", *, as_json: bool, legend: bool, luck_adjusted: bool
+) -> None:
+    """Print the figures of a run: its repeats as one, and with ``prices`` its worth in money."""
+    from logtriage.evaluation import summarise
+    from logtriage.evaluation.money import worth_of
+    from logtriage.evaluation.repeats import repeats_of
+
+    money = () if prices is None else worth_of(run, prices)
+    put_rows(
+        summarise(run),
+        repeats_of(run),
+        money,
+        as_json=as_json,
+        legend=legend,
+        luck_adjusted=luck_adjusted,
+    )
+
+
+def put_rows(
+    rows: "Sequence[Row]",
+    repeats: "Sequence[Repeats]" = (),
+    money: "Sequence[Worth]" = (),
+    *,
+    as_json: bool,
+    legend: bool,
+    luck_adjusted: bool,
+) -> None:
+    """Print figures, as tables or as a JSON object per line."""
     if as_json:
+        passed = {(each.policy, each.task): attrs.asdict(each) for each in repeats}
+        worth = {(each.policy, each.task): attrs.asdict(each) for each in money}
         for row in rows:
-            emit(attrs.asdict(row))
+            beside = {"repeats": passed, "money": worth}
+            key = row.policy, row.task
+            emit(
+                {**attrs.asdict(row), **{name: of[key] for name, of in beside.items() if key in of}}
+            )
         return
-    from logtriage.cli.tables import print_rows
+    from logtriage.cli.money import print_worth
+    from logtriage.cli.tables import print_repeats, print_rows
+    from logtriage.evaluation.repeats import pooled
 
-    print_rows(results(), rows, legend=legend, luck_adjusted=luck_adjusted)
+    print_rows(results(), pooled(rows, repeats), legend=legend, luck_adjusted=luck_adjusted)
+    print_repeats(results(), repeats)
+    print_worth(results(), money)

@@ -12,6 +12,7 @@ from logtriage.cli.figures import Cell, Figures, estimate, interval_of, share
 from logtriage.cli.losses import check_adjusted, put_loss_differences, put_losses
 from logtriage.cli.screens import NO_FIGURE, heading, number
 from logtriage.evaluation import Comparison, Interval, Row
+from logtriage.evaluation.repeats import Repeats
 
 _SHARES: Final = (
     ("root_cause", "root\ncause"),
@@ -19,6 +20,7 @@ _SHARES: Final = (
     ("severity", "severity"),
     ("mis_paged", "mis-paged"),
     ("ignored", "ignored"),
+    ("false_alarm", "false\nalarms"),
     ("exact_roots", "exact\nroots"),
 )
 #: Shares of incidents that have a price of hand-over.
@@ -183,6 +185,25 @@ def _put_teamwork(figures: Figures, rows: Sequence[Row]) -> None:
             for heeded in [team.listening]
         ],
     )
+
+
+def print_repeats(console: Console, rows: Sequence[Repeats]) -> None:
+    """Print how often repeats solve an incident: one of k of them, and all k."""
+    Figures(console).put(
+        ("policy", "repeats", "k", "one of k solves\n[95 % interval]", "all k solve\n"
+         "[95 % interval]"),
+        [
+            [
+                row.policy,
+                str(row.repeats),
+                str(k),
+                estimate(row.pass_at[k - 1]),
+                estimate(row.pass_hat[k - 1]),
+            ]
+            for row in rows
+            for k in sorted({1, 2, row.repeats})
+        ],
+    )  # fmt: skip
 
 
 def print_comparisons(

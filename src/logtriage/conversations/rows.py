@@ -15,7 +15,8 @@ from logtriage.conversations.messages import (
     text_of,
 )
 from logtriage.conversations.teams import joint_wires
-from logtriage.conversations.wires import Style, actions_of_conversation
+from logtriage.conversations.wires import Style, acts_of_conversation
+from logtriage.conversations.words import kept
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Resolver
@@ -96,7 +97,7 @@ def transcript_of_row(
     place, conversation = _conversation(row)
     try:
         messages = _without_examples(_without_prompt(messages_of(conversation), row), incident)
-        wires = actions_of_conversation(
+        acts = acts_of_conversation(
             messages, incident.topology, style=style, other_tools=other_tools
         )
     except InvalidInput as error:
@@ -107,10 +108,10 @@ def transcript_of_row(
     extra = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
     return Transcript(
         incident.id,
-        tuple(wires),
+        tuple(wire for wire, _ in acts),
         _status(row),
         _agent(row),
-        extra,
+        {**extra, **kept([words for _, words in acts])},
         seal=incident.seal,
         world=incident.world_mark,
     )

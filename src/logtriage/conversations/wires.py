@@ -19,6 +19,7 @@ from logtriage.conversations.messages import (
     text_of,
 )
 from logtriage.conversations.tools import SOLO_TOOLS, Wire, wire_from_call
+from logtriage.conversations.words import beside, own_words
 from logtriage.parsing import Form, action_to_wire, parse_action, parse_plan
 from logtriage.parsing.calls import malformed, tool_name
 from logtriage.parsing.replies import calls_in
@@ -62,27 +63,42 @@ def actions_of_conversation(
     Raises:
         InvalidInput: naming the message and the field, if these are no messages.
     """
+    acts = acts_of_conversation(messages, topology, style=style, other_tools=other_tools)
+    return [wire for wire, _ in acts]
+
+
+def acts_of_conversation(
+    messages: object,
+    topology: Topology,
+    *,
+    style: Style | str = Style.AUTO,
+    other_tools: Collection[str] = (),
+) -> list[tuple[Wire, str | None]]:
+    """:func:`actions_of_conversation`, each with the agent's own words beside it."""
     style = Style(style)
     read = messages_of(messages)
+    acts: list[tuple[Wire, str | None]] = []
     if style in (Style.AUTO, Style.TOOLS):
         turns = list(_with_calls(read))
         if style is Style.TOOLS or any(calls for _, calls in turns):
             others = frozenset(other_tools)
-            wires: list[Wire] = []
             for turn, calls in turns:
-                wires += (wire_of(call) for call in calls if _name(call) not in others)
+                wires = [wire_of(call) for call in calls if _name(call) not in others]
                 if not calls:
                     wires.append(no_call("\n".join(filter(None, map(text_of, turn)))))
-            return wires
-    replies = [text_of(message) for message in read if is_agents(message)]
+                acts += zip(wires, beside(own_words(turn), len(wires)), strict=True)
+            return acts
+    replies = [message for message in read if is_agents(message)]
     if style is Style.PLAN:
         replies = replies[-1:]
-    if style is Style.PLAN or (style is Style.AUTO and len(replies) == 1):
-        actions = [action for reply in replies for action in parse_plan(reply, topology)]
-    else:
-        form: Form = "word" if style is Style.WORD else "json"
-        actions = [parse_action(reply, topology, form=form) for reply in replies]
-    return [action_to_wire(action) for action in actions]
+    plan = style is Style.PLAN or (style is Style.AUTO and len(replies) == 1)
+    form: Form = "word" if style is Style.WORD else "json"
+    for reply in replies:
+        text = text_of(reply)
+        actions = parse_plan(text, topology) if plan else [parse_action(text, topology, form=form)]
+        wires = list(map(action_to_wire, actions))
+        acts += zip(wires, beside(own_words([reply]), len(wires)), strict=True)
+    return acts
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[tuple[list[Message], list[Message]]]:

@@ -163,3 +163,15 @@ def mis_paged(state: State) -> bool | None:
     """Whether a wrong team was paged; None where the right teams are unknown, as of recordings."""
     truth = state.incident.truth
     return state.facts.wrong_pages > 0 if truth.benign or truth.teams else None
+
+
+def alarmed(state: State) -> bool | None:
+    """Whether an incident without a fault led to a page or a remedy; None for a real fault.
+
+    In a recording, which has neither, a declared root cause is the alarm.
+    """
+    facts, incident = state.facts, state.incident
+    if not incident.truth.benign:
+        return None
+    named = incident.telemetry.open_loop and facts.root_cause is not None
+    return bool(facts.pages or facts.remedies or named)

@@ -23,10 +23,9 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.compare import pair_runs
-from logtriage.evaluation.episodes import mis_paged, played_state
+from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, paired_difference, paired_share_difference
-from logtriage.state import State
 
 T = TypeVar("T")
 #: Below so many incidents the interval of the mean grade is not trusted.
@@ -131,12 +130,6 @@ def _checks(
         pairs = [(value(old), value(new)) for old, new in states]
         known = [(old, new) for old, new in pairs if old is not None and new is not None]
         yield judged_shares(Check(mine, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
-
-
-def alarmed(state: State) -> bool | None:
-    """Whether a benign incident led to a page or a remedy; None for a real fault."""
-    facts = state.facts
-    return bool(facts.pages or facts.remedies) if state.incident.truth.benign else None
 
 
 def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) -> Check:

@@ -4,7 +4,6 @@ Whatever the number of processes, the files of a run are the same to the byte: r
 stand in the order of the plan at the end, not in that of their arrival.
 """
 
-import json
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
@@ -15,30 +14,17 @@ import attrs
 
 from logtriage._lib.fingerprint import fingerprint_of
 from logtriage._lib.seal import Seal
-from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.drawing.sealing import seal_for
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import store
-from logtriage.evaluation.cell_files import (
-    TRANSCRIPTS,
-    append,
-    cell_path,
-    mend,
-    put_in_order,
-    read_cell,
-)
 from logtriage.evaluation.incidents import Incidents
-from logtriage.evaluation.loading import load_run
-from logtriage.evaluation.lock import holding
-from logtriage.evaluation.manifest import Manifest
+from logtriage.evaluation.keeping import keeping, line_of
 from logtriage.evaluation.parallel import chunk_size, in_order, threaded
 from logtriage.evaluation.recorders import Record, Recording, records_of
-from logtriage.evaluation.spec import Cell, RunSpec, plan
-from logtriage.evaluation.summary import Row, rows_to_json, summarise
+from logtriage.evaluation.spec import Cell, RunSpec
+from logtriage.evaluation.summary import Row
 from logtriage.policies import PolicyFactory, TeamFactory
 from logtriage.registry import is_own, make_policy, roles_of
 from logtriage.trained import has_network, make_team
-from logtriage.transcript import COMPLETED, Transcript
 
 #: Called with the episodes that are done and those there are in all.
 OnProgress = Callable[[int, int], None]
@@ -114,23 +100,20 @@ def evaluate(
         elif _changes(name):  # a directory or a module, unlike the policies of the registry
             maker = make_policy(name) if split is None else make_team(name, split)
             marks[name] = fingerprint_of(maker)
-    manifest = Manifest.of(spec, incidents, marks)
-    with holding(directory):
-        store.open_run(directory, manifest, incidents, fresh=fresh)
-        cells = plan(spec, incidents)
-        left = _left(directory, cells, retry_unscored)
-        total = sum(len(cell.ids) for cell in cells)
+    with keeping(directory, spec, incidents, marks, fresh=fresh) as kept:
+        left = kept.left(retry_unscored=retry_unscored)
+        total = kept.episodes
         done = total - _episodes(left)
         if on_progress is not None:
             on_progress(done, total)
         if done < total:
-            (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
+            kept.begin()
         work = [_Chunk(cell, incidents, made[cell.policy]) for cell in left]
         served = [chunk for chunk in work if chunk.cell.policy in alone]
         others = [chunk for chunk in work if chunk.cell.policy not in alone]
 
         def keep(chunk: _Chunk, lines: bytes) -> None:
-            append(cell_path(directory, TRANSCRIPTS, chunk.cell), lines)
+            kept.keep(chunk.cell, lines)
 
         with (
             closing(_spread(others, jobs, keep)) as computed,
@@ -144,35 +127,15 @@ def evaluate(
             except KeyboardInterrupt:
                 asked.close()
                 if on_progress is not None:
-                    kept = total - _episodes(_left(directory, cells, retry_unscored))
-                    on_progress(kept, total)
+                    on_progress(total - _episodes(kept.left(retry_unscored=retry_unscored)), total)
                 raise
-        for cell in cells:
-            put_in_order(cell_path(directory, TRANSCRIPTS, cell), cell.ids)
-        rows = summarise(load_run(directory, seal=seal))
-        store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
-    return rows
+        return kept.finish()
 
 
 def _changes(policy: str) -> bool:
     """Whether a policy or a team has a trained network, or comes from a module of the user."""
     players = (policy, *(player for _, player in roles_of(policy)))
     return has_network(policy) or any(map(is_own, players))
-
-
-def _left(directory: Path, cells: Iterable[Cell], retry_unscored: bool) -> list[Cell]:
-    """Each cell with the episodes that are still to be played."""
-    left = []
-    for cell in cells:
-        done = {
-            transcript.incident
-            for transcript in read_cell(directory, cell)
-            if transcript.status == COMPLETED or not retry_unscored
-        }
-        mend(cell_path(directory, TRANSCRIPTS, cell))
-        ids = tuple(incident for incident in cell.ids if incident not in done)
-        left.append(attrs.evolve(cell, ids=ids))
-    return left
 
 
 def _episodes(cells: Iterable[Cell]) -> int:
@@ -212,11 +175,4 @@ def _spread(
 def _play(chunk: _Chunk) -> bytes:
     policy = chunk.cell.policy
     incidents = map(chunk.incidents, chunk.cell.ids)
-    return b"".join(_line(chunk.record(incident, agent=policy)) for incident in incidents)
-
-
-def _line(transcript: Transcript) -> bytes:
-    try:
-        return f"{encode_transcript(transcript)}\n".encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can only escape
-        return f"{json.dumps(unstructure_transcript(transcript))}\n".encode()
+    return b"".join(line_of(chunk.record(incident, agent=policy)) for incident in incidents)

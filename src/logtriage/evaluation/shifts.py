@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from logtriage.evaluation.cell_files import append, mend, read_lines
 from logtriage.evaluation.net_values import net_value
 from logtriage.evaluation.statistics import Interval, mean_interval
 from logtriage.shift import (
@@ -59,18 +60,36 @@ def scripted(name: str) -> ShiftRecorder:
     return lambda shift: (play(shift, name), None)
 
 
-def record_shift(shift_id: str, policy: str, recorder: ShiftRecorder) -> dict[str, Any]:
+def shift_record(
+    shift_id: str, policy: str, state: ShiftState, error: str | None = None
+) -> dict[str, Any]:
     """A shift as it was played, with its grade; ``error`` says why it is unscored."""
-    shift = make_shift(shift_id)
-    state, error = recorder(shift)
     return {
         "shift": shift_id,
         "policy": policy,
         "error": error,
         "actions": [shift_action_to_wire(action) for action in state.history],
         "grade": None if error else shift_grade_to_json(grade(state)),
-        "forward_all": score(play(shift, "forward_all")),
+        "forward_all": score(play(make_shift(shift_id), "forward_all")),
     }
+
+
+def record_shift(shift_id: str, policy: str, recorder: ShiftRecorder) -> dict[str, Any]:
+    """:func:`shift_record` of a shift that a recorder plays."""
+    return shift_record(shift_id, policy, *recorder(make_shift(shift_id)))
+
+
+def kept_shifts(file: Path, policy: str) -> dict[str, dict[str, Any]]:
+    """The records of a player in a file, by shift; a torn last line does not count."""
+    records = map(json.loads, read_lines(file))
+    return {record["shift"]: record for record in records if record["policy"] == policy}
+
+
+def keep_shift(file: Path, record: Mapping[str, Any]) -> None:
+    """Add a record to a file, after what is whole in it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    mend(file)
+    append(file, f"{json.dumps(record)}\n".encode())
 
 
 def record_shifts(
@@ -85,19 +104,14 @@ def record_shifts(
 
     New records are appended to ``file`` as they come. ``workers`` shifts are played at a time.
     """
-    kept: dict[str, dict[str, Any]] = {}
-    if file is not None and file.exists():
-        lines = map(json.loads, file.read_text("utf-8").splitlines())
-        kept = {record["shift"]: record for record in lines if record["policy"] == policy}
+    kept = {} if file is None else kept_shifts(file, policy)
     played = list(ids)
     left = [shift_id for shift_id in played if shift_id not in kept]
     with ThreadPoolExecutor(workers) as pool:
         for record in pool.map(partial(record_shift, policy=policy, recorder=recorder), left):
             kept[record["shift"]] = record
             if file is not None:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                with file.open("a", encoding="utf-8") as out:
-                    out.write(f"{json.dumps(record)}\n")
+                keep_shift(file, record)
     return [kept[shift_id] for shift_id in played]
 
 

@@ -17,6 +17,7 @@ was torn and is played again. Nothing is written through a link.
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,7 @@ from logtriage.evaluation.cell_files import EXPLANATIONS, TRANSCRIPTS, cell_path
 from logtriage.evaluation.incidents import Incidents, digest_of
 from logtriage.evaluation.manifest import RUN_FILE, WORLD_FILE, Manifest, read_manifest
 from logtriage.evaluation.spec import Cell
+from logtriage.evaluation.under_way import UNDER_WAY
 
 SUMMARY_FILE: Final = "summary.json"
 #: Names that the copy of recorded incidents may have.
@@ -54,8 +56,9 @@ def open_run(
 
 
 def _has_episodes(directory: Path) -> bool:
-    """Whether a run has an episode; a run with a mistyped address has none."""
-    return any(path.stat().st_size for path in (directory / TRANSCRIPTS).glob("*"))
+    """Whether a run has an episode, or one is under way; one with a mistyped address has none."""
+    kept = ((directory / TRANSCRIPTS).glob("*"), directory.glob(UNDER_WAY))
+    return any(path.stat().st_size for path in chain(*kept))
 
 
 def _check_empty(directory: Path, manifest: Manifest, incidents: Incidents) -> None:
@@ -104,7 +107,7 @@ def _begin(
 
 def _discard(directory: Path, manifest: Manifest) -> None:
     """Delete the files of a run, except its definition, which is about to be replaced."""
-    for name in (SUMMARY_FILE, *(() if manifest.world is None else (WORLD_FILE,))):
+    for name in (SUMMARY_FILE, UNDER_WAY, *(() if manifest.world is None else (WORLD_FILE,))):
         (directory / name).unlink(missing_ok=True)
     for path in copies_of(directory, manifest.bundle):
         path.unlink()

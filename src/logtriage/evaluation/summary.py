@@ -12,7 +12,7 @@ import attrs
 
 from logtriage import __version__
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.episodes import mis_paged, played_state
+from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
 from logtriage.evaluation.listening import listening_of
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.localisation import RANKING, Located, locate, ranking_of
@@ -67,6 +67,7 @@ class Row:
         net: what the policy is worth beyond handing everything over; None where incidents
             have no price of hand-over.
         split: the split of the incidents; None for recorded incidents.
+        false_alarm: share of incidents without a fault in which somebody was alarmed.
     """
 
     policy: str
@@ -98,6 +99,7 @@ class Row:
     usage: Usage | None = None
     net: NetValue | None = None
     split: str | None = None
+    false_alarm: float | None = None
 
 
 def summarise(run: LoadedRun) -> tuple[Row, ...]:
@@ -210,6 +212,7 @@ _MEASURES: Final[Mapping[str, Callable[[State], float | None]]] = {
     "mis_paged": mis_paged,
     "ignored": _of_faults(lambda state: state.closing is Closing.IGNORED),
     "ticks": _of_faults(_ticks),
+    "false_alarm": alarmed,
 }
 
 

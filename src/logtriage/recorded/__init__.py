@@ -73,6 +73,7 @@ __all__ = [
     "priced",
     "read_records",
     "shipped_incidents",
+    "shipped_records",
 ]
 
 #: The sources of the recorded incidents that come with the package. Those of ``models`` are
@@ -92,12 +93,19 @@ def shipped_incidents(source: str = SHIPPED[0]) -> tuple[Incident, ...]:
     Raises:
         UnknownName: for a source of which none are shipped.
     """
+    return tuple(map(as_incident, shipped_records(source)))
+
+
+def shipped_records(source: str = SHIPPED[0]) -> tuple[RecordedIncident, ...]:
+    """The records behind :func:`shipped_incidents`.
+
+    Raises:
+        UnknownName: for a source of which none are shipped.
+    """
     if source not in SHIPPED:
         raise UnknownName("source of recorded incidents", source, SHIPPED)
     first, _, models = SHIPPED
     name = f"{first if source == models else source}.jsonl.gz"
     with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
         records = read_records(file, name=name)
-        if source == models:
-            records = tuple(map(on_request, records))
-        return tuple(map(as_incident, records))
+    return tuple(map(on_request, records)) if source == models else records

@@ -15,10 +15,10 @@ def refusal_of(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
     said = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
     host = said.get("host")
     if host is not None and not is_loopback(_name(host).lower()):
-        return "Host: without a token, only requests to localhost or a loopback address are served"
+        return "Host: only requests to localhost or a loopback address are served"
     origin = said.get("origin")
     if origin is not None and origin.rpartition("//")[2] != host:
-        return "Origin: without a token, pages of other origins are not served"
+        return "Origin: pages of other origins are not served"
     return None
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage.actions import IdentifyRootCause, Malformed, action_name, action_value, describe
+from logtriage.conversations.words import words_of
 from logtriage.grading import Grade, GradeStatus, grade
 from logtriage.joint import observe_roles
 from logtriage.observation import Observation, observe, slice_for
@@ -21,7 +22,6 @@ from logtriage.report.text import clean, clip
 from logtriage.roles import Role
 from logtriage.roles.splits import splits_with
 from logtriage.state import State
-from logtriage.transcript import WireAction
 
 #: The most characters of a model's text in one tick.
 SHOWN_TEXT: Final = 4000
@@ -73,7 +73,7 @@ def episode_data(
     whole = [observe(state) for state in states]
     scored = episode.grade.status is GradeStatus.SCORED
     grades = [grade(state) for state in states] if scored else []
-    wires = list(episode.transcript.actions)
+    words = words_of(episode.transcript)
     ticks: list[dict[str, Any]] = []
     for number, state in enumerate(states):
         after = states[number + 1] if number + 1 < len(states) else None
@@ -84,7 +84,7 @@ def episode_data(
             first = len(state.actions)
             done = after.actions[first:]
             tick["acts"] = [
-                _act(whole[number + 1], place, action, wires[first + place], episode)
+                _act(whole[number + 1], place, action, words[first + place], episode)
                 for place, action in enumerate(done)
             ]
         if scored:
@@ -172,11 +172,10 @@ def _edge(seen: Observation) -> list[int | None] | None:
 
 
 def _act(
-    after: Observation, place: int, action: Any, wire: WireAction, episode: Episode
+    after: Observation, place: int, action: Any, words: str | None, episode: Episode
 ) -> dict[str, Any]:
-    """An action of an agent or a role, and its effect."""
+    """An action of an agent or a role, its effect, and the agent's own words beside it."""
     names = () if episode.roles is None else episode.roles.names
-    reasoning = wire.get("reasoning")
     data: dict[str, Any] = {
         "role": place if place < len(names) else None,
         "kind": action_name(action),
@@ -186,8 +185,8 @@ def _act(
     }
     if isinstance(action, Malformed):
         data["wrote"] = clean(clip(action.text, SHOWN_TEXT))
-    if isinstance(reasoning, str) and reasoning:
-        data["reasoning"] = clean(clip(reasoning, SHOWN_TEXT))
+    if words:
+        data["reasoning"] = clean(clip(words, SHOWN_TEXT))
     if isinstance(action, IdentifyRootCause) and action.confidence is not None:
         data["confidence"] = action.confidence
     return data

@@ -1,0 +1,119 @@
+"""Serving over streamable HTTP, on loopback: each session has a seat of its own."""
+
+import asyncio
+import hmac
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from logtriage.errors import InvalidInput
+from logtriage.server.origins import refusal_of
+from logtriage.server.settings import Settings
+
+#: A request of more bytes is refused unread.
+MAX_BODY: Final = 1 << 20
+#: Seconds that open answers have when the server ends.
+_LAST_ANSWERS: Final = 2
+
+
+def serve_http(
+    servers: Mapping[str, Server[Any, Any]], settings: Settings, announce: Callable[[str], None]
+) -> None:
+    """Serve until a signal comes; ``servers`` by their paths, such as ``/mcp``.
+
+    Of the settings, ``port``, ``token``, ``max_sessions`` (of each path) and ``idle_seconds``
+    count. It listens on loopback alone.
+
+    Raises:
+        InvalidInput: if the port cannot be bound.
+    """
+    try:
+        listening = socket.create_server((settings.host, settings.port))
+    except OSError as error:
+        raise InvalidInput(f"cannot listen on port {settings.port}: {error.strerror}") from None
+    with listening:
+        port = listening.getsockname()[1]
+        for path in servers:
+            announce(f"serving on http://{settings.host}:{port}{path}")
+        config = uvicorn.Config(
+            http_app(servers, settings),
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_LAST_ANSWERS,
+        )
+        asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+
+
+def http_app(servers: Mapping[str, Server[Any, Any]], settings: Settings) -> "Guard":
+    """The guarded ASGI application of :func:`serve_http`."""
+    managers = {
+        path: StreamableHTTPSessionManager(
+            server,
+            json_response=True,
+            session_idle_timeout=settings.idle_seconds,
+            max_request_body_size=MAX_BODY,
+            max_sessions=settings.max_sessions,
+        )
+        for path, server in servers.items()
+    }
+
+    @asynccontextmanager
+    async def running(_: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for manager in managers.values():
+                await stack.enter_async_context(manager.run())
+            yield
+
+    routes = [Route(path, _Endpoint(manager)) for path, manager in managers.items()]
+    return Guard(Starlette(routes=routes, lifespan=running), settings.token)
+
+
+class _Endpoint:
+    """A manager of sessions, as an ASGI application that takes every method."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._manager.handle_request(scope, receive, send)
+
+
+class Guard:
+    """Refuses requests of other hosts and origins, and those without the token, if there is one.
+
+    A page that is open in a browser on this machine can reach loopback, and a name can be made to
+    point there; so ``Host`` and ``Origin`` count with a token as well.
+    """
+
+    def __init__(self, app: Any, token: str | None) -> None:
+        self._app = app
+        self._credentials = None if token is None else f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Handle a request."""
+        if scope["type"] == "http" and (refusal := self._refusal(scope["headers"])) is not None:
+            status, text = refusal
+            headers = {"www-authenticate": "Bearer"} if status == 401 else None
+            await JSONResponse({"error": text}, status, headers)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str] | None:
+        refusal = refusal_of(headers)
+        if refusal is not None:
+            return 403, refusal
+        if self._credentials is None:
+            return None
+        given = next((value for name, value in headers if name == b"authorization"), b"")
+        if hmac.compare_digest(given, self._credentials):
+            return None
+        return 401, "this server needs a bearer token"

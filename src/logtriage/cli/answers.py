@@ -1,0 +1,87 @@
+"""``answers``: sheets of agents that have tools of their own, on recorded incidents."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from logtriage.cli.choosing import Fresh
+from logtriage.cli.console import fail, note
+from logtriage.cli.group import SOME_BAD, UNUSABLE
+from logtriage.cli.options import (
+    Bundle,
+    CostPerEpisode,
+    Json,
+    Legend,
+    TokenPrices,
+    Value,
+    prices_in,
+)
+from logtriage.cli.reporting import put_run
+
+
+def template(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="BUNDLE_OR_TASK",
+            help="A bundle, or shipped incidents: recorded, recorded_models, petshop.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The sheet: CSV, or JSONL if named .jsonl.")
+    ],
+) -> None:
+    """Write an empty answer sheet: a row for each recorded incident."""
+    from logtriage.evaluation.answers import NOTHING, template
+
+    rows = template(source, out)
+    note(
+        f"wrote {out}: {rows} rows. Each needs a root_cause (a service, or {NOTHING}) or a yes as "
+        "handed_over; the other columns may stay empty"
+    )
+
+
+def grade(
+    sheet: Annotated[Path, typer.Argument(metavar="FILE", help="The filled sheet.")],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Keep the run here, for report, compare, gate.")
+    ],
+    agent: Annotated[
+        str, typer.Option(metavar="NAME", help="The name of the agent in the run.")
+    ] = "agent",
+    bundle: Bundle = None,
+    fresh: Fresh = False,
+    value: Value = None,
+    cost_per_episode: CostPerEpisode = None,
+    token_prices: TokenPrices = None,
+    legend: Legend = False,
+    as_json: Json = False,
+) -> None:
+    """Grade an answer sheet: make a run of it, and show its figures.
+
+    Several rows for each incident are repeats. Beside the answers stand always handing over, and
+    always giving the commonest answer. A sheet with a mistake is not graded: each mistake is named
+    with its line and column.
+    """
+    from logtriage.evaluation import load_run
+    from logtriage.evaluation.answers import SheetError, grade_answers, records_of
+    from logtriage.recorded import SHIPPED
+
+    prices = prices_in(value, cost_per_episode, token_prices)
+    sources = SHIPPED if bundle is None else (str(bundle),)
+    try:
+        graded = grade_answers(sheet, list(map(records_of, sources)), out, agent, fresh=fresh)
+    except SheetError as error:
+        for mistake in error.mistakes:
+            fail(mistake)
+        raise typer.Exit(UNUSABLE) from None
+    put_run(load_run(out), prices, as_json=as_json, legend=legend, luck_adjusted=False)
+    if graded.repeats > 1:
+        note(f"{graded.repeats} rows for each incident: the repeats of one agent", "dim")
+    if graded.ungraded:
+        note(f"not graded on these incidents: {', '.join(graded.ungraded)}", "yellow")
+    note(f"transcripts and summary: {out}; confidences: logtriage calibration {out}", "dim")
+    if graded.missing:
+        note(f"{graded.missing} incidents have no row, and no grade", "yellow")
+        raise typer.Exit(SOME_BAD)

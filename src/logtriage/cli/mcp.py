@@ -1,0 +1,189 @@
+"""``mcp``: incidents as tools for agents of any framework."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from logtriage._lib.seal import Seal
+from logtriage.cli.choosing import (
+    SPLIT,
+    Episodes,
+    Fresh,
+    RetryUnscored,
+    SplitOfRun,
+    Start,
+    TasksOfRun,
+    chosen,
+)
+from logtriage.cli.console import note
+from logtriage.cli.options import (
+    Bundle,
+    OfWorld,
+    SealFile,
+    SplitRoles,
+    role_split,
+    seal_in,
+    world_in,
+)
+from logtriage.conversations.tools import Tool
+from logtriage.errors import InvalidInput
+from logtriage.server.settings import TOKEN_VARIABLE, Settings
+from logtriage.shift.tasks import is_shift
+
+if TYPE_CHECKING:
+    from logtriage.adapters.mcp import SeatOf
+    from logtriage.evaluation import RunSpec
+
+_HTTP: Final = "HTTP"
+_DEFAULT: Final = Settings()
+#: The path of a single agent's seats; each role of a team has one below it.
+PATH: Final = "/mcp"
+
+
+def mcp(
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Keep the run here. The same command resumes it.")
+    ],
+    agent: Annotated[
+        str, typer.Option(metavar="NAME", help="The name of the agent in the run.")
+    ] = "agent",
+    task: TasksOfRun = None,
+    split: SplitOfRun = None,
+    episodes: Episodes = 10,
+    start: Start = 0,
+    fresh: Fresh = False,
+    retry_unscored: RetryUnscored = False,
+    split_roles: SplitRoles = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ROLE", help="With --split-roles, the role to play. With --http it "
+                     "may be repeated: one agent for each."),
+    ] = None,
+    others: Annotated[
+        str | None,
+        typer.Option(metavar="POLICY", help="Who plays the other roles, such as expert."),
+    ] = None,
+    bundle: Bundle = None,
+    seal_file: SealFile = None,
+    of_world: OfWorld = None,
+    http: Annotated[
+        bool,
+        typer.Option("--http", rich_help_panel=_HTTP, help="Serve streamable HTTP on loopback, not "
+                     "stdio. Several agents may then play at a time."),
+    ] = False,
+    port: Annotated[
+        int, typer.Option(rich_help_panel=_HTTP, help="TCP port; 0 picks a free port.")
+    ] = _DEFAULT.port,
+    token: Annotated[
+        str | None,
+        typer.Option(metavar="TOKEN", envvar=TOKEN_VARIABLE, rich_help_panel=_HTTP,
+                     help="The bearer token that a client must send."),
+    ] = None,
+    max_sessions: Annotated[
+        int, typer.Option(metavar="N", rich_help_panel=_HTTP, help="Most sessions at a time.")
+    ] = 32,
+    idle_seconds: Annotated[
+        float,
+        typer.Option(metavar="S", rich_help_panel=_HTTP,
+                     help="End a session after this long without a request."),
+    ] = 1800.0,
+) -> None:  # fmt: skip
+    """Serve incidents as tools of the Model Context Protocol (MCP).
+
+    An agent takes an incident with the tool next_incident and works on it with the other tools. It
+    sees neither grades nor ids. An agent's client starts this command, and talks to it over stdin
+    and stdout; with --http the command runs on its own. The run in --out is an ordinary run: see
+    report, compare, gate, replay.
+    """
+    from logtriage.adapters.mcp import serve_http, serve_stdio, tool_server
+
+    settings = Settings(
+        port=port, token=token or None, max_sessions=max_sessions, idle_seconds=idle_seconds
+    )
+    roles = role_split(split_roles)
+    if roles is None and (role or others):
+        raise InvalidInput("--role and --others go with --split-roles")
+    if roles is not None and not http and len(role or ()) != 1:
+        raise InvalidInput(f"--role: one of {', '.join(roles.names)}; several go with --http")
+    shifts = [name for name in task or () if is_shift(name)]
+    if shifts:
+        for option, value in {"--split-roles": roles, "--bundle": bundle, "--world": of_world,
+                              "--fresh": fresh or None}.items():  # fmt: skip
+            if value is not None:
+                raise InvalidInput(f"{option} is not for shifts")
+        if len(shifts) < len(task or ()):
+            raise InvalidInput(f"--task {shifts[0]}: shifts and incidents take a run each")
+        places = _shifts(out, agent, shifts, split or SPLIT, range(start, start + episodes))
+    else:
+        team = agent
+        if roles is not None:
+            from logtriage.adapters.team_desk import team_of
+
+            team = team_of(roles, agent, role or (), others)
+        spec, seal = chosen(
+            [team], task, split, episodes, start, roles, bundle, seal_in(seal_file),
+            world_in(of_world),
+        )  # fmt: skip
+        places = _incidents(
+            out, agent, spec, bundle, seal, fresh=fresh, retry_unscored=retry_unscored
+        )
+    with places as offered:
+        if http:
+            servers = {path: tool_server(*of) for path, of in offered.items()}
+            serve_http(servers, settings, note)
+        else:
+            (only,) = offered.values()
+            serve_stdio(*only)
+    note(f"for the figures: logtriage report {out}", "dim")
+
+
+#: The tools at each path, and what makes their seats.
+Places = Mapping[str, "tuple[tuple[Tool, ...], SeatOf]"]
+
+
+@contextmanager
+def _incidents(
+    out: Path,
+    agent: str,
+    spec: "RunSpec",
+    bundle: Path | None,
+    seal: Seal | None,
+    *,
+    fresh: bool,
+    retry_unscored: bool,
+) -> Iterator[Places]:
+    from logtriage.adapters.desk import Desk, IncidentBook
+    from logtriage.evaluation import Incidents
+    from logtriage.evaluation.keeping import keeping
+
+    incidents = Incidents.of(bundle, seal, spec.world)
+    (policy,) = spec.policies
+    with keeping(out, spec, incidents, {policy: "tools over MCP"}, fresh=fresh) as kept:
+        if spec.role_split is None:
+            desk = Desk(IncidentBook(kept, policy, retry_unscored))
+            yield {PATH: (desk.tools, desk.seat)}
+            return
+        from logtriage.adapters.team_desk import TeamDesk
+
+        team = TeamDesk(kept, policy, agent, spec.role_split, retry_unscored=retry_unscored)
+        yield {
+            f"{PATH}/{role}": (team.tools(role), partial(team.seat, role)) for role in team.roles
+        }
+
+
+@contextmanager
+def _shifts(
+    out: Path, agent: str, tasks: list[str], split: str, numbers: range
+) -> Iterator[Places]:
+    from logtriage.adapters.desk import Desk, ShiftBook
+    from logtriage.evaluation.lock import holding
+    from logtriage.shift import shift_ids
+
+    ids = [name for task in tasks for name in shift_ids(task, split, len(numbers), numbers.start)]
+    with holding(out):
+        desk = Desk(ShiftBook(out, agent, tuple(ids)))
+        yield {PATH: (desk.tools, desk.seat)}

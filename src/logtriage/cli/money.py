@@ -1,0 +1,55 @@
+"""Tables of what agents are worth in money."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from logtriage.cli.figures import Figures
+from logtriage.evaluation.money import Worth, WorthDifference
+from logtriage.evaluation.statistics import Interval
+
+
+def print_worth(console: Console, rows: Sequence[Worth]) -> None:
+    """Print the worth of policies beyond handing everything over."""
+    Figures(console).put(
+        ("policy", "task", "episodes", "cost", "worth [95 % interval]", "worth nothing at"),
+        [
+            [
+                row.policy,
+                row.task,
+                str(row.episodes),
+                f"{row.cost:,.2f}",
+                _estimate(row.worth),
+                f"{row.worthless_at:,.2f} an episode",
+            ]
+            for row in rows
+        ],
+        names=2,
+    )
+
+
+def print_worth_differences(
+    console: Console, rows: Sequence[WorthDifference], runs: tuple[str, ...]
+) -> None:
+    """Print the worth of policies side by side; ``runs`` are the names of runs A and B."""
+    Figures(console).put(
+        ("A", "B", "incidents", "worth A", "worth B", "worth B - A [95 % interval]"),
+        [
+            [
+                f"{runs[0]}: {row.policy_a}",
+                f"{runs[1]}: {row.policy_b}",
+                str(row.incidents),
+                f"{row.a:,.2f}",
+                f"{row.b:,.2f}",
+                _estimate(row.difference),
+            ]
+            for row in rows
+        ],
+        names=2,
+    )
+
+
+def _estimate(interval: Interval) -> Text:
+    around = f" [{interval.low:,.2f}, {interval.high:,.2f}]"
+    return Text.assemble((f"{interval.mean:,.2f}", "bold"), (around, "dim"))

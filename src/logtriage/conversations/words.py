@@ -1,0 +1,81 @@
+"""An agent's own words: what it wrote and thought beside its actions.
+
+A transcript keeps them under :data:`WORDS`, a text or null for each action. No grade and no digest
+looks at them.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, Final
+
+from logtriage.conversations.messages import Message, is_agents, text_of
+from logtriage.transcript import Transcript
+
+#: The key of a transcript.
+WORDS: Final = "words"
+#: Longer texts are cut, with a mark.
+MOST: Final = 20_000
+CUT: Final = "… (cut)"
+#: Fields of a message that hold thoughts; no server takes them back.
+THOUGHTS: Final = ("reasoning_content", "reasoning")
+_BLOCKS: Final = ("thinking", "reasoning")
+_WIRE: Final = frozenset({"action_type", "value", "confidence", "system", "ticks"})
+
+#: The words beside each action; None beside one without any.
+Words = tuple[str | None, ...]
+
+
+def own_words(messages: Iterable[Message]) -> str | None:
+    """The words of a turn: thoughts, then text; None if it holds an action and nothing else."""
+    parts = [part for message in messages if is_agents(message) for part in _parts(message)]
+    words = "\n\n".join(part.strip() for part in parts if part.strip())
+    return None if not words or _is_action(words) else cut(words)
+
+
+def cut(text: str) -> str:
+    """A text of at most :data:`MOST` characters."""
+    return text if len(text) <= MOST else f"{text[: MOST - len(CUT)]}{CUT}"
+
+
+def beside(words: str | None, actions: int) -> Words:
+    """The words of a turn with so many actions: they stand beside the first."""
+    return (words, *(None,) * (actions - 1)) if actions else ()
+
+
+def kept(words: Sequence[str | None]) -> dict[str, Any]:
+    """The words as a transcript keeps them; nothing if there are none."""
+    return {WORDS: list(words)} if any(words) else {}
+
+
+def words_of(transcript: Transcript) -> Words:
+    """The words beside each action of a transcript: kept for it, or in the action itself."""
+    rows = transcript.extra.get(WORDS)
+    texts = [
+        said if isinstance(said, str) else wire.get("reasoning")
+        for said, wire in zip_longest(rows if isinstance(rows, list) else (), transcript.actions)
+        if wire is not None
+    ]
+    return tuple(text if isinstance(text, str) and text else None for text in texts)
+
+
+def _parts(message: Message) -> Iterable[str]:
+    for field in THOUGHTS:
+        if isinstance(thought := message.get(field), str):
+            yield thought
+    content = message.get("content")
+    for block in content if isinstance(content, list | tuple) else ():
+        if isinstance(block, Mapping) and block.get("type") in _BLOCKS:
+            texts = (block.get(kind) for kind in (*_BLOCKS, "text"))
+            yield next((text for text in texts if isinstance(text, str)), "")
+    yield text_of(message)
+
+
+def _is_action(words: str) -> bool:
+    """Whether a text is one action and nothing beside it, in JSON or in a word."""
+    try:
+        value = json.loads(words)
+    except (ValueError, RecursionError):
+        return len(words.split()) == 1
+    rows = value if isinstance(value, list) else [value]
+    return all(isinstance(row, Mapping) and _WIRE.issuperset(row) for row in rows)

@@ -1,0 +1,175 @@
+"""What an agent is worth in money, beyond handing everything over.
+
+    worth = sum of value x (grade - c) - cost
+
+over the scored episodes whose incident has a price of hand-over c. ``value`` is what it saves to
+have one incident solved. Handing everything over at once, for nothing, is worth 0.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import fsum, isfinite
+from statistics import fmean
+from typing import Any, Final
+
+import attrs
+
+from logtriage.errors import InvalidInput
+from logtriage.evaluation.loading import LoadedRun
+from logtriage.evaluation.repeats import attempts_of
+from logtriage.evaluation.statistics import Interval, mean_interval, paired_difference
+from logtriage.evaluation.usage import usage_in
+from logtriage.transcript import Transcript
+
+#: The key of a transcript that keeps its cost.
+COST: Final = "cost"
+
+
+def _amount(_: object, field: "attrs.Attribute[Any]", value: Any) -> None:
+    for amount in value if isinstance(value, tuple) else (value,):
+        if amount is not None and not (isfinite(amount) and amount >= 0.0):
+            raise InvalidInput(f"{field.name}: expected a number from 0 on, got {amount!r}")
+
+
+@attrs.frozen
+class Prices:
+    """What an incident is worth, and what an episode costs, in one currency.
+
+    Attributes:
+        value: of an incident that is solved, against one that is not.
+        per_episode: the cost of an episode; None to take it from tokens or from the run.
+        per_million: prices of a million tokens: of prompts, of replies. Without them and
+            ``per_episode`` the cost is what transcripts keep, as answer sheets do.
+
+    Raises:
+        InvalidInput: for a number that is below 0, and for two kinds of cost.
+    """
+
+    value: float = attrs.field(validator=_amount)
+    per_episode: float | None = attrs.field(default=None, validator=_amount)
+    per_million: tuple[float, float] | None = attrs.field(default=None, validator=_amount)
+
+    def __attrs_post_init__(self) -> None:
+        if self.per_episode is not None and self.per_million is not None:
+            raise InvalidInput("a cost per episode and prices of tokens: give one of them")
+
+    def costs(self, transcripts: Sequence[Transcript]) -> list[float]:
+        """The cost of each episode of a policy; 0 for a policy that asked no model.
+
+        Raises:
+            InvalidInput: if only some of the episodes keep what is needed, or none keeps a cost.
+        """
+        if self.per_episode is not None:
+            return [self.per_episode] * len(transcripts)
+        kept = [self._kept(transcript) for transcript in transcripts]
+        known = [cost for cost in kept if cost is not None]
+        if not known:
+            return [0.0] * len(kept)
+        if len(known) < len(kept):
+            lacking = transcripts[kept.index(None)]
+            what = "cost" if self.per_million is None else "count of tokens"
+            raise InvalidInput(
+                f"{lacking.agent}: {lacking.incident} keeps no {what}, and other episodes do; give "
+                "a cost per episode"
+            )
+        return known
+
+    def _kept(self, transcript: Transcript) -> float | None:
+        if self.per_million is not None:
+            usage = usage_in(transcript.extra)
+            return None if usage is None else usage.cost(*self.per_million)
+        cost = transcript.extra.get(COST)
+        return float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+
+
+@attrs.frozen
+class Worth:
+    """The worth of a policy, or of all repeats of an agent, on a task.
+
+    Attributes:
+        episodes: scored episodes whose incident has a price of hand-over.
+        worth: over all of them, with its interval.
+        cost: of all of them.
+        worthless_at: the cost of an episode at which the policy is worth nothing; below 0, it
+            would have to be paid.
+    """
+
+    policy: str
+    task: str
+    episodes: int
+    worth: Interval
+    cost: float
+    worthless_at: float
+
+
+@attrs.frozen
+class WorthDifference:
+    """The worth of two policies on the incidents that both have a grade of, and B - A."""
+
+    task: str
+    policy_a: str
+    policy_b: str
+    incidents: int
+    a: float
+    b: float
+    difference: Interval
+
+
+def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
+    """The worth of each policy on each task; nothing where incidents have no price.
+
+    Raises:
+        InvalidInput: as :meth:`Prices.costs`.
+    """
+    rows = []
+    for name, group in attempts_of(run).items():
+        for task in run.tasks:
+            played = [_gains(run, policy, task, prices) for policy in group]
+            ids = dict.fromkeys(incident for gains in played for incident in gains)
+            by_incident = [[gains[name] for gains in played if name in gains] for name in ids]
+            each = mean_interval([fsum(g - cost for g, cost in row) for row in by_incident])
+            if each is not None:
+                every = [pair for row in by_incident for pair in row]
+                worth, cost = _times(each, len(ids)), fsum(cost for _, cost in every)
+                at = fmean(gain for gain, _ in every)
+                rows.append(Worth(name, task, len(every), worth, cost, at))
+    return tuple(rows)
+
+
+def worth_differences(
+    a: LoadedRun, b: LoadedRun, pairs: Iterable[tuple[str, str, str]], prices: Prices
+) -> tuple[WorthDifference, ...]:
+    """The difference of worth of each (task, policy of A, policy of B).
+
+    Raises:
+        InvalidInput: as :meth:`Prices.costs`.
+    """
+    rows = []
+    for task, mine, theirs in pairs:
+        before, after = _gains(a, mine, task, prices), _gains(b, theirs, task, prices)
+        shared = [incident for incident in before if incident in after]
+        old = [before[name][0] - before[name][1] for name in shared]
+        new = [after[name][0] - after[name][1] for name in shared]
+        each = paired_difference(old, new)
+        if each is not None:
+            both = fsum(old), fsum(new)
+            rows.append(
+                WorthDifference(task, mine, theirs, len(shared), *both, _times(each, len(shared)))
+            )
+    return tuple(rows)
+
+
+def _gains(
+    run: LoadedRun, policy: str, task: str, prices: Prices
+) -> dict[str, tuple[float, float]]:
+    """(value x (grade - c), cost) of each scored episode, by incident."""
+    transcripts, grades = run.transcripts[policy, task], run.grades[policy, task]
+    rows = {}
+    for cost, grade in zip(prices.costs(transcripts), grades, strict=True):
+        price = run.incidents(grade.incident).price_of_hand_over
+        if grade.score is not None and price is not None:
+            rows[grade.incident] = prices.value * (grade.score - price), cost
+    return rows
+
+
+def _times(each: Interval, count: int) -> Interval:
+    return Interval(each.mean * count, each.low * count, each.high * count)

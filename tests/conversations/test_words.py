@@ -1,0 +1,70 @@
+"""An agent's own words go with its transcript, outside of what is graded."""
+
+import attrs
+import pytest
+
+from logtriage import make_incident
+from logtriage.adapters.episode import Episode
+from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.conversations.convert import transcript_of_row
+from logtriage.conversations.words import CUT, MOST, WORDS, own_words, words_of
+from logtriage.grading import grade_transcript
+
+INCIDENT = make_incident("single_crash-v3/test/0")
+LOOK = {"name": "request_metrics", "arguments": {"service": "user-db"}}
+CLOSE = {"name": "hand_over", "arguments": {}}
+
+
+def test_words_stand_beside_the_first_action_of_their_turn() -> None:
+    episode = Episode(INCIDENT)
+    said = {"role": "assistant", "content": "Two looks.", "reasoning_content": "Hm."}
+    episode.step({**said, "tool_calls": [LOOK, LOOK]})
+    episode.step({"role": "assistant", "tool_calls": [CLOSE]})
+    transcript = episode.transcript("me")
+    assert transcript.extra[WORDS] == ["Hm.\n\nTwo looks.", None, None]
+    assert words_of(decode_transcript(encode_transcript(transcript))) == episode.words
+    assert not any("reasoning_content" in message for message in episode.messages)
+    silent = attrs.evolve(transcript, extra={})
+    assert grade_transcript(silent).digest == grade_transcript(transcript).digest
+
+
+def test_a_converted_conversation_keeps_them_too() -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "The CPU is high."},
+        {"type": "tool_use", "name": "request_metrics", "input": {"service": "user-db"}},
+    ]
+    messages = [
+        {"role": "assistant", "content": blocks},
+        {"role": "user", "content": "a screen"},
+        {"role": "assistant", "content": "I do not know."},
+    ]
+    transcript = transcript_of_row({"incident": INCIDENT.id, "messages": messages})
+    assert words_of(transcript) == ("The CPU is high.", "I do not know.")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('{"action_type": "resolve"}', False),
+        ("resolve", False),
+        ('[{"action_type": "resolve"}]', False),
+        ('{"action_type": "resolve", "reasoning": "fixed"}', True),
+        ('Fixed. {"action_type": "resolve"}', True),
+        ("", False),
+    ],
+)
+def test_an_action_alone_is_no_words(text: str, kept: bool) -> None:
+    said = {"role": "assistant", "content": text}
+    assert own_words([said, {"role": "user", "content": "not mine"}]) == (text if kept else None)
+
+
+def test_long_words_are_cut_with_a_mark() -> None:
+    words = own_words([{"role": "assistant", "content": "a b" * MOST}])
+    assert words is not None
+    assert (len(words), words[-len(CUT) :]) == (MOST, CUT)
+
+
+def test_reasoning_in_an_action_counts_where_no_words_are_kept() -> None:
+    row = {"incident": INCIDENT.id, "actions": [{"action_type": "resolve", "reasoning": "fixed"}]}
+    assert words_of(transcript_of_row(row)) == ("fixed",)
+    assert words_of(transcript_of_row({**row, WORDS: [7, "more"]})) == ("fixed",)

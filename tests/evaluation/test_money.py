@@ -1,0 +1,54 @@
+"""What a run is worth in money."""
+
+import attrs
+import pytest
+
+from logtriage import InvalidInput
+from logtriage.evaluation import LoadedRun, RunSpec, evaluate, load_run
+from logtriage.evaluation.money import Prices, worth_differences, worth_of
+from logtriage.evaluation.usage import Usage
+
+TASK = "single_crash-v3"
+HANDED_OVER = "constant:hand_over"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    folder = tmp_path_factory.mktemp("run")
+    evaluate(RunSpec(["oracle", HANDED_OVER], [TASK], episodes=5), folder)
+    return load_run(folder)
+
+
+def test_worth_is_what_is_gained_less_what_it_costs(run: LoadedRun) -> None:
+    prices = [
+        run.incidents(grade.incident).price_of_hand_over for grade in run.grades["oracle", TASK]
+    ]
+    gained = sum(100.0 * (1.0 - price) for price in prices if price is not None)
+    oracle, nothing = worth_of(run, Prices(100.0, per_episode=2.0))
+    assert oracle.worth.mean == pytest.approx(gained - 10.0)
+    assert oracle.worth.low <= oracle.worth.mean <= oracle.worth.high
+    assert (oracle.episodes, oracle.cost) == (5, 10.0)
+    assert oracle.worthless_at == pytest.approx(gained / 5)
+    assert nothing.worth.mean == pytest.approx(-10.0)
+    (difference,) = worth_differences(run, run, [(TASK, HANDED_OVER, "oracle")], Prices(100.0, 2.0))
+    assert difference.difference.mean == pytest.approx(gained)
+    assert (difference.a, difference.incidents) == (pytest.approx(-10.0), 5)
+
+
+def test_tokens_cost_what_they_are_priced_at(run: LoadedRun) -> None:
+    usage = attrs.asdict(Usage(1, 1_000_000, 100_000))
+    asked = [attrs.evolve(row, extra=usage) for row in run.transcripts["oracle", TASK]]
+    priced = Prices(100.0, per_million=(1.25, 10.0))
+    assert priced.costs(asked) == [2.25] * 5
+    assert priced.costs(run.transcripts[HANDED_OVER, TASK]) == [0.0] * 5
+    with pytest.raises(InvalidInput, match="keeps no count of tokens, and other episodes do"):
+        priced.costs([*asked, *run.transcripts["oracle", TASK]])
+
+
+def test_wrong_prices_are_named() -> None:
+    with pytest.raises(InvalidInput, match="value: expected a number from 0 on, got -1"):
+        Prices(-1.0)
+    with pytest.raises(InvalidInput, match="per_million: expected a number from 0 on"):
+        Prices(1.0, per_million=(float("nan"), 1.0))
+    with pytest.raises(InvalidInput, match="give one of them"):
+        Prices(1.0, 1.0, (1.0, 1.0))
