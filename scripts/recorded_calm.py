@@ -20,17 +20,16 @@ from logtriage.errors import BundleError
 from logtriage.evaluation import play_episode
 from logtriage.policies import METHODS, RankingPolicy, inquiry, standardised
 from logtriage.policies.ranking import RESERVE, Method
-from logtriage.recorded import RecordedIncident, RecordedTruth, as_incident
+from logtriage.recorded import RecordedIncident, RecordedTruth, as_incident, nezha, petshop
 from logtriage.recorded.figures import FIRST_TICK
-from logtriage.recorded.importing import nezha, petshop
-from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.condensing.condense import condensed, record
-from logtriage.recorded.importing.service_names import Names
-from logtriage.recorded.importing.nezha import Source, milliseconds
-from logtriage.recorded.condensing.service_figures import ENOUGH
-from logtriage.recorded.importing.source_files import find_csv
+from logtriage.recorded.left_out import LeftOut
+from logtriage.recorded.measure import condensed, record
+from logtriage.recorded.names import Names
+from logtriage.recorded.nezha import Source, milliseconds
+from logtriage.recorded.parts import ENOUGH
+from logtriage.recorded.reading import find_csv
 from logtriage.recorded.records import RUBRICS
-from logtriage.recorded.condensing.raw_rows import Rows
+from logtriage.recorded.rows import Rows
 from logtriage.recorded.truth import NO_FAULT
 from logtriage.registry import make_policy
 from logtriage.world.telemetry import TICK_SECONDS

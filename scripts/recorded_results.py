@@ -40,9 +40,9 @@ from logtriage.recorded import (
     spread,
 )
 from logtriage.recorded.figures import FIRST_TICK
-from logtriage.recorded.condensing.condense import record
+from logtriage.recorded.measure import record
 from logtriage.recorded.records import Recording
-from logtriage.recorded.condensing.raw_rows import Rows
+from logtriage.recorded.rows import Rows
 from logtriage.registry import make_policy
 from logtriage.world.telemetry import Signal
 
